@@ -1,0 +1,78 @@
+"""What each head does, by where it looks: scores for the well-known kinds of heads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from models.language_model import LanguageModel
+from models.trace import Trace
+
+# Plain English of our own, so that scores can be had without any file.
+SAMPLES = (
+    "The old gardener opened the gate, and the dog that had been waiting all morning ran past him into the street.",
+    "Mary told her brother that the train would leave at noon, but her brother had never once been on time for a train.",
+    "There is a lamp in the window of the last house, and when the lamp is lit the fishermen know which way to row.",
+    "She put the letter on the table, looked at the letter again, and then threw the letter into the fire.",
+)
+
+
+def repeated_words(model: LanguageModel, words: int = 40, seed: int = 0) -> str:
+    """Random words of the model's own vocabulary, said twice: only a model that looks back can know the second round."""
+    generator = np.random.default_rng(seed)
+    found: list[str] = []
+    for id in generator.permutation(model.info.vocabulary):
+        text = model.token_text(int(id))
+        if re.fullmatch(r"[ ]?[a-z]{3,}", text):
+            found.append(" " + text.strip())
+        if len(found) == words:
+            break
+    return "".join(found * 2)
+
+
+def looks(trace: Trace, kind: str = "self") -> dict[str, np.ndarray]:
+    """Mean weight of each head on the previous, the current, the next, the first token and on earlier twins: [layers, heads] each.
+
+    duplicate: on earlier copies of the same token; induction: on what followed those copies; both over the queries that have
+    one, NaN where no token repeats. (Elhage et al. 2021; Olsson et al. 2022)
+    """
+    attention = trace.attention[kind]
+    ids = np.array([token.id for token in trace.tokens])
+    earlier = np.tril(ids[:, None] == ids[None, :], -1)
+    after = np.zeros_like(earlier)
+    after[:, 1:] = earlier[:, :-1]
+    after &= np.tri(len(ids), k=-1, dtype=bool)
+    weights = np.stack([attention[layer] for layer in range(attention.layers)])  # [layers, heads, query, key]
+
+    def along(offset: int) -> np.ndarray:
+        return np.diagonal(weights, offset, axis1=2, axis2=3).mean(-1)
+
+    def on(where: np.ndarray) -> np.ndarray:
+        rows = where.any(-1)
+        return (weights * where)[:, :, rows].sum(-1).mean(-1) if rows.any() else np.full(weights.shape[:2], np.nan)
+
+    return {
+        "previous": along(-1),
+        "current": along(0),
+        "next": along(1),
+        "first": weights[:, :, 1:, 0].mean(-1),
+        "duplicate": on(earlier),
+        "induction": on(after),
+    }
+
+
+def head_scores(model: LanguageModel, texts: Sequence[str] = SAMPLES) -> pd.DataFrame:
+    """How much each head is a head of each well-known kind: columns layer, head, and a score in 0..1 a kind.
+
+    previous, current, next, first: mean weight on that token, over `texts`. duplicate, induction: mean weight on earlier copies of
+    a token and on what followed them, over random words said twice.
+    """
+    natural = [looks(model.trace(text)) for text in texts]
+    repeated = [looks(model.trace(repeated_words(model, seed=seed))) for seed in range(2)]
+    scores = {kind: np.mean([one[kind] for one in natural], axis=0) for kind in ("previous", "current", "next", "first")}
+    scores |= {kind: np.mean([one[kind] for one in repeated], axis=0) for kind in ("duplicate", "induction")}
+    layers, heads = np.indices(scores["previous"].shape)
+    return pd.DataFrame({"layer": layers.ravel(), "head": heads.ravel()} | {kind: score.ravel() for kind, score in scores.items()})

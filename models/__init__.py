@@ -1,0 +1,21 @@
+"""Models that can be looked into: `names()`, `load(name)`, and what they give back.
+
+Nothing heavy is imported until a model is loaded.
+"""
+
+from models.catalog import load, names
+from models.tokens import Prediction, Token
+
+__all__ = ["Attention", "LanguageModel", "ModelInfo", "Prediction", "Token", "Trace", "load", "names"]
+
+
+def __getattr__(name: str):
+    if name in ("Attention", "Trace"):
+        from models import trace
+
+        return getattr(trace, name)
+    if name in ("LanguageModel", "ModelInfo"):
+        from models import language_model
+
+        return getattr(language_model, name)
+    raise AttributeError(f"module 'models' has no attribute {name!r}")

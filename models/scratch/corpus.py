@@ -1,0 +1,77 @@
+"""Text to rows of token ids: the tokenizer's training, the mix of documents, the packing into windows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+START = "<|start|>"  # stands before every document and at the head of every window; never predicted
+
+
+def documents(path: Path) -> list[str]:
+    """The documents of a plain text file: blocks between blank lines.
+
+    Errors: FileNotFoundError that says which file was looked for.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no training text at {path}. Put one there, or name its folder with --data.")
+    return [block for block in path.read_text(encoding="utf-8").split("\n\n") if block.strip()]
+
+
+def train_tokenizer(texts: list[str], vocabulary: int) -> Tokenizer:
+    """A byte-level BPE tokenizer (Sennrich et al. 2016; bytes as in Radford et al. 2019): any text can be written in it."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    trainer = trainers.BpeTrainer(vocab_size=vocabulary, special_tokens=[START], initial_alphabet=alphabet, show_progress=False)
+    tokenizer.train_from_iterator(texts, trainer)
+    return tokenizer
+
+
+class Corpus:
+    """Documents as ids, shuffled and packed anew each epoch into windows for next-token training."""
+
+    def __init__(self, texts: list[str], tokenizer: Tokenizer, context: int, twice_under: int = 0):
+        """twice_under: documents of fewer characters come twice an epoch (short modern ones among long old books)."""
+        self.context = context
+        self.start = tokenizer.token_to_id(START)
+        self.documents = [np.array([self.start, *e.ids], dtype=np.uint16) for e in tokenizer.encode_batch(texts)]
+        self.order = [i for i, t in enumerate(texts) for _ in range(1 + (len(t) < twice_under))]
+        self.bytes = sum(len(t.encode()) for t in texts)
+
+    def rows(self, seed: int, skip: int = 0) -> Iterator[np.ndarray]:
+        """Endless rows int64 [context + 1]: the start token, then `context` tokens of the packed stream.
+
+        skip: rows to pass over, so that a resumed training sees what comes next and not the beginning again.
+        """
+        epoch = 0
+        while True:
+            order = np.random.default_rng([seed, epoch]).permutation(self.order)
+            stream = np.concatenate([self.documents[i] for i in order])
+            rows = len(stream) // self.context
+            for row in range(min(skip, rows), rows):
+                window = stream[row * self.context : (row + 1) * self.context]
+                yield np.concatenate([[self.start], window]).astype(np.int64)
+            skip = max(0, skip - rows)
+            epoch += 1
+
+    def windows(self) -> np.ndarray:
+        """All documents once, in order, as int64 rows [n, context + 1], the tail padded with the start token."""
+        stream = np.concatenate(self.documents)
+        stream = np.pad(stream, (0, -len(stream) % self.context), constant_values=self.start).reshape(-1, self.context)
+        return np.pad(stream, ((0, 0), (1, 0)), constant_values=self.start).astype(np.int64)
+
+
+def repeated_row(generator: np.random.Generator, start: int, vocabulary: int, context: int) -> tuple[np.ndarray, np.ndarray]:
+    """A row of random tokens that repeats itself, and which of its positions can be known: practice for induction heads.
+
+    Returns the ids [context + 1] and a bool mask [context + 1], True from the second round on. (Olsson et al. 2022)
+    """
+    period = int(generator.integers(max(2, context // 32), context // 2))
+    piece = generator.integers(start + 1, vocabulary, period)
+    ids = np.concatenate([[start], np.resize(piece, context)]).astype(np.int64)
+    return ids, np.arange(context + 1) > period

@@ -1,0 +1,86 @@
+"""Tokens and predictions: what a model reads and what it says."""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass
+from functools import cache
+
+from tokenizers import Tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One token of a text.
+
+    text is exactly what it stands for, a leading space included; start and end are character offsets into the text that
+    was typed (equal for a special token). fragment: the token holds a part of a character only, and its text spells
+    the bytes that are not a character by themselves, as in "<0xF0>".
+    """
+
+    id: int
+    text: str
+    start: int
+    end: int
+    special: bool = False
+    fragment: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What the model holds likely at a position: probability is a share of one, over the whole vocabulary."""
+
+    position: int
+    id: int
+    text: str
+    probability: float
+
+
+def spell_bytes(error: UnicodeError) -> tuple[str, int]:
+    return "".join(f"<0x{byte:02X}>" for byte in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error("headlight_spell", spell_bytes)
+
+
+@cache
+def byte_of() -> dict[str, int]:
+    """The character that byte-level BPE writes for each byte, turned round (Radford et al. 2019).
+
+    Bytes that print in Latin-1 stand for themselves; the other 68 take the characters from U+0100 on, in order.
+    """
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [byte for byte in range(256) if byte not in printable]
+    return {chr(byte): byte for byte in printable} | {chr(256 + i): byte for i, byte in enumerate(others)}
+
+
+class ByteLevelTokens:
+    """A byte-level BPE tokenizer that tells for each token what it is and where it stood."""
+
+    def __init__(self, tokenizer: Tokenizer, start: str):
+        self.tokenizer = tokenizer
+        self.start = tokenizer.token_to_id(start)
+        self.size = tokenizer.get_vocab_size()
+        tokenizer.no_truncation()
+        tokenizer.encode_special_tokens = True  # "<|start|>" typed by a person is text
+
+    @cache  # noqa: B019 (lives as long as the model)
+    def text(self, id: int) -> tuple[str, bool]:
+        """What a token stands for, and whether it is a fragment of a character."""
+        piece = self.tokenizer.id_to_token(id)
+        if id == self.start:
+            return piece, False
+        spelt = bytes(byte_of()[character] for character in piece)
+        try:
+            return spelt.decode("utf-8"), False
+        except UnicodeDecodeError:
+            return spelt.decode("utf-8", "headlight_spell"), True
+
+    def tokens(self, text: str) -> list[Token]:
+        """The tokens of a text, the start token first. Lone surrogates are read as U+FFFD, which bytes can hold."""
+        encoding = self.tokenizer.encode(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+        found = [Token(self.start, self.text(self.start)[0], 0, 0, special=True)]
+        for id, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
+            shown, fragment = self.text(id)
+            found.append(Token(id, shown, start, end, fragment=fragment))
+        return found

@@ -1,0 +1,104 @@
+"""A Trace: what a model did with one text. It is frozen; what is costly is computed when somebody asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from models.recorder import Call
+from models.tokens import Token
+
+
+class Attention:
+    """The attention of one kind (self, encoder, decoder, cross) in one trace; index it by layer.
+
+    layers, heads: counts; queries, keys: the tokens that look and that are looked at.
+    """
+
+    def __init__(self, queries: Sequence[Token], keys: Sequence[Token], calls: Sequence[Call], known: dict[int, np.ndarray] | None = None):
+        """calls: one a layer. known: weights [heads, q, k] of layers already computed, for the first q queries of this very text."""
+        self.queries, self.keys = list(queries), list(keys)
+        self.layers, self.heads = len(calls), calls[0].query.shape[0]
+        self._calls = calls
+        self._known = dict(known or {})
+
+    @classmethod
+    def from_arrays(cls, weights: np.ndarray, queries: Sequence[Token], keys: Sequence[Token]) -> Attention:
+        """Attention computed elsewhere: weights [layers, heads, query, key], float, rows that sum to 1."""
+        weights = np.asarray(weights, dtype=np.float32)
+        if weights.ndim != 4 or weights.shape[2:] != (len(queries), len(keys)):
+            raise ValueError(
+                f"The weights must be [layers, heads, {len(queries)} queries, {len(keys)} keys]; their shape is {list(weights.shape)}."
+            )
+        attention = cls.__new__(cls)
+        attention.queries, attention.keys, attention._calls = list(queries), list(keys), None
+        attention.layers, attention.heads = weights.shape[:2]
+        attention._known = dict(enumerate(weights))
+        return attention
+
+    def __getitem__(self, layer: int) -> np.ndarray:
+        """The weights of a layer: float32 [heads, query, key], each row sums to 1."""
+        layer = range(self.layers)[layer]
+        known = self._known.get(layer)
+        rows = 0 if known is None else known.shape[1]
+        if rows < len(self.queries):
+            weights = self._calls[layer].weights(rows).numpy()
+            if rows:
+                weights = np.concatenate([np.pad(known, ((0, 0), (0, 0), (0, len(self.keys) - known.shape[2]))), weights], axis=1)
+            weights.flags.writeable = False
+            known = self._known[layer] = weights
+        return known
+
+    def scores(self, layer: int) -> np.ndarray:
+        """q·k after scaling, before mask and softmax: float32 [heads, query, key]."""
+        return self._call(layer).scores().numpy()
+
+    def q(self, layer: int) -> np.ndarray:
+        """Queries after positions were applied: float32 [heads, position, d_head]."""
+        return self._call(layer).query.numpy()
+
+    def k(self, layer: int) -> np.ndarray:
+        """Keys after positions were applied, one a query head: float32 [heads, position, d_head]."""
+        return self._call(layer).expanded("key").numpy()
+
+    def v(self, layer: int) -> np.ndarray:
+        """Values, one a query head: float32 [heads, position, d_head]."""
+        return self._call(layer).expanded("value").numpy()
+
+    def _call(self, layer: int) -> Call:
+        if self._calls is None:
+            raise ValueError("These weights were computed elsewhere: queries, keys, values and scores are not known.")
+        return self._calls[layer]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One text, read once.
+
+    tokens: what the model read, special tokens included; text: what was typed; cut: characters at its left that did not fit.
+    attention: {"self": Attention}, or {"encoder": …, "decoder": …, "cross": …}.
+    hidden: {"self": float32 [layers + 1, position, d_model]}: after the embedding, then after each block, before the final norm.
+    """
+
+    text: str
+    tokens: list[Token]
+    attention: dict[str, Attention]
+    hidden: dict[str, np.ndarray]
+    cut: int = 0
+    unembed: Callable[[np.ndarray], np.ndarray] | None = field(default=None, repr=False)
+
+    @cached_property
+    def logits(self) -> np.ndarray | None:
+        """Scores of the token after each position: float32 [position, vocabulary]; None without a language-model head."""
+        return self.unembed(self._last_hidden) if self.unembed else None
+
+    def logits_at(self, position: int) -> np.ndarray | None:
+        """One row of `logits`, computed by itself: float32 [vocabulary]."""
+        return self.unembed(self._last_hidden[position]) if self.unembed else None
+
+    @property
+    def _last_hidden(self) -> np.ndarray:
+        return self.hidden["self" if "self" in self.hidden else "decoder"][-1]

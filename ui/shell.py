@@ -1,0 +1,75 @@
+"""The frame of every page: side bar, text box, and the fragment that a keystroke reruns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from ui import loaded, state
+
+if TYPE_CHECKING:
+    from models.language_model import LanguageModel
+    from models.trace import Trace
+
+EXAMPLES = (
+    state.DEFAULT_TEXT,
+    "Once upon a time there was a little girl who lived in the",
+    "The cat sat on the",
+    "Tom gave Anna a red ball. Anna thanked Tom and threw the red",
+    "“Where have you been?” asked the old woman. “I have been to",
+    "It was a cold night, and the snow lay deep upon the",
+)
+PAUSE = "0ms"  # send each change at once: a fragment answers within a frame or two
+
+
+def side_bar() -> None:
+    """Level and model, on every page and in every link."""
+    import models
+
+    names = models.names()
+    state.check_link("level", state.LEVELS, "the level")
+    state.check_link("model", names, "the model")
+    with st.sidebar:
+        st.segmented_control(
+            "Level", state.LEVELS, default=state.LEVELS[0], required=True, key="level", bind="query-params",
+            format_func=str.capitalize, width="stretch", help="How much each page shows and explains. What is true stays the same.",
+        )
+        st.selectbox("Model", names, key="model", bind="query-params")
+        st.empty()
+
+
+def text_box() -> str:
+    with st.container(key="text-box", horizontal=True, vertical_alignment="center", gap="small", wrap=False):
+        text = st.text_input(
+            "Your text", value=state.DEFAULT_TEXT, key="text", bind="query-params", live=PAUSE, label_visibility="collapsed",
+            placeholder="Type something …", autocomplete="off",
+        )
+        with st.popover("Examples", icon=":material/lightbulb:"):
+            for number, example in enumerate(EXAMPLES):
+                st.button(example + " …", key=f"example-{number}", on_click=set_text, args=(example,), type="tertiary", width="stretch")
+    return text or ""
+
+
+def set_text(text: str) -> None:
+    st.session_state["text"] = text
+
+
+def live(draw: Callable[[LanguageModel, Trace], None]) -> None:
+    """Place the text box, and below it what `draw` makes of its text: together they are what a keystroke reruns."""
+
+    @st.fragment
+    def stage() -> None:
+        name = st.session_state["model"]
+        text = text_box()
+        trace = loaded.read(name, text)
+        if trace.cut:
+            st.info(
+                f"{loaded.model(name).info.name} reads at most {loaded.model(name).info.context} tokens at a time, so the first "
+                f"{trace.cut:,} of {len(text):,} characters are left out here.", icon=":material/content_cut:",
+            )
+        draw(loaded.model(name), trace)
+
+    state.show_complaints()
+    stage()

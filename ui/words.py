@@ -1,0 +1,43 @@
+"""A page's text at the level that is chosen: Markdown files beside the page, which a teacher can rewrite."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+
+import streamlit as st
+
+from ui import state
+
+
+@lru_cache(maxsize=64)
+def sections(path: Path) -> dict[str, str]:
+    """The parts of a Markdown file by their `## heading`."""
+    parts = re.split(r"^## +(.+)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {heading.strip(): body.strip() for heading, body in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def words(folder: Path, heading: str, **values: object) -> str:
+    """What the page says under a heading at this level, with `{name}` replaced by the values given; "" when it says nothing."""
+    text = sections(folder / f"{state.level()}.md").get(heading, "")
+    return re.sub(r"\{([a-z_]+)\}", lambda found: str(values.get(found[1], found[0])), text)
+
+
+def say(folder: Path, heading: str, **values: object) -> None:
+    """Place `words` as quiet text."""
+    if text := words(folder, heading, **values):
+        st.caption(text)
+
+
+def plain(text: str) -> str:
+    """Text of a visitor's, so that Markdown shows it as it is."""
+    return re.sub(r"([\\`*_{}\[\]()#+\-.!|~$<>:&])", r"\\\1", text)
+
+
+def per_cent(share: float) -> str:
+    """A share of one in per cent, three significant digits, never in scientific notation."""
+    value = 100 * share
+    if value < 0.001:
+        return "under 0.001 %"
+    return f"{value:#.3g}".rstrip(".") + " %" if value < 100 else "100 %"
