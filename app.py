@@ -4,8 +4,8 @@ import streamlit as st
 
 from ui import loaded, shell, style
 
-st.set_page_config(page_title="Headlight", page_icon="assets/icon.svg", layout="wide")
-st.logo("assets/logo.svg", size="large", icon_image="assets/icon.svg")
+st.set_page_config(page_title="Headlight", page_icon="assets/icon.svg", layout="wide", initial_sidebar_state=248)
+st.logo("assets/icon.svg", size="large")
 style.apply()
 
 page = st.navigation(

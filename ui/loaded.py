@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -12,7 +14,15 @@ if TYPE_CHECKING:
     from models.language_model import LanguageModel
 
 MODELS_IN_MEMORY = 4
-_forwards = threading.Semaphore(max(2, (os.cpu_count() or 2)))  # more at once than cores only makes everybody wait
+def _one_thread() -> None:
+    import torch
+
+    torch.set_num_threads(1)
+
+
+# Forward passes run on threads that stay: torch sets up helpers for each thread that calls it, and Streamlit makes a thread a run.
+# Each uses one core, as many as there are cores: a short text gains nothing from two, and waits when a browser has the other.
+_forwards = ThreadPoolExecutor(os.cpu_count() or 2, thread_name_prefix="forward", initializer=_one_thread)
 
 
 @st.cache_resource(max_entries=MODELS_IN_MEMORY, show_spinner="Preparing the model …")
@@ -31,11 +41,10 @@ def model(name: str) -> LanguageModel:
 
 def read(name: str, text: str):
     """The Trace of a text by a shared model."""
-    with _forwards:
-        return model(name).trace(text)
+    return _forwards.submit(model(name).trace, text).result()
 
 
-@st.cache_data(show_spinner=False, max_entries=MODELS_IN_MEMORY)
+@st.cache_resource(show_spinner=False, max_entries=MODELS_IN_MEMORY)
 def head_scores(name: str):
     """analysis.head_scores, once a model."""
     from analysis import head_scores as compute
@@ -45,7 +54,8 @@ def head_scores(name: str):
 
 @st.cache_resource
 def warm(name: str) -> threading.Thread:
-    """Import torch and load the default model while the first page is being drawn."""
-    thread = threading.Thread(target=model, args=(name,), daemon=True)
+    """Import torch, load the default model and look over its heads while the first page is being drawn."""
+    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)  # a thread has no session
+    thread = threading.Thread(target=head_scores, args=(name,), daemon=True)
     thread.start()
     return thread

@@ -34,10 +34,9 @@ def side_bar() -> None:
     with st.sidebar:
         st.segmented_control(
             "Level", state.LEVELS, default=state.LEVELS[0], required=True, key="level", bind="query-params",
-            format_func=str.capitalize, width="stretch", help="How much each page shows and explains. What is true stays the same.",
+            width="stretch", wrap=False, help="How much each page shows and explains. What is true stays the same.",
         )
         st.selectbox("Model", names, key="model", bind="query-params")
-        st.empty()
 
 
 def text_box() -> str:
@@ -62,14 +61,17 @@ def live(draw: Callable[[LanguageModel, Trace], None]) -> None:
     @st.fragment
     def stage() -> None:
         name = st.session_state["model"]
+        notes = st.container()
         text = text_box()
         trace = loaded.read(name, text)
         if trace.cut:
             st.info(
-                f"{loaded.model(name).info.name} reads at most {loaded.model(name).info.context} tokens at a time, so the first "
-                f"{trace.cut:,} of {len(text):,} characters are left out here.", icon=":material/content_cut:",
+                f"{name.capitalize()} reads at most {len(trace.tokens):,} tokens at a time, so the first {trace.cut:,} of "
+                f"{len(text):,} characters are left out here.",
+                icon=":material/content_cut:",
             )
         draw(loaded.model(name), trace)
+        with notes:
+            state.show_complaints()
 
-    state.show_complaints()
     stage()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 
 import streamlit as st
@@ -20,6 +22,17 @@ def show(view: View, key: str, chosen: Callable[[], None] | None = None):
     assets = view.assets()
     mount = component(view.kind, assets.html, assets.css, assets.js)
     return mount(key=key, data=view.data, on_chosen_change=chosen or (lambda: None))
+
+
+@contextmanager
+def picture(name: str) -> Iterator[None]:
+    """What goes wrong in one picture becomes a sentence in its place; the others stand."""
+    try:
+        yield
+    except Exception as error:
+        logging.getLogger(__name__).exception("%s could not be drawn", name)
+        sentence = str(error) if isinstance(error, ValueError) else "Something in it went wrong; the server's log says what."
+        st.error(f"{name} could not be drawn. {sentence}", icon=":material/report:")
 
 
 def choice(key: str):

@@ -7,34 +7,36 @@ import streamlit as st
 
 from analysis import prediction_entropy, surprise
 from ui import loaded, pick, shell, state
-from ui.show import choice, show
+from ui.show import choice, picture, show
 from ui.words import per_cent, plain, say
 from viz import head_grid, prediction_bars, reading_view, token_chips
 from viz.tokens import label
 
 HERE = Path(__file__).parent
+SLIDER = {"width": 120, "label_visibility": "collapsed", "persist_state": "session"}
 BARS = {"beginner": 5, "intermediate": 8, "expert": 10}
 
 
 def chips(trace, chosen: int) -> None:
     bits = surprise(trace) if state.level() == "expert" else None
-    view = token_chips(trace.tokens, chosen=chosen, ids=state.level() != "beginner", positions=state.level() == "expert", surprise=bits)
+    view = token_chips(trace.tokens, chosen=chosen, ids=state.level() != "beginner", positions=state.level() == "expert", surprise=bits, link="text")
     show(view, "chips", chosen=lambda: pick.token(choice("chips"), trace))
 
 
 def what_comes_next(model, trace) -> None:
     level, logits = state.level(), trace.logits_at(-1)
-    st.markdown("##### What comes next")
-    say(HERE, "next", vocabulary=f"{model.info.vocabulary:,}", bars=BARS[level])
     temperature, bars = 1.0, BARS[level]
-    if level != "beginner":
-        with st.container(horizontal=True):
-            temperature = st.slider("Temperature", 0.1, 3.0, 1.0, 0.1, key="temperature", persist_state="session")
-            if level == "expert":
-                bars = st.slider("Bars", 5, 50, bars, key="bars", persist_state="session")
+    with st.container(horizontal=True, vertical_alignment="center", key="inline-next"):
+        st.markdown("##### What comes next", width="content")
+        st.space("stretch")
+        if level != "beginner":
+            temperature = st.slider("Temperature", 0.1, 3.0, 1.0, 0.1, format="T = %.1f", key="temperature", **SLIDER)
+        if level == "expert":
+            bars = st.slider("Bars", 5, 50, bars, format="%d bars", key="bar-count", **SLIDER)
+    say(HERE, "next", vocabulary=f"{model.info.vocabulary:,}", bars=bars)
     best = model.top(logits, len(trace.tokens) - 1, bars, temperature)
     view = prediction_bars(
-        [label(one.text) for one in best],
+        [one.text for one in best],
         [one.probability for one in best],
         ids=[one.id for one in best],
         logits=None if level == "beginner" else [float(logits[one.id]) for one in best],
@@ -58,22 +60,25 @@ def where_it_looks(model, trace, chosen: int) -> None:
     attention = trace.attention["self"]
     layer, head = pick.layer_and_head(model, title="Where it looks")
     say(HERE, "where", layer=layer, head=head, layers=model.info.layers, heads=model.info.heads)
-    show(reading_view(trace.tokens, attention[layer][head], chosen=chosen), "reading", chosen=lambda: pick.token(choice("reading"), trace))
+    view = reading_view(trace.tokens, attention[layer][head], chosen=chosen, link="text")
+    show(view, "reading", chosen=lambda: pick.token(choice("reading"), trace))
     if state.level() != "beginner":
         say(HERE, "heads")
         maps = np.stack([attention[one] for one in range(attention.layers)])
-        show(head_grid(maps, chosen=(layer, head)), "heads", chosen=lambda: pick.head(*choice("heads")))
+        with st.container(width=60 + 48 * attention.heads):
+            show(head_grid(maps, chosen=(layer, head)), "heads", chosen=lambda: pick.head(*choice("heads")))
 
 
 def draw(model, trace) -> None:
     chosen = pick.chosen_token(trace)
-    chips(trace, chosen)
+    with picture("The tokens"):
+        chips(trace, chosen)
     left, right = st.columns([5, 6])
-    with left, st.container(border=True):
+    with left, st.container(border=True, gap="xsmall", height="stretch", key="card-next"), picture("What comes next"):
         what_comes_next(model, trace)
-    with right, st.container(border=True):
+    with right, st.container(border=True, gap="xsmall", height="stretch", key="card-where"), picture("Where it looks"):
         where_it_looks(model, trace, chosen)
-    say(HERE, "more", token=plain(label(trace.tokens[chosen].text)))
+    say(HERE, "more", share=per_cent(pick.favourite_score(model.info.name)))
 
 
 shell.live(draw)

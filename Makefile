@@ -1,0 +1,50 @@
+# make app      open Headlight in the browser      (PORT=8501, HOST=0.0.0.0 to let the room in)
+# make test     run every test                     (ARGS="tests/viz -k heatmap" for some)
+# make lint     ruff and import-linter
+# make train    train the writer, or go on training it   (DATA=folder with english_train.txt and english_valid.txt)
+# make setup    only make .venv and install        (PYTHON=python3.12 to choose the Python)
+# make clean    remove everything that make made
+# Each target sets up what it needs. Paths here are relative, so the project's own path may hold spaces.
+
+PORT ?= 8501
+HOST ?= localhost
+DATA ?= data
+# One worker for each of two cores; the browser tests stay together on one (they share a server).
+WORKERS ?= 2
+
+python := .venv/bin/python
+install := $(python) -m pip install --disable-pip-version-check
+
+.PHONY: app test lint train setup clean
+
+app: .venv/.runtime
+	@$(python) bin/free_port.py "$(HOST)" "$(PORT)"
+	@exec $(python) -m streamlit run app.py --server.port "$(PORT)" --server.address "$(HOST)"
+
+test: .venv/.developer
+	@bin/chromium --install >/dev/null || [ "$${CI:-}" != true ]
+	$(python) -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+
+lint: .venv/.developer
+	$(python) -m ruff check .
+	$(python) -m ruff format --check .
+	.venv/bin/lint-imports
+
+train: .venv/.runtime
+	$(python) -m models.scratch.training --data "$(DATA)"
+
+setup: .venv/.runtime
+
+clean:
+	rm -rf .venv build .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/.runtime: requirements.txt
+	@bin/venv
+	@echo "Installing what Headlight needs (torch is the large one; this happens once)."
+	$(install) -q -r requirements.txt
+	@touch $@
+
+.venv/.developer: requirements-dev.txt .venv/.runtime
+	$(install) -q -r requirements-dev.txt
+	@touch $@

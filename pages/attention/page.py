@@ -1,0 +1,56 @@
+"""Page "Attention": one layer and head as a heatmap and in a sentence, and BertViz's head view."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from analysis import head_summary
+from ui import pick, shell, state
+from ui.show import picture
+from ui.words import per_cent, plain, say
+from viz.heatmap import heatmap
+from viz.tokens import label
+
+HERE = Path(__file__).parent
+
+
+def summary(weights, tokens, layer: int, head: int) -> None:
+    """The head in plain words, each number from these weights."""
+    facts = head_summary(weights)
+    say(
+        HERE, "summary", layer=layer, head=head, first=per_cent(facts.first), itself=per_cent(facts.itself), first_token=plain(label(tokens[0].text)),
+        previous="nothing yet" if facts.previous is None else per_cent(facts.previous),
+        entropy=f"{facts.entropy:.2f}", even=f"{facts.even:.2f}",
+    )  # fmt: skip
+
+
+def bertviz(attention, tokens, layer: int) -> None:
+    """BertViz's head view for the layers whose data fits, opened when asked for."""
+    from viz.bertviz import bertviz_head_view, layers_that_fit
+
+    fit = layers_that_fit(attention.layers, attention.heads, len(tokens), around=layer)
+    if len(fit) < attention.layers:
+        few = f"layer {fit[0]}" if len(fit) == 1 else f"layers {fit[0]} to {fit[-1]}"
+        st.caption(f"BertViz carries every weight as text: of {attention.layers} layers at {len(tokens)} tokens, {few} fit here.")
+    page = bertviz_head_view({one: attention[one] for one in fit}, [label(token.text) for token in tokens], layer=layer)
+    st.iframe(page, height=min(900, 120 + 23 * len(tokens)))
+
+
+def draw(model, trace) -> None:
+    attention, tokens = trace.attention["self"], trace.tokens
+    layer, head = pick.layer_and_head(model, title="Where one head looks")
+    weights = attention[layer][head]
+    left, right = st.columns([7, 4])
+    with left, picture("The heatmap"):
+        figure = heatmap(attention.queries, attention.keys, weights, title=f"L{layer} H{head}")
+        st.plotly_chart(figure, key="heatmap", config={"displaylogo": False})
+    with right, picture("The summary"):
+        st.markdown("##### In words")
+        summary(weights, tokens, layer, head)
+        say(HERE, "read", layer=layer, head=head)
+    if st.toggle("BertViz head view", key="bertviz", bind="query-params", help="The view that many people know, on the same numbers."):
+        with picture("BertViz"):
+            bertviz(attention, tokens, layer)
+
+
+shell.live(draw)

@@ -1,0 +1,57 @@
+"""Page "Attention" in a real browser, with the network cut."""
+
+from __future__ import annotations
+
+import numpy as np
+from playwright.sync_api import Page, expect
+
+import models
+from analysis import head_summary
+from tests.browser.test_type import box, no_error
+
+
+def ready(page: Page) -> Page:
+    expect(page.get_by_text("In words")).to_be_visible(timeout=60_000)
+    expect(page.locator(".st-key-heatmap .js-plotly-plot")).to_be_visible()
+    return page
+
+
+def test_a_deep_link_on_a_fresh_session_has_the_side_bar(open_page):
+    page = ready(open_page("/attention?level=expert&layer=L1&head=H2&text=Hello+world"))
+    expect(page.get_by_text("Level", exact=True)).to_be_visible()
+    expect(box(page)).to_have_value("Hello world")
+
+
+def test_the_heatmap_holds_the_models_own_weights(open_page):
+    page = ready(open_page("/attention?level=intermediate&layer=L2&head=H3&text=The+cat+sat+on+the+mat"))
+    drawn = np.array(page.evaluate("Array.from(document.querySelector('.js-plotly-plot').data[0].z, row => Array.from(row))"), dtype=float)
+    weights = models.load("writer").trace("The cat sat on the mat").attention["self"][2][3]
+    np.testing.assert_allclose(np.nan_to_num(drawn), weights, atol=1e-5)
+    axes = page.evaluate("(l => [l.xaxis.title.text, l.yaxis.title.text])(document.querySelector('.js-plotly-plot').layout)")
+    assert axes == ["to (key)", "from (query)"]
+    facts = head_summary(weights)
+    expect(page.get_by_text(f"{facts.entropy:.2f} nats").first).to_be_visible()
+
+
+def test_typing_changes_the_heatmap(open_page):
+    page = ready(open_page("/attention?text=The+cat"))
+    box(page).click()
+    page.keyboard.press("End")
+    page.keyboard.type(" sat", delay=60)
+    page.wait_for_function("document.querySelector('.js-plotly-plot').data[0].z.length === 4")
+    no_error(page)
+
+
+def test_bertviz_draws_offline_and_hostile_text_stays_text(open_page):
+    page = ready(open_page("/attention?level=expert&bertviz=true&text=%3C%2Fscript%3E%3Cimg+src%3Dx+onerror%3Dalert(1)%3E+hi"))
+    frame = page.frame_locator("iframe").first
+    expect(frame.locator("svg").first).to_be_visible(timeout=30_000)
+    expect(frame.get_by_text("script", exact=False).first).to_be_visible()
+    assert frame.locator("img[src='x']").count() == 0
+    no_error(page)
+
+
+def test_a_long_text_draws_and_says_which_layers_bertviz_has(open_page):
+    page = ready(open_page("/attention?level=expert&bertviz=true&text=" + "the+cat+sat+on+a+mat+and+" * 20))
+    expect(page.frame_locator("iframe").first.locator("svg").first).to_be_visible(timeout=60_000)
+    no_error(page)

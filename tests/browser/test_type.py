@@ -1,0 +1,177 @@
+"""Page "Type" as a person uses it: a real browser, real keys, the real model."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qs, quote, urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import models
+
+
+def box(page: Page):
+    return page.get_by_label("Your text")
+
+
+def ready(page: Page) -> Page:
+    expect(page.get_by_text("What comes next")).to_be_visible(timeout=60_000)
+    expect(bars(page).first).to_be_visible()
+    return page
+
+
+def chips(page: Page):
+    return page.locator(".st-key-chips").get_by_role("option")
+
+
+def bars(page: Page):
+    return page.locator(".st-key-bars").get_by_role("button")
+
+
+def no_error(page: Page) -> None:
+    assert page.locator(".stException, .stAlertContainer:has-text('went wrong')").count() == 0
+    assert "Traceback" not in page.inner_text("body")
+
+
+def test_typing_changes_tokens_predictions_and_where_it_looks(open_page):
+    page = ready(open_page("/?text=Once&level=intermediate"))
+    writer = models.load("writer")
+    box(page).click()
+    page.keyboard.press("End")
+    text = "Once"
+    seen = set()
+    for key in " upon a time":
+        page.keyboard.press("Space" if key == " " else key)
+        text += key
+        expect(chips(page)).to_have_count(len(writer.tokenize(text)))
+        best = writer.predict(text, top=1)[0]
+        expect(bars(page).first).to_contain_text(best.text.strip() or "·")
+        seen.add((bars(page).first.inner_text(), page.locator(".st-key-reading").inner_text()))
+    assert len(seen) > 6, "the pictures hardly changed while the text did"
+    expect(box(page)).to_have_value("Once upon a time")
+
+
+@pytest.mark.parametrize("level", ["beginner", "expert"])
+def test_no_character_is_lost_at_fifteen_keys_a_second(open_page, level):
+    page = ready(open_page(f"/?text=&level={level}"))
+    box(page).click()
+    sentence = "The quick brown fox jumps over the lazy dog, and then it goes home to sleep."
+    page.keyboard.type(sentence, delay=1000 / 15)
+    expect(box(page)).to_have_value(sentence)
+    expect(chips(page)).to_have_count(len(models.load("writer").tokenize(sentence)))
+    assert parse_qs(urlsplit(page.url).query)["text"] == [sentence]
+    no_error(page)
+
+
+def test_a_press_on_a_prediction_appends_it(open_page):
+    page = ready(open_page("/?text=Once+upon+a"))
+    bars(page).first.click()
+    expect(box(page)).to_have_value("Once upon a time")
+    expect(bars(page).first).not_to_contain_text("time")
+    bars(page).first.click()
+    expect(box(page)).to_have_value(re.compile(r"^Once upon a time\S+|^Once upon a time \S+"))
+
+
+def test_levels_change_what_is_shown(open_page):
+    page = ready(open_page("/?level=beginner"))
+    expect(bars(page)).to_have_count(5)
+    expect(page.locator(".st-key-heads")).to_have_count(0)
+    page.get_by_role("radio", name="intermediate").or_(page.get_by_role("button", name="intermediate")).first.click()
+    expect(bars(page)).to_have_count(8)
+    expect(page.locator(".st-key-heads")).to_be_visible()
+    page.get_by_role("radio", name="expert").or_(page.get_by_role("button", name="expert")).first.click()
+    expect(bars(page)).to_have_count(10)
+    expect(chips(page).nth(1)).to_contain_text("bits")
+    assert "level=expert" in page.url
+    no_error(page)
+
+
+def test_a_shared_link_opens_the_same(open_page):
+    page = ready(open_page("/?level=intermediate"))
+    box(page).fill("The old woman went to the")
+    expect(chips(page)).to_have_count(7)
+    page.locator(".st-key-heads canvas").first.click(position={"x": 60, "y": 60})
+    page.wait_for_timeout(800)
+    other = ready(open_page(urlsplit(page.url).path + "?" + urlsplit(page.url).query))
+    expect(box(other)).to_have_value("The old woman went to the")
+    for key in (".st-key-layer", ".st-key-head"):
+        assert other.locator(f"{key} input").input_value() == page.locator(f"{key} input").input_value()
+    assert bars(other).all_inner_texts() == bars(page).all_inner_texts()
+
+
+def test_pointing_at_a_word_shades_the_others(open_page):
+    page = ready(open_page("/?text=The+cat+sat+on+the+mat&level=beginner"))
+    words = page.locator(".st-key-reading .word")
+    before = page.locator(".st-key-reading").inner_text()
+    words.nth(3).hover()
+    page.wait_for_timeout(200)
+    assert page.locator(".st-key-reading").inner_text() != before
+
+
+HOSTILE = [
+    "", "a", "     ", "\t \u2028", "👩‍👩‍👧‍👦 🏳️‍🌈", "שלום עולם مرحبا", "\x01\x02\x1b[31m\x7f", "<script>alert(1)</script><img src=x onerror=alert(1)>",
+    "**bold** _it_ # h [l](javascript:alert(1)) `c` :smile: :red[x]", "$x^2$ $$\\frac{1}{2}$$ \\(a\\)", "&lt;b&gt; &amp; %00 +",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=[f"text-{number}" for number in range(len(HOSTILE))])
+def test_any_text_gives_a_picture_and_stays(open_page, text):
+    page = ready(open_page("/?level=expert"))
+    page.evaluate("window.alert = () => { throw new Error('a script of the text ran') }")
+    box(page).fill(text)
+    kept = box(page).input_value()
+    expect(chips(page)).to_have_count(len(models.load("writer").tokenize(kept)))
+    expect(bars(page)).to_have_count(10)
+    assert box(page).input_value() == kept
+    assert page.locator(".stMain img[src='x'], .stMain b:text-is('bold')").count() == 0
+    no_error(page)
+
+
+@pytest.mark.parametrize("text", ["%00", "%ED%A0%80x", "%F0%9F", "a%0Ab"])
+def test_odd_bytes_in_a_link(open_page, text):
+    page = ready(open_page(f"/?text={text}"))
+    no_error(page)
+
+
+def test_a_hundred_thousand_characters(open_page):
+    page = ready(open_page("/"))
+    text = "The cat sat on the mat. " * 4200
+    box(page).fill(text)
+    expect(page.get_by_text("are left out here")).to_be_visible()
+    expect(chips(page)).to_have_count(256)
+    assert box(page).input_value() == text
+    expect(page.get_by_text("are left out here")).to_contain_text(f"{len(text):,}")
+    no_error(page)
+    box(page).fill("short again")
+    expect(page.get_by_text("are left out here")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("link", "sentence"),
+    [
+        ("model=gpt9", "the model “gpt9”"),
+        ("level=wizard", "the level “wizard”"),
+        ("level=intermediate&layer=L99", "the layer “L99”"),
+        ("level=intermediate&head=%3Cb%3E", "the head “<b>”"),
+        ("model=" + quote("**x** $y$ [z](http://a)"), "the model “**x** $y$ [z](http://a)”"),
+    ],
+)
+def test_a_made_up_link_says_so_and_shows_the_default(open_page, link, sentence):
+    page = ready(open_page(f"/?text=Hello+there&{link}"))
+    expect(page.get_by_text(sentence)).to_be_visible()
+    expect(box(page)).to_have_value("Hello there")
+    no_error(page)
+
+
+def test_the_page_fits_a_phone(open_page):
+    page = ready(open_page("/?level=expert", width=390, height=844))
+    expect(page.locator(".st-key-heads")).to_be_attached()
+    assert page.evaluate("document.querySelector('.stMain').scrollWidth <= innerWidth")
+
+
+def test_examples_fill_the_box(open_page):
+    page = ready(open_page("/"))
+    page.get_by_role("button", name="Examples").click()
+    page.get_by_role("button", name=re.compile("Once upon a time there was")).click()
+    expect(box(page)).to_have_value(re.compile("^Once upon a time there was"))

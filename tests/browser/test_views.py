@@ -1,0 +1,308 @@
+"""Each view in a real browser: what it draws, what a press tells, how the keyboard walks, and that text stays text."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+import viz
+from viz import View
+
+WORDS = ["The", " dog", " ran", " into", " the"]
+NASTY = "<img src=x onerror=\"document.title='caught'\"></script>"
+
+
+def tokens(texts: list[str], special: int = -1, fragment: int = -1) -> list[SimpleNamespace]:
+    return [SimpleNamespace(id=100 + i, text=t, special=i == special, fragment=i == fragment) for i, t in enumerate(texts)]
+
+
+def previous(count: int) -> np.ndarray:
+    """A head in which each token looks at the one before it with 3/4 and at itself with 1/4."""
+    weights = 0.25 * np.eye(count) + 0.75 * np.eye(count, k=-1)
+    weights[0, 0] = 1
+    return weights
+
+
+@pytest.fixture
+def draw(new_page: Callable[..., Page]) -> Callable[..., Page]:
+    def open_view(view: View, **kwargs) -> Page:
+        page = new_page(**kwargs)
+        page.add_init_script("window.told = []; addEventListener('headlight', ({ detail }) => told.push(detail))")
+        page.goto("data:text/html;base64," + base64.b64encode(view.to_html().encode()).decode())
+        return page
+
+    return open_view
+
+
+def redraw(page: Page, view: View) -> None:
+    page.evaluate(
+        "text => headlight.draw(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)))", base64.b64encode(view.data).decode()
+    )
+
+
+def told(page: Page) -> list:
+    return [(one["name"], one["value"]) for one in page.evaluate("told")]
+
+
+def test_chips_show_each_token_and_tell_which_was_pressed(draw):
+    page = draw(viz.token_chips(tokens([*WORDS, NASTY, "\n", "<0xF0>"], special=0, fragment=7), chosen=4))
+    chips = page.get_by_role("option")
+    expect(chips).to_have_text(["The100", "·dog101", "·ran102", "·into103", "·the104", NASTY + "105", "↵106", "<0xF0>107"])
+    expect(page.get_by_role("option", selected=True)).to_have_text("·the104")
+    borders = chips.evaluate_all("all => all.map((chip) => getComputedStyle(chip).borderStyle)")
+    assert (borders[0], borders[1], borders[7]) == ("dashed", "solid", "dotted")
+    chips.nth(2).click()
+    expect(page.get_by_role("option", selected=True)).to_have_text("·ran102")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Home")
+    page.keyboard.press(" ")
+    page.keyboard.press("End")
+    expect(chips.last).to_be_focused()
+    assert chips.evaluate_all("all => all.filter((chip) => chip.tabIndex === 0).length") == 1
+    assert told(page) == [("chosen", 2), ("chosen", 3), ("chosen", 0)]
+    assert page.title() != "caught" and page.locator("img").count() == 0
+
+
+def test_a_keystroke_touches_only_the_chips_that_changed(draw):
+    page = draw(viz.token_chips(tokens(WORDS), chosen=-1))
+    page.evaluate(
+        """() => { window.touched = new Set(); new MutationObserver((all) => all.forEach(({ target }) => {
+             const chip = (target.closest ? target : target.parentElement).closest(".chip"); if (chip) touched.add(chip.position);
+           })).observe(document.querySelector(".chips"), { subtree: true, childList: true, characterData: true }); }"""
+    )
+    redraw(page, viz.token_chips(tokens([*WORDS[:4], " they", " all"]), chosen=-1))
+    expect(page.get_by_role("option")).to_have_text(["The100", "·dog101", "·ran102", "·into103", "·they104", "·all105"])
+    assert page.evaluate("[...touched].sort()") == [4, 5]
+
+
+def test_the_last_chips_stay_in_view_unless_one_scrolls_up(draw):
+    many = WORDS * 50
+    page = draw(viz.token_chips(tokens(many[:-1]), chosen=-1), width=640)
+    chips = page.locator(".chips")
+    assert chips.bounding_box()["height"] < 220
+    gap = "list => list.scrollHeight - list.clientHeight - list.scrollTop"
+    assert chips.evaluate(gap) < 2
+    redraw(page, viz.token_chips(tokens(many + WORDS * 3), chosen=-1))
+    assert chips.evaluate(gap) < 2
+    chips.evaluate("list => (list.scrollTop = 0)")
+    page.wait_for_function("document.querySelector('.chips').classList.contains('below')")
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    redraw(page, viz.token_chips(tokens(many + WORDS * 6), chosen=-1))
+    assert chips.evaluate("list => list.scrollTop") == 0
+
+
+def test_bars_are_as_long_as_their_probability_and_every_press_arrives(draw):
+    view = viz.prediction_bars([" forest", " field", NASTY], [0.4, 0.1, 0.05], ids=[7, 8, 9], logits=[2.0, 0.61, -0.08])
+    page = draw(view)
+    rows = page.get_by_role("button")
+    expect(rows).to_have_count(3)
+    expect(rows.locator(".number")).to_have_text(["40.0 %", "10.0 %", "5.00 %"])
+    expect(rows.locator("bdi")).to_have_text(["·forest", "·field", NASTY])
+    expect(rows.locator(".logit")).to_have_text(["2.00", "0.61", "−0.08"])
+    page.wait_for_timeout(200)  # the bars glide
+    widths = page.locator(".bar").evaluate_all("all => all.map((bar) => bar.getBoundingClientRect().width)")
+    assert widths[1] / widths[0] == pytest.approx(0.25, abs=0.01)
+    rows.nth(1).click()
+    rows.nth(1).click()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    values = [value for _, value in told(page)]
+    assert [(v["index"], v["id"]) for v in values] == [(1, 8), (1, 8), (2, 9)]
+    assert values[0]["n"] < values[1]["n"] < values[2]["n"]
+    expect(rows.first).to_have_accessible_name("forest, 40.0 %, logit 2.00")
+    assert page.locator("img").count() == 0
+
+
+def test_bars_stand_still_for_who_asks_for_less_motion(draw):
+    page = draw(viz.prediction_bars([" a", " b"], [0.4, 0.1]))
+    page.emulate_media(reduced_motion="reduce")
+    assert page.locator(".bar").first.evaluate("bar => getComputedStyle(bar).transitionDuration") == "0s"
+
+
+def test_beginners_read_shares_of_a_hundred(draw):
+    page = draw(viz.prediction_bars([" a", " b"], [0.4, 0.001], percent=False))
+    expect(page.locator(".number")).to_have_text(["40 in 100", "under 1 in 100"])
+
+
+def shades(page: Page) -> list[str]:
+    return page.locator(".word").evaluate_all("all => all.map((word) => word.style.getPropertyValue('--shade') || '0%')")
+
+
+def test_the_paragraph_is_shaded_by_the_word_one_points_at(draw):
+    page = draw(viz.reading_view(tokens(WORDS), previous(5)))
+    sentence = page.locator(".sentence")
+    expect(sentence).to_have_text("“the” looks most at “into” (75.0 %), then itself (25.0 %).")
+    assert page.locator(".text").inner_text() == "".join(WORDS)
+    resting = shades(page)
+    page.locator(".token").nth(1).hover()
+    expect(sentence).to_have_text("“dog” looks most at “The” (75.0 %), then itself (25.0 %). “the” gives it 0 %.")
+    assert shades(page)[0] != "0%" and shades(page)[3] == "0%"
+    expect(page.locator(".faint")).to_have_text([" ran", " into", " the"])
+    page.mouse.move(600, 600)
+    expect(sentence).to_contain_text("“the” looks most at “into”")
+    assert shades(page) == resting
+    page.locator(".token").nth(2).click()
+    page.mouse.move(600, 600)
+    expect(sentence).to_contain_text("“ran” looks most at “dog”")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    assert told(page) == [("chosen", 2), ("chosen", 1)]
+    expect(page.locator("caption")).to_have_text("Attention from dog")
+    expect(page.locator("td")).to_have_text(["75.0 %", "25.0 %", "0 %", "0 %", "0 %"])
+
+
+def test_a_mouse_at_rest_does_not_hold_back_the_paragraph(draw):
+    page = draw(viz.reading_view(tokens(WORDS), previous(5)))
+    page.locator(".word").nth(1).hover()
+    expect(page.locator(".sentence")).to_contain_text("“dog” looks most at “The”")
+    redraw(page, viz.reading_view(tokens(["Yesterday evening ", *WORDS]), previous(6)))
+    page.wait_for_timeout(150)  # Chromium tells of the word that has come under the mouse
+    expect(page.locator(".sentence")).to_contain_text("“the” looks most at “into”")
+
+
+def test_the_paragraph_turns_round_to_who_looks_at_a_word(draw):
+    page = draw(viz.reading_view(tokens(WORDS), previous(5), chosen=2, toggle=True))
+    page.get_by_role("button", name="is looked at by", exact=True).click()
+    expect(page.locator(".sentence")).to_have_text("“ran” is looked at most by “into” (75.0 %), then itself (25.0 %).")
+    expect(page.locator(".faint")).to_have_text(["The", " dog"])
+
+
+def test_text_in_the_paragraph_stays_text(draw):
+    texts = ["<|start|>", "Hi", "\n", NASTY, " <0xF0>", "\u200d", " שלום", "\x00", "\ud800"]
+    page = draw(viz.reading_view(tokens(texts, special=0, fragment=4), previous(9)))
+    words = page.locator(".word")
+    expect(words).to_have_text(["start", "Hi", "↵", NASTY, "<0xF0>", "U+200D", "שלום", "␀", "U+D800"])
+    tops = words.evaluate_all("all => all.map((word) => word.getBoundingClientRect().top)")
+    assert tops[3] > tops[1] + 10  # a real line break
+    assert page.locator("img").count() == 0 and page.title() != "caught"
+
+
+def test_a_right_to_left_text_runs_from_the_right_and_so_do_the_arrows(draw):
+    page = draw(viz.reading_view(tokens(["שלום", " עולם", " טוב"]), previous(3), chosen=0))
+    lefts = page.locator(".word").evaluate_all("all => all.map((word) => word.getBoundingClientRect().left)")
+    assert lefts[0] > lefts[1] > lefts[2]
+    page.locator(".token").first.focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".token").nth(1)).to_be_focused()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_words_can_be_read_at_every_shade(draw, dark):
+    count = 21
+    weights = np.tril(np.ones((count, count)))
+    weights[-1] = np.linspace(0, 1, count)  # no softmax gives this row: it shows every shade at once
+    page = draw(viz.reading_view(tokens([f" w{i}" for i in range(count)]), weights), dark=dark)
+    least = page.evaluate(
+        """() => {
+          const pen = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+          const linear = (v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4);
+          const light = (...layers) => {
+            for (const colour of layers) { pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1); }
+            const [r, g, b] = [...pen.getImageData(0, 0, 1, 1).data].map(linear);
+            return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+          const paper = getComputedStyle(document.body).backgroundColor;
+          return Math.min(...[...document.querySelectorAll(".word")].map((word) => {
+            const style = getComputedStyle(word);
+            const [a, b] = [light(paper, style.backgroundColor), light(style.color)].sort((x, y) => x - y);
+            return (b + 0.05) / (a + 0.05); }));
+        }"""
+    )
+    assert least > 4.4
+
+
+def test_chips_and_paragraph_of_one_link_point_together(draw):
+    page = draw(viz.reading_view(tokens(WORDS), previous(5), link="text"))
+    point = "at => dispatchEvent(new CustomEvent('headlight:point', { detail: { link: at[0], position: at[1] } }))"
+    page.evaluate(point, ["text", 2])
+    expect(page.locator(".sentence")).to_contain_text("“ran” looks most at “dog”")
+    page.evaluate(point, ["other", 1])
+    expect(page.locator(".sentence")).to_contain_text("“ran” looks most at “dog”")
+    page.evaluate(point, ["text", -1])
+    expect(page.locator(".sentence")).to_contain_text("“the” looks most at “into”")
+
+
+def grid(layers: int, heads: int, count: int = 12) -> View:
+    maps = np.zeros((layers, heads, count, count), dtype=np.float32)
+    maps[:, :] = np.tril(np.ones((count, count))) / np.arange(1, count + 1)[:, None]
+    maps[1, 2] = np.eye(count)
+    return viz.head_grid(maps, chosen=(1, 2), notes=[[NASTY] * heads] * layers)
+
+
+def test_every_head_is_drawn_and_can_be_chosen(draw):
+    page = draw(grid(6, 8))
+    box = page.get_by_role("grid")
+    assert page.get_by_role("gridcell").count() == 48
+    expect(page.locator(".labels .layer")).to_have_text([f"L{i}" for i in range(6)])
+    expect(page.locator(".labels .head")).to_have_text([f"H{i}" for i in range(8)])
+    place = """([layer, head]) => {
+      const box = (name, i) => document.querySelectorAll(".labels ." + name)[i].getBoundingClientRect();
+      const [across, down] = [box("head", head), box("layer", layer)];
+      return [across.x + across.width / 2, down.y + down.height / 2]; }"""
+    page.mouse.move(*page.evaluate(place, [4, 7]))
+    expect(page.locator(".tip")).to_have_text("L4 H7: " + NASTY)
+    page.mouse.click(*page.evaluate(place, [4, 7]))
+    box.focus()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    assert told(page) == [("chosen", [4, 7]), ("chosen", [3, 6])]
+    expect(page.get_by_role("gridcell", selected=True)).to_have_text("L3 H6: " + NASTY)
+    assert page.locator("img").count() == 0
+
+
+def test_a_thumbnail_shows_its_own_head(draw):
+    page = draw(grid(2, 3, count=4))
+    opacity = """([layer, head, row, column]) => {
+      const canvas = document.querySelector("canvas"), scale = canvas.width / canvas.getBoundingClientRect().width;
+      const box = canvas.getBoundingClientRect(), outline = document.querySelector(".chosen").getBoundingClientRect();
+      const across = document.querySelectorAll(".labels .head"), down = document.querySelectorAll(".labels .layer");
+      const middle = (r) => [r.x + r.width / 2, r.y + r.height / 2];
+      const x = middle(across[head].getBoundingClientRect())[0] - box.x + ((column + 0.5) / 4 - 0.5) * outline.width;
+      const y = middle(down[layer].getBoundingClientRect())[1] - box.y + ((row + 0.5) / 4 - 0.5) * outline.width;
+      return canvas.getContext("2d").getImageData(x * scale, y * scale, 1, 1).data[3] / 255; }"""
+    assert page.evaluate(opacity, [1, 2, 3, 3]) == 1
+    assert page.evaluate(opacity, [1, 2, 3, 0]) == 0
+    assert page.evaluate(opacity, [0, 0, 0, 0]) == 1
+    assert page.evaluate(opacity, [0, 0, 0, 1]) == 0
+    assert page.evaluate(opacity, [0, 1, 3, 1]) == pytest.approx(0.25**0.7, abs=0.02)
+
+
+@pytest.mark.parametrize("shape", [(6, 8), (12, 12), (32, 32)], ids=str)
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_grid_fits_the_width_there_is_and_stays_legible(draw, shape, width):
+    page = draw(grid(*shape, count=8), width=width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator(".chosen").bounding_box()["width"] >= 18
+    page.set_viewport_size({"width": 700, "height": 800})
+    page.wait_for_function("document.querySelector('.box').getBoundingClientRect().right <= 700")
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        viz.token_chips([]),
+        viz.prediction_bars([], []),
+        viz.reading_view([], np.zeros((0, 0))),
+        viz.reading_view(tokens(["a"]), np.ones((1, 1))),
+        viz.head_grid(np.zeros((1, 1, 0, 0))),
+        viz.head_grid(np.ones((1, 1, 1, 1))),
+    ],
+    ids=lambda view: f"{view.kind}-{view.label}",
+)
+def test_little_or_nothing_is_drawn_without_an_error(draw, view):
+    page = draw(view)
+    redraw(page, view)
+    assert page.locator(".hl").count() == 1
+
+
+def test_in_a_notebook_the_frame_takes_the_height_it_needs(new_page):
+    page = new_page()
+    page.set_content("<!doctype html>" + viz.token_chips(tokens(WORDS))._repr_html_())
+    page.wait_for_function("document.querySelector('iframe').offsetHeight < 200")
+    expect(page.frame_locator("iframe").get_by_role("option")).to_have_count(5)

@@ -1,0 +1,58 @@
+"""What all tests share: no test reaches a network, and those that drive a browser run on one worker."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # the workers share the cores already; torch reads this when it is imported
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.serving import Watched, find_chromium, launch
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every test that asks for a browser is marked so, and goes to the one worker that has it."""
+    for item in items:
+        if "chromium" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.xdist_group("browser"))
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of Chromium. Without one its tests are skipped, but in CI they fail."""
+    path = find_chromium()
+    if path is None:
+        say = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
+        say("No Chromium or Chrome: on Debian, sudo apt install chromium; or name one with CHROMIUM=/path/to/chrome.")
+    return path
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        running = launch(playwright, chromium)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def new_page(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """`new_page(width=1280, height=800, dark=False)`: an empty page in a context of its own.
+
+    The test fails at its end if a page asked for anything but localhost, or let a JavaScript error through.
+    """
+    contexts: list[Watched] = []
+
+    def make(width: int = 1280, height: int = 800, dark: bool = False) -> Page:
+        contexts.append(Watched(browser, width, height, dark))
+        return contexts[-1].page()
+
+    yield make
+    for context in contexts:
+        context.close()

@@ -1,0 +1,108 @@
+"""What stands for a token on screen can be seen, whatever the token is."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from viz.tokens import is_fragment, label, pieces, reading_pieces
+
+TEXTS = st.text(st.characters(exclude_categories=()), max_size=12)  # every code point, lone surrogates too
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("The", "The"),
+        (" dog", "·dog"),
+        ("   ", "···"),
+        ("end ", "end·"),
+        ("two words", "two words"),
+        ("\n", "↵"),
+        ("\n\n", "↵↵"),
+        ("\t", "⇥"),
+        ("\x00", "␀"),
+        ("\x1b[", "␛["),
+        ("\x7f", "␡"),
+        ("\x85", "U+0085"),
+        ("\u200d", "U+200D"),
+        (" \u202eabc", "·U+202Eabc"),
+        ("❤\ufe0f", "❤U+FE0F"),
+        ("\ufeff", "U+FEFF"),
+        ("\u00a0", "U+00A0"),
+        ("\u2028", "U+2028"),
+        ("\ud800", "U+D800"),
+        ("\u0301", "◌\u0301"),
+        ("e\u0301", "e\u0301"),
+        (" <0xF0>", "·<0xF0>"),
+        ("\ufffd", "\ufffd"),
+        ("<b>", "<b>"),
+        ("", ""),
+    ],
+)
+def test_what_cannot_be_seen_is_written_out(text, written):
+    assert label(text) == written
+
+
+def invisible(character: str) -> bool:
+    known_signs = "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
+    category = unicodedata.category(character)
+    return (
+        category in ("Cc", "Cs", "Zl", "Zp")
+        or (category == "Cf" and character not in known_signs)
+        or (category == "Zs" and character != " ")
+    )
+
+
+@given(TEXTS)
+@example("\ud83d")
+@example("\U000e0041\u3164\u034f")
+def test_a_label_is_never_empty_and_hides_nothing(text):
+    written = label(text)
+    assert bool(written) == bool(text)
+    assert not any(invisible(character) for character in written)
+    assert written == written.strip(" ")
+    assert ("\ufffd" in written) == ("\ufffd" in text)
+    written.encode("utf-8")  # no lone surrogate is left
+
+
+@given(TEXTS)
+def test_two_texts_without_our_own_signs_never_share_a_label(text):
+    if not set(text) & set("·↵⇥◌U+") and not any(0x2400 <= ord(c) <= 0x2421 for c in text):
+        back = re.sub(r"U\+([0-9A-F]{4,6})", lambda m: chr(int(m[1], 16)), label(text).replace("◌", ""))
+        back = back.replace("·", " ").replace("↵", "\n").replace("⇥", "\t")
+        back = re.sub("[\u2400-\u2421]", lambda m: chr(0x7F if m[0] == "\u2421" else ord(m[0]) - 0x2400), back)
+        assert back == text or re.search(r"U\+[0-9A-F]{4,6}[0-9A-F]", label(text))  # "U+200D" before an "A" is the one doubt
+
+
+@given(TEXTS)
+def test_pieces_alternate_and_make_up_the_label(text):
+    parts = pieces(text)
+    assert "".join(parts) == label(text)
+    assert all(parts[1:])
+    assert "".join(parts[0::2]) == "" or set("".join(parts[0::2])) <= set(text)
+
+
+@given(TEXTS)
+def test_a_paragraph_keeps_its_spaces_and_breaks_and_hides_no_control(text):
+    parts = reading_pieces(text)
+    own = "".join(parts[0::2])
+    assert [c for c in own if c in " \n\t"] == [c for c in text if c in " \n\t"]
+    assert not any(invisible(c) for c in own if c not in "\n\t\u200c\u200d\ufe0e\ufe0f")
+    "".join(parts).encode("utf-8")
+
+
+def test_a_joined_emoji_stays_joined_in_the_paragraph_only():
+    family = "👩\u200d👩\u200d👧"
+    assert reading_pieces(family) == [family]
+    assert label(family) == "👩U+200D👩U+200D👧"
+    assert reading_pieces("\u200d") == ["", "U+200D"]
+
+
+def test_fragments_are_known_by_their_text():
+    assert is_fragment("<0xF0>") and is_fragment(" <0xF0><0x9F>")
+    assert not is_fragment("<0xF0> dog") and not is_fragment("dog")

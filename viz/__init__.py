@@ -1,0 +1,11 @@
+"""Arrays and tokens in, a picture out: a `View` that a notebook shows and the app mounts, or a Plotly figure."""
+
+from __future__ import annotations
+
+from viz.head_grid import head_grid
+from viz.prediction_bars import prediction_bars
+from viz.reading_view import reading_view
+from viz.token_chips import token_chips
+from viz.view import Assets, View, pack, percent
+
+__all__ = ["Assets", "View", "head_grid", "pack", "percent", "prediction_bars", "reading_view", "token_chips"]

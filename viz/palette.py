@@ -1,0 +1,68 @@
+"""The colours of the app: one accent for attention, one even scale, one diverging scale, and sixteen colours for heads."""
+
+from __future__ import annotations
+
+LIGHT = {
+    "paper": "#fbfaf7",
+    "card": "#ffffff",
+    "ink": "#1d2430",
+    "soft": "#667085",
+    "line": "#e6e2d8",
+    "accent": "#c2570c",
+    "accent-soft": "#fdebdc",
+    "chip": "#f1eee6",
+}
+DARK = {
+    "paper": "#12151b",
+    "card": "#1a1f28",
+    "ink": "#e9ecf1",
+    "soft": "#98a2b3",
+    "line": "#2b3240",
+    "accent": "#f5a35c",
+    "accent-soft": "#3a2818",
+    "chip": "#242b37",
+}
+
+SEQUENTIAL = "cividis"  # Plotly's name; even in lightness, the same to red-green colour-blind eyes
+DIVERGING = "RdBu_r"  # red above zero, blue below, white at zero: red and blue stay apart for colour-blind eyes
+
+# Sixteen colours for heads, the first ones furthest apart. A search of ours over sRGB kept every two at least 0.09 apart in
+# OKLab (Ottosson 2020) to ordinary, red-blind, green-blind and blue-blind eyes (Machado, Oliveira and Fernandes 2009), and
+# each in sight on the light and on the dark page. tests/viz/test_palette.py measures it again.
+HEADS = (
+    "#b43c00",
+    "#24d8fc",
+    "#0000fc",
+    "#fcc000",
+    "#601884",
+    "#c090a8",
+    "#0c4848",
+    "#84000c",
+    "#b4cca8",
+    "#6c6060",
+    "#fc4824",
+    "#3c9c60",
+    "#9c60fc",
+    "#909cfc",
+    "#c054a8",
+    "#9c18b4",
+)
+
+SHADE_EXPONENT = 0.7  # see `shade`; view.js has the same number, and a test holds them together
+
+
+def shade(weight: float) -> float:
+    """How opaque the accent colour is drawn for an attention weight in [0, 1]: 0 is clear, 1 is the full accent.
+
+    The blend itself is close to even in lightness; the exponent lifts small weights, so that 5 % can be told from 0 %.
+    """
+    return min(1.0, max(0.0, weight)) ** SHADE_EXPONENT
+
+
+def standalone_css() -> str:
+    """The look for a page outside Streamlit: sets the `--own-*` variables that view.css falls back to, light and dark."""
+
+    def block(colours: dict[str, str]) -> str:
+        return ":root{" + "".join(f"--own-{name}:{value};" for name, value in colours.items()) + "}"
+
+    return f":root{{color-scheme:light dark}}{block(LIGHT)}@media(prefers-color-scheme:dark){{{block(DARK)}}}"

@@ -1,0 +1,56 @@
+"""What comes next: a row a token, with a bar as long as its probability; a press adds the token."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from viz.tokens import is_fragment, pieces
+from viz.view import View, pack
+from viz.view import percent as in_percent
+
+
+def prediction_bars(
+    labels: Sequence[str],
+    probabilities: Sequence[float],
+    ids: Sequence[int] | None = None,
+    logits: Sequence[float] | None = None,
+    percent: bool = True,
+) -> View:
+    """Rows of token, bar and per cent, in the order given; the bars are scaled to the largest.
+
+    `labels` are the tokens' texts (`" forest"`, drawn as "·forest"); `probabilities` are of the full softmax, in [0, 1];
+    `logits` adds a column with the number that the softmax starts from; `percent=False` says "8 in 100" for beginners. A
+    press tells `chosen`: `{"index", "id", "n"}`, where `id` is None without `ids` and `n` grows, so that no two presses are
+    alike. Raises ValueError if the lengths differ.
+    """
+    count = len(labels)
+    for name, values in (("probabilities", probabilities), ("ids", ids), ("logits", logits)):
+        if values is not None and len(values) != count:
+            raise ValueError(f"{len(values)} {name} for {count} labels: give one a label.")
+    shown = [float(p) for p in probabilities]
+    header: dict[str, Any] = {
+        "label": f"Next token: {_name(labels[0])}, {in_percent(shown[0])}" if count else "No prediction",
+        "tokens": [pieces(text) for text in labels],
+        "names": [_name(text) for text in labels],
+        "fragments": [is_fragment(text) for text in labels],
+        "probabilities": shown,
+        "numbers": [in_percent(p) if percent else _in_hundred(p) for p in shown],
+    }
+    if ids is not None:
+        header["ids"] = [int(i) for i in ids]
+    if logits is not None:
+        header["logits"] = [f"{float(value):.2f}".replace("-", "−") for value in logits]
+    return View("prediction_bars", pack(header), header["label"])
+
+
+def _name(text: str) -> str:
+    """A token as one says it: its word, or what stands for it."""
+    return text.strip(" ") if text.strip(" ").isprintable() and text.strip(" ") else "".join(pieces(text))
+
+
+def _in_hundred(probability: float) -> str:
+    hundred = round(100 * probability)
+    if hundred < 1:
+        return "under 1 in 100"
+    return f"{min(hundred, 99)} in 100" if probability < 1 else "100 in 100"

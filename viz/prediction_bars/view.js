@@ -1,0 +1,73 @@
+// What comes next, a button a row. Rows stay where they are and change their words, so that the bars can glide.
+
+function mount({ parentElement, data, setTriggerValue }) {
+  const header = unpack(data);
+  const state = stateOf(parentElement, make);
+  state.tell = setTriggerValue;
+  state.header = header;
+  update(state);
+}
+
+function make(state) {
+  const head = element("div", "head");
+  head.append(element("span", "", "token"), element("span"), element("span", "logit", "logit"), element("span", "", "probability"));
+  const list = element("div", "rows");
+  list.setAttribute("role", "group");
+  state.root.replaceChildren(head, list);
+  Object.assign(state, { list, rows: [], n: 0 });
+  list.addEventListener("click", (event) => {
+    const row = event.target.closest?.("button");
+    if (!row) return;
+    const index = row.index;
+    state.n = Math.max(state.n + 1, Date.now()); // grows through reloads too
+    state.tell("chosen", { index, id: state.header.ids?.[index] ?? null, n: state.n });
+  });
+  list.addEventListener("keydown", (event) => {
+    const at = event.target.index;
+    const last = state.rows.length - 1;
+    const to = { ArrowDown: Math.min(last, at + 1), ArrowUp: Math.max(0, at - 1), Home: 0, End: last }[event.key];
+    if (to === undefined || at === undefined) return;
+    state.rows[to].node.focus();
+    event.preventDefault();
+  });
+}
+
+function update({ root, list, rows, header }) {
+  const { tokens, names, fragments, probabilities, numbers, logits, label } = header;
+  list.setAttribute("aria-label", label);
+  root.classList.toggle("with-logits", Boolean(logits));
+  while (rows.length > tokens.length) rows.pop().node.remove();
+  const largest = Math.max(...probabilities, 1e-30);
+  tokens.forEach((text, i) => {
+    const row = (rows[i] ??= blank(list, i));
+    const key = text.join("\u0000") + fragments[i];
+    if (row.key !== key) {
+      row.key = key;
+      fill(row.text, text);
+      row.text.classList.toggle("mono", fragments[i]);
+      row.text.title = text.join("");
+    }
+    const width = Math.min(100, (100 * probabilities[i]) / largest).toFixed(2) + "%";
+    if (row.width !== width) row.bar.style.width = row.width = width;
+    if (row.number.textContent !== numbers[i]) row.number.textContent = numbers[i];
+    const logit = logits ? logits[i] : "";
+    if (row.logit.textContent !== logit) row.logit.textContent = logit;
+    const spoken = `${names[i]}, ${numbers[i]}` + (logits ? `, logit ${logit}` : "");
+    if (row.spoken !== spoken) row.node.setAttribute("aria-label", (row.spoken = spoken));
+  });
+}
+
+function blank(list, index) {
+  const node = element("button", "row");
+  node.type = "button";
+  node.index = index;
+  const text = element("bdi", "text");
+  const track = element("span", "track");
+  const bar = element("span", "bar");
+  const logit = element("span", "logit");
+  const number = element("span", "number");
+  track.append(bar);
+  node.append(text, track, logit, number);
+  list.append(node);
+  return { node, text, bar, logit, number };
+}

@@ -1,0 +1,286 @@
+// A paragraph whose words are shaded by how much the word one points at looks at them.
+
+const KINDS = ["", "special", "fragment"];
+const FULL = 0.8; // of the accent: text on it stays readable
+const NUMBERED = 3; // so many of the strongest carry their number
+const NUMBER_FROM = 0.05;
+
+function mount({ parentElement, data, setTriggerValue }) {
+  const header = unpack(data);
+  const state = stateOf(parentElement, make);
+  const chosenMoved = header.chosen !== state.header?.chosen;
+  if (header.direction !== state.header?.direction) state.direction = header.direction;
+  Object.assign(state, { header, tell: setTriggerValue, link: header.link, theme: theme(state.root) });
+  write(state);
+  if (chosenMoved && !state.text.contains(state.root.getRootNode().activeElement)) rove(state, header.chosen);
+  if (chosenMoved || state.pointed >= header.tokens.length) state.pointed = -1;
+  draw(state);
+}
+
+function make(state) {
+  const toggle = element("div", "toggle");
+  toggle.setAttribute("role", "group");
+  toggle.setAttribute("aria-label", "Direction");
+  for (const [direction, words] of [["from", "looks at"], ["to", "is looked at by"]]) {
+    const button = element("button", "", words);
+    button.type = "button";
+    button.direction = direction;
+    button.addEventListener("click", () => {
+      state.direction = direction;
+      draw(state);
+    });
+    toggle.append(button);
+  }
+  const text = element("div", "text");
+  text.dir = "auto";
+  text.setAttribute("role", "group");
+  const sentence = element("p", "sentence");
+  const spoken = element("p", "hidden");
+  spoken.setAttribute("aria-live", "polite");
+  const table = element("table", "hidden");
+  state.root.replaceChildren(toggle, text, sentence, spoken, table);
+  Object.assign(state, { toggle, text, sentence, spoken, table, tokens: [], pointed: -1, focus: 0, direction: "from" });
+
+  const place = (event) => event.target.closest?.(".token")?.position ?? -1;
+  onHover(text, (event) => {
+    const at = place(event);
+    if (at < 0 || at === state.pointed) return;
+    show(state, at);
+    point(state, at);
+  });
+  text.addEventListener("pointerleave", () => {
+    show(state, -1);
+    point(state, -1);
+  });
+  text.addEventListener("focusin", (event) => {
+    const at = place(event);
+    if (at < 0 || !event.target.matches(":focus-visible")) return; // a mouse press is not a step
+    show(state, at);
+    state.spoken.textContent = sentenceOf(state, at).join("");
+  });
+  text.addEventListener("focusout", () => show(state, -1));
+  text.addEventListener("click", (event) => press(state, place(event)));
+  text.addEventListener("keydown", (event) => {
+    const at = place(event);
+    if (at < 0) return;
+    if (event.key === "Enter" || event.key === " ") press(state, at);
+    else {
+      const to = step(state, at, event.key);
+      if (to < 0) return;
+      rove(state, to);
+      state.tokens[to].node.focus();
+    }
+    event.preventDefault();
+  });
+  onPoint(state, (position) => show(state, position));
+}
+
+function press(state, position) {
+  if (position < 0) return;
+  state.header.chosen = position;
+  rove(state, position);
+  draw(state);
+  state.tell("chosen", position);
+}
+
+function show(state, position) {
+  if (position === state.pointed || position >= state.tokens.length) return;
+  state.pointed = position;
+  draw(state);
+}
+
+// The words. Only a token that differs from the one that stood there is written again.
+function write(state) {
+  const { text, tokens, header, toggle } = state;
+  toggle.hidden = !header.toggle;
+  text.setAttribute("aria-label", header.label);
+  while (tokens.length > header.tokens.length) tokens.pop().node.remove();
+  header.tokens.forEach((pieces, i) => {
+    const key = pieces.join("\u0000") + header.kinds[i];
+    const token = (tokens[i] ??= blank(text, i));
+    if (token.key === key) return;
+    token.key = key;
+    spell(token, pieces, KINDS[header.kinds[i]]);
+    token.node.setAttribute("aria-label", header.names[i]);
+  });
+  rove(state, Math.min(state.focus, tokens.length - 1));
+}
+
+function blank(text, position) {
+  const node = element("span", "token");
+  node.setAttribute("role", "button");
+  node.tabIndex = -1;
+  node.position = position;
+  text.append(node);
+  return { node, opacity: 0, ink: "", faint: false, asked: false, number: "" };
+}
+
+// Spaces before a word stand outside of what is shaded, so that a shade fits its word; line breaks come after their mark.
+function spell(token, pieces, kind) {
+  const first = pieces[0];
+  const before = pieces.length > 1 || first.trim() ? first.match(/^ */)[0] : "";
+  const word = element("span", "word");
+  const rest = [first.slice(before.length), ...pieces.slice(1)];
+  const broken = rest.join("").includes("\n");
+  const lines = rest.map((piece, i) => (i % 2 ? piece : piece.replaceAll("\n", "")));
+  if (kind === "special") word.append(lines.join("").replace(/^[<[|]+|[>\]|]+$/g, ""));
+  else fill(word, lines);
+  if (broken) {
+    // Shown where the line ends; the breaks themselves follow outside of the box.
+    word.append(element("i", "mark", "↵"));
+  } else if (!word.textContent.trim()) word.classList.add("blank");
+  word.classList.toggle("special", kind === "special");
+  word.classList.toggle("fragment", kind === "fragment");
+  const breaks = (rest.join("").match(/\n/g) ?? []).join("");
+  token.node.replaceChildren(...[before, word, breaks].filter((part) => part !== ""));
+  token.word = word;
+  Object.assign(token, { opacity: 0, ink: "", faint: false, asked: false, number: "" });
+}
+
+function theme(root) {
+  const found = colours(root);
+  found.inks = new Map();
+  return found;
+}
+
+// weights as seen from one token: its row, or its column
+function seen({ header, direction }, from) {
+  const count = header.tokens.length;
+  const values = header.arrays.weights.data;
+  if (direction === "from") return values.subarray(from * count, (from + 1) * count);
+  return Float32Array.from({ length: count }, (_, i) => values[i * count + from]);
+}
+
+function strongest(values) {
+  return [...values.keys()].sort((a, b) => values[b] - values[a]);
+}
+
+function draw(state) {
+  const { header, tokens, theme, direction, sentence } = state;
+  for (const button of state.toggle.children) button.setAttribute("aria-pressed", button.direction === direction);
+  const asked = state.pointed >= 0 ? state.pointed : header.chosen;
+  if (asked < 0) {
+    sentence.textContent = "";
+    state.table.replaceChildren();
+    return;
+  }
+  const values = seen(state, asked);
+  const numbered = new Set(strongest(values).slice(0, NUMBERED));
+  tokens.forEach((token, i) => {
+    const opacity = Math.round(100 * FULL * shade(values[i])) / 100;
+    if (token.opacity !== opacity) {
+      token.opacity = opacity;
+      token.word.style.setProperty("--shade", 100 * opacity + "%");
+    }
+    let ink = theme.inks.get(opacity);
+    if (ink === undefined) theme.inks.set(opacity, (ink = inkOn(theme, opacity)));
+    if (token.ink !== ink) token.word.style.color = token.ink = ink;
+    const faint = header.causal && values[i] === 0 && (direction === "from" ? i > asked : i < asked);
+    if (token.faint !== faint) token.node.classList.toggle("faint", (token.faint = faint));
+    if (token.asked !== (i === asked)) {
+      token.asked = i === asked;
+      token.word.classList.toggle("asked", token.asked);
+    }
+    const number = numbered.has(i) && values[i] >= NUMBER_FROM ? Math.round(100 * values[i]) + " %" : "";
+    if (token.number !== number) {
+      token.number = number;
+      if (number) token.word.dataset.number = number;
+      else delete token.word.dataset.number;
+    }
+    token.node.setAttribute("aria-pressed", i === header.chosen);
+  });
+  sentence.hidden = !header.summary;
+  sentence.replaceChildren(...sentenceOf(state, asked).map((part, i) => (i % 2 ? named(part) : part)));
+  clearTimeout(state.later);
+  state.later = setTimeout(() => tabulate(state, asked, values), 300); // nobody reads it at fifteen keys a second
+}
+
+// A token's name in the sentence, its control characters drawn as they are in the text.
+function named(name) {
+  const node = element("bdi");
+  fill(node, name.split(/([\u2400-\u2421])/));
+  return node;
+}
+
+// The sentence, in parts: every second one names a token.
+function sentenceOf(state, asked) {
+  const { header, direction } = state;
+  const { names, kinds, chosen } = header;
+  const values = seen(state, asked);
+  const name = (i) => (kinds[i] === 1 ? names[i] : `“${names[i]}”`);
+  const other = (i) => (i === asked ? "itself" : name(i));
+  const [best, second] = strongest(values);
+  const from = direction === "from";
+  const parts = ["", name(asked), from ? " looks most at " : " is looked at most by ", other(best), ` (${share(values[best])})`];
+  if (second !== undefined && values[second] >= NUMBER_FROM) {
+    parts[4] += ", then ";
+    parts.push(other(second), ` (${share(values[second])})`);
+  }
+  parts[parts.length - 1] += ".";
+  const given = asked === chosen ? 0 : seen(state, chosen)[asked];
+  const unseen = header.causal && given === 0 && (from ? asked > chosen : asked < chosen);
+  if (asked !== chosen && !unseen) {
+    if (from) {
+      parts[parts.length - 1] += " ";
+      parts.push(name(chosen), ` gives it ${share(given)}.`);
+    } else {
+      parts[parts.length - 1] += " It gives ";
+      parts.push(name(chosen), ` ${share(given)}.`);
+    }
+  }
+  return parts;
+}
+
+// A share that no line break parts from its sign.
+function share(weight) {
+  return percent(weight).replaceAll(" ", "\u00a0");
+}
+
+// The numbers behind, for who cannot see the shades.
+function tabulate({ table, header, direction }, asked, values) {
+  const caption = element("caption", "", `Attention ${direction === "from" ? "from" : "to"} ${header.names[asked]}`);
+  const body = element("tbody");
+  values.forEach((value, i) => {
+    const row = element("tr");
+    const head = element("th", "", header.names[i]);
+    head.scope = "row";
+    row.append(head, element("td", "", percent(value)));
+    body.append(row);
+  });
+  table.replaceChildren(caption, body);
+}
+
+function rove(state, position) {
+  const { tokens } = state;
+  if (tokens[state.focus]) tokens[state.focus].node.tabIndex = -1;
+  state.focus = Math.max(0, position);
+  if (tokens[state.focus]) tokens[state.focus].node.tabIndex = 0;
+}
+
+// Left and right follow the script; up and down go to the nearest token of the next line.
+function step({ text, tokens }, at, key) {
+  const last = tokens.length - 1;
+  const forward = getComputedStyle(text).direction === "rtl" ? "ArrowLeft" : "ArrowRight";
+  if (key === "ArrowLeft" || key === "ArrowRight") return Math.min(last, Math.max(0, at + (key === forward ? 1 : -1)));
+  if (key === "Home") return 0;
+  if (key === "End") return last;
+  if (key !== "ArrowUp" && key !== "ArrowDown") return -1;
+  const middle = (i) => {
+    const box = tokens[i].word.getClientRects()[0];
+    return { x: box.left + box.width / 2, y: box.top + box.height / 2, height: box.height };
+  };
+  const here = middle(at);
+  const way = key === "ArrowUp" ? -1 : 1;
+  let best = at;
+  let line = null;
+  let nearest = Infinity;
+  for (let i = at + way; i >= 0 && i <= last; i += way) {
+    const there = middle(i);
+    if (way * (there.y - here.y) < here.height / 2) continue;
+    line ??= there.y;
+    if (Math.abs(there.y - line) > here.height / 2) break;
+    const distance = Math.abs(there.x - here.x);
+    if (distance < nearest) [best, nearest] = [i, distance];
+  }
+  return best;
+}

@@ -1,0 +1,116 @@
+"""How a token is written on screen, so that all of it is visible: spaces, line breaks, control and invisible characters."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+_NEWLINE, _TAB, _SPACE, _CARRIER = "↵", "⇥", "·", "◌"
+
+# Draws nothing although its category says letter, mark or symbol: Unicode's Default_Ignorable_Code_Point, and Braille blank.
+_BLANK = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]"
+)
+# Format characters that do draw a sign.
+_SIGNS = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
+# Joiners and emoji styles shape their neighbours: kept inside a word that one reads.
+_KEPT_INSIDE = frozenset("\u200c\u200d\ufe0e\ufe0f")
+_FRAGMENT = re.compile(r" ?(<0x[0-9A-Fa-f]{2}>)+")
+
+
+def label(text: str) -> str:
+    """A token's text with nothing hidden: `" dog"` is `"·dog"`, a newline `"↵"`, a tab `"⇥"`, NUL `"␀"`, a joiner `"U+200D"`.
+
+    Spaces at either end become "·". Lone surrogates are written `"U+D800"`; byte fragments such as `"<0xF0>"` stay. Text that
+    is not empty never gives an empty label.
+    """
+    return "".join(pieces(text))
+
+
+def pieces(text: str) -> list[str]:
+    """`label` in pieces that alternate between the token's own text (even places) and marks that stand for it (odd places)."""
+    body = text.strip(" ")
+    left = len(text) - len(text.lstrip(" ")) if body else len(text)
+    right = len(text) - left - len(body)
+    parts = _Parts()
+    parts.mark(_SPACE * left)
+    _write(parts, body, reading=False)
+    parts.mark(_SPACE * right)
+    return parts.done
+
+
+def reading_pieces(text: str) -> list[str]:
+    """`pieces` for a paragraph that one reads: spaces, tabs and line breaks are themselves, and joiners stay inside a word."""
+    parts = _Parts()
+    _write(parts, text, reading=True)
+    return parts.done
+
+
+def is_fragment(text: str) -> bool:
+    """Whether the text is that of a byte fragment, such as `"<0xF0>"`."""
+    return _FRAGMENT.fullmatch(text) is not None
+
+
+def kinds(tokens: Sequence[Any]) -> list[int]:
+    """0 for an ordinary token, 1 for a special one, 2 for a byte fragment."""
+    return [1 if token.special else 2 if token.fragment else 0 for token in tokens]
+
+
+class _Parts:
+    def __init__(self) -> None:
+        self.done: list[str] = [""]
+
+    def own(self, text: str) -> None:
+        self._add(text, place=0)
+
+    def mark(self, text: str) -> None:
+        self._add(text, place=1)
+
+    def _add(self, text: str, place: int) -> None:
+        if not text:
+            return
+        if (len(self.done) - 1) % 2 != place:
+            self.done.append("")
+        self.done[-1] += text
+
+
+def _write(parts: _Parts, text: str, reading: bool) -> None:
+    if text.isascii() and text.isprintable():  # nearly every token
+        parts.own(text)
+        return
+    for i, character in enumerate(text):
+        if reading and (character in " \n\t" or (character in _KEPT_INSIDE and i > 0 and not _hidden(text[i - 1]))):
+            parts.own(character)
+            continue
+        written = _hidden(character)
+        if written:
+            parts.mark(written)
+            continue
+        if unicodedata.category(character)[0] == "M" and (i == 0 or text[i - 1] == " " or _hidden(text[i - 1])):
+            parts.mark(_CARRIER)  # an accent without its letter would sit on its neighbour
+        parts.own(character)
+
+
+def _hidden(character: str) -> str:
+    """What stands for a character that cannot be seen; empty for one that can."""
+    code = ord(character)
+    if character == "\n":
+        return _NEWLINE
+    if character == "\t":
+        return _TAB
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "\u2421"
+    category = unicodedata.category(character)
+    invisible = (
+        category in ("Cc", "Cs", "Zl", "Zp")
+        or (category == "Cf" and character not in _SIGNS)
+        or (category == "Zs" and character != " ")
+        or (code & 0xFFFE) == 0xFFFE  # not characters at all
+        or 0xFDD0 <= code <= 0xFDEF
+        or _BLANK.match(character)
+    )
+    return f"U+{code:04X}" if invisible else ""

@@ -1,0 +1,140 @@
+"""What every picture of ours is: a kind, its data as bytes, and what a screen reader says of it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import struct
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from viz.palette import standalone_css
+
+_HERE = Path(__file__).parent
+_DTYPES = ("uint8", "float16", "int32")
+
+
+@dataclass(frozen=True)
+class Assets:
+    """The three fixed texts of a kind of view; they never depend on its data."""
+
+    html: str
+    css: str
+    js: str  # defines mount({parentElement, data, setTriggerValue, setStateValue, key}), exports nothing
+
+
+@dataclass(frozen=True)
+class View:
+    """A picture, ready to be drawn by the JavaScript in `viz/<kind>/`."""
+
+    kind: str
+    data: bytes  # see `pack`
+    label: str  # what a screen reader says of it
+
+    def assets(self) -> Assets:
+        """The HTML, CSS and JavaScript of this kind of view (read once)."""
+        return _assets(self.kind)
+
+    def to_html(self) -> str:
+        """One self-contained page: no request leaves it, and all text of the user is inside base64 or escaped.
+
+        What a press would tell the app is sent as a `headlight` event of the window, detail `{name, value}`;
+        `window.headlight.draw(bytes)` draws other data of the same kind.
+        """
+        assets = self.assets()
+        return _PAGE.format(
+            title=escape(self.label),
+            css=standalone_css() + assets.css,
+            html=assets.html,
+            js=assets.js,
+            data=base64.b64encode(self.data).decode("ascii"),
+        )
+
+    def _repr_html_(self) -> str:
+        """A notebook shows the page in a frame of its own, which takes the height that it needs."""
+        frame = "width:100%;height:320px;border:0;color-scheme:light dark"
+        return f'<iframe title="{escape(self.label)}" srcdoc="{escape(self.to_html())}" style="{frame}"></iframe>'
+
+
+def pack(header: dict[str, Any], **arrays: np.ndarray) -> bytes:
+    """A header and arrays as one block of bytes; `unpack` in view.js is the other half.
+
+    Layout: uint32 little-endian, the length of the JSON; the JSON in UTF-8, which is the header and
+    `arrays: {name: {dtype, shape, offset}}`; zeros up to a multiple of 8; then the raw little-endian buffers, each on a
+    multiple of 8, at `offset` counted from the first of them. Raises ValueError for a dtype other than uint8, float16, int32.
+    """
+    offset, directory, parts = 0, {}, []
+    for name, array in arrays.items():
+        if array.dtype.name not in _DTYPES:
+            raise ValueError(f"{name} is {array.dtype.name}; a view sends one of {', '.join(_DTYPES)}.")
+        raw = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+        directory[name] = {"dtype": array.dtype.name, "shape": array.shape, "offset": offset}
+        parts += [raw, bytes(-len(raw) % 8)]
+        offset += len(raw) + -len(raw) % 8
+    text = json.dumps({**header, "arrays": directory}, allow_nan=False, separators=(",", ":")).encode()
+    return b"".join([struct.pack("<I", len(text)), text, bytes(-(4 + len(text)) % 8), *parts])
+
+
+def percent(probability: float) -> str:
+    """A probability as people read it: three significant digits, never scientific notation (`percent` in view.js agrees)."""
+    hundred = 100 * float(probability)
+    if not hundred >= 0:
+        return "–"
+    if 0 < hundred < 0.001:
+        return "under 0.001 %"
+    if hundred == 0:
+        return "0 %"
+    exponent = int(f"{hundred:.2e}".split("e")[1])  # after rounding: 9.996 has become 10.0
+    return f"{hundred:.{max(0, 2 - exponent)}f} %"
+
+
+@cache
+def _assets(kind: str) -> Assets:
+    def read(name: str) -> str:
+        return (_HERE / name).read_text("utf-8") + (_HERE / kind / name).read_text("utf-8")
+
+    return Assets(html=f'<div class="hl hl-{kind.replace("_", "-")}"></div>', css=read("view.css"), js=read("view.js"))
+
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>body{{margin:0;padding:12px;background:var(--own-paper)}}
+{css}</style>
+</head>
+<body>
+<main id="view">{html}</main>
+<script>
+(() => {{
+{js}
+  {{
+    const tell = (name, value) => dispatchEvent(new CustomEvent("headlight", {{ detail: {{ name, value }} }}));
+    let bytes = Uint8Array.from(atob("{data}"), (c) => c.charCodeAt(0));
+    const draw = (data = bytes) => {{
+      bytes = data;
+      mount({{ parentElement: document.getElementById("view"), data, setTriggerValue: tell, setStateValue: tell, key: "view" }});
+    }};
+    draw();
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw());
+    window.headlight = {{ draw, unpack, percent }};
+    try {{
+      const frame = window.frameElement; // in a notebook: as high as the picture
+      const fit = () => (frame.style.height = document.documentElement.offsetHeight + "px");
+      if (frame) new ResizeObserver(fit).observe(document.body);
+    }} catch {{
+      // a frame of another origin keeps its height
+    }}
+  }}
+}})();
+</script>
+</body>
+</html>
+"""
