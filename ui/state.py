@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from ui.text import plain
+
 LEVELS = ("beginner", "intermediate", "expert")
 DEFAULT_TEXT = "The farmer gave the hungry dog a bone, and the dog ran into the"
 SHOWN = 60  # characters of a wrong value that a sentence repeats
@@ -22,10 +24,10 @@ def check_link(name: str, allowed: tuple, meaning: str) -> None:
     asked = st.query_params.get(name)
     if asked is not None and asked not in [str(value) for value in allowed]:
         complaints = st.session_state.setdefault("complaints", {})
-        complaints[name] = f"The link asks for {meaning} “{asked[:SHOWN]}”, which does not exist here. You see the default instead."
+        complaints[name] = f"The link asks for {meaning} “{plain(asked[:SHOWN])}”, which does not exist here. You see the default instead."
 
 
 def show_complaints() -> None:
     """The sentences collected so far, once each; they leave with the next full run."""
     for sentence in st.session_state.pop("complaints", {}).values():
-        st.warning(sentence.replace("$", "\\$").replace("[", "\\["), icon=":material/link_off:")
+        st.warning(sentence, icon=":material/link_off:")

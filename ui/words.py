@@ -28,16 +28,3 @@ def say(folder: Path, heading: str, **values: object) -> None:
     """Place `words` as quiet text."""
     if text := words(folder, heading, **values):
         st.caption(text)
-
-
-def plain(text: str) -> str:
-    """Text of a visitor's, so that Markdown shows it as it is."""
-    return re.sub(r"([\\`*_{}\[\]()#+\-.!|~$<>:&])", r"\\\1", text)
-
-
-def per_cent(share: float) -> str:
-    """A share of one in per cent, three significant digits, never in scientific notation."""
-    value = 100 * share
-    if value < 0.001:
-        return "under 0.001 %"
-    return f"{value:#.3g}".rstrip(".") + " %" if value < 100 else "100 %"

@@ -14,16 +14,20 @@ from viz.tokens import label
 
 _MOST_TICKS = 40
 _LONGEST_TICK = 18  # characters
-_TEXT = 170  # pixels that tick text, axis title and colour bar take above and below
+_LINE = 34  # pixels of the title
+_BAR_ROOM = 62  # pixels of the colour bar with its text, above the picture
+_TICK_ROOM = 110  # pixels of tick text and axis title below it
 _BAR = {
     "orientation": "h",
     "x": 0,
     "xanchor": "left",
-    "y": -0.02,
+    "yref": "container",
     "yanchor": "top",
-    "len": 260,
+    "len": 240,
     "lenmode": "pixels",
     "thickness": 10,
+    "xpad": 0,
+    "ypad": 0,
     "outlinewidth": 0,
     "ticksuffix": " %",
     "nticks": 6,
@@ -50,6 +54,10 @@ def heatmap(
         raise ValueError(f"Weights of shape {weights.shape} do not fit {len(queries)} queries and {len(keys)} keys.")
     percent = (100 * weights.astype(np.float64)).round(4).astype(np.float32)
     top = 100.0 if scale == "fixed" else float(np.nanmax(percent, initial=0.0)) or 100.0
+    rows, columns = weights.shape
+    above = _BAR_ROOM + (_LINE if title else 0)
+    side = min(120 + 34 * max(rows, columns), 420) if max(rows, columns) <= 40 else 560
+    height = above + side + _TICK_ROOM
     figure = go.Figure(
         go.Heatmap(
             x=_names(keys),
@@ -58,19 +66,17 @@ def heatmap(
             zmin=0,
             zmax=top,
             colorscale=SEQUENTIAL,
-            colorbar=_BAR | {"title": {"text": escape_plotly(unit), "side": "top"}},
+            colorbar=_BAR | {"title": {"text": escape_plotly(unit), "side": "top"}, "y": 1 - (above - _BAR_ROOM) / height},
             hovertemplate="from %{y} to %{x}: %{z:.3r} %<extra></extra>",
         )
     )
-    rows, columns = weights.shape
-    side = min(120 + 34 * max(rows, columns), 420) if max(rows, columns) <= 40 else 560
     figure.update_layout(
-        title={"text": escape_plotly(title), "x": 0, "y": 0.99, "yref": "container", "yanchor": "top"} if title else None,
-        height=side + _TEXT + (40 if title else 0),
-        margin={"l": 10, "r": 10, "t": 40 if title else 10, "b": 10},
+        title={"text": escape_plotly(title), "x": 0, "y": 1, "yref": "container", "yanchor": "top"} if title else None,
+        height=height,
+        margin={"l": 10, "r": 10, "t": above, "b": 10},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
-        xaxis={"title": {"text": "to (key)"}, "side": "top", "tickangle": -60 if columns > 6 else 0, **_axis(keys)},
+        xaxis={"title": {"text": "to (key)"}, "tickangle": -60 if columns > 6 else 0, **_axis(keys)},
         yaxis={"title": {"text": "from (query)"}, "autorange": "reversed", **_axis(queries)},
     )
     if max(rows, columns) <= 4 * min(rows, columns):  # square cells, unless they would make a thread of the picture

@@ -7,7 +7,9 @@ import streamlit as st
 from analysis import head_summary
 from ui import pick, shell, state
 from ui.show import picture
-from ui.words import per_cent, plain, say
+from ui.text import plain
+from ui.words import say
+from viz import percent
 from viz.heatmap import heatmap
 from viz.tokens import label
 
@@ -18,8 +20,8 @@ def summary(weights, tokens, layer: int, head: int) -> None:
     """The head in plain words, each number from these weights."""
     facts = head_summary(weights)
     say(
-        HERE, "summary", layer=layer, head=head, first=per_cent(facts.first), itself=per_cent(facts.itself), first_token=plain(label(tokens[0].text)),
-        previous="nothing yet" if facts.previous is None else per_cent(facts.previous),
+        HERE, "summary", layer=layer, head=head, first=percent(facts.first), itself=percent(facts.itself), first_token=plain(label(tokens[0].text)),
+        previous="nothing yet" if facts.previous is None else percent(facts.previous),
         entropy=f"{facts.entropy:.2f}", even=f"{facts.even:.2f}",
     )  # fmt: skip
 

@@ -8,8 +8,9 @@ import streamlit as st
 from analysis import prediction_entropy, surprise
 from ui import loaded, pick, shell, state
 from ui.show import choice, picture, show
-from ui.words import per_cent, plain, say
-from viz import head_grid, prediction_bars, reading_view, token_chips
+from ui.text import plain
+from ui.words import say
+from viz import head_grid, percent, prediction_bars, reading_view, token_chips
 from viz.tokens import label
 
 HERE = Path(__file__).parent
@@ -47,7 +48,7 @@ def what_comes_next(model, trace) -> None:
     say(
         HERE, "sure", bits=f"{bits:.2f}", choices=f"{2**bits:,.0f}", most=f"{np.log2(model.info.vocabulary):.2f}",
         logit=f"{logits.max():.2f}", temperature=f"{temperature:.1f}", logsum=f"{raised:.2f}",
-        share=per_cent(best[0].probability), token=plain(label(best[0].text)),
+        share=percent(best[0].probability), token=plain(label(best[0].text)),
     )
 
 
@@ -78,7 +79,7 @@ def draw(model, trace) -> None:
         what_comes_next(model, trace)
     with right, st.container(border=True, gap="xsmall", height="stretch", key="card-where"), picture("Where it looks"):
         where_it_looks(model, trace, chosen)
-    say(HERE, "more", share=per_cent(pick.favourite_score(model.info.name)))
+    say(HERE, "more", share=percent(pick.favourite_score(model.info.name)))
 
 
 shell.live(draw)

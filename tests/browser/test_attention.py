@@ -24,7 +24,9 @@ def test_a_deep_link_on_a_fresh_session_has_the_side_bar(open_page):
 
 def test_the_heatmap_holds_the_models_own_weights(open_page):
     page = ready(open_page("/attention?level=intermediate&layer=L2&head=H3&text=The+cat+sat+on+the+mat"))
-    drawn = np.array(page.evaluate("Array.from(document.querySelector('.js-plotly-plot').data[0].z, row => Array.from(row))"), dtype=float)
+    drawn = np.array(
+        page.evaluate("Array.from(document.querySelector('.js-plotly-plot').data[0].z, row => Array.from(row))"), dtype=float
+    )
     weights = models.load("writer").trace("The cat sat on the mat").attention["self"][2][3]
     np.testing.assert_allclose(np.nan_to_num(drawn), weights, atol=1e-5)
     axes = page.evaluate("(l => [l.xaxis.title.text, l.yaxis.title.text])(document.querySelector('.js-plotly-plot').layout)")

@@ -47,7 +47,7 @@ def test_typing_changes_tokens_predictions_and_where_it_looks(open_page):
         expect(chips(page)).to_have_count(len(writer.tokenize(text)))
         best = writer.predict(text, top=1)[0]
         expect(bars(page).first).to_contain_text(best.text.strip() or "·")
-        seen.add((bars(page).first.inner_text(), page.locator(".st-key-reading").inner_text()))
+        seen.add((bars(page).first.inner_text(), page.locator(".hl-reading-view").inner_text()))
     assert len(seen) > 6, "the pictures hardly changed while the text did"
     expect(box(page)).to_have_value("Once upon a time")
 
@@ -103,10 +103,10 @@ def test_a_shared_link_opens_the_same(open_page):
 def test_pointing_at_a_word_shades_the_others(open_page):
     page = ready(open_page("/?text=The+cat+sat+on+the+mat&level=beginner"))
     words = page.locator(".st-key-reading .word")
-    before = page.locator(".st-key-reading").inner_text()
+    before = page.locator(".hl-reading-view").inner_text()
     words.nth(3).hover()
     page.wait_for_timeout(200)
-    assert page.locator(".st-key-reading").inner_text() != before
+    assert page.locator(".hl-reading-view").inner_text() != before
 
 
 HOSTILE = [
@@ -118,7 +118,7 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE, ids=[f"text-{number}" for number in range(len(HOSTILE))])
 def test_any_text_gives_a_picture_and_stays(open_page, text):
     page = ready(open_page("/?level=expert"))
-    page.evaluate("window.alert = () => { throw new Error('a script of the text ran') }")
+    page.evaluate("() => { window.alert = () => { throw new Error('a script of the text ran') } }")
     box(page).fill(text)
     kept = box(page).input_value()
     expect(chips(page)).to_have_count(len(models.load("writer").tokenize(kept)))
