@@ -3,7 +3,7 @@
 # make lint     ruff and import-linter
 # make train    train the writer, or go on training it   (DATA=folder with english_train.txt and english_valid.txt)
 # make setup    only make .venv and install        (PYTHON=python3.12 to choose the Python)
-# make clean    remove everything that make made
+# make clean    remove .venv and caches            (what was trained stays, in build and models)
 # Each target sets up what it needs. Paths here are relative, so the project's own path may hold spaces.
 
 PORT ?= 8501
@@ -14,6 +14,9 @@ WORKERS ?= 2
 
 python := .venv/bin/python
 install := $(python) -m pip install --disable-pip-version-check
+
+# A .venv whose Python is gone (upgraded, or the folder came from elsewhere) is made again.
+_ := $(shell $(python) -c "" 2>/dev/null || rm -f .venv/.runtime .venv/.developer)
 
 .PHONY: app test lint train setup clean
 
@@ -28,7 +31,7 @@ test: .venv/.developer
 lint: .venv/.developer
 	$(python) -m ruff check .
 	$(python) -m ruff format --check .
-	.venv/bin/lint-imports
+	$(python) -c "from importlinter.cli import lint_imports_command; lint_imports_command()" --no-logo
 
 train: .venv/.runtime
 	$(python) -m models.scratch.training --data "$(DATA)"
@@ -36,12 +39,12 @@ train: .venv/.runtime
 setup: .venv/.runtime
 
 clean:
-	rm -rf .venv build .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/.runtime: requirements.txt
 	@bin/venv
-	@echo "Installing what Headlight needs (torch is the large one; this happens once)."
+	@echo "Installing what Headlight needs (once; torch is large, so it takes a few minutes)."
 	$(install) -q -r requirements.txt
 	@touch $@
 

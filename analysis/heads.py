@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import pandas as pd
 
 from models.language_model import LanguageModel
 from models.trace import Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Plain English of our own, so that scores can be had without any file.
 SAMPLES = (
@@ -70,6 +74,8 @@ def head_scores(model: LanguageModel, texts: Sequence[str] = SAMPLES) -> pd.Data
     previous, current, next, first: mean weight on that token, over `texts`. duplicate, induction: mean weight on earlier copies of
     a token and on what followed them, over random words said twice.
     """
+    import pandas as pd  # here, because it takes long to import and a first page needs it only now
+
     natural = [looks(model.trace(text)) for text in texts]
     repeated = [looks(model.trace(repeated_words(model, seed=seed))) for seed in range(2)]
     scores = {kind: np.mean([one[kind] for one in natural], axis=0) for kind in ("previous", "current", "next", "first")}

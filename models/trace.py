@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from models.recorder import Call
 from models.tokens import Token
+
+if TYPE_CHECKING:
+    from models.recorder import Call
 
 
 class Attention:

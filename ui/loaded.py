@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 import os
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -50,12 +48,3 @@ def head_scores(name: str):
     from analysis import head_scores as compute
 
     return compute(model(name))
-
-
-@st.cache_resource
-def warm(name: str) -> threading.Thread:
-    """Import torch, load the default model and look over its heads while the first page is being drawn."""
-    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)  # a thread has no session
-    thread = threading.Thread(target=head_scores, args=(name,), daemon=True)
-    thread.start()
-    return thread

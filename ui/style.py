@@ -17,10 +17,12 @@ CSS = """
 .st-key-text-box [data-testid="stTextInputRootElement"]:focus-within { box-shadow: 0 0 0 3px color-mix(in srgb, var(--accent) 22%, transparent); }
 .st-key-text-box input { font-size: 1.35rem; padding: .55rem .9rem; height: auto; background: transparent; }
 [class*="st-key-card-"] { background: var(--card); border-radius: 14px; padding: .8rem 1.1rem .9rem; }
-[class*="st-key-inline-"] [data-testid="stSlider"] { margin-block: 0 -.6rem; }
+[class*="st-key-inline-"] [data-testid="stSlider"] { margin-block: .35rem -.75rem; }
+.stApp [data-testid="stBaseButton-primary"] { color: light-dark(#ffffff, #1d1208); }
 .stMain h5 { padding: 0 0 .3rem; }
 @media (max-width: 640px) {
-  .stMainBlockContainer { padding: 3.4rem 1rem 2rem; }
+  .stMainBlockContainer { padding: 4.5rem 1rem 2rem; }
+  .st-key-text-box .stPopover [data-testid="stMarkdownContainer"] { display: none; }
   .st-key-text-box input { font-size: 1.15rem; }
 }
 </style>

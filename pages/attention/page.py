@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import streamlit as st
 
 from analysis import head_summary
@@ -31,26 +32,36 @@ def bertviz(attention, tokens, layer: int) -> None:
     from viz.bertviz import bertviz_head_view, layers_that_fit
 
     fit = layers_that_fit(attention.layers, attention.heads, len(tokens), around=layer)
+    if not fit:
+        st.info(f"BertViz carries every weight as text, and at {len(tokens)} tokens not even one layer fits. Shorten the text to see it.")
+        return
     if len(fit) < attention.layers:
         few = f"layer {fit[0]}" if len(fit) == 1 else f"layers {fit[0]} to {fit[-1]}"
         st.caption(f"BertViz carries every weight as text: of {attention.layers} layers at {len(tokens)} tokens, {few} fit here.")
-    page = bertviz_head_view({one: attention[one] for one in fit}, [label(token.text) for token in tokens], layer=layer)
+    theme = st.context.theme.type or "auto"
+    page = bertviz_head_view({one: attention[one] for one in fit}, tokens, layer=layer, theme=theme)
     st.iframe(page, height=min(900, 120 + 23 * len(tokens)))
+
+
+def one_head(attention, layer: int, head: int):
+    """The heatmap; the future, which a decoder masks, is left blank rather than drawn as 0 %."""
+    weights = attention[layer][head]
+    masked = np.triu(np.ones(weights.shape, dtype=bool), 1)
+    return heatmap(attention.queries, attention.keys, np.where(masked, np.nan, weights), title=f"L{layer} H{head}")
 
 
 def draw(model, trace) -> None:
     attention, tokens = trace.attention["self"], trace.tokens
     layer, head = pick.layer_and_head(model, title="Where one head looks")
-    weights = attention[layer][head]
     left, right = st.columns([7, 4])
     with left, picture("The heatmap"):
-        figure = heatmap(attention.queries, attention.keys, weights, title=f"L{layer} H{head}")
-        st.plotly_chart(figure, key="heatmap", config={"displaylogo": False})
+        st.plotly_chart(one_head(attention, layer, head), key="heatmap", config={"displaylogo": False})
     with right, picture("The summary"):
         st.markdown("##### In words")
-        summary(weights, tokens, layer, head)
+        summary(attention[layer][head], tokens, layer, head)
         say(HERE, "read", layer=layer, head=head)
-    if st.toggle("BertViz head view", key="bertviz", bind="query-params", help="The view that many people know, on the same numbers."):
+        wanted = st.toggle("BertViz head view", key="bertviz", bind="query-params", help="The view that many know, on these numbers.")
+    if wanted:
         with picture("BertViz"):
             bertviz(attention, tokens, layer)
 

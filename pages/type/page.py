@@ -14,7 +14,7 @@ from viz import head_grid, percent, prediction_bars, reading_view, token_chips
 from viz.tokens import label
 
 HERE = Path(__file__).parent
-SLIDER = {"width": 120, "label_visibility": "collapsed", "persist_state": "session"}
+SLIDER = {"width": 104, "label_visibility": "collapsed", "persist_state": "session"}
 BARS = {"beginner": 5, "intermediate": 8, "expert": 10}
 
 
@@ -64,7 +64,7 @@ def where_it_looks(model, trace, chosen: int) -> None:
     view = reading_view(trace.tokens, attention[layer][head], chosen=chosen, link="text")
     show(view, "reading", chosen=lambda: pick.token(choice("reading"), trace))
     if state.level() != "beginner":
-        say(HERE, "heads")
+        say(HERE, "heads", layers=attention.layers, heads=attention.heads)
         maps = np.stack([attention[one] for one in range(attention.layers)])
         with st.container(width=60 + 48 * attention.heads):
             show(head_grid(maps, chosen=(layer, head)), "heads", chosen=lambda: pick.head(*choice("heads")))

@@ -10,6 +10,9 @@ from analysis import head_summary
 from tests.browser.test_type import box, no_error
 
 
+DRAWN = "Array.from(document.querySelector('.js-plotly-plot').calcdata[0][0].z, row => Array.from(row, x => x ?? NaN))"
+
+
 def ready(page: Page) -> Page:
     expect(page.get_by_text("In words")).to_be_visible(timeout=60_000)
     expect(page.locator(".st-key-heatmap .js-plotly-plot")).to_be_visible()
@@ -25,10 +28,11 @@ def test_a_deep_link_on_a_fresh_session_has_the_side_bar(open_page):
 def test_the_heatmap_holds_the_models_own_weights(open_page):
     page = ready(open_page("/attention?level=intermediate&layer=L2&head=H3&text=The+cat+sat+on+the+mat"))
     drawn = np.array(
-        page.evaluate("Array.from(document.querySelector('.js-plotly-plot').data[0].z, row => Array.from(row))"), dtype=float
+        page.evaluate(DRAWN), dtype=float
     )
     weights = models.load("writer").trace("The cat sat on the mat").attention["self"][2][3]
-    np.testing.assert_allclose(np.nan_to_num(drawn), weights, atol=1e-5)
+    assert np.isnan(drawn[np.triu_indices(len(drawn), 1)]).all(), "the future is masked, and drawn as nothing"
+    np.testing.assert_allclose(np.nan_to_num(drawn) / 100, weights, atol=1e-6)
     axes = page.evaluate("(l => [l.xaxis.title.text, l.yaxis.title.text])(document.querySelector('.js-plotly-plot').layout)")
     assert axes == ["to (key)", "from (query)"]
     facts = head_summary(weights)
@@ -40,7 +44,7 @@ def test_typing_changes_the_heatmap(open_page):
     box(page).click()
     page.keyboard.press("End")
     page.keyboard.type(" sat", delay=60)
-    page.wait_for_function("document.querySelector('.js-plotly-plot').data[0].z.length === 4")
+    page.wait_for_function("document.querySelector('.js-plotly-plot').calcdata[0][0].z.length === 4")
     no_error(page)
 
 

@@ -1,4 +1,4 @@
-"""A link to a page opens that page, also as the first visit that a server ever gets (Streamlit treats a `pages` folder specially)."""
+"""A link to a page opens that page, even as the first visit that a server gets (Streamlit treats a `pages` folder specially)."""
 
 from tests.serving import Watched, serve
 

@@ -1,0 +1,23 @@
+"""What every visitor comes through: page config, navigation, and the side bar that all pages share."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from ui import shell, style
+
+ROOT = Path(__file__).parent.parent
+PAGES = {"type": ("Type", ":material/keyboard:"), "attention": ("Attention", ":material/visibility:")}
+
+st.set_page_config(page_title="Headlight", page_icon=ROOT / "assets/icon.svg", layout="wide", initial_sidebar_state=248)
+st.logo(ROOT / "assets/icon.svg", size="large")
+style.apply()
+
+page = st.navigation(
+    [
+        st.Page(ROOT / "pages" / name / "page.py", title=title, icon=icon, url_path=name, default=name == "type")
+        for name, (title, icon) in PAGES.items()
+    ]
+)
+shell.side_bar()
+page.run()
