@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,8 +37,9 @@ def repeated_words(model: LanguageModel, words: int = 40, seed: int = 0) -> str:
 
 
 def looks(trace: Trace, kind: str = "self") -> dict[str, np.ndarray]:
-    """Mean weight of each head on the previous, the current, the next, the first token and on earlier twins: [layers, heads] each.
+    """Mean weight of each head on well-known kinds of tokens: one [layers, heads] a kind.
 
+    previous, current, next, first: on the token before, itself, the one after, the first of all.
     duplicate: on earlier copies of the same token; induction: on what followed those copies; both over the queries that have
     one, NaN where no token repeats. (Elhage et al. 2021; Olsson et al. 2022)
     """
@@ -71,8 +71,8 @@ def looks(trace: Trace, kind: str = "self") -> dict[str, np.ndarray]:
 def head_scores(model: LanguageModel, texts: Sequence[str] = SAMPLES) -> pd.DataFrame:
     """How much each head is a head of each well-known kind: columns layer, head, and a score in 0..1 a kind.
 
-    previous, current, next, first: mean weight on that token, over `texts`. duplicate, induction: mean weight on earlier copies of
-    a token and on what followed them, over random words said twice.
+    previous, current, next, first: mean weight on that token, over `texts`. duplicate, induction: mean weight on earlier
+    copies of a token and on what followed them, over random words said twice.
     """
     import pandas as pd  # here, because it takes long to import and a first page needs it only now
 
@@ -81,4 +81,6 @@ def head_scores(model: LanguageModel, texts: Sequence[str] = SAMPLES) -> pd.Data
     scores = {kind: np.mean([one[kind] for one in natural], axis=0) for kind in ("previous", "current", "next", "first")}
     scores |= {kind: np.mean([one[kind] for one in repeated], axis=0) for kind in ("duplicate", "induction")}
     layers, heads = np.indices(scores["previous"].shape)
-    return pd.DataFrame({"layer": layers.ravel(), "head": heads.ravel()} | {kind: score.ravel() for kind, score in scores.items()})
+    return pd.DataFrame(
+        {"layer": layers.ravel(), "head": heads.ravel()} | {kind: score.ravel() for kind, score in scores.items()}
+    )

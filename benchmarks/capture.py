@@ -1,6 +1,6 @@
 """What the recorder costs: the writer's forward pass with it and without it, in turn, at 16, 64 and 256 tokens.
 
-    python -m benchmarks.capture
+python -m benchmarks.capture
 """
 
 from __future__ import annotations

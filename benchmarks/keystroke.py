@@ -18,14 +18,15 @@ from tests.serving import ROOT, find_chromium, launch, serve
 
 APPS = Path(__file__).parent / "apps"
 TEXT = " a bone, and the dog ran into the garden with it, where the cat sat"
-WATCHED = {"floor (echo)": ".st-key-answer", "Headlight": ".st-key-bars", "whole-page rerun": ".st-key-bars"}
+WATCHED = {"floor (echo)": ".st-key-answer", "Headlight": ".st-key-board", "whole-page rerun": ".st-key-board"}
 
 # Notes when a key went down, and when the watched part next changed and that change was painted.
 PROBE = """
 selector => {
   const probe = window.probe = {};
-  const changed = () => {
-    if (probe.pressed === undefined || probe.waiting) return;
+  const text = node => [node, ...node.querySelectorAll('*')].map(one => (one.shadowRoot ?? one).textContent).join('|');
+  const changed = () => {  // of the text alone: the page also marks elements as out of date while a rerun goes on
+    if (probe.pressed === undefined || probe.waiting || text(watched) === probe.before) return;
     probe.waiting = true;
     requestAnimationFrame(() => setTimeout(() => { probe.took = performance.now() - probe.pressed; }));
   };
@@ -35,8 +36,12 @@ selector => {
     observer.observe(node, options);
     for (const inner of node.querySelectorAll('*')) if (inner.shadowRoot) watch(inner.shadowRoot);
   };
-  watch(document.querySelector(selector));
-  document.addEventListener('keydown', () => { probe.pressed = performance.now(); probe.waiting = false; probe.took = undefined; }, true);
+  const watched = document.querySelector(selector);
+  watch(watched);
+  const pressed = () => {
+    Object.assign(probe, {before: text(watched), waiting: false, took: undefined, pressed: performance.now()});
+  };
+  document.addEventListener('keydown', pressed, true);
 }
 """
 

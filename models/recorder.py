@@ -93,7 +93,13 @@ def attend(
     if causal and 1 < queries < keys:  # the kernel's own causal mask is aligned to the first key, a cached prefix needs the last
         mask = causal_mask(queries, keys, query.device)
     out = F.scaled_dot_product_attention(
-        query, key, value, attn_mask=mask, dropout_p=dropout, is_causal=causal and queries == keys > 1, scale=scale,
+        query,
+        key,
+        value,
+        attn_mask=mask,
+        dropout_p=dropout,
+        is_causal=causal and queries == keys > 1,
+        scale=scale,
         enable_gqa=query.shape[1] != key.shape[1],
     ).transpose(1, 2)  # [batch, query, heads, d_head]
     if not torch.compiler.is_compiling() and (record := _active.get()) is not None:

@@ -21,8 +21,10 @@ class Attention:
     layers, heads: counts; queries, keys: the tokens that look and that are looked at.
     """
 
-    def __init__(self, queries: Sequence[Token], keys: Sequence[Token], calls: Sequence[Call], known: dict[int, np.ndarray] | None = None):
-        """calls: one a layer. known: weights [heads, q, k] of layers already computed, for the first q queries of this very text."""
+    def __init__(
+        self, queries: Sequence[Token], keys: Sequence[Token], calls: Sequence[Call], known: dict[int, np.ndarray] | None = None
+    ):
+        """calls: one a layer. known: weights [heads, q, k] of layers already computed, for the first q queries."""
         self.queries, self.keys = list(queries), list(keys)
         self.layers, self.heads = len(calls), calls[0].query.shape[0]
         self._calls = calls
@@ -34,7 +36,7 @@ class Attention:
         weights = np.asarray(weights, dtype=np.float32)
         if weights.ndim != 4 or weights.shape[2:] != (len(queries), len(keys)):
             raise ValueError(
-                f"The weights must be [layers, heads, {len(queries)} queries, {len(keys)} keys]; their shape is {list(weights.shape)}."
+                f"The weights must be [layers, heads, {len(queries)} queries, {len(keys)} keys]; they are {list(weights.shape)}."
             )
         attention = cls.__new__(cls)
         attention.queries, attention.keys, attention._calls = list(queries), list(keys), None

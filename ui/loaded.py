@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -12,13 +13,19 @@ if TYPE_CHECKING:
     from models.language_model import LanguageModel
 
 MODELS_IN_MEMORY = 4
+
+
+# Python lets a busy thread run 5 ms before another gets its turn; what one thread has drawn should leave for the browser sooner.
+sys.setswitchinterval(0.0005)
+
+
 def _one_thread() -> None:
     import torch
 
     torch.set_num_threads(1)
 
 
-# Forward passes run on threads that stay: torch sets up helpers for each thread that calls it, and Streamlit makes a thread a run.
+# Forward passes run on threads that stay: torch sets up helpers for each calling thread, and Streamlit makes a thread a run.
 # Each uses one core, as many as there are cores: a short text gains nothing from two, and waits when a browser has the other.
 _forwards = ThreadPoolExecutor(os.cpu_count() or 2, thread_name_prefix="forward", initializer=_one_thread)
 

@@ -2,50 +2,61 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
+
 import streamlit as st
 
-from ui import loaded, state
+from ui import loaded, shell, state
 
 
-def favourite_head(name: str) -> tuple[int, int]:
-    """The head that a newcomer should meet first: the one that looks most at the token before."""
+@dataclass(frozen=True)
+class Favourite:
+    """The head that a newcomer should meet first, and its mean weight on the token before."""
+
+    layer: int
+    head: int
+    previous: float
+
+
+@lru_cache(maxsize=64)
+def favourite(name: str) -> Favourite:
+    """The head of a model that looks most at the token before."""
     scores = loaded.head_scores(name)
     best = scores.loc[scores["previous"].idxmax()]
-    return int(best["layer"]), int(best["head"])
+    return Favourite(int(best["layer"]), int(best["head"]), float(best["previous"]))
 
 
-def favourite_score(name: str) -> float:
-    """The mean weight that the favourite head gives to the token before."""
-    return float(loaded.head_scores(name)["previous"].max())
-
-
-def layer_and_head(model, title: str) -> tuple[int, int]:
-    """Two pickers beside a heading (a beginner sees the heading alone, and the favourite head)."""
-    layer, head = favourite_head(model.info.name)
+def side_bar(name: str) -> None:
+    """Pickers of layer and head, in every link (a beginner sees the favourite head and no pickers)."""
     if state.level() == "beginner":
-        st.markdown(f"##### {title}")
-        return st.session_state.get("layer", layer), st.session_state.get("head", head)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="inline-pick"):
-        st.markdown(f"##### {title}", width="content")
-        st.space("stretch")
-        layer = one_of("layer", range(model.info.layers), layer)
-        head = one_of("head", range(model.info.heads), head)
-    return layer, head
+        return
+    place = st.sidebar.container(horizontal=True, gap="small")
+    first, info = favourite(name), loaded.model(name).info
+    with place:
+        one_of("layer", range(info.layers), first.layer)
+        one_of("head", range(info.heads), first.head)
 
 
-def one_of(name: str, numbers: range, default: int) -> int:
+def one_of(name: str, numbers: range, default: int) -> None:
     """A picker of a layer or a head by its number, shown and linked as L0, L1, … or H0, H1, …"""
     state.check_link(name, [f"{name[0].upper()}{number}" for number in numbers], f"the {name}")
     if st.session_state.get(name) not in numbers:
         st.session_state.pop(name, None)  # chosen on a larger model
-    return st.selectbox(
-        name.capitalize(), numbers, index=default, key=name, bind="query-params", width=84, label_visibility="collapsed",
-        format_func=lambda number: f"{name[0].upper()}{number}",
-    )  # fmt: skip
+    letter = name[0].upper()
+    st.selectbox(name.capitalize(), numbers, default, lambda number: f"{letter}{number}", key=name, bind="query-params")
+
+
+def chosen_head(model) -> tuple[int, int]:
+    """Layer and head as chosen, or the favourite."""
+    first = favourite(model.info.name)
+    return st.session_state.get("layer", first.layer), st.session_state.get("head", first.head)
 
 
 def head(layer: int, head: int) -> None:
+    """Choose a head from a picture; the pickers in the side bar follow."""
     st.session_state["layer"], st.session_state["head"] = layer, head
+    shell.whole_page_next()
 
 
 def token(position: int | None, trace) -> None:

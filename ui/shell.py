@@ -33,8 +33,15 @@ def side_bar() -> None:
     state.check_link("model", names, "the model")
     with st.sidebar:
         st.segmented_control(
-            "Level", state.LEVELS, default=state.LEVELS[0], required=True, key="level", bind="query-params",
-            width="stretch", wrap=False, help="How much each page shows and explains. What is true stays the same.",
+            "Level",
+            state.LEVELS,
+            default=state.LEVELS[0],
+            required=True,
+            key="level",
+            bind="query-params",
+            width="stretch",
+            wrap=False,
+            help="How much each page shows and explains. What is true stays the same.",
         )
         st.selectbox("Model", names, key="model", bind="query-params")
 
@@ -42,17 +49,30 @@ def side_bar() -> None:
 def text_box() -> str:
     with st.container(key="text-box", horizontal=True, vertical_alignment="center", gap="small", wrap=False):
         text = st.text_input(
-            "Your text", value=state.DEFAULT_TEXT, key="text", bind="query-params", live=PAUSE, label_visibility="collapsed",
-            placeholder="Type something …", autocomplete="off",
+            "Your text",
+            value=state.DEFAULT_TEXT,
+            key="text",
+            bind="query-params",
+            live=PAUSE,
+            label_visibility="collapsed",
+            placeholder="Type something …",
+            autocomplete="off",
         )
-        with st.popover("Examples", icon=":material/lightbulb:"):
-            for number, example in enumerate(EXAMPLES):
-                st.button(example + " …", key=f"example-{number}", on_click=set_text, args=(example,), type="tertiary", width="stretch")
+        st.menu_button("Examples", EXAMPLES, key="example", icon=":material/lightbulb:", on_click=take_example)
     return text or ""
+
+
+def take_example() -> None:
+    set_text(st.session_state["example"])
 
 
 def set_text(text: str) -> None:
     st.session_state["text"] = text
+
+
+def whole_page_next() -> None:
+    """After this fragment's rerun, rerun the page: something outside the fragment must follow a choice made inside it."""
+    st.session_state["whole-page"] = True
 
 
 def live(draw: Callable[[LanguageModel, Trace], None]) -> None:
@@ -60,8 +80,9 @@ def live(draw: Callable[[LanguageModel, Trace], None]) -> None:
 
     @st.fragment
     def stage() -> None:
+        if st.session_state.pop("whole-page", False):
+            st.rerun()
         name = st.session_state["model"]
-        notes = st.container()
         text = text_box()
         trace = loaded.read(name, text)
         if trace.cut:
@@ -71,7 +92,6 @@ def live(draw: Callable[[LanguageModel, Trace], None]) -> None:
                 icon=":material/content_cut:",
             )
         draw(loaded.model(name), trace)
-        with notes:
-            state.show_complaints()
 
+    state.show_complaints()
     stage()

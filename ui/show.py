@@ -9,18 +9,20 @@ from functools import cache
 
 import streamlit as st
 
+from viz.board import Part
 from viz.view import View
 
 
 @cache
-def component(view: type | str, html: str, css: str, js: str):
-    return st.components.v2.component(f"headlight_{view}", html=html, css=css, js=f"{js}\nexport default mount;\n")
+def component(kind: str, uses: tuple[str, ...], html: str, css: str, js: str):
+    name = "_".join(["headlight", kind, *uses])
+    return st.components.v2.component(name, html=html, css=css, js=f"{js}\nexport default mount;\n")
 
 
 def show(view: View, key: str, chosen: Callable[[], None] | None = None):
     """Mount a view. `chosen` is called before the rerun when the visitor chooses something; the choice is in `choice(key)`."""
     assets = view.assets()
-    mount = component(view.kind, assets.html, assets.css, assets.js)
+    mount = component(view.kind, view.uses, assets.html, assets.css, assets.js)
     return mount(key=key, data=view.data, on_chosen_change=chosen or (lambda: None))
 
 
@@ -30,9 +32,21 @@ def picture(name: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        logging.getLogger(__name__).exception("%s could not be drawn", name)
-        sentence = str(error) if isinstance(error, ValueError) else "Something in it went wrong; the server's log says what."
-        st.error(f"{name} could not be drawn. {sentence}", icon=":material/report:")
+        st.error(complaint(name, error), icon=":material/report:")
+
+
+def part(name: str, build: Callable[..., Part], *arguments) -> Part:
+    """A part of a board; what goes wrong in it becomes a sentence in its place."""
+    try:
+        return build(*arguments)
+    except Exception as error:
+        return Part(name, None, complaint(name, error))
+
+
+def complaint(name: str, error: Exception) -> str:
+    logging.getLogger(__name__).exception("%s could not be drawn", name)
+    sentence = str(error) if isinstance(error, ValueError) else "Something in it went wrong; the server's log says what."
+    return f"{name} could not be drawn. {sentence}"
 
 
 def choice(key: str):

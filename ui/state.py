@@ -24,7 +24,9 @@ def check_link(name: str, allowed: tuple, meaning: str) -> None:
     asked = st.query_params.get(name)
     if asked is not None and asked not in [str(value) for value in allowed]:
         complaints = st.session_state.setdefault("complaints", {})
-        complaints[name] = f"The link asks for {meaning} “{plain(asked[:SHOWN])}”, which does not exist here. You see the default instead."
+        complaints[name] = (
+            f"The link asks for {meaning} “{plain(asked[:SHOWN])}”, which does not exist here. You see the default instead."
+        )
 
 
 def show_complaints() -> None:

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from viz.board import Card, Part, board
 from viz.head_grid import head_grid
 from viz.prediction_bars import prediction_bars
 from viz.reading_view import reading_view
 from viz.token_chips import token_chips
 from viz.view import Assets, View, pack, percent
 
-__all__ = ["Assets", "View", "head_grid", "pack", "percent", "prediction_bars", "reading_view", "token_chips"]
+__all__ = [
+    "Assets",
+    "Card",
+    "Part",
+    "View",
+    "board",
+    "head_grid",
+    "pack",
+    "percent",
+    "prediction_bars",
+    "reading_view",
+    "token_chips",
+]

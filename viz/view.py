@@ -35,10 +35,11 @@ class View:
     kind: str
     data: bytes  # see `pack`
     label: str  # what a screen reader says of it
+    uses: tuple[str, ...] = ()  # the kinds of the views inside it
 
     def assets(self) -> Assets:
         """The HTML, CSS and JavaScript of this kind of view (read once)."""
-        return _assets(self.kind)
+        return _assets(self.kind, self.uses)
 
     def to_html(self) -> str:
         """One self-contained page: no request leaves it, and all text of the user is inside base64 or escaped.
@@ -94,11 +95,16 @@ def percent(probability: float) -> str:
 
 
 @cache
-def _assets(kind: str) -> Assets:
-    def read(name: str) -> str:
-        return (_HERE / name).read_text("utf-8") + (_HERE / kind / name).read_text("utf-8")
+def _assets(kind: str, uses: tuple[str, ...] = ()) -> Assets:
+    def read(name: str, one: str = "") -> str:
+        return (_HERE / one / name).read_text("utf-8")
 
-    return Assets(html=f'<div class="hl hl-{kind.replace("_", "-")}"></div>', css=read("view.css"), js=read("view.js"))
+    inside = ",\n".join(f"{one}: (() => {{\n{read('view.js', one)}\nreturn mount;\n}})()" for one in uses)
+    return Assets(
+        html=f'<div class="hl hl-{kind.replace("_", "-")}"></div>',
+        css="".join(read("view.css", one) for one in ("", *uses, kind)),
+        js=read("view.js") + (f"const mounts = {{\n{inside}\n}};\n" if uses else "") + read("view.js", kind),
+    )
 
 
 _PAGE = """<!doctype html>

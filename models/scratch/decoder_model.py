@@ -54,7 +54,7 @@ class DecoderModel(LanguageModel):
             decoder = Decoder(config)
         decoder.to_empty(device="cpu")
         decoder.load_state_dict({name: weight.float() for name, weight in load_file(folder / "model.safetensors").items()})
-        decoder.reset_angles()
+        decoder.reset_turns()
         return cls(decoder, Tokenizer.from_file(str(folder / "tokenizer.json")), folder.name, "Headlight")
 
     def tokenize(self, text: str) -> list[Token]:

@@ -63,7 +63,9 @@ def held_out(model: Decoder, rows: np.ndarray, start: int, device: str, batch: i
         for part in np.array_split(rows, max(1, len(rows) // batch)):
             ids = torch.from_numpy(part).to(device)
             targets = ids[:, 1:].masked_fill(ids[:, 1:] == start, -100)
-            nats += F.cross_entropy(model(ids[:, :-1]).flatten(0, 1), targets.flatten(), ignore_index=-100, reduction="sum").item()
+            nats += F.cross_entropy(
+                model(ids[:, :-1]).flatten(0, 1), targets.flatten(), ignore_index=-100, reduction="sum"
+            ).item()
             count += int((targets >= 0).sum())
     return nats, count
 
@@ -158,7 +160,15 @@ def train(data: Path, out: Path, work: Path, recipe: Recipe, config: Transformer
                     total, count = held_out(model, valid_rows[:: 1 if step == steps else 8], corpus.start, device)
                     nats = f"{total / count:.4f}"
                     save()
-                row = [step, step * tokens_a_step, f"{seconds:.0f}", f"{factor:.4f}", f"{np.mean(recent):.4f}", f"{norm:.3f}", nats]
+                row = [
+                    step,
+                    step * tokens_a_step,
+                    f"{seconds:.0f}",
+                    f"{factor:.4f}",
+                    f"{np.mean(recent):.4f}",
+                    f"{norm:.3f}",
+                    nats,
+                ]
                 writer.writerow(row)
                 log.flush()
                 recent.clear()
@@ -166,8 +176,11 @@ def train(data: Path, out: Path, work: Path, recipe: Recipe, config: Transformer
     write_weights(model, config, out)
     total, count = held_out(model, valid_rows, corpus.start, device)
     figures = {
-        "nats_per_token": total / count, "bits_per_byte": total / math.log(2) / valid.bytes, "tokens": step * tokens_a_step,
-        "seconds": round(seconds), "recipe": asdict(recipe),
+        "nats_per_token": total / count,
+        "bits_per_byte": total / math.log(2) / valid.bytes,
+        "tokens": step * tokens_a_step,
+        "seconds": round(seconds),
+        "recipe": asdict(recipe),
     }
     (out / "figures.json").write_text(json.dumps(figures, indent=2) + "\n")
     print(json.dumps(figures, indent=2))

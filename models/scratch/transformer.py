@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from models.recorder import attend, note_hidden
 from models.scratch.feedforward import FEEDFORWARD
-from models.scratch.positions import rotary_angles, rotate
+from models.scratch.positions import rotary_turns, rotate
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,9 @@ class TransformerConfig:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1; it is {getattr(self, name)}.")
         if self.d_model % self.heads:
-            raise ValueError(f"d_model ({self.d_model}) must be a multiple of heads ({self.heads}): each head gets an equal share.")
+            raise ValueError(
+                f"d_model ({self.d_model}) must be a multiple of heads ({self.heads}): each head gets an equal share."
+            )
         if self.positions not in ("rotary", "learned"):
             raise ValueError(f'positions must be "rotary" or "learned"; it is {self.positions!r}.')
         if self.feedforward not in FEEDFORWARD:
@@ -89,13 +91,13 @@ class MultiHeadAttention(nn.Module):
     def split(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.config.heads, self.config.d_head)).transpose(1, 2)  # [batch, heads, position, d_head]
 
-    def forward(self, x: Tensor, angles: Tensor | None, cache: Cache | None, layer: int) -> Tensor:
+    def forward(self, x: Tensor, turns: Tensor | None, cache: Cache | None, layer: int) -> Tensor:
         """x: [batch, position, d_model]. Returns the same shape."""
         query, key, value = self.split(self.query(x)), self.split(self.key(x)), self.split(self.value(x))
         if self.config.qk_norm:
             query, key = self.query_norm(query), self.key_norm(key)
-        if angles is not None:
-            query, key = rotate(query, angles), rotate(key, angles)
+        if turns is not None:
+            query, key = rotate(query, turns), rotate(key, turns)
         if cache is not None:
             key, value = cache.extend(layer, key, value)  # [batch, heads, all positions, d_head]
         out = attend(query, key, value, dropout=self.config.dropout if self.training else 0.0)  # [batch, position, heads, d_head]
@@ -116,9 +118,9 @@ class Block(nn.Module):
         self.feedforward = FEEDFORWARD[config.feedforward](config.d_model, config.d_ff)
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(self, x: Tensor, angles: Tensor | None, cache: Cache | None, layer: int) -> Tensor:
+    def forward(self, x: Tensor, turns: Tensor | None, cache: Cache | None, layer: int) -> Tensor:
         """x: [batch, position, d_model]. Returns the same shape."""
-        x = x + self.dropout(self.attention(self.attention_norm(x), angles, cache, layer))
+        x = x + self.dropout(self.attention(self.attention_norm(x), turns, cache, layer))
         return x + self.dropout(self.feedforward(self.feedforward_norm(x)))
 
 
@@ -132,15 +134,15 @@ class Decoder(nn.Module):
         if config.positions == "learned":
             self.position_embedding = nn.Embedding(config.context, config.d_model)
         else:
-            self.reset_angles()
+            self.reset_turns()
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
         self.final_norm = nn.RMSNorm(config.d_model)
         self.apply(self._initialise)
 
-    def reset_angles(self) -> None:
-        """Rotary angles follow from the config, so they are not among the weights."""
+    def reset_turns(self) -> None:
+        """Rotary turns follow from the config, so they are not among the weights."""
         if self.config.positions == "rotary":
-            self.register_buffer("angles", rotary_angles(self.config.d_head, self.config.context), persistent=False)
+            self.register_buffer("turns", rotary_turns(self.config.d_head, self.config.context), persistent=False)
 
     def _initialise(self, module: nn.Module) -> None:
         """Normal weights; what writes into the stream starts at zero, so that every block starts as the identity."""
@@ -163,14 +165,14 @@ class Decoder(nn.Module):
         if end > self.config.context:
             raise ValueError(f"{end} tokens do not fit in a context of {self.config.context}.")
         x = self.embedding(ids)  # [batch, position, d_model]
-        angles = None
+        turns = None
         if self.config.positions == "learned":
             x = x + self.position_embedding.weight[start:end]
         else:
-            angles = self.angles[start:end]  # [position, d_head / 2]
+            turns = self.turns[:, start:end]  # [2, position, d_head / 2]
         note_hidden(x)
         for layer, block in enumerate(self.blocks):
-            x = block(x, angles, cache, layer)
+            x = block(x, turns, cache, layer)
             note_hidden(x)
         return x
 

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from analysis import head_summary
-from ui import pick, shell, state
+from ui import pick, shell
 from ui.show import picture
 from ui.text import plain
 from ui.words import say
@@ -21,7 +21,8 @@ def summary(weights, tokens, layer: int, head: int) -> None:
     """The head in plain words, each number from these weights."""
     facts = head_summary(weights)
     say(
-        HERE, "summary", layer=layer, head=head, first=percent(facts.first), itself=percent(facts.itself), first_token=plain(label(tokens[0].text)),
+        HERE, "summary", layer=layer, head=head, first=percent(facts.first), itself=percent(facts.itself),
+        first_token=plain(label(tokens[0].text)),
         previous="nothing yet" if facts.previous is None else percent(facts.previous),
         entropy=f"{facts.entropy:.2f}", even=f"{facts.even:.2f}",
     )  # fmt: skip
@@ -33,7 +34,7 @@ def bertviz(attention, tokens, layer: int) -> None:
 
     fit = layers_that_fit(attention.layers, attention.heads, len(tokens), around=layer)
     if not fit:
-        st.info(f"BertViz carries every weight as text, and at {len(tokens)} tokens not even one layer fits. Shorten the text to see it.")
+        st.info(f"BertViz carries every weight as text, and at {len(tokens)} tokens not even one layer fits: shorten it.")
         return
     if len(fit) < attention.layers:
         few = f"layer {fit[0]}" if len(fit) == 1 else f"layers {fit[0]} to {fit[-1]}"
@@ -52,7 +53,7 @@ def one_head(attention, layer: int, head: int):
 
 def draw(model, trace) -> None:
     attention, tokens = trace.attention["self"], trace.tokens
-    layer, head = pick.layer_and_head(model, title="Where one head looks")
+    layer, head = pick.chosen_head(model)
     left, right = st.columns([7, 4])
     with left, picture("The heatmap"):
         st.plotly_chart(one_head(attention, layer, head), key="heatmap", config={"displaylogo": False})
@@ -60,10 +61,13 @@ def draw(model, trace) -> None:
         st.markdown("##### In words")
         summary(attention[layer][head], tokens, layer, head)
         say(HERE, "read", layer=layer, head=head)
-        wanted = st.toggle("BertViz head view", key="bertviz", bind="query-params", help="The view that many know, on these numbers.")
+        wanted = st.toggle(
+            "BertViz head view", key="bertviz", bind="query-params", help="The view that many know, on these numbers."
+        )
     if wanted:
         with picture("BertViz"):
             bertviz(attention, tokens, layer)
 
 
+pick.side_bar(st.session_state["model"])
 shell.live(draw)

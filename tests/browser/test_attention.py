@@ -9,7 +9,6 @@ import models
 from analysis import head_summary
 from tests.browser.test_type import box, no_error
 
-
 DRAWN = "Array.from(document.querySelector('.js-plotly-plot').calcdata[0][0].z, row => Array.from(row, x => x ?? NaN))"
 
 
@@ -27,9 +26,7 @@ def test_a_deep_link_on_a_fresh_session_has_the_side_bar(open_page):
 
 def test_the_heatmap_holds_the_models_own_weights(open_page):
     page = ready(open_page("/attention?level=intermediate&layer=L2&head=H3&text=The+cat+sat+on+the+mat"))
-    drawn = np.array(
-        page.evaluate(DRAWN), dtype=float
-    )
+    drawn = np.array(page.evaluate(DRAWN), dtype=float)
     weights = models.load("writer").trace("The cat sat on the mat").attention["self"][2][3]
     assert np.isnan(drawn[np.triu_indices(len(drawn), 1)]).all(), "the future is masked, and drawn as nothing"
     np.testing.assert_allclose(np.nan_to_num(drawn) / 100, weights, atol=1e-6)

@@ -119,10 +119,28 @@ def test_bars_are_as_long_as_their_probability_and_every_press_arrives(draw):
     assert page.locator("img").count() == 0
 
 
-def test_bars_stand_still_for_who_asks_for_less_motion(draw):
-    page = draw(viz.prediction_bars([" a", " b"], [0.4, 0.1]))
-    page.emulate_media(reduced_motion="reduce")
-    assert page.locator(".bar").first.evaluate("bar => getComputedStyle(bar).transitionDuration") == "0s"
+def test_a_board_draws_its_parts_tells_which_was_pressed_and_redraws_what_changed(draw):
+    def cards(word: str, below: str) -> View:
+        chips = viz.Part("chips", viz.token_chips(tokens(WORDS)))
+        bars = viz.Part("bars", viz.prediction_bars([word, " b"], [0.4, 0.1], ids=[7, 8]), "Press **one** <b>here</b>.", below)
+        return viz.board([viz.Card([chips]), viz.Card([bars], NASTY, 5), viz.Card([viz.Part("none", None, "It failed.")], "", 6)])
+
+    page = draw(cards(" forest", "first"))
+    expect(page.get_by_role("option")).to_have_count(5)
+    expect(page.get_by_role("heading", name=NASTY)).to_be_visible()
+    expect(page.locator("strong")).to_have_text("one")
+    expect(page.get_by_text("<b>here</b>")).to_be_visible()
+    expect(page.get_by_text("It failed.")).to_be_visible()
+    page.evaluate("window.kept = document.querySelector('[role=option]')")
+    redraw(page, cards(" field", "second"))
+    expect(page.get_by_role("button").first).to_have_accessible_name("field, 40.0 %")
+    expect(page.get_by_text("second")).to_be_visible()
+    assert page.evaluate("window.kept === document.querySelector('[role=option]')"), "what did not change was drawn anew"
+    page.get_by_role("button").nth(1).click()
+    page.get_by_role("option").nth(2).click()
+    values = [value for _, value in told(page)]
+    assert [one["part"] for one in values] == ["bars", "chips"]
+    assert values[0]["value"]["id"] == 8 and values[1]["value"] == 2
 
 
 def test_beginners_read_shares_of_a_hundred(draw):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -15,7 +16,9 @@ import models
 from models.recorder import recording
 from models.scratch.decoder_model import DecoderModel
 
-anything = st.text(st.characters(codec=None), max_size=80) | st.text(st.sampled_from("the cat sat 👩‍👩‍👧 \n\té\0<|start|>\ud800"), max_size=80)
+anything = st.text(st.characters(codec=None), max_size=80) | st.text(
+    st.sampled_from("the cat sat 👩‍👩‍👧 \n\té\0<|start|>\ud800"), max_size=80
+)
 
 
 @settings(max_examples=40, deadline=None)
@@ -34,7 +37,7 @@ def test_attention_is_a_causal_distribution(writer, text):
 def test_offsets_cover_the_text_exactly(writer, text):
     tokens = writer.tokenize(text)
     covered = set()
-    for before, token in zip(tokens, tokens[1:], strict=False):
+    for before, token in itertools.pairwise(tokens):
         assert before.start <= token.start and before.end <= token.end
         covered.update(range(token.start, token.end))
     assert covered == set(range(len(text)))
@@ -158,7 +161,7 @@ def test_attention_from_arrays():
 
 def test_names_and_unknown_names():
     assert models.names()[0] == "writer"
-    with pytest.raises(ValueError, match="no model called “nobody”.*writer"):
+    with pytest.raises(ValueError, match=r"no model called “nobody”.*writer"):
         models.load("nobody")
 
 

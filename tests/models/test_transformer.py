@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from models.recorder import attend, softmax_attention
-from models.scratch.positions import rotary_angles, rotate
+from models.scratch.positions import rotary_turns, rotate
 from models.scratch.transformer import Cache, Decoder, TransformerConfig
 from tests.models.conftest import random_decoder
 
@@ -35,14 +35,16 @@ def test_written_out_softmax_equals_the_kernel():
     torch.manual_seed(0)
     query, key, value = torch.randn(3, 2, 4, 7, 8)
     mask = torch.ones(7, 7, dtype=torch.bool).tril()
-    torch.testing.assert_close(softmax_attention(query, key, value, mask).transpose(1, 2), attend(query, key, value), atol=1e-6, rtol=1e-5)
+    torch.testing.assert_close(
+        softmax_attention(query, key, value, mask).transpose(1, 2), attend(query, key, value), atol=1e-6, rtol=1e-5
+    )
 
 
 def test_rotary_scores_depend_on_distance_alone():
     torch.manual_seed(0)
     q, k = torch.randn(2, 1, 1, 1, 16)
-    angles = rotary_angles(16, 40)
-    turned_q, turned_k = rotate(q.expand(1, 1, 40, 16), angles)[0, 0], rotate(k.expand(1, 1, 40, 16), angles)[0, 0]
+    turns = rotary_turns(16, 40)
+    turned_q, turned_k = rotate(q.expand(1, 1, 40, 16), turns)[0, 0], rotate(k.expand(1, 1, 40, 16), turns)[0, 0]
     scores = turned_q @ turned_k.T
     for distance in (0, 1, 7, 30):
         along = torch.diagonal(scores, -distance)
@@ -67,7 +69,11 @@ def test_whole_model_equals_transformers_llama():
         "attention.output": "self_attn.o_proj", "feedforward.gate": "mlp.gate_proj", "feedforward.up": "mlp.up_proj",
         "feedforward.down": "mlp.down_proj", "attention_norm": "input_layernorm", "feedforward_norm": "post_attention_layernorm",
     }  # fmt: skip
-    weights = {"model.embed_tokens.weight": ours.embedding.weight, "lm_head.weight": ours.embedding.weight, "model.norm.weight": ours.final_norm.weight}
+    weights = {
+        "model.embed_tokens.weight": ours.embedding.weight,
+        "lm_head.weight": ours.embedding.weight,
+        "model.norm.weight": ours.final_norm.weight,
+    }
     for layer, block in enumerate(ours.blocks):
         for mine, its in names.items():
             weights[f"model.layers.{layer}.{its}.weight"] = block.get_submodule(mine).weight
@@ -95,7 +101,9 @@ def test_starts_as_the_identity():
     torch.testing.assert_close(decoder.hidden(ids), decoder.embedding(ids))
 
 
-@pytest.mark.parametrize("wrong", [{"heads": 3}, {"layers": 0}, {"positions": "sundial"}, {"feedforward": "none"}, {"d_model": -8}])
+@pytest.mark.parametrize(
+    "wrong", [{"heads": 3}, {"layers": 0}, {"positions": "sundial"}, {"feedforward": "none"}, {"d_model": -8}]
+)
 def test_a_config_that_cannot_be_says_why(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         TransformerConfig(**wrong)

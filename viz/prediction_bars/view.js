@@ -1,4 +1,5 @@
-// What comes next, a button a row. Rows stay where they are and change their words, so that the bars can glide.
+// What comes next, a button a row. Rows stay where they are and change their words. Bars do not glide: a bar on its way
+// is a number that nobody computed, and fifteen frames of it a key press cost more than all else on the page.
 
 function mount({ parentElement, data, setTriggerValue }) {
   const header = unpack(data);

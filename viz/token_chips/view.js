@@ -79,7 +79,7 @@ function update(state, { tokens, kinds, ids, positions, surprise }) {
   });
   list.classList.toggle("tall", Boolean(surprise));
   rove(state, Math.min(state.focus, chips.length - 1));
-  if (changed) settle(state);
+  if (changed) requestAnimationFrame(() => settle(state)); // not now: it asks for a layout, and others still draw
 }
 
 function blank(position) {

@@ -1,4 +1,4 @@
-"""The model card of the writer, with every figure computed: `python -m models.scratch.card --data FOLDER`."""
+"""The model card of the writer, with every figure computed: `python -m bin.model_card --data FOLDER`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from models.catalog import WEIGHTS, load
 from models.scratch.corpus import documents
 
 matplotlib.use("svg")
-from matplotlib import pyplot  # noqa: E402 (the backend is chosen first)
+from matplotlib import pyplot
 
 PROMPTS = ("Once upon a", "The cat sat on the", "It was a dark and stormy", "She opened the door and saw a", "Thank you very")
 COLLECTIONS = {"asp": "African Storybook (africanstorybook.org), CC BY", "pb": "Pratham Books StoryWeaver, CC BY"}
@@ -43,7 +43,9 @@ def attributions(source: Path, out: Path) -> None:
         for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
             by[row["source"]].append(f"- *{row['title']}*, {row['text_by'] or 'author not named'}, {row['licence']}")
     parts = [f"## {COLLECTIONS[name]}\n\n" + "\n".join(sorted(rows)) for name, rows in sorted(by.items())]
-    out.write_text("# Stories that the writer was trained on, and who wrote them\n\n" + "\n\n".join(parts) + "\n", encoding="utf-8")
+    out.write_text(
+        "# Stories that the writer was trained on, and who wrote them\n\n" + "\n\n".join(parts) + "\n", encoding="utf-8"
+    )
 
 
 def best(scores: pd.DataFrame, kind: str) -> dict[str, object]:
@@ -60,11 +62,14 @@ def main(data: Path) -> None:
     scores = head_scores(model, held_out)
     texts = documents(data / "english_train.txt")
     examples = "\n".join(
-        f"- “{prompt}”: " + ", ".join(f"“{one.text.strip()}” {100 * one.probability:.1f} %" for one in model.predict(prompt, top=5))
+        f"- “{prompt}”: "
+        + ", ".join(f"“{one.text.strip()}” {100 * one.probability:.1f} %" for one in model.predict(prompt, top=5))
         for prompt in PROMPTS
     )
     once = sum(len(e.ids) + 1 for e in model.vocabulary.tokenizer.encode_batch(texts))
-    again = sum(len(e.ids) + 1 for e in model.vocabulary.tokenizer.encode_batch([t for t in texts if len(t) < recipe["twice_under"]]))
+    again = sum(
+        len(e.ids) + 1 for e in model.vocabulary.tokenizer.encode_batch([t for t in texts if len(t) < recipe["twice_under"]])
+    )
     values = recipe | config | best(scores, "previous") | best(scores, "induction") | best(scores, "first")
     values |= {
         "parameters": f"{model.info.parameters / 1e6:.2f} M",
@@ -81,7 +86,7 @@ def main(data: Path) -> None:
         "repeats": f"{recipe['repeats']:.0%}",
         "examples": examples,
     }
-    (folder / "README.md").write_text((Path(__file__).parent / "card.md").read_text().format(**values), encoding="utf-8")
+    (folder / "README.md").write_text(Path(__file__).with_suffix(".md").read_text().format(**values), encoding="utf-8")
     draw_loss(folder)
     attributions(data / "ATTRIBUTION_storybooks.tsv", folder / "ATTRIBUTION.md")
     print((folder / "README.md").read_text()[:2500])

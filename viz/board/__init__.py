@@ -1,0 +1,67 @@
+"""Several views as one: cards with a heading, words and pictures, sent and drawn together.
+
+A page of many small elements costs a browser more than their pictures do: each is a message, and a part of the page that React
+looks at. One board is one message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from viz.view import View, pack
+
+
+@dataclass(frozen=True)
+class Part:
+    """A view with words above and below it; `name` tells a choice in it from a choice in another.
+
+    Words are plain text, in which `**bold**` and `*italic*` are the only marks and a blank line starts a paragraph.
+    """
+
+    name: str
+    view: View | None
+    above: str = ""
+    below: str = ""
+    late: bool = False  # drawn after the others are on screen, when there is something there already
+
+
+@dataclass(frozen=True)
+class Card:
+    """Parts below each other under a heading. width: its share of a row; 0 for a row of its own, unframed."""
+
+    parts: Sequence[Part]
+    title: str = ""
+    width: int = 0
+
+
+def board(cards: Sequence[Card], label: str = "") -> View:
+    """The cards in rows: neighbours with a width share one, and stand below each other where there is no room.
+
+    A choice in a part tells `chosen`: `{"part": its name, "value": what the view told, "n"}`, where `n` grows.
+    """
+    header, blocks, offset = [], [], 0
+    for card in cards:
+        parts = []
+        for part in card.parts:
+            data = part.view.data if part.view else b""
+            room = -len(data) % 8  # each block on a multiple of 8, as `unpack` likes it
+            parts.append(
+                {
+                    "name": part.name,
+                    "kind": part.view.kind if part.view else "",
+                    "above": part.above,
+                    "below": part.below,
+                    "start": offset,
+                    "end": offset + len(data),
+                    "late": part.late,
+                }
+            )
+            blocks.append(data + bytes(room))
+            offset += len(data) + room
+        header.append({"title": card.title, "width": card.width, "parts": parts})
+    data = pack({"cards": header, "label": label}, blocks=np.frombuffer(b"".join(blocks), dtype=np.uint8))
+    kinds = sorted({part.view.kind for card in cards for part in card.parts if part.view})
+    return View("board", data, label, uses=tuple(kinds))

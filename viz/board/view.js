@@ -1,0 +1,92 @@
+// Cards of views. What has `late` set is drawn after the others are on screen: the words that one types come before the pictures of them.
+// `mounts` holds the mount function of each kind of view on the board; only a part whose bytes changed is drawn again.
+
+function mount({ parentElement, data, setTriggerValue }) {
+  const header = unpack(data);
+  const state = stateOf(parentElement, (made) => Object.assign(made, { cards: [], n: 0, run: 0 }));
+  const run = ++state.run;
+  const late = [];
+  state.tell = setTriggerValue;
+  state.root.setAttribute("aria-label", header.label);
+  while (state.cards.length > header.cards.length) state.cards.pop().node.remove();
+  header.cards.forEach((card, i) => {
+    const place = (state.cards[i] ??= blankCard(state.root));
+    place.node.className = card.width ? "card" : "row";
+    place.node.style.flexGrow = card.width || 1;
+    heading(place.title, card.title);
+    while (place.parts.length > card.parts.length) place.parts.pop().node.remove();
+    card.parts.forEach((part, j) => {
+      const bytes = header.arrays.blocks.data.slice(part.start, part.end);
+      const draw = () => drawPart(state, place.parts[j], part, bytes);
+      const fresh = !place.parts[j];
+      place.parts[j] ??= blankPart(place.node);
+      if (part.late && !fresh) late.push(draw);
+      else draw();
+    });
+  });
+  const rest = () => state.run === run && late.forEach((draw) => draw());
+  if (late.length) requestAnimationFrame(() => setTimeout(rest));
+}
+
+function blankCard(root) {
+  const node = element("section");
+  const title = element("h2");
+  node.append(title);
+  root.append(node);
+  return { node, title, parts: [] };
+}
+
+function blankPart(card) {
+  const node = element("div", "part");
+  const above = element("div", "words");
+  const slot = element("div", "slot");
+  const below = element("div", "words");
+  node.append(above, slot, below);
+  card.append(node);
+  return { node, above, slot, below, kind: null, bytes: null };
+}
+
+function drawPart(state, place, part, bytes) {
+  place.node.dataset.part = part.name;
+  words(place.above, part.above);
+  words(place.below, part.below);
+  if (part.kind === place.kind && same(bytes, place.bytes)) return;
+  if (part.kind !== place.kind) {
+    place.slot.replaceChildren();
+    if (part.kind) place.slot.append(element("div", "hl hl-" + part.kind.replaceAll("_", "-")));
+  }
+  Object.assign(place, { kind: part.kind, bytes });
+  if (!part.kind) return;
+  const tell = (name, value) => {
+    state.n = Math.max(state.n + 1, Date.now());
+    state.tell(name, { part: part.name, value, n: state.n });
+  };
+  mounts[part.kind]({ parentElement: place.slot, data: bytes, setTriggerValue: tell, setStateValue: tell, key: part.name });
+}
+
+function same(a, b) {
+  return b !== null && a.length === b.length && a.every((value, i) => value === b[i]);
+}
+
+function heading(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+  node.hidden = !text;
+}
+
+// Plain text with **bold** and *italic*; a blank line starts a paragraph.
+function words(node, text) {
+  if (node.text === text) return;
+  node.text = text;
+  node.hidden = !text;
+  node.replaceChildren(
+    ...(text ? text.split(/\n\s*\n/) : []).map((paragraph) => {
+      const p = element("p");
+      for (const piece of paragraph.split(/(\*\*[^*]+\*\*|\*[^*]+\*)/)) {
+        if (/^\*\*.+\*\*$/.test(piece)) p.append(element("strong", "", piece.slice(2, -2)));
+        else if (/^\*.+\*$/.test(piece)) p.append(element("em", "", piece.slice(1, -1)));
+        else p.append(piece);
+      }
+      return p;
+    }),
+  );
+}
