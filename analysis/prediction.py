@@ -21,5 +21,8 @@ def surprise(trace: Trace) -> np.ndarray:
     """
     if trace.logits is None:
         raise ValueError("This model makes no predictions, so no token can surprise it.")
-    given = softmax(trace.logits[:-1])[np.arange(len(trace.tokens) - 1), [token.id for token in trace.tokens[1:]]]
-    return np.concatenate([[np.nan], -np.log2(np.maximum(given, np.finfo(np.float64).tiny))])
+    logits = trace.logits[:-1]
+    highest = logits.max(axis=-1, initial=-np.inf)
+    total = highest + np.log(np.exp(logits - highest[:, None]).sum(axis=-1, dtype=np.float64))  # log-sum-exp
+    given = logits[np.arange(len(logits)), [token.id for token in trace.tokens[1:]]]
+    return np.concatenate([[np.nan], (total - given) / np.log(2)])

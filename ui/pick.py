@@ -31,10 +31,11 @@ def side_bar(name: str) -> None:
     """Pickers of layer and head, in every link (a beginner sees the favourite head and no pickers)."""
     if state.level() == "beginner":
         return
-    place = st.sidebar.container(horizontal=True, gap="small")
     first, info = favourite(name), loaded.model(name).info
-    with place:
+    left, right = st.sidebar.columns(2, gap="small")
+    with left:
         one_of("layer", range(info.layers), first.layer)
+    with right:
         one_of("head", range(info.heads), first.head)
 
 

@@ -116,7 +116,7 @@ class Block(nn.Module):
         self.attention = MultiHeadAttention(config)
         self.feedforward_norm = nn.RMSNorm(config.d_model)
         self.feedforward = FEEDFORWARD[config.feedforward](config.d_model, config.d_ff)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = nn.Dropout(config.dropout) if config.dropout else nn.Identity()
 
     def forward(self, x: Tensor, turns: Tensor | None, cache: Cache | None, layer: int) -> Tensor:
         """x: [batch, position, d_model]. Returns the same shape."""

@@ -54,7 +54,7 @@ def what_comes_next(model, trace, temperature: float, bars: int) -> Part:
         "temperature": f"{temperature:.1f}",
         "logsum": f"{np.logaddexp.reduce(logits.astype(np.float64) / temperature):.2f}",
         "share": percent(best[0].probability),
-        "token": label(best[0].text),
+        "token": label(best[0].text).replace("*", r"\*"),
     }
     return Part("bars", view, words(HERE, "next", **facts), words(HERE, "sure", **facts))
 

@@ -64,6 +64,14 @@ def test_surprise_and_entropy_of_a_fair_die():
     assert prediction_entropy(logits[0]) == pytest.approx(3)
 
 
+def test_surprise_is_what_the_prediction_left():
+    writer = load("writer")
+    bits = surprise(writer.trace("Once upon a time"))
+    said = {one.text: one.probability for one in writer.predict("Once upon a", top=50)}
+    assert 2.0 ** -bits[-1] == pytest.approx(said[" time"], rel=1e-4)
+    assert len(surprise(writer.trace(""))) == 1
+
+
 def test_repeated_words_repeat_token_by_token():
     writer = load("writer")
     ids = [token.id for token in writer.tokenize(repeated_words(writer))][1:]

@@ -78,13 +78,15 @@ function words(node, text) {
   if (node.text === text) return;
   node.text = text;
   node.hidden = !text;
+  const star = "\u0001"; // a backslash makes a star a star
+  const plain = (piece) => piece.replaceAll(star, "*");
   node.replaceChildren(
-    ...(text ? text.split(/\n\s*\n/) : []).map((paragraph) => {
+    ...(text ? text.replaceAll("\\*", star).split(/\n\s*\n/) : []).map((paragraph) => {
       const p = element("p");
       for (const piece of paragraph.split(/(\*\*[^*]+\*\*|\*[^*]+\*)/)) {
-        if (/^\*\*.+\*\*$/.test(piece)) p.append(element("strong", "", piece.slice(2, -2)));
-        else if (/^\*.+\*$/.test(piece)) p.append(element("em", "", piece.slice(1, -1)));
-        else p.append(piece);
+        if (/^\*\*.+\*\*$/.test(piece)) p.append(element("strong", "", plain(piece.slice(2, -2))));
+        else if (/^\*.+\*$/.test(piece)) p.append(element("em", "", plain(piece.slice(1, -1))));
+        else p.append(plain(piece));
       }
       return p;
     }),

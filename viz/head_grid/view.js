@@ -1,7 +1,7 @@
 // Every head as a thumbnail, on one canvas. Outlines, labels and what a screen reader needs are ordinary elements above it.
 
 const GAP = 4;
-const LARGEST = 56; // CSS pixels a side
+const LARGEST = 48; // CSS pixels a side
 const SMALLEST = 18; // below this, a layer's heads take several lines
 const LABEL = 26; // the column of L0, L1, ...
 const EDGE = 2; // room for the outermost frames
