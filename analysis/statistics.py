@@ -25,9 +25,10 @@ def entropy(attention: Attention) -> np.ndarray:
 
 @dataclass(frozen=True)
 class HeadSummary:
-    """Where one head looks on the mean over all queries: shares of one, entropy in nats.
+    """Where one head looks on the mean over the queries after the first (which has no choice): shares of one, entropy in nats.
 
-    previous: None when there is only one token; even: the entropy if each query shared evenly among all keys it can see.
+    For the second query the first token and the one before are the same, so first and previous overlap there. previous: None when
+    there is only one token. even: the entropy if each query shared evenly among all keys it can see.
     """
 
     first: float
@@ -42,10 +43,11 @@ def head_summary(weights: np.ndarray) -> HeadSummary:
     if weights.ndim != 2 or weights.shape[0] != weights.shape[1]:
         raise ValueError(f"A head of self-attention has as many queries as keys; the shape is {list(weights.shape)}.")
     seen = np.maximum(1, (weights > 0).sum(axis=-1))
+    from_ = min(1, len(weights) - 1)
     return HeadSummary(
-        first=float(weights[:, 0].mean()),
-        previous=float(np.diagonal(weights, -1).mean()) if len(weights) > 1 else None,
-        itself=float(np.diagonal(weights).mean()),
-        entropy=float(entropy_of(weights).mean()),
-        even=float(np.log(seen).mean()),
+        first=float(weights[from_:, 0].mean()),
+        previous=float(np.diagonal(weights, -1).mean()) if from_ else None,
+        itself=float(np.diagonal(weights)[from_:].mean()),
+        entropy=float(entropy_of(weights)[from_:].mean()),
+        even=float(np.log(seen)[from_:].mean()),
     )

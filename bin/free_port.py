@@ -5,7 +5,7 @@ import socket
 import sys
 
 host, port = sys.argv[1:]
-if not port.isdecimal() or not 0 < int(port) < 65536:
+if not (port.isascii() and port.isdecimal()) or not 0 < int(port) < 65536:
     sys.exit(f"PORT={port} is not a port: choose a number from 1 to 65535, such as make app PORT=8600.")
 try:
     with socket.socket() as probe:

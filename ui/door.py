@@ -9,7 +9,7 @@ from ui import shell, style
 ROOT = Path(__file__).parent.parent
 PAGES = {"type": ("Type", ":material/keyboard:"), "attention": ("Attention", ":material/visibility:")}
 
-st.set_page_config(page_title="Headlight", page_icon=ROOT / "assets/icon.svg", layout="wide", initial_sidebar_state=248)
+st.set_page_config(page_title="Headlight", page_icon=ROOT / "assets/icon.svg", layout="wide", initial_sidebar_state=256)
 st.logo(ROOT / "assets/icon.svg", size="large")
 style.apply()
 

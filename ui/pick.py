@@ -49,8 +49,10 @@ def one_of(name: str, numbers: range, default: int) -> None:
 
 
 def chosen_head(model) -> tuple[int, int]:
-    """Layer and head as chosen, or the favourite."""
+    """Layer and head as chosen, or the favourite (always the favourite for a beginner, who reads what that one does)."""
     first = favourite(model.info.name)
+    if state.level() == "beginner":
+        return first.layer, first.head
     return st.session_state.get("layer", first.layer), st.session_state.get("head", first.head)
 
 
@@ -60,12 +62,15 @@ def head(layer: int, head: int) -> None:
     shell.whole_page_next()
 
 
-def token(position: int | None, trace) -> None:
-    """Keep a token chosen; choosing the last one means: always the newest."""
-    st.session_state["token"] = None if position is None or position >= len(trace.tokens) - 1 else position
+def token(position: int, trace) -> None:
+    """Keep a token chosen; pressed again it is let go, and then, as for the last one, the newest is shown."""
+    kept = st.session_state.get("token")
+    st.session_state["token"] = None if position in (kept, len(trace.tokens) - 1) else position
 
 
 def chosen_token(trace) -> int:
-    position = st.session_state.get("token")
-    last = len(trace.tokens) - 1
-    return last if position is None or position > last else position
+    """The token kept chosen, or the newest. A text that became shorter than that lets it go."""
+    position, last = st.session_state.get("token"), len(trace.tokens) - 1
+    if position is not None and (position > last or last == 0):
+        position = st.session_state["token"] = None
+    return last if position is None else position

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -18,9 +19,10 @@ EXAMPLES = (
     "Once upon a time there was a little girl who lived in the",
     "The cat sat on the",
     "Tom gave Anna a red ball. Anna thanked Tom and threw the red",
-    "“Where have you been?” asked the old woman. “I have been to",
+    '"Where have you been?" asked the old woman. "I have been to',
     "It was a cold night, and the snow lay deep upon the",
 )
+LINKED = 6000  # characters of text that a link can carry, each up to nine bytes in an address
 PAUSE = "0ms"  # send each change at once: a fragment answers within a frame or two
 
 
@@ -47,27 +49,38 @@ def side_bar() -> None:
 
 
 def text_box() -> str:
+    if "one-line" in st.session_state:
+        st.session_state["text"] = st.session_state.pop("one-line")
+    long = len(st.session_state.get("text") or "") > LINKED  # a server refuses an address that is longer than about 64 KB
     with st.container(key="text-box", horizontal=True, vertical_alignment="center", gap="small", wrap=False):
         text = st.text_input(
             "Your text",
             value=state.DEFAULT_TEXT,
             key="text",
-            bind="query-params",
+            bind=None if long else "query-params",
             live=PAUSE,
             label_visibility="collapsed",
             placeholder="Type something …",
             autocomplete="off",
         )
         st.menu_button("Examples", EXAMPLES, key="example", icon=":material/lightbulb:", on_click=take_example)
+    if re.search(r"[\r\n]", text or ""):  # out of a link: the box would drop the line break and join the words
+        st.session_state["one-line"] = re.sub(r"[\r\n]+", " ", text)
+        st.rerun()
     return text or ""
 
 
 def take_example() -> None:
-    set_text(st.session_state["example"])
+    st.session_state["token"] = None
+    st.session_state["text"] = st.session_state["example"]
 
 
-def set_text(text: str) -> None:
-    st.session_state["text"] = text
+def append(token: str) -> None:
+    """Add a token's text to what is typed. The box holds one line."""
+    if "\n" in token or "\r" in token:
+        st.toast("The text box holds a single line, so a line break cannot be added to it.", icon=":material/keyboard_return:")
+    else:
+        st.session_state["text"] = (st.session_state.get("text") or "") + token
 
 
 def whole_page_next() -> None:

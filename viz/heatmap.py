@@ -56,7 +56,7 @@ def heatmap(
     top = 100.0 if scale == "fixed" else float(np.nanmax(percent, initial=0.0)) or 100.0
     rows, columns = weights.shape
     above = _BAR_ROOM + (_LINE if title else 0)
-    side = min(120 + 34 * max(rows, columns), 420) if max(rows, columns) <= 40 else 560
+    side = min(max(240, 120 + 34 * max(rows, columns)), 420) if max(rows, columns) <= 40 else 560
     height = above + side + _TICK_ROOM
     figure = go.Figure(
         go.Heatmap(

@@ -19,16 +19,18 @@ HERE = Path(__file__).parent
 
 def summary(weights, tokens, layer: int, head: int) -> None:
     """The head in plain words, each number from these weights."""
+    if len(tokens) == 1:
+        return say(HERE, "single")
     facts = head_summary(weights)
     say(
         HERE, "summary", layer=layer, head=head, first=percent(facts.first), itself=percent(facts.itself),
         first_token=plain(label(tokens[0].text)),
-        previous="nothing yet" if facts.previous is None else percent(facts.previous),
+        previous=percent(facts.previous),
         entropy=f"{facts.entropy:.2f}", even=f"{facts.even:.2f}",
     )  # fmt: skip
 
 
-def bertviz(attention, tokens, layer: int) -> None:
+def bertviz(attention, tokens, layer: int, head: int) -> None:
     """BertViz's head view for the layers whose data fits, opened when asked for."""
     from viz.bertviz import bertviz_head_view, layers_that_fit
 
@@ -39,8 +41,9 @@ def bertviz(attention, tokens, layer: int) -> None:
     if len(fit) < attention.layers:
         few = f"layer {fit[0]}" if len(fit) == 1 else f"layers {fit[0]} to {fit[-1]}"
         st.caption(f"BertViz carries every weight as text: of {attention.layers} layers at {len(tokens)} tokens, {few} fit here.")
+    say(HERE, "bertviz")
     theme = st.context.theme.type or "auto"
-    page = bertviz_head_view({one: attention[one] for one in fit}, tokens, layer=layer, theme=theme)
+    page = bertviz_head_view({one: attention[one] for one in fit}, tokens, layer=layer, heads=[head], theme=theme)
     st.iframe(page, height=min(900, 120 + 23 * len(tokens)))
 
 
@@ -66,7 +69,7 @@ def draw(model, trace) -> None:
         )
     if wanted:
         with picture("BertViz"):
-            bertviz(attention, tokens, layer)
+            bertviz(attention, tokens, layer, head)
 
 
 pick.side_bar(st.session_state["model"])

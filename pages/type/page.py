@@ -31,7 +31,8 @@ def chips(trace, chosen: int) -> Part:
     level = state.level()
     bits = surprise(trace) if level == "expert" else None
     view = token_chips(trace.tokens, chosen, ids=level != "beginner", positions=level == "expert", surprise=bits, link="text")
-    return Part("chips", view)
+    fragments = any(token.fragment for token in trace.tokens)
+    return Part("chips", view, below=words(HERE, "fragments") if fragments else "")
 
 
 def what_comes_next(model, trace, temperature: float, bars: int) -> Part:
@@ -48,9 +49,10 @@ def what_comes_next(model, trace, temperature: float, bars: int) -> Part:
         "vocabulary": f"{model.info.vocabulary:,}",
         "bars": bars,
         "bits": f"{bits:.2f}",
-        "choices": f"{2**bits:,.0f}",
+        "choices": f"{2**bits:,.0f}" if bits > 4 else f"{2**bits:.1f}",
         "most": f"{np.log2(model.info.vocabulary):.2f}",
         "logit": f"{logits.max():.2f}",
+        "exponent": f"{np.log(best[0].probability):.4f}".replace("-", "−"),
         "temperature": f"{temperature:.1f}",
         "logsum": f"{np.logaddexp.reduce(logits.astype(np.float64) / temperature):.2f}",
         "share": percent(best[0].probability),
@@ -79,7 +81,7 @@ def react(model, trace) -> None:
         case {"part": "chips" | "reading", "value": position}:
             pick.token(position, trace)
         case {"part": "bars", "value": {"id": id}}:
-            shell.set_text(trace.text + model.token_text(id))
+            shell.append(model.token_text(id))
         case {"part": "heads", "value": [layer, head]}:
             pick.head(layer, head)
 

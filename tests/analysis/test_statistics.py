@@ -32,7 +32,7 @@ def test_summary_of_a_head_that_looks_back_by_one():
     weights = np.eye(6, k=-1)
     weights[0, 0] = 1
     summary = head_summary(weights)
-    assert summary.previous == 1 and summary.first == pytest.approx(2 / 6) and summary.itself == pytest.approx(1 / 6)
+    assert summary.previous == 1 and summary.first == pytest.approx(1 / 5) and summary.itself == 0
     assert summary.entropy == pytest.approx(0)
     assert head_summary(np.ones((1, 1))).previous is None
     with pytest.raises(ValueError, match="as many queries as keys"):

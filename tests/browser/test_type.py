@@ -9,6 +9,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import models
+from analysis import head_scores
+from viz import percent
 
 
 def box(page: Page):
@@ -150,6 +152,7 @@ def test_a_hundred_thousand_characters(open_page):
     expect(page.get_by_text("are left out here")).to_be_visible()
     expect(chips(page)).to_have_count(256)
     assert box(page).input_value() == text
+    assert len(page.url) < 60_000, "a server refuses to open so long an address again"
     expect(page.get_by_text("are left out here")).to_contain_text(f"{len(text):,}")
     no_error(page)
     box(page).fill("short again")
@@ -171,6 +174,46 @@ def test_a_made_up_link_says_so_and_shows_the_default(open_page, link, sentence)
     expect(page.get_by_text(sentence)).to_be_visible()
     expect(box(page)).to_have_value("Hello there")
     no_error(page)
+
+
+def test_a_kept_token_is_let_go_by_a_second_press_and_by_a_shorter_text(open_page):
+    page = ready(open_page("/?text=The+cat+sat+on+the+mat&level=beginner"))
+    kept = page.locator("[data-part=chips]").get_by_role("option", selected=True)
+    expect(kept).to_contain_text("mat")
+    chips(page).nth(4).click()
+    expect(kept).to_contain_text("on")
+    expect(page.locator("[data-part=reading] .sentence")).to_contain_text("“on” looks")
+    chips(page).nth(4).click()
+    expect(kept).to_contain_text("mat")
+    chips(page).nth(4).click()
+    expect(kept).to_contain_text("on")
+    box(page).fill("The cat")
+    expect(chips(page)).to_have_count(3)
+    box(page).fill("The cat sat on the mat")
+    expect(chips(page)).to_have_count(7)
+    expect(kept).to_contain_text("mat")
+
+
+def test_a_line_break_in_a_link_or_a_prediction_is_no_trap(open_page):
+    page = ready(open_page("/?text=One%0Atwo&level=expert"))
+    expect(box(page)).to_have_value("One two")
+    expect(chips(page)).to_have_count(len(models.load("writer").tokenize("One two")))
+
+
+def test_a_beginner_sees_the_head_that_the_words_speak_of(open_page):
+    page = ready(open_page("/?level=beginner&layer=L0&head=H1&text=The+cat+sat"))
+    scores = head_scores(models.load("writer"))
+    best = scores.loc[scores["previous"].idxmax()]
+    weights = models.load("writer").trace("The cat sat").attention["self"][int(best["layer"])][int(best["head"])]
+    sentence = page.locator("[data-part=reading] .sentence")
+    expect(sentence).to_contain_text(percent(weights[-1].max()).split(" ")[0][:3])
+    expect(page.locator("[data-part=heads]")).to_contain_text(percent(best["previous"]))
+
+
+def test_the_page_is_no_longer_than_what_it_shows(open_page):
+    page = ready(open_page("/?level=intermediate&text=" + "The+cat+sat+on+the+mat.+" * 16))
+    page.wait_for_timeout(800)
+    assert page.evaluate("document.querySelector('.stMain').scrollHeight") < 1500
 
 
 def test_the_page_fits_a_phone(open_page):

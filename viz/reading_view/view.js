@@ -4,6 +4,7 @@ const KINDS = ["", "special", "fragment"];
 const FULL = 0.8; // of the accent: text on it stays readable
 const NUMBERED = 3; // so many of the strongest carry their number
 const NUMBER_FROM = 0.05;
+const ROOM = 30; // CSS pixels between the middles of two numbers
 
 function mount({ parentElement, data, setTriggerValue }) {
   const header = unpack(data);
@@ -37,8 +38,10 @@ function make(state) {
   const sentence = element("p", "sentence");
   const spoken = element("p", "hidden");
   spoken.setAttribute("aria-live", "polite");
-  const table = element("table", "hidden");
-  state.root.replaceChildren(toggle, text, sentence, spoken, table);
+  const table = element("table");
+  const unseen = element("div", "hidden"); // a table itself would keep its height
+  unseen.append(table);
+  state.root.replaceChildren(toggle, text, sentence, spoken, unseen);
   Object.assign(state, { toggle, text, sentence, spoken, table, tokens: [], pointed: -1, focus: 0, direction: "from" });
 
   const place = (event) => event.target.closest?.(".token")?.position ?? -1;
@@ -189,10 +192,26 @@ function draw(state) {
     }
     token.node.setAttribute("aria-pressed", i === header.chosen);
   });
+  clear(tokens, values);
   sentence.hidden = !header.summary;
   sentence.replaceChildren(...sentenceOf(state, asked).map((part, i) => (i % 2 ? named(part) : part)));
   clearTimeout(state.later);
   state.later = setTimeout(() => tabulate(state, asked, values), 300); // nobody reads it at fifteen keys a second
+}
+
+// Of two numbers that would touch, under narrow neighbours, the larger stays.
+function clear(tokens, values) {
+  const numbered = tokens.map((token, i) => ({ token, value: values[i] })).filter(({ token }) => token.number);
+  const box = ({ token }) => token.word.getBoundingClientRect();
+  for (let i = 1; i < numbered.length; i++) {
+    const [before, after] = [numbered[i - 1], numbered[i]];
+    const [a, b] = [box(before), box(after)];
+    if (Math.abs(a.top - b.top) > 4 || Math.abs((a.left + a.right - b.left - b.right) / 2) > ROOM) continue;
+    const weaker = before.value < after.value ? before : after;
+    weaker.token.number = "";
+    delete weaker.token.word.dataset.number;
+    if (weaker === after) numbered[i] = before;
+  }
 }
 
 // A token's name in the sentence, its control characters drawn as they are in the text.
