@@ -22,7 +22,7 @@ SCRIPTS = {BARE: Path(__file__).parent / "apps" / "bare.py", OURS: ROOT / "app.p
 LAUNCH = "launch to answer"
 STEPS = {  # what must be painted, in either app
     "text box": {BARE: "input[aria-label='Your text']", OURS: "input[aria-label='Your text']"},
-    "picture": {BARE: "[data-testid=stVegaLiteChart] .marks", OURS: ".st-key-bars"},
+    "picture": {BARE: "[data-testid=stVegaLiteChart] .marks", OURS: ".st-key-board"},
 }
 
 # Milliseconds since the visit began when the element stood there in its size, and a frame with it had been painted.
