@@ -57,7 +57,7 @@ def one_head(attention, layer: int, head: int):
 def draw(model, trace) -> None:
     attention, tokens = trace.attention["self"], trace.tokens
     layer, head = pick.chosen_head(model)
-    left, right = st.columns([7, 4])
+    left, right = st.container(key="look").columns([7, 4])
     with left, picture("The heatmap"):
         st.plotly_chart(one_head(attention, layer, head), key="heatmap", config={"displaylogo": False})
     with right, picture("The summary"):
