@@ -2,7 +2,7 @@
 
     python -m benchmarks.keystroke [--level intermediate] [--keys 60]
 
-Three servers run at once and take turns, key by key, so that a noisy machine is noisy for all of them.
+Four servers run at once and take turns, key by key, so that a noisy machine is noisy for all of them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,12 @@ from tests.serving import ROOT, find_chromium, launch, serve
 
 APPS = Path(__file__).parent / "apps"
 TEXT = " a bone, and the dog ran into the garden with it, where the cat sat"
-WATCHED = {"floor (echo)": ".st-key-answer", "Headlight": ".st-key-board", "whole-page rerun": ".st-key-board"}
+WATCHED = {
+    "floor (echo)": ".st-key-answer",
+    "echoing component": ".st-key-answer",
+    "Headlight": ".st-key-board",
+    "whole-page rerun": ".st-key-board",
+}
 
 # Notes when a key went down, and when the watched part next changed and that change was painted.
 PROBE = """
@@ -69,7 +74,12 @@ def main() -> None:
     parser.add_argument("--level", default="intermediate")
     parser.add_argument("--keys", type=int, default=60)
     arguments = parser.parse_args()
-    scripts = {"floor (echo)": APPS / "echo.py", "Headlight": ROOT / "app.py", "whole-page rerun": APPS / "whole_page.py"}
+    scripts = {
+        "floor (echo)": APPS / "echo.py",
+        "echoing component": APPS / "echo_component.py",
+        "Headlight": ROOT / "app.py",
+        "whole-page rerun": APPS / "whole_page.py",
+    }
     with ExitStack() as stack, sync_playwright() as playwright:
         browser = launch(playwright, find_chromium())
         pages = {}

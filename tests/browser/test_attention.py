@@ -15,6 +15,7 @@ DRAWN = "Array.from(document.querySelector('.js-plotly-plot').calcdata[0][0].z, 
 def ready(page: Page) -> Page:
     expect(page.get_by_text("In words")).to_be_visible(timeout=60_000)
     expect(page.locator(".st-key-heatmap .js-plotly-plot")).to_be_visible()
+    page.wait_for_function("document.querySelector('.js-plotly-plot')?.calcdata?.length > 0")
     return page
 
 
@@ -41,7 +42,7 @@ def test_typing_changes_the_heatmap(open_page):
     box(page).click()
     page.keyboard.press("End")
     page.keyboard.type(" sat", delay=60)
-    page.wait_for_function("document.querySelector('.js-plotly-plot').calcdata[0][0].z.length === 4")
+    page.wait_for_function("document.querySelector('.js-plotly-plot')?.calcdata?.[0]?.[0]?.z?.length === 4")
     no_error(page)
 
 
