@@ -49,6 +49,7 @@ def test_typing_changes_tokens_predictions_and_where_it_looks(open_page):
         expect(chips(page)).to_have_count(len(writer.tokenize(text)))
         best = writer.predict(text, top=1)[0]
         expect(bars(page).first).to_contain_text(best.text.strip() or "·")
+        expect(bars(page).first).to_contain_text(percent(best.probability))
         seen.add((bars(page).first.inner_text(), page.locator(".hl-reading-view").inner_text()))
     assert len(seen) > 6, "the pictures hardly changed while the text did"
     expect(box(page)).to_have_value("Once upon a time")
