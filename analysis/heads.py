@@ -44,7 +44,7 @@ def looks(trace: Trace, kind: str = "self") -> dict[str, np.ndarray]:
     one, NaN where no token repeats. (Elhage et al. 2021; Olsson et al. 2022)
     """
     attention = trace.attention[kind]
-    ids = np.array([token.id for token in trace.tokens])
+    ids = np.array([token.id for token in attention.queries])
     earlier = np.tril(ids[:, None] == ids[None, :], -1)
     after = np.zeros_like(earlier)
     after[:, 1:] = earlier[:, :-1]
@@ -68,16 +68,39 @@ def looks(trace: Trace, kind: str = "self") -> dict[str, np.ndarray]:
     }
 
 
-def head_scores(model: LanguageModel, texts: Sequence[str] = SAMPLES) -> pd.DataFrame:
+def alignment(trace: Trace) -> np.ndarray:
+    """How much each head of cross-attention goes along the source as the target proceeds: float64 [layers, heads], in -1..1.
+
+    The correlation of a query's position with the mean position of the keys that it looks at, weighted by attention; 0 where
+    either never changes. 1: word by word, as a translation between languages of the same order would.
+    """
+    attention = trace.attention["cross"]
+    weights = np.stack([attention[layer] for layer in range(attention.layers)]).astype(np.float64)
+    means = weights @ np.arange(len(attention.keys))  # [layers, heads, query]
+    steps = np.arange(len(attention.queries)) - (len(attention.queries) - 1) / 2
+    means -= means.mean(-1, keepdims=True)
+    spread = np.sqrt((means**2).sum(-1) * (steps**2).sum())
+    return np.divide((means * steps).sum(-1), spread, out=np.zeros(spread.shape), where=spread > 1e-9)
+
+
+def head_scores(model: LanguageModel, texts: Sequence[str] = SAMPLES, kind: str | None = None) -> pd.DataFrame:
     """How much each head is a head of each well-known kind: columns layer, head, and a score in 0..1 a kind.
+
+    kind: which attention: "self", "encoder", or "decoder" (which then reads the text); by default the model's first.
 
     previous, current, next, first: mean weight on that token, over `texts`. duplicate, induction: mean weight on earlier
     copies of a token and on what followed them, over random words said twice.
     """
     import pandas as pd  # here, because it takes long to import and a first page needs it only now
 
-    natural = [looks(model.trace(text)) for text in texts]
-    repeated = [looks(model.trace(repeated_words(model, seed=seed))) for seed in range(2)]
+    if kind is None:
+        kind = "encoder" if model.info.kind == "encoder-decoder" else "self"
+
+    def seen(text: str) -> dict[str, np.ndarray]:
+        return looks(model.trace(text, text if kind == "decoder" else ""), kind)
+
+    natural = [seen(text) for text in texts]
+    repeated = [seen(repeated_words(model, seed=seed)) for seed in range(2)]
     scores = {kind: np.mean([one[kind] for one in natural], axis=0) for kind in ("previous", "current", "next", "first")}
     scores |= {kind: np.mean([one[kind] for one in repeated], axis=0) for kind in ("duplicate", "induction")}
     layers, heads = np.indices(scores["previous"].shape)

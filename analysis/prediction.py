@@ -8,6 +8,8 @@ from analysis.statistics import entropy_of
 from models.language_model import softmax
 from models.trace import Trace
 
+AT_ONCE = 64  # positions
+
 
 def prediction_entropy(logits: np.ndarray, temperature: float = 1.0) -> float:
     """Entropy of the softmax over the whole vocabulary, in bits. logits: [vocabulary]."""
@@ -15,14 +17,18 @@ def prediction_entropy(logits: np.ndarray, temperature: float = 1.0) -> float:
 
 
 def surprise(trace: Trace) -> np.ndarray:
-    """-log2 of the probability that the model gave to each token before it read it, in bits: float64 [position].
+    """-log2 of the probability that the model gave to each token before it read it, in bits: float64 [position of `trace.read`].
 
     The first position is NaN: nothing came before it. Errors: ValueError without a language-model head.
     """
-    if trace.logits is None:
+    if trace.unembed is None:
         raise ValueError("This model makes no predictions, so no token can surprise it.")
-    logits = trace.logits[:-1]
-    highest = logits.max(axis=-1, initial=-np.inf)
-    total = highest + np.log(np.exp(logits - highest[:, None]).sum(axis=-1, dtype=np.float64))  # log-sum-exp
-    given = logits[np.arange(len(logits)), [token.id for token in trace.tokens[1:]]]
-    return np.concatenate([[np.nan], (total - given) / np.log(2)])
+    ids = np.array([token.id for token in trace.read[1:]])
+    bits = np.full(len(trace.read), np.nan)
+    for start in range(0, len(ids), AT_ONCE):  # a large vocabulary times a long text would not fit in memory
+        logits = trace.logits_at(slice(start, min(start + AT_ONCE, len(ids))))
+        highest = logits.max(axis=-1)
+        total = highest + np.log(np.exp(logits - highest[:, None]).sum(axis=-1, dtype=np.float64))  # log-sum-exp
+        given = logits[np.arange(len(logits)), ids[start : start + AT_ONCE]]
+        bits[1 + start : 1 + start + len(logits)] = (total - given) / np.log(2)
+    return bits

@@ -28,12 +28,14 @@ class HeadSummary:
     """Where one head looks on the mean over the queries after the first (which has no choice): shares of one, entropy in nats.
 
     For the second query the first token and the one before are the same, so first and previous overlap there. previous: None when
-    there is only one token. even: the entropy if each query shared evenly among all keys it can see.
+    there is only one token. next: the token after, which only an encoder sees. even: the entropy if each query shared evenly
+    among all keys it can see.
     """
 
     first: float
     previous: float | None
     itself: float
+    next: float
     entropy: float
     even: float
 
@@ -48,6 +50,7 @@ def head_summary(weights: np.ndarray) -> HeadSummary:
         first=float(weights[from_:, 0].mean()),
         previous=float(np.diagonal(weights, -1).mean()) if from_ else None,
         itself=float(np.diagonal(weights)[from_:].mean()),
+        next=float(np.diagonal(weights, 1)[from_:].mean()) if len(weights) > 1 + from_ else 0.0,
         entropy=float(entropy_of(weights)[from_:].mean()),
         even=float(np.log(seen)[from_:].mean()),
     )

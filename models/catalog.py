@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from models.progress import Report, silent
+
 if TYPE_CHECKING:
     from models.language_model import LanguageModel
 
@@ -12,22 +14,26 @@ WEIGHTS = Path(__file__).parent / "weights"
 ORDER = ("writer", "filler", "translator")  # the order in which a newcomer should meet them
 
 
-class UnknownModelError(ValueError):
-    """A name that no model has; the message names those that exist."""
-
-
 def names() -> tuple[str, ...]:
     """The models that ship with Headlight, the first one first."""
     return tuple(name for name in ORDER if (WEIGHTS / name / "model.safetensors").is_file())
 
 
-def load(name: str) -> LanguageModel:
-    """Load a model by its name.
+def load(name: str, device: str | None = None, report: Report = silent) -> LanguageModel:
+    """Load a model: one that ships, a name on the Hugging Face Hub ("gpt2"), or a local folder ("./folder").
 
-    Errors: UnknownModelError, with a sentence that names the models there are.
+    device: where a model of the Hub or a folder computes, "cpu", "cuda", …; None: a GPU where there is one and the model fits.
+    report: is told how far the loading is, and stops it by raising `Cancelled`.
+    Errors: ModelError, with a sentence for the person who asked.
     """
-    if name not in names():
-        raise UnknownModelError(f"There is no model called “{name[:60]}”. There is: {', '.join(names())}.")
-    from models.scratch.decoder_model import DecoderModel
+    if name in names():
+        from models.scratch.decoder_model import DecoderModel
 
-    return DecoderModel.from_folder(WEIGHTS / name)
+        return DecoderModel.from_folder(WEIGHTS / name)
+    from dataclasses import fields
+
+    from models.huggingface.model import HuggingFaceModel
+    from models.huggingface.open import open_model
+
+    opened = open_model(name, device, report)
+    return HuggingFaceModel(**{field.name: getattr(opened, field.name) for field in fields(opened)})

@@ -14,7 +14,12 @@ from models.trace import Trace
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """The facts about a model. kind: "decoder" | "encoder" | "encoder-decoder"; context in tokens, None when unbounded."""
+    """The facts about a model. kind: "decoder" | "encoder" | "encoder-decoder"; context in tokens, None when unbounded.
+
+    layers: of the encoder where there are two stacks; decoder_layers: of the decoder then, else 0. predicts: has a language-model
+    head; queries: its queries, keys, values and scores can be had; pairs: reads two texts at once; mask: its mask token, or "".
+    notes: sentences on what cannot be had, and why.
+    """
 
     name: str
     kind: str
@@ -26,12 +31,24 @@ class ModelInfo:
     context: int | None
     parameters: int
     source: str
+    decoder_layers: int = 0
+    predicts: bool = True
+    queries: bool = True
+    pairs: bool = False
+    mask: str = ""
+    notes: tuple[str, ...] = ()
 
 
 class LanguageModel(ABC):
     """A model that reads text and can be looked into while it does."""
 
     info: ModelInfo
+    at_most: int | None = None  # tokens that are read at a time, where somebody wants fewer than the context
+
+    @property
+    def room(self) -> int | None:
+        """The longest input in tokens; None when unbounded."""
+        return min((limit for limit in (self.info.context, self.at_most) if limit is not None), default=None)
 
     @abstractmethod
     def tokenize(self, text: str) -> list[Token]:
@@ -46,12 +63,26 @@ class LanguageModel(ABC):
         """Read a text and keep what happened. A text longer than the context is cut from the left (see `Trace.cut`)."""
 
     def predict(self, text: str, target: str = "", top: int = 10) -> list[Prediction]:
-        """The most likely next tokens, the first one first; probabilities from a softmax over the whole vocabulary."""
+        """The most likely tokens, the first one first; probabilities from a softmax over the whole vocabulary.
+
+        A decoder predicts what comes after the text, an encoder-decoder what comes after the target, an encoder what stands at
+        each mask (`top` predictions each, in the order of the masks). Errors: ValueError without a language-model head.
+        """
         trace = self.trace(text, target)
-        return self.top(trace.logits_at(-1), len(trace.tokens) - 1, top)
+        if trace.unembed is None:
+            raise ValueError(f"{self.info.name} has no language-model head, so it makes no predictions.")
+        return [one for place in self.places(trace) for one in self.top(trace.logits_at(place), place, top)]
+
+    def places(self, trace: Trace) -> list[int]:
+        """The positions that this model predicts at: an encoder's masks; else the last of what is read."""
+        if self.info.kind == "encoder":
+            return [
+                i for i, token in enumerate(trace.tokens) if self.info.mask and token.text == self.info.mask and token.special
+            ]
+        return [len(trace.read) - 1]
 
     def top(self, logits: np.ndarray, position: int, top: int = 10, temperature: float = 1.0) -> list[Prediction]:
-        """The `top` most likely tokens by logits [vocabulary], made after reading `position`.
+        """The `top` most likely tokens by logits [vocabulary], made at `position`.
 
         Temperature divides the logits before the softmax: below 1 the likely grows likelier.
         """

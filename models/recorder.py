@@ -1,8 +1,8 @@
-"""The one attention function, and the recorder that listens to it.
+"""The one record of attention: what every model here leaves behind while it reads, and our own attention function.
 
-Every model in Headlight computes attention here. The output comes from PyTorch's fused kernel, which never
-builds the matrix of weights; when a recorder is active in the calling context it keeps references to
-query, key and value, from which the weights of the layer on screen are computed when somebody looks.
+The output of attention comes from PyTorch's fused kernel, which never builds the matrix of weights; when a recorder is
+active in the calling context it keeps references to query, key and value, from which the weights of the layer on screen
+are computed when somebody looks. Hugging Face models come in through `models.huggingface.attention`, by the same `keep`.
 """
 
 from __future__ import annotations
@@ -21,46 +21,63 @@ _active: contextvars.ContextVar[Record | None] = contextvars.ContextVar("headlig
 
 @dataclass(slots=True)
 class Call:
-    """One call of the attention function, batch row 0 kept by reference.
+    """One call of an attention function, batch row 0 kept by reference.
 
     query [heads, query, d_head], key and value [kv_heads, key, d_head] (after positions were applied),
-    mask bool [heads or 1, query, key] (True = may look) or None, out [query, heads, d_head] before the output projection.
+    mask [heads or 1, query, key] (bool: True = may look; float: added to the scores) or None, out [query, heads, d_head]
+    before the output projection. bias [heads or 1, query, key] is added to the scores (T5, Raffel et al. 2020); softcap c
+    bends them to c·tanh(s / c) (Gemma 2, Gemma Team 2024); sinks [heads] join the softmax as one more key that brings nothing
+    (GPT-OSS, OpenAI 2025).
+    given [heads, query, key]: weights taken from a model that does not show its queries and keys, which are None then.
     """
 
-    query: Tensor
-    key: Tensor
-    value: Tensor
-    mask: Tensor | None
-    causal: bool
-    scale: float
-    out: Tensor
+    query: Tensor | None
+    key: Tensor | None
+    value: Tensor | None
+    mask: Tensor | None = None
+    causal: bool = False
+    scale: float = 1.0
+    out: Tensor | None = None
+    bias: Tensor | None = None
+    softcap: float | None = None
+    sinks: Tensor | None = None
+    given: Tensor | None = None
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """heads, queries, keys."""
+        if self.given is not None:
+            return tuple(self.given.shape)
+        return self.query.shape[0], self.query.shape[1], self.key.shape[1]
 
     def expanded(self, name: str) -> Tensor:
         """key or value with one row of heads a query head (grouped-query attention shares them): [heads, key, d_head]."""
-        shared = getattr(self, name)
-        return shared.repeat_interleave(self.query.shape[0] // shared.shape[0], dim=0)
+        return expand(getattr(self, name), self.query.shape[0])
 
     def scores(self, first: int = 0) -> Tensor:
-        """q·k after scaling, before the mask, for the queries from `first` on: float32 [heads, query, key]."""
-        return (self.query[:, first:] @ self.expanded("key").transpose(-1, -2)).float() * self.scale
+        """What the softmax is taken of, before the mask, for the queries from `first` on: float32 [heads, query, key]."""
+        return scores(self.query[:, first:], self.expanded("key"), self.scale, _rows(self.bias, first), self.softcap)
 
     def weights(self, first: int = 0) -> Tensor:
-        """What the softmax gave the queries from `first` on: float32 [heads, query, key]."""
-        mask = self.mask
-        if mask is None and self.causal:
-            mask = causal_mask(self.query.shape[1], self.key.shape[1], self.query.device)
-        scores = self.scores(first)
-        if mask is not None:
-            scores = scores.masked_fill_(~mask[..., first:, :], float("-inf"))
-        return scores.softmax(-1)
+        """What the softmax gave the queries from `first` on: float32 [heads, query, key]; zeros where one may look nowhere."""
+        if self.given is not None:
+            return self.given[:, first:].float()
+        return weights(self.scores(first), _rows(self.mask, first), self.causal, self.sinks)
+
+    def tensors(self) -> list[Tensor]:
+        """What the call holds on to, apart from masks, which layers share."""
+        return [one for one in (self.query, self.key, self.value, self.out, self.given) if one is not None]
 
 
 @dataclass(slots=True)
 class Record:
-    """What one forward pass left behind: attention calls in order, and the residual stream."""
+    """What one forward pass left behind: attention calls in order, and the residual stream of each stack of blocks.
+
+    hidden: [position, d_model] after the embedding, then after each block, under "self" (or "encoder" and "decoder").
+    """
 
     calls: list[Call] = field(default_factory=list)
-    hidden: list[Tensor] = field(default_factory=list)  # [position, d_model]: after the embedding, then after each block
+    hidden: dict[str, list[Tensor]] = field(default_factory=dict)
 
 
 @contextlib.contextmanager
@@ -72,6 +89,11 @@ def recording() -> Iterator[Record]:
         yield record
     finally:
         _active.reset(token)
+
+
+def active() -> Record | None:
+    """The record that is being written in this context."""
+    return None if torch.compiler.is_compiling() else _active.get()
 
 
 def attend(
@@ -102,11 +124,44 @@ def attend(
         scale=scale,
         enable_gqa=query.shape[1] != key.shape[1],
     ).transpose(1, 2)  # [batch, query, heads, d_head]
-    if not torch.compiler.is_compiling() and (record := _active.get()) is not None:
+    if (record := active()) is not None:
         scale = query.shape[-1] ** -0.5 if scale is None else scale
-        row = mask if mask is None or mask.dim() < 4 else mask[0]
-        record.calls.append(Call(query[0], key[0], value[0], row, causal, scale, out[0]))
+        record.calls.append(Call(query[0], key[0], value[0], None if causal else first_row(mask), causal, scale, out[0]))
     return out
+
+
+def note_hidden(x: Tensor, stack: str = "self") -> None:
+    """Keep the residual stream x [batch, position, d_model] of a stack of blocks when a recorder is active."""
+    if (record := active()) is not None:
+        record.hidden.setdefault(stack, []).append(x[0])
+
+
+def scores(query: Tensor, key: Tensor, scale: float, bias: Tensor | None = None, softcap: float | None = None) -> Tensor:
+    """q·k · scale, bent to ±softcap, plus the bias: float32 [..., heads, query, key]. query and key have equal heads."""
+    found = (query @ key.transpose(-1, -2)).float() * scale
+    if softcap is not None:
+        found = softcap * torch.tanh(found / softcap)
+    return found if bias is None else found + bias.float()
+
+
+def weights(scores: Tensor, mask: Tensor | None, causal: bool, sinks: Tensor | None = None) -> Tensor:
+    """softmax of the scores [..., heads, query, key] over the keys that are allowed; zeros where none is.
+
+    mask: bool (True = may look) or float (added); causal counts when there is none. sinks [heads]: one more score a query,
+    whose share nobody gets.
+    """
+    if mask is None and causal:
+        mask = causal_mask(*scores.shape[-2:], scores.device)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf")) if mask.dtype == torch.bool else scores + mask.float()
+    if sinks is None:
+        found = scores.softmax(-1)
+    else:
+        sink = sinks.float()[:, None, None].expand(*scores.shape[:-1], 1)
+        found = torch.cat([scores, sink], -1).softmax(-1)[..., :-1]
+    if mask is not None and mask.dtype == torch.bool and not bool(mask.any(-1).all()):
+        found = found.masked_fill(~mask.any(-1, keepdim=True), 0.0)
+    return found
 
 
 def softmax_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor, scale: float | None = None) -> Tensor:
@@ -119,12 +174,23 @@ def softmax_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor, s
     return weights.to(value.dtype) @ value  # [batch, heads, query, d_head]
 
 
-def note_hidden(x: Tensor) -> None:
-    """Keep the residual stream x [batch, position, d_model] when a recorder is active."""
-    if not torch.compiler.is_compiling() and (record := _active.get()) is not None:
-        record.hidden.append(x[0])
-
-
 def causal_mask(queries: int, keys: int, device: torch.device | None = None) -> Tensor:
     """bool [queries, keys]: the queries are the last positions, and each sees the keys up to its own."""
     return torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)
+
+
+def expand(shared: Tensor, heads: int) -> Tensor:
+    """Keys or values [..., kv_heads, key, d_head] repeated so that each query head has its own: [..., heads, key, d_head]."""
+    return shared if shared.shape[-3] == heads else shared.repeat_interleave(heads // shared.shape[-3], dim=-3)
+
+
+def first_row(batched: Tensor | None) -> Tensor | None:
+    """Batch row 0 of a mask or bias [batch, heads or 1, query, key]; [query, key] is for all rows and heads."""
+    if batched is None:
+        return None
+    return batched[0] if batched.dim() == 4 else batched.expand(1, *batched.shape[-2:])
+
+
+def _rows(mask: Tensor | None, first: int) -> Tensor | None:
+    """The rows of a mask or bias for the queries from `first` on; a single row is for all of them."""
+    return mask if mask is None or mask.shape[-2] == 1 else mask[..., first:, :]

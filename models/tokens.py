@@ -15,7 +15,8 @@ class Token:
 
     text is exactly what it stands for, a leading space included; start and end are character offsets into the text that
     was typed (equal for a special token). fragment: the token holds a part of a character only, and its text spells
-    the bytes that are not a character by themselves, as in "<0xF0>".
+    the bytes that are not a character by themselves, as in "<0xF0>". segment: 0, or 1 for the second text of a pair, whose
+    offsets count in that text.
     """
 
     id: int
@@ -24,6 +25,7 @@ class Token:
     end: int
     special: bool = False
     fragment: bool = False
+    segment: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,8 @@ from models.tokens import Token
 if TYPE_CHECKING:
     from models.recorder import Call
 
+KEPT = 64 * 2**20  # bytes of weights that are kept once computed; beyond, a layer is computed again when somebody looks
+
 
 class Attention:
     """The attention of one kind (self, encoder, decoder, cross) in one trace; index it by layer.
@@ -26,7 +28,7 @@ class Attention:
     ):
         """calls: one a layer. known: weights [heads, q, k] of layers already computed, for the first q queries."""
         self.queries, self.keys = list(queries), list(keys)
-        self.layers, self.heads = len(calls), calls[0].query.shape[0]
+        self.layers, self.heads = len(calls), calls[0].shape[0]
         self._calls = calls
         self._known = dict(known or {})
 
@@ -50,33 +52,51 @@ class Attention:
         known = self._known.get(layer)
         rows = 0 if known is None else known.shape[1]
         if rows < len(self.queries):
-            weights = self._calls[layer].weights(rows).numpy()
+            weights = self._calls[layer].weights(rows).cpu().numpy()
             if rows:
                 weights = np.concatenate([np.pad(known, ((0, 0), (0, 0), (0, len(self.keys) - known.shape[2]))), weights], axis=1)
             weights.flags.writeable = False
+            self._known.pop(layer, None)
+            while self._known and sum(one.nbytes for one in list(self._known.values())) + weights.nbytes > KEPT and self._calls:
+                self._known.pop(next(iter(self._known)), None)
             known = self._known[layer] = weights
         return known
 
     def scores(self, layer: int) -> np.ndarray:
         """q·k after scaling, before mask and softmax: float32 [heads, query, key]."""
-        return self._call(layer).scores().numpy()
+        return _array(self._call(layer).scores())
 
     def q(self, layer: int) -> np.ndarray:
         """Queries after positions were applied: float32 [heads, position, d_head]."""
-        return self._call(layer).query.numpy()
+        return _array(self._call(layer).query)
 
     def k(self, layer: int) -> np.ndarray:
         """Keys after positions were applied, one a query head: float32 [heads, position, d_head]."""
-        return self._call(layer).expanded("key").numpy()
+        return _array(self._call(layer).expanded("key"))
 
     def v(self, layer: int) -> np.ndarray:
         """Values, one a query head: float32 [heads, position, d_head]."""
-        return self._call(layer).expanded("value").numpy()
+        return _array(self._call(layer).expanded("value"))
 
     def _call(self, layer: int) -> Call:
         if self._calls is None:
             raise ValueError("These weights were computed elsewhere: queries, keys, values and scores are not known.")
-        return self._calls[layer]
+        call = self._calls[layer]
+        if call.query is None:
+            raise ValueError(
+                "This model attends in its own way: its weights can be had, its queries, keys, values and scores cannot."
+            )
+        return call
+
+    @property
+    def bytes(self) -> int:
+        """What this holds in memory, weights that were already computed included."""
+        held = {
+            one.untyped_storage().data_ptr(): one.untyped_storage().nbytes()
+            for call in self._calls or ()
+            for one in call.tensors()
+        }
+        return sum(held.values()) + sum(one.nbytes for one in self._known.values())
 
 
 @dataclass(frozen=True)
@@ -84,8 +104,10 @@ class Trace:
     """One text, read once.
 
     tokens: what the model read, special tokens included; text: what was typed; cut: characters at its left that did not fit.
+    target: what the decoder of an encoder-decoder read, its start token first.
     attention: {"self": Attention}, or {"encoder": …, "decoder": …, "cross": …}.
-    hidden: {"self": float32 [layers + 1, position, d_model]}: after the embedding, then after each block, before the final norm.
+    hidden: {"self": float32 [layers + 1, position, d_model]} (or "encoder" and "decoder"): after the embedding, then after each
+    block, before the final norm.
     """
 
     text: str
@@ -94,16 +116,31 @@ class Trace:
     hidden: dict[str, np.ndarray]
     cut: int = 0
     unembed: Callable[[np.ndarray], np.ndarray] | None = field(default=None, repr=False)
+    target: list[Token] = field(default_factory=list)
+
+    @property
+    def read(self) -> list[Token]:
+        """The tokens that `logits` has a row for: those of the target where there is one, else all."""
+        return self.target or self.tokens
+
+    @property
+    def bytes(self) -> int:
+        """What this holds in memory."""
+        return sum(one.bytes for one in self.attention.values()) + sum(one.nbytes for one in self.hidden.values())
 
     @cached_property
     def logits(self) -> np.ndarray | None:
         """Scores of the token after each position: float32 [position, vocabulary]; None without a language-model head."""
         return self.unembed(self._last_hidden) if self.unembed else None
 
-    def logits_at(self, position: int) -> np.ndarray | None:
-        """One row of `logits`, computed by itself: float32 [vocabulary]."""
+    def logits_at(self, position: int | slice | list[int]) -> np.ndarray | None:
+        """One row of `logits`, or some, computed by themselves: float32 [vocabulary] or [positions, vocabulary]."""
         return self.unembed(self._last_hidden[position]) if self.unembed else None
 
     @property
     def _last_hidden(self) -> np.ndarray:
         return self.hidden["self" if "self" in self.hidden else "decoder"][-1]
+
+
+def _array(tensor) -> np.ndarray:
+    return tensor.float().cpu().numpy()

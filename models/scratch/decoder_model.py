@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,13 +12,12 @@ from safetensors.torch import load_file
 from tokenizers import Tokenizer
 
 from models.language_model import LanguageModel, ModelInfo
-from models.recorder import Call, recording
+from models.prefix import Recent, first, joined
+from models.recorder import recording
 from models.scratch.corpus import START
 from models.scratch.transformer import Cache, Decoder, TransformerConfig
 from models.tokens import ByteLevelTokens, Token
 from models.trace import Attention, Trace
-
-REMEMBERED = 16  # traces whose beginnings can be reused: about as many as people who type at once on one server
 
 
 class DecoderModel(LanguageModel):
@@ -43,8 +39,7 @@ class DecoderModel(LanguageModel):
             parameters=sum(p.numel() for p in decoder.parameters()),
             source=source,
         )
-        self._lock = threading.Lock()
-        self._recent: OrderedDict[tuple[int, ...], Trace] = OrderedDict()
+        self._recent = Recent()
 
     @classmethod
     def from_folder(cls, folder: Path) -> DecoderModel:
@@ -69,57 +64,31 @@ class DecoderModel(LanguageModel):
         if edits:
             raise ValueError(f"{self.info.name} cannot be edited yet.")
         tokens = self.tokenize(text)
-        too_many = max(0, len(tokens) - self.info.context)
+        too_many = max(0, len(tokens) - self.room)
         if too_many:
             tokens = [tokens[0], *tokens[1 + too_many :]]
         cut = tokens[1].start if too_many else 0
         ids = tuple(token.id for token in tokens)
-        before, shared = self._longest_shared(ids)
+        before, shared = self._recent.longest_shared(ids)
         trace = self._read(text, tokens, cut, before, shared)
-        with self._lock:
-            self._recent[ids] = trace
-            self._recent.move_to_end(ids)
-            while len(self._recent) > REMEMBERED:
-                self._recent.popitem(last=False)
+        self._recent.keep(ids, trace)
         return trace
-
-    def _longest_shared(self, ids: tuple[int, ...]) -> tuple[Trace | None, int]:
-        """The remembered trace that begins most like these ids, and for how many of them."""
-        best, shared = None, 0
-        with self._lock:
-            for known, trace in reversed(self._recent.items()):
-                length = next((i for i, (a, b) in enumerate(zip(known, ids, strict=False)) if a != b), min(len(known), len(ids)))
-                if length > shared:
-                    best, shared = trace, length
-        return best, shared
 
     def _read(self, text: str, tokens: list[Token], cut: int, before: Trace | None, shared: int) -> Trace:
         """Run the tokens after the first `shared`, and join them to what `before` knows of those."""
-        old = before.attention["self"]._calls if shared else []
-        calls = [_first(call, shared) for call in old]
+        calls = first(before.attention["self"]._calls, shared) if shared else []
         hidden = before.hidden["self"][:, :shared] if shared else None
         if shared < len(tokens):
             ids = torch.tensor([[token.id for token in tokens[shared:]]])
             cache = Cache([(call.key[None], call.value[None]) for call in calls])
             with torch.inference_mode(), recording() as record:
                 self.decoder.hidden(ids, cache)
-            new = torch.stack(record.hidden).numpy()  # [layers + 1, new positions, d_model]
+            new = torch.stack(record.hidden["self"]).numpy()  # [layers + 1, new positions, d_model]
             hidden = np.concatenate([hidden, new], axis=1) if shared else new
-            calls = [_joined(*pair) for pair in zip(calls, record.calls, strict=True)] if shared else record.calls
+            calls = joined(calls, record.calls) if shared else record.calls
         known = {layer: w[:, :shared, :shared] for layer, w in before.attention["self"]._known.items()} if shared else {}
         return Trace(text, tokens, {"self": Attention(tokens, tokens, calls, known)}, {"self": hidden}, cut, self._unembed)
 
     def _unembed(self, hidden: np.ndarray) -> np.ndarray:
         with torch.inference_mode():
             return self.decoder.unembed(torch.from_numpy(hidden)).numpy()
-
-
-def _first(call: Call, positions: int) -> Call:
-    """The call as it was for the first positions alone; exact, because nothing in a causal model looks ahead."""
-    cut = {name: getattr(call, name)[:, :positions] for name in ("query", "key", "value")}
-    return replace(call, **cut, out=call.out[:positions])
-
-
-def _joined(old: Call, new: Call) -> Call:
-    """The call for all positions; the new one already holds every key and value."""
-    return replace(new, query=torch.cat([old.query, new.query], dim=1), out=torch.cat([old.out, new.out]), mask=None, causal=True)

@@ -1,0 +1,99 @@
+"""How Hugging Face models come to the recorder: an attention function that transformers calls, and a tap for those that do not.
+
+Most architectures of transformers 5 look their attention function up by name; ours runs the fused kernel and keeps references.
+The others (GPT-J, BLOOM, MPT, GPT-Neo, XGLM, DeBERTa-v2, MPNet, XLNet, Falcon) compute attention themselves: there the softmax is
+listened to, which gives the weights but neither queries nor keys.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+from transformers import AttentionInterface, AttentionMaskInterface
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import sdpa_mask
+
+from models.recorder import Call, active, expand, first_row, scores, weights
+
+# transformers looks for "sdpa", "flash" and "flex_attention" inside the name, and then refuses some architectures.
+NAME = "headlight"
+
+
+def headlight_attention(
+    module: torch.nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    dropout: float = 0.0,
+    scaling: float | None = None,
+    is_causal: bool | None = None,
+    position_bias: Tensor | None = None,
+    softcap: float | None = None,
+    s_aux: Tensor | None = None,
+    **kwargs,
+) -> tuple[Tensor, None]:
+    """Attention as transformers asks for it (`AttentionInterface`), recorded when somebody listens.
+
+    query [batch, heads, query, d_head]; key and value [batch, kv_heads, key, d_head]; position_bias, softcap and s_aux (sinks) as
+    in `models.recorder.Call`. Returns [batch, query, heads, d_head] and None.
+    """
+    record = active()
+    causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
+    causal = bool(causal) and attention_mask is None and query.shape[2] > 1
+    scale = query.shape[-1] ** -0.5 if scaling is None else scaling
+    if softcap is None and s_aux is None:
+        kwargs.pop("output_attentions", None)  # the kernel would warn that it has none
+        out, _ = sdpa_attention_forward(
+            module,
+            query,
+            key,
+            value,
+            attention_mask,
+            dropout=dropout,
+            scaling=scaling,
+            is_causal=is_causal,
+            position_bias=position_bias,
+            **kwargs,
+        )
+    else:  # the kernel knows neither
+        found = scores(query, expand(key, query.shape[1]), scale, position_bias, softcap)
+        found = weights(found, attention_mask, causal, s_aux)
+        out = (found.to(value.dtype) @ expand(value, query.shape[1])).transpose(1, 2).contiguous()
+    if record is not None:
+        mask, bias = first_row(attention_mask), first_row(position_bias)
+        mask = mask if mask is None else mask[..., : key.shape[2]]
+        record.calls.append(
+            Call(query[0], key[0], value[0], mask, causal, scale, out[0], bias=bias, softcap=softcap, sinks=s_aux)
+        )
+    return out, None
+
+
+AttentionInterface.register(NAME, headlight_attention)
+AttentionMaskInterface.register(NAME, sdpa_mask)  # without it padding and sliding windows are lost without a word
+
+
+class SoftmaxTap(TorchFunctionMode):
+    """Keeps every softmax that has the shape of attention, while a recorder is active in this thread.
+
+    That is [1, heads, query, key] or [heads, query, key] over the last dimension, where heads is the model's number; and whatever
+    goes through the fused kernel directly.
+    """
+
+    SOFTMAX = frozenset({torch.softmax, F.softmax, Tensor.softmax})
+
+    def __init__(self, heads: int):
+        super().__init__()
+        self.heads = heads
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        out = function(*args, **(kwargs or {}))
+        if (record := active()) is None:
+            return out
+        if function in self.SOFTMAX:
+            found = out[0] if out.dim() == 4 and out.shape[0] == 1 else out
+            if found.dim() == 3 and found.shape[0] == self.heads:
+                record.calls.append(Call(None, None, None, given=found))
+        return out

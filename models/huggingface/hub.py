@@ -1,0 +1,283 @@
+"""From a name on the Hugging Face Hub to a folder in the local cache (huggingface_hub's, with its usual environment variables).
+
+What a model is and how large is looked at before its weights are fetched. Of a repository only the config, the tokenizer and
+the safetensors files come here.
+"""
+
+from __future__ import annotations
+
+import errno
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TypeVar
+
+from models.errors import Cancelled, ModelError
+from models.huggingface.classes import candidates, config_of
+from models.huggingface.folder import (
+    BESIDE,
+    CONFIG,
+    INDEX,
+    check_config_is_there,
+    check_tokenizer_is_there,
+    is_vocabulary,
+    look_at,
+    read_config,
+    weights_files,
+)
+from models.huggingface.memory import check_disk, place
+from models.huggingface.names import HubName, quoted
+from models.huggingface.weights import rehearse
+from models.progress import Progress, Report
+
+T = TypeVar("T")
+TICK = 0.2  # seconds between two reports of a download
+TIMEOUT = 10  # seconds for the Hub's first word
+NOT_TEXT = ("vision", "audio", "image", "mel_bins", "patch_size")  # in the names of a config's settings
+
+
+def fetch(name: HubName, device: str | None, report: Report) -> tuple[Path, str]:
+    """A folder that holds the model, and where it is from: "Hugging Face Hub, revision abc1234".
+
+    Without network the cache will do if the model is complete there. Errors: ModelError; Cancelled, when `report` raises it
+    (what has been downloaded until then is kept, and used the next time).
+    """
+    from huggingface_hub import HfApi, constants
+    from huggingface_hub.errors import HfHubHTTPError
+
+    report(Progress("prepare"))
+    if constants.HF_HUB_OFFLINE:
+        return from_cache(name, "HF_HUB_OFFLINE is set")
+
+    def ask():
+        return HfApi().model_info(name.repository, revision=name.revision, files_metadata=True, timeout=TIMEOUT)
+
+    try:
+        info = in_background(ask, lambda: report(Progress("prepare")))
+    except Cancelled:
+        raise
+    except Exception as error:
+        if isinstance(error, HfHubHTTPError) and error.response.status_code < 500:
+            raise refusal(error, name) from error
+        return from_cache(name, "The Hugging Face Hub cannot be reached", error)
+    files = {file.rfilename: file.size or 0 for file in info.siblings or () if "/" not in file.rfilename}
+    folder = download(name, info.sha, files, device, report)
+    reference = storage(name) / "refs" / (name.revision or "main")
+    if name.revision != info.sha:
+        # Only now that all is there: who is offline later finds the last complete one.
+        reference.parent.mkdir(parents=True, exist_ok=True)
+        reference.write_text(info.sha)
+    return folder, source(info.sha)
+
+
+def source(commit: str) -> str:
+    return f"Hugging Face Hub, revision {commit[:7]}"
+
+
+def storage(name: HubName) -> Path:
+    """Where the cache keeps a repository (https://huggingface.co/docs/huggingface_hub/guides/manage-cache)."""
+    from huggingface_hub import constants
+
+    return Path(constants.HF_HUB_CACHE) / f"models--{name.repository.replace('/', '--')}"
+
+
+def download(name: HubName, commit: str, files: dict[str, int], device: str | None, report: Report) -> Path:
+    """Fetch what is needed of `files` (sizes in bytes by name), once it is clear that it can be opened."""
+    shown = name.repository
+    check_config_is_there(files, shown)
+    folder = storage(name) / "snapshots" / commit
+
+    def get(wanted: Iterable[str], total: int = 0, before: int = 0) -> None:
+        get_files(name, commit, wanted, total, before, report)
+
+    get([file for file in (CONFIG, INDEX) if file in files])
+    weights = weights_files(files, folder / INDEX, shown)
+    if absent := [file for file in weights if file not in files]:
+        raise ModelError(f"{quoted(shown)} is not complete: its weights file {quoted(absent[0])} is missing.")
+    check_tokenizer_is_there(files, shown)
+    check_it_fits(folder / CONFIG, shown, device, report)
+    wanted = [*(file for file in files if is_vocabulary(file) or file in BESIDE), *weights]
+    ahead = [file for file in wanted if not (folder / file).exists()]
+    if ahead:
+        total = sum(files[file] for file in wanted)
+        missing = sum(files[file] for file in ahead)
+        check_disk(shown, missing, folder)
+        get(ahead, total, total - missing)
+    return folder
+
+
+def check_it_fits(config_file: Path, name: str, device: str | None, report: Report) -> None:
+    raw = read_config(config_file, name)
+    config = config_of(raw, name)
+    first = candidates(config, raw.get("architectures"), name)[0]
+    elements = rehearse(first.cls, config, {}, report).elements
+    place(name, elements, str(raw.get("dtype") or raw.get("torch_dtype") or "float32"), device)
+
+
+def get_files(name: HubName, commit: str, files: Iterable[str], total: int, before: int, report: Report) -> None:
+    """Download files into the cache in the background. total, before: bytes of all files, and those that are there already."""
+    from huggingface_hub import constants, hf_hub_download
+    from huggingface_hub.errors import HfHubHTTPError
+
+    # Plain HTTP: every byte is counted, can be the last one, and is not fetched again the next time.
+    constants.HF_HUB_DISABLE_XET = True
+    bar = Bar(before)
+
+    def work() -> None:
+        for file in files:
+            bar.update(0)
+            hf_hub_download(name.repository, file, revision=commit, tqdm_class=bar)
+
+    def tell() -> None:
+        report(Progress("download", min(bar.done, total), total) if total else Progress("prepare"))
+
+    try:
+        in_background(work, tell)
+        tell()
+    except HfHubHTTPError as error:
+        raise refusal(error, name) from error
+    except Cancelled:
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            raise ModelError(f"The disk with the cache is full; {quoted(name.repository)} could not be downloaded.") from error
+        raise ModelError(
+            f"The download of {quoted(name.repository)} broke off. What has arrived is kept; try again when the network is there."
+        ) from error
+    finally:
+        bar.stopped = True
+
+
+class Bar:
+    """Stands where huggingface_hub expects a progress bar's class: counts bytes, and stops the download when told."""
+
+    def __init__(self, done: int):
+        self.done = done
+        self.stopped = False
+
+    def __call__(self, *args, initial: int = 0, **kwargs) -> Bar:
+        self.update(initial)  # a download that goes on where an earlier one stopped
+        return self
+
+    def update(self, bytes: float = 1) -> None:
+        if self.stopped:
+            raise Cancelled
+        self.done += int(bytes)
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(self, *exception) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    def refresh(self) -> None:
+        pass
+
+
+def in_background(task: Callable[[], T], tell: Callable[[], None]) -> T:
+    """What the task gives or raises; `tell` is called meanwhile, and when it raises, the task is left to itself."""
+    ended: list[T] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            ended.append(task())
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=run, daemon=True, name="headlight-hub")
+    thread.start()
+    while thread.is_alive():
+        tell()
+        thread.join(TICK)
+    if failed:
+        raise failed[0]
+    return ended[0]
+
+
+def from_cache(name: HubName, why: str, cause: Exception | None = None) -> tuple[Path, str]:
+    """The snapshot that the cache has of a revision, if it is complete. Errors: ModelError: how to bring the model here."""
+    if commit := cached_commit(name):
+        folder = storage(name) / "snapshots" / commit
+        try:
+            look_at(folder, name.repository)
+            return folder, source(commit)
+        except ModelError as error:
+            cause = cause or error
+    revision = f" --revision {name.revision}" if name.revision else ""
+    raise ModelError(
+        f"{why}, and {quoted(name.repository)} is not, or not wholly, in this machine’s cache. Where there is network, run "
+        f"“hf download {name.repository}{revision} --local-dir folder”, bring the folder here, and type its path."
+    ) from cause
+
+
+def cached_commit(name: HubName) -> str | None:
+    revision = name.revision or "main"
+    try:
+        return (storage(name) / "refs" / revision).read_text().strip()
+    except OSError:
+        whole = [folder.name for folder in (storage(name) / "snapshots").glob("*") if folder.name.startswith(revision)]
+        return whole[0] if len(whole) == 1 and len(revision) >= 7 else None
+
+
+def cached_models() -> tuple[str, ...]:
+    """The names on the Hub of the models in the cache that can be opened without network, in alphabetical order.
+
+    Each is complete and, as far as its config tells, reads text. Neither torch nor transformers is imported.
+    """
+    from huggingface_hub import constants
+
+    found = []
+    try:
+        kept = sorted(Path(constants.HF_HUB_CACHE).glob("models--*"))
+    except OSError:
+        kept = []
+    for folder in kept:
+        try:
+            name = HubName.parse(folder.name.removeprefix("models--").replace("--", "/"))
+            commit = cached_commit(name)
+            config = look_at(folder / "snapshots" / commit, name.repository).config if commit else {}
+        except ModelError:
+            continue
+        seen = " ".join(config)
+        if (
+            isinstance(config.get("model_type"), str)
+            and "quantization_config" not in config
+            and not any(s in seen for s in NOT_TEXT)
+        ):
+            found.append(name.repository)
+    return tuple(found)
+
+
+def refusal(error: Exception, name: HubName) -> ModelError:
+    """What the Hub's refusal means to the person who typed the name."""
+    from huggingface_hub.errors import DisabledRepoError, GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
+
+    shown = quoted(name.repository)
+    status = error.response.status_code
+    if isinstance(error, GatedRepoError):
+        return ModelError(
+            f"{shown} is gated: its owner asks you to accept terms. Do so on its page at huggingface.co, and set HF_TOKEN to "
+            "your access token before you start Headlight."
+        )
+    if isinstance(error, RevisionNotFoundError):
+        return ModelError(f"{shown} has no revision {quoted(name.revision or 'main')}. Check what comes after the @.")
+    if isinstance(error, DisabledRepoError):
+        return ModelError(f"{shown} has been disabled on the Hugging Face Hub.")
+    # The Hub says 401 for a model that is not there too, so as not to tell which private ones are.
+    bad_token = "credentials" in (error.response.headers.get("X-Error-Message") or "")
+    if isinstance(error, RepositoryNotFoundError) or status == 404 or (status == 401 and not bad_token):
+        return ModelError(
+            f"The Hugging Face Hub has no model {shown} that you may see. Check the spelling; if it is private, set HF_TOKEN to "
+            "your access token before you start Headlight."
+        )
+    if status == 401:
+        return ModelError("The Hugging Face Hub does not accept your access token. Check HF_TOKEN, or unset it.")
+    if status == 403:
+        return ModelError(f"Your access token does not let you read {shown}. Give it that permission on huggingface.co.")
+    if status == 429:
+        return ModelError("The Hugging Face Hub has had too many requests from here. Wait some minutes and try again.")
+    return ModelError(f"The Hugging Face Hub answered with error {status} for {shown}.")

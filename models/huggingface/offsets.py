@@ -1,0 +1,193 @@
+"""Where tokens stood in the text that was typed, also when their tokenizer changed that text first or does not say.
+
+`align` reconstructs what a tokenizer without an offset mapping keeps to itself; `settle` brings everybody's offsets to one
+convention, that of `models.tokens.ByteLevelTokens`: a leading space belongs to the token whose text has it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import cache
+
+from models.tokens import Token
+
+Span = tuple[int, int]
+
+_UNKNOWN = b"\xff"  # never in UTF-8
+_WILD = "\udcff"  # the same once decoded; a text holds no lone surrogate here
+_REACH = 64  # letters of the tokens that may be given up to find the text again
+_NEEDLES = (8, 3, 1)  # letters that must agree where the two meet again, the surest first
+
+
+def align(surfaces: Sequence[bytes | None], text: str) -> list[Span]:
+    """The stretch of the text that each token came from, as offsets (start, end).
+
+    surfaces: the bytes that each token stands for, in order, after whatever normalisation the tokenizer did (NFC to NFKD,
+    lower case, accents, controls or spaces dropped); None for an unknown token, which takes what its neighbours leave.
+    Parts of one character all get that character. text: without lone surrogates.
+    """
+    joined = b"".join(_UNKNOWN if surface is None else surface for surface in surfaces).decode("utf-8", "surrogateescape")
+    places = _letters(joined, text)
+    character_of = [i for i, character in enumerate(joined) for _ in range(len(character.encode("utf-8", "surrogateescape")))]
+    found: list[Span | None] = []
+    lost: list[bool] = []
+    at = 0
+    for surface in surfaces:
+        size = 1 if surface is None else len(surface)
+        mine = sorted(set(character_of[at : at + size]))
+        at += size
+        spans = [places[i] for i in mine if places[i] is not None]
+        found.append((min(s for s, _ in spans), max(e for _, e in spans)) if spans else None)
+        lost.append(any(_fold(joined[i]) for i in mine))
+    return _fill(found, lost, text)
+
+
+def settle(tokens: Sequence[Token], text: str) -> list[Span]:
+    """The offsets of one text's tokens in the house's convention.
+
+    A token covers its leading space and the accents of its last letter, and a space that the tokenizer put there itself
+    covers nothing. Neither starts nor ends ever decrease, and all lie within the text.
+    """
+    settled = []
+    low = done = 0
+    for i, token in enumerate(tokens):
+        following = tokens[i + 1] if i + 1 < len(tokens) else None
+        start, end = _own(token, following, done, text)
+        limit = len(text) if following is None else following.start
+        while start < end < limit and not token.special and unicodedata.combining(text[end]):
+            end += 1
+        end = min(max(end, done), len(text))
+        start = min(max(start, low), end)
+        low, done = start, end
+        settled.append((start, end))
+    return settled
+
+
+def _own(token: Token, following: Token | None, done: int, text: str) -> Span:
+    shown, start, end = token.text, token.start, token.end
+    body = shown.lstrip(" ")
+    if following is not None and following.start < start:  # trimmed of a space that was never typed
+        start, end = following.start, end if body else following.start
+    covered = text[start:end]
+    if covered.strip() and (token.special or covered.strip() == shown):  # added tokens may take the spaces around them
+        return start + len(covered) - len(covered.lstrip()), end - len(covered) + len(covered.rstrip())
+    if not body and start < end:
+        overlaps = following is not None and start <= following.start < end
+        if overlaps or not any(character.isspace() or character == "▁" for character in covered):
+            # a space of the tokenizer's own, laid on the character that follows: is it one that was typed before?
+            before = start - len(shown)
+            return (before, start) if before >= done and text.startswith(shown, before) else (start, start)
+    if covered == shown:
+        return start, end
+    for place, spelt in ((start - len(shown) + len(body), shown), (done, shown), (done, body)):
+        if done <= place <= start and place + len(spelt) >= end and text.startswith(spelt, place):
+            return place, place + len(spelt)
+    if shown.startswith(" ") and start > done and text[start - 1] == " " and not covered[:1].isspace():
+        return start - 1, end
+    return start, end
+
+
+@cache
+def _fold(character: str) -> str:
+    """What is left of a character under every normalisation that tokenizers do; nothing of spaces, accents and controls."""
+    if character == _WILD:
+        return _WILD
+    if character in "▁\ufffd":
+        return ""
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", character).casefold())
+    return "".join(part for part in plain if unicodedata.category(part)[0] not in "MCZ")
+
+
+def _letters(spelt: str, text: str) -> list[Span | None]:
+    """For each character of what the tokens spell, its stretch of the text; None where there is none."""
+    if spelt == text:
+        return [(i, i + 1) for i in range(len(text))]
+    ours = [(part, i) for i, character in enumerate(spelt) for part in _fold(character)]
+    theirs = [(part, i) for i, character in enumerate(text) for part in _fold(character)]
+    matched = _match("".join(part for part, _ in ours), "".join(part for part, _ in theirs))
+    places: list[Span | None] = [None] * len(spelt)
+    for (_, i), there in zip(ours, matched, strict=True):
+        if there >= 0:
+            at = theirs[there][1]
+            start, end = places[i] or (at, at)
+            places[i] = min(start, at), max(end, at + 1)
+    return _place_folded(places, spelt, text)
+
+
+def _match(ours: str, theirs: str) -> list[int]:
+    """For each letter of `ours` its place in `theirs`, -1 for none: letter by letter, meeting again soonest after a mismatch."""
+    matched = [-1] * len(ours)
+    i = j = 0
+    while i < len(ours) and j < len(theirs):
+        if ours[i] == theirs[j]:
+            matched[i] = j
+            i, j = i + 1, j + 1
+            continue
+        meeting = next((m for length in _NEEDLES if (m := _meet(ours, theirs, i, j, length))), None)
+        if meeting is None:
+            break
+        i, j = meeting
+    return matched
+
+
+def _meet(ours: str, theirs: str, i: int, j: int, length: int) -> tuple[int, int] | None:
+    """Where the two agree again, with the fewest letters given up; what an unknown token may have been costs nothing."""
+    best, cost = None, len(theirs) + _REACH
+    for k in range(i, min(i + _REACH, len(ours))):
+        unknown = ours.count(_WILD, i, k)
+        if k - i - unknown >= cost:
+            break
+        needle = ours[k : k + length].partition(_WILD)[0]
+        at = theirs.find(needle, j + unknown) if needle else -1  # what is unknown was one letter at the least
+        given_up = k - i - unknown + (0 if unknown else at - j)
+        if at >= 0 and given_up < cost:
+            best, cost = (k, at), given_up
+    return best
+
+
+def _place_folded(places: list[Span | None], spelt: str, text: str) -> list[Span | None]:
+    """Spaces, accents and controls have no letter to be matched by: they stand as they are between matched neighbours."""
+    i, done = 0, 0
+    while i < len(spelt):
+        if places[i] is not None:
+            done = max(done, places[i][1])
+            i += 1
+            continue
+        stop = next((k for k in range(i, len(spelt)) if places[k] is not None), len(spelt))
+        limit = places[stop][0] if stop < len(spelt) else len(text)
+        run = spelt[i:stop]
+        if not any(_fold(character) for character in run):
+            at = limit - len(run) if text.endswith(run, done, limit) else text.find(run, done, limit)
+            for k in range(i, stop):
+                place = at + k - i if at >= 0 else text.find(spelt[k], done, limit)
+                if place >= 0:
+                    places[k] = place, place + 1
+                    done = place + 1
+        i = stop
+    return places
+
+
+def _fill(found: list[Span | None], lost: list[bool], text: str) -> list[Span]:
+    """Tokens that were not found: those that had letters share the words of the gap, the others stand at its start."""
+    filled = list(found)
+    i, done = 0, 0
+    while i < len(filled):
+        if filled[i] is not None:
+            done = max(done, filled[i][1])
+            i += 1
+            continue
+        stop = next((k for k in range(i, len(filled)) if filled[k] is not None), len(filled))
+        limit = max(filled[stop][0], done) if stop < len(filled) else len(text)
+        while 0 < done < limit and unicodedata.combining(text[done]):  # an accent that was dropped
+            done += 1
+        words = [(done + word.start(), done + word.end()) for word in re.finditer(r"\S+", text[done:limit])]
+        owners = [k for k in range(i, stop) if lost[k]]
+        whole = (words[0][0], words[-1][1]) if words else (done, done)
+        shares = dict(zip(owners, words if len(words) == len(owners) else [whole] * len(owners), strict=True))
+        for k in range(i, stop):
+            filled[k] = shares.get(k, (done, done))
+            done = filled[k][1] if k in shares and len(words) == len(owners) else done
+        i = stop
+    return filled

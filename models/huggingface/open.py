@@ -1,0 +1,151 @@
+"""From a name to a network in memory: a model of the Hugging Face Hub, or of a local folder in its format."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from models.errors import Cancelled, ModelError
+from models.huggingface.classes import Candidate, candidates, config_of
+from models.huggingface.folder import Folder, look_at, read_json
+from models.huggingface.memory import place
+from models.huggingface.names import HubName, is_folder_name, quoted, short
+from models.huggingface.weights import Rehearsal, passing, read, rehearse
+from models.progress import Progress, Report, silent
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+
+NO_HEAD = "This model has no language-model head, so it makes no predictions; attention and hidden states are all there."
+PERMUTED = "XLNet predicts words in a shuffled order, which is not what is shown here, so it makes no predictions."
+TIED = "The files name no language-model head; predictions use the input embedding, which this kind of model shares."
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A network in memory, in evaluation mode and without gradients, with its tokenizer.
+
+    kind: "decoder" | "encoder" | "encoder-decoder". predicts: it has a language-model head, and its weights were in the files.
+    source: "Hugging Face Hub, revision abc1234" or "folder". notes: sentences that a page may show.
+    """
+
+    network: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    kind: str
+    predicts: bool
+    name: str
+    source: str
+    notes: tuple[str, ...]
+
+
+def open_model(name: str, device: str | None = None, report: Report = silent) -> Opened:
+    """Open a model by its name on the Hub ("gpt2", "owner/name", "owner/name@revision") or by the path of a folder.
+
+    device: "cpu", "cuda", "cuda:1", "mps"; None: a GPU where there is one and the model fits. Weights are float32 where they
+    fit, else 16 bits. Only safetensors files are opened, and a model's own code is never run.
+    Errors: ModelError, with a sentence for the person who asked; Cancelled, when `report` raises it.
+    """
+    with plainly(name):
+        if is_folder_name(name):
+            path, source = Path(name).expanduser().absolute(), "folder"
+        else:
+            from models.huggingface.hub import fetch
+
+            path, source = fetch(HubName.parse(name), device, report)
+        return open_folder(path, name, source, device, report)
+
+
+def open_folder(path: Path, name: str, source: str, device: str | None, report: Report) -> Opened:
+    report(Progress("prepare"))
+    folder = look_at(path, name)
+    config = config_of(folder.config, name)
+    tokenizer = open_tokenizer(folder, config, name)
+    chosen, rehearsal = choose(candidates(config, folder.config.get("architectures"), name), config, folder, name, report)
+    dtypes = [stored.dtype for stored in rehearsal.used.values()]
+    check_precision(dtypes, name)
+    placement = place(name, rehearsal.elements, max(set(dtypes), key=dtypes.count), device, passing(rehearsal.used))
+    network = read(chosen.cls, config, rehearsal.used, placement, report)
+    report(Progress("prepare"))
+    add_special_ids(network, folder)
+    notes = notes_on(chosen, config, folder)
+    if placement.dtype != "float32":
+        notes += (f"Its weights are in {placement.dtype}, because float32 would not fit in memory.",)
+    return Opened(network, tokenizer, chosen.kind, chosen.head, name, source, notes)
+
+
+def choose(
+    choices: list[Candidate], config: PreTrainedConfig, folder: Folder, name: str, report: Report
+) -> tuple[Candidate, Rehearsal]:
+    """The first class for which the files hold every weight, in its shape. Errors: ModelError when there is none."""
+    # transformers ties the head of every T5; where the config says that it has its own, it must be in the files.
+    own = folder.config.get("tie_word_embeddings") is False and getattr(config, "tie_word_embeddings", False)
+    if own and "lm_head.weight" not in folder.tensors:
+        choices = [choice for choice in choices if not choice.head]
+    tried = []
+    for choice in choices:
+        rehearsal = rehearse(choice.cls, config, folder.tensors, report)
+        # An encoder alone, of files that hold a decoder too, means that the decoder is broken.
+        cut = choice.kind == "encoder" and any(re.search(r"(^|\.)decoder\.(block|layers?)\.", key) for key in folder.tensors)
+        if not (rehearsal.missing or rehearsal.mismatched or cut):
+            return choice, rehearsal
+        if not cut:
+            tried.append(rehearsal)
+    best = min(tried, key=lambda rehearsal: len(rehearsal.missing) + len(rehearsal.mismatched))
+    if best.mismatched:
+        raise ModelError(
+            f"The weights of {quoted(name)} do not fit its config.json: {len(best.mismatched)} have another shape, "
+            f"such as {quoted(best.mismatched[0])}."
+        )
+    raise ModelError(
+        f"The files of {quoted(name)} lack {len(best.missing)} of the network’s weights, such as {quoted(best.missing[0])}."
+    )
+
+
+def check_precision(dtypes: list[str], name: str) -> None:
+    if odd := sorted(set(dtypes) - {"F64", "F32", "F16", "BF16", "I64", "I32", "BOOL"}):
+        raise ModelError(f"The weights of {quoted(name)} are stored as {odd[0]}, which Headlight does not open.")
+
+
+def open_tokenizer(folder: Folder, config: PreTrainedConfig, name: str) -> PreTrainedTokenizerBase:
+    from transformers import AutoTokenizer
+
+    try:
+        return AutoTokenizer.from_pretrained(folder.path, config=config, local_files_only=True, trust_remote_code=False)
+    except Exception as error:
+        raise ModelError(f"The tokenizer of {quoted(name)} could not be loaded: {short(error, 160)}") from error
+
+
+def add_special_ids(network: PreTrainedModel, folder: Folder) -> None:
+    """Which ids begin and end a text: from generation_config.json, or as older folders have it from config.json."""
+    if getattr(network, "generation_config", None) is None:
+        return
+    file = folder.path / "generation_config.json"
+    said = folder.config | (read_json(file, "generation_config.json") if file.is_file() else {})
+    for key, value in said.items():
+        if key.endswith("_token_id") and (isinstance(value, int) or value is None):
+            setattr(network.generation_config, key, value)
+
+
+def notes_on(chosen: Candidate, config: PreTrainedConfig, folder: Folder) -> tuple[str, ...]:
+    if not chosen.head:
+        return (PERMUTED if config.model_type == "xlnet" else NO_HEAD,)
+    said = folder.config.get("architectures")
+    bare = isinstance(said, list) and said and str(said[0]).endswith("Model") and said[0] != chosen.cls.__name__
+    return (TIED,) if bare and "LMHead" not in said[0] else ()
+
+
+@contextmanager
+def plainly(name: str) -> Iterator[None]:
+    """What nobody foresaw becomes a ModelError too."""
+    try:
+        yield
+    except (ModelError, Cancelled):
+        raise
+    except MemoryError as error:
+        raise ModelError(f"There was not enough memory for {quoted(name)}.") from error
+    except Exception as error:
+        raise ModelError(f"{quoted(name)} could not be opened: {short(type(error).__name__)}: {short(error, 160)}") from error

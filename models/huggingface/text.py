@@ -1,0 +1,269 @@
+"""A Hugging Face tokenizer of any kind, read as Tokens: what each one is, and where it stood in the text that was typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from threading import Lock
+
+from transformers import BatchEncoding, PreTrainedTokenizerBase
+
+from models.huggingface.offsets import align, settle
+from models.tokens import Token, byte_of
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_BYTE = re.compile("<0x([0-9A-F]{2})>")
+
+
+class TextTokens:
+    """A Hugging Face tokenizer that tells for each token what it is and where it stood.
+
+    size: tokens in the vocabulary, added ones included. mask, mask_id: the mask token as one types it, "" and None when
+    there is none. pairs: whether it joins two texts with special tokens between, as encoders read them. special: the ids
+    of special tokens, the unknown token among them.
+
+    A token's text is what it stands for, as in `ByteLevelTokens`: "Ġdog" and "▁dog" are " dog", and a byte that is not a
+    character by itself is spelt, "<0xF0>". "##" (WordPiece), "@@" and "</w>" stay, because no character says what they say:
+    whether a word goes on. Special tokens have their own names. A special token that was typed has the offsets of what was
+    typed; one that the tokenizer added has start == end, at the front or the end of its segment's text.
+
+    May be used by several threads.
+    """
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase):
+        self.tokenizer = tokenizer
+        self.size = len(tokenizer)
+        self._lock = Lock()  # a translator's tokenizer changes its state between source and target
+        self._spelling = _Spelling(tokenizer)
+        self._texts: dict[int, tuple[str, bool]] = {}
+        self._added = {id: str(token) for id, token in tokenizer.added_tokens_decoder.items()}
+        self.special = frozenset(
+            [
+                *tokenizer.all_special_ids,
+                *(id for id, token in tokenizer.added_tokens_decoder.items() if token.special),
+                *getattr(tokenizer, "lang_code_to_id", {}).values(),  # M2M100 does not call its languages special
+            ]
+        )
+        self.mask = str(tokenizer.mask_token or "")
+        self.mask_id = tokenizer.mask_token_id if self.mask else None
+        self.pairs = self._separates()
+
+    def text(self, id: int) -> tuple[str, bool]:
+        """What a token of the vocabulary stands for, and whether it is a fragment of a character.
+
+        An id that no token has, because the model's vocabulary is larger than the tokenizer's, is "<unused 50300>".
+        """
+        found = self._texts.get(id)
+        if found is None:
+            found = self._texts[id] = self._text(id)
+        return found
+
+    def _text(self, id: int) -> tuple[str, bool]:
+        piece = self._added.get(id)
+        if piece is not None and id in self.special:
+            return self._named(id, piece), False
+        if piece is None:
+            piece = self._piece(id)
+            if piece is None:
+                return f"<unused {id}>", False
+            if id in self.special:
+                return piece, False
+        return self._spelling.text(piece, added=id in self._added)
+
+    def tokens(self, text: str, second: str | None = None) -> list[Token]:
+        """The tokens of a text, or of a pair of texts, special tokens included; the ids are those of `tokenizer(text, second)`.
+
+        Offsets count in `text`, those of segment 1 in `second`. Lone surrogates are read as U+FFFD.
+        """
+        texts = [_SURROGATE.sub("\ufffd", part) for part in (text, second) if part is not None]
+        with self._lock:
+            encoding = self.tokenizer(*texts, verbose=False)
+            return self._read(encoding, texts)
+
+    def target(self, text: str) -> list[Token]:
+        """The tokens of a text for the decoder of an encoder-decoder: `tokenizer(text_target=text)` without the last eos."""
+        text = _SURROGATE.sub("\ufffd", text)
+        with self._lock:
+            encoding = self.tokenizer(text_target=text, verbose=False)
+            with self._target_mode():
+                tokens = self._read(encoding, [text])
+        return tokens[:-1] if tokens and tokens[-1].id == self.tokenizer.eos_token_id else tokens
+
+    def _read(self, encoding: BatchEncoding, texts: list[str]) -> list[Token]:
+        if self.tokenizer.is_fast:
+            fast = encoding.encodings[0]
+            ids, types, sequences, spans = fast.ids, fast.type_ids, fast.sequence_ids, fast.offsets
+        else:
+            ids = list(encoding["input_ids"])
+            types = encoding.get("token_type_ids", [0] * len(ids))
+            sequences, spans = self._reconstruct(ids, texts)
+        tokens = []
+        for id, segment, span in zip(ids, _segments(sequences, types), spans, strict=True):
+            shown, fragment = self.text(id)
+            tokens.append(Token(id, shown, *span, id in self.special, fragment, segment))
+        for which, text in enumerate(texts):
+            own = [i for i, sequence in enumerate(sequences) if sequence == which]
+            for i, (start, end) in zip(own, settle([tokens[i] for i in own], text), strict=True):
+                tokens[i] = _moved(tokens[i], start, end)
+        seen: set[int] = set()
+        for i, (token, sequence) in enumerate(zip(tokens, sequences, strict=True)):
+            if sequence is None:
+                at = len(texts[token.segment]) if token.segment in seen else 0
+                tokens[i] = Token(token.id, token.text, at, at, True, False, token.segment)
+            else:
+                seen.add(sequence)
+        return tokens
+
+    def _reconstruct(self, ids: list[int], texts: list[str]) -> tuple[list[int | None], list[tuple[int, int]]]:
+        """Which text each token came from (None: added) and where it stood, for a tokenizer that says neither."""
+        sequences: list[int | None] = [None] * len(ids)
+        spans = [(0, 0)] * len(ids)
+        at = 0
+        for which, (text, front) in enumerate(zip(texts, self._fronts(len(texts)), strict=True)):
+            pieces = self.tokenizer.tokenize(text)
+            start = _locate(self.tokenizer.convert_tokens_to_ids(pieces), ids, at, at + front)
+            if start is None:  # it did something else with the text: go by the vocabulary
+                return self._reconstruct_from_ids(ids, texts[0])
+            at = start + len(pieces)
+            sequences[start:at] = [which] * len(pieces)
+            unknown = str(self.tokenizer.unk_token or "")
+            typed = text.count(unknown) >= pieces.count(unknown)  # then each one is the name itself
+            spans[start:at] = align([None if p == unknown and not typed else self._surface(p) for p in pieces], text)
+        return sequences, spans
+
+    def _reconstruct_from_ids(self, ids: list[int], text: str) -> tuple[list[int | None], list[tuple[int, int]]]:
+        unknown = self.tokenizer.unk_token_id
+        body = [i for i, id in enumerate(ids) if id == unknown or id not in self.special]
+        sequences: list[int | None] = [None] * len(ids)
+        spans = [(0, 0)] * len(ids)
+        found = align([None if ids[i] == unknown else self._surface(self._piece(ids[i]) or "") for i in body], text)
+        for i, span in zip(body, found, strict=True):
+            sequences[i], spans[i] = 0, span
+        return sequences, spans
+
+    def _fronts(self, texts: int) -> list[int]:
+        """How many special tokens a slow tokenizer puts before each of its texts."""
+        layout = self.tokenizer.build_inputs_with_special_tokens(*([-1 - which] for which in range(texts)))
+        places = [-1, *(layout.index(-1 - which) for which in range(texts))]
+        return [after - before - 1 for before, after in pairwise(places)]
+
+    def _surface(self, piece: str) -> bytes:
+        if piece in self.tokenizer.get_added_vocab():
+            return piece.encode()
+        return self._spelling.surface(piece)
+
+    def _piece(self, id: int) -> str | None:
+        try:
+            return self.tokenizer.convert_ids_to_tokens(id)
+        except (IndexError, KeyError, ValueError, OverflowError):  # each family has its own way to say no
+            return None
+
+    def _named(self, id: int, piece: str) -> str:
+        """The name of a special token: Canine's are characters for private use, which have names besides."""
+        name = None if piece.isprintable() else getattr(self.tokenizer, "_convert_id_to_token", lambda _: None)(id)
+        return name or piece
+
+    @contextmanager
+    def _target_mode(self) -> Iterator[None]:
+        getattr(self.tokenizer, "_switch_to_target_mode", lambda: None)()
+        try:
+            yield
+        finally:
+            getattr(self.tokenizer, "_switch_to_input_mode", lambda: None)()
+
+    def _separates(self) -> bool:
+        """Whether special tokens end the first text of a pair; a start token before the second (Llama) only starts anew."""
+        try:
+            tokens = self.tokens("a", "a")
+        except (TypeError, ValueError, NotImplementedError):
+            return False
+        typed = [i for i, token in enumerate(tokens) if token.start < token.end]
+        second = next((i for i in typed if tokens[i].segment == 1), 0)
+        first = max((i for i in typed if tokens[i].segment == 0), default=second)
+        added = [token.id for token in tokens[first:second] if token.special and token.start == token.end]
+        return any(id != tokens[0].id for id in added)
+
+
+class _Spelling:
+    """How a vocabulary writes its tokens. The tokenizer itself is asked, by what it makes of a few of them."""
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase):
+        def joins(pieces: list[str], text: str) -> bool:
+            try:
+                return tokenizer.convert_tokens_to_string(pieces).strip() == text
+            except Exception:  # anything at all: a family that cannot read these pieces does not write so
+                return False
+
+        backend = getattr(tokenizer, "backend_tokenizer", None)
+        undecoded = backend is not None and backend.decoder is None
+        before = repr(backend.pre_tokenizer) if undecoded else ""  # without a decoder, what splits the text tells
+        self.byte_level = joins(["a", "Ġb"], "a b") or "ByteLevel" in before
+        self.metaspace = not self.byte_level and (
+            joins(["a", "▁b"], "a b") or "Metaspace" in before or hasattr(tokenizer, "sp_model")
+        )
+        self.bytes = not self.byte_level and joins(["Ã", "©"], "é")
+        self.byte_fallback = not self.byte_level and _has(tokenizer, "<0xF0>")
+        self.prefix = "##" if joins(["a", "##b"], "ab") else ""
+        self.suffix = getattr(getattr(backend, "model", None), "end_of_word_suffix", None) or (
+            "@@" if joins(["a@@", "b"], "ab") else "</w>" if joins(["a</w>", "b</w>"], "a b") else ""
+        )
+
+    def text(self, piece: str, added: bool = False) -> tuple[str, bool]:
+        """What a piece stands for, and whether it is a fragment of a character; an added token is literally itself."""
+        if added:
+            return piece.replace("▁", " ") if self.metaspace else piece, False
+        suffix = self.suffix if self.suffix and piece.endswith(self.suffix) else ""
+        spelt = self._bytes(piece.removesuffix(suffix))
+        try:
+            return spelt.decode("utf-8") + suffix, False
+        except UnicodeDecodeError:
+            return spelt.decode("utf-8", "headlight_spell") + suffix, True
+
+    def surface(self, piece: str) -> bytes:
+        """The bytes of the text that a piece came from: without the marks for where words end."""
+        return self._bytes(piece.removeprefix(self.prefix).removesuffix(self.suffix))
+
+    def _bytes(self, piece: str) -> bytes:
+        if self.byte_level:
+            try:
+                return bytes(byte_of()[character] for character in piece)
+            except KeyError:  # not of the alphabet: literally itself
+                return piece.encode("utf-8", "replace")
+        if self.bytes and len(piece) == 1 and ord(piece) < 256:
+            return bytes([ord(piece)])
+        if self.byte_fallback and (byte := _BYTE.fullmatch(piece)):
+            return bytes([int(byte[1], 16)])
+        return (piece.replace("▁", " ") if self.metaspace else piece).encode("utf-8", "replace")
+
+
+def _has(tokenizer: PreTrainedTokenizerBase, piece: str) -> bool:
+    try:
+        return tokenizer.convert_tokens_to_ids(piece) not in (None, tokenizer.unk_token_id)
+    except (KeyError, ValueError):
+        return False
+
+
+def _segments(sequences: Sequence[int | None], types: Sequence[int]) -> Iterator[int]:
+    """0 or 1 for each token. An added one goes by the token types where these tell the texts apart, else with its left."""
+    told = 1 in types and 1 in sequences
+    last = 0
+    for sequence, type in zip(sequences, types, strict=True):
+        if sequence is not None:
+            last = sequence
+        elif told and type in (0, 1):
+            last = type
+        yield last
+
+
+def _locate(body: list[int], ids: list[int], at: int, likely: int) -> int | None:
+    """Where the ids of a text begin among all; from `at` on, and first of all where they are likely."""
+    places = [likely, *range(at, len(ids) - len(body) + 1)]
+    return next((place for place in places if ids[place : place + len(body)] == body), None)
+
+
+def _moved(token: Token, start: int, end: int) -> Token:
+    if (token.start, token.end) == (start, end):
+        return token
+    return Token(token.id, token.text, start, end, token.special, token.fragment, token.segment)

@@ -1,0 +1,23 @@
+"""How far the loading of a model is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """stage: "download" | "read" | "prepare"; done and total in bytes (0 of 0 while preparing)."""
+
+    stage: str
+    done: int = 0
+    total: int = 0
+
+
+# Called from any thread, a few times a second at the most that matters; it stops the loading by raising `Cancelled`.
+Report = Callable[[Progress], None]
+
+
+def silent(progress: Progress) -> None:
+    """A report that nobody reads."""

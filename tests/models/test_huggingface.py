@@ -1,0 +1,291 @@
+"""Every architecture of transformers through our recorder, held to a plain eager forward of the same weights."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import models
+from analysis import head_scores, prediction_entropy, surprise
+from models.huggingface.model import HuggingFaceModel
+from models.recorder import recording
+from tests.models.networks import NETWORKS, network, tokenizer
+
+TEXT = "The cat sat on the mat, and the dog sat on the cat."
+DECODERS, ENCODERS, BOTH = (
+    [name for name, (kind, *_) in NETWORKS.items() if kind == wanted] for wanted in ("decoder", "encoder", "encoder-decoder")
+)
+PAIRS = [name for name in ENCODERS if name != "XLNet"]
+
+
+def predicts(name: str) -> bool:
+    return NETWORKS[name][1] not in ("BertModel", "XLNetModel")
+
+
+def fresh(name: str) -> HuggingFaceModel:
+    kind = NETWORKS[name][0]
+    return HuggingFaceModel(network(name), tokenizer(kind), kind, predicts(name), name)
+
+
+model, twin = cache(fresh), cache(fresh)
+
+
+def eager(name: str, trace):
+    """What transformers itself says: logits, attention and hidden states by kind, of the tokens of a trace."""
+    tokens = torch.tensor([[token.id for token in trace.tokens]])
+    inputs = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
+    if NETWORKS[name][0] == "encoder-decoder":
+        inputs["decoder_input_ids"] = torch.tensor([[token.id for token in trace.target]])
+    if any(token.segment for token in trace.tokens) and getattr(network(name).config, "type_vocab_size", 0) > 1:
+        inputs["token_type_ids"] = torch.tensor([[token.segment for token in trace.tokens]])
+    with torch.inference_mode():
+        out = network(name, "eager")(**inputs, output_attentions=True, output_hidden_states=True, return_dict=True)
+    if NETWORKS[name][0] == "encoder-decoder":
+        attention = {"encoder": out.encoder_attentions, "decoder": out.decoder_attentions, "cross": out.cross_attentions}
+        return out, attention, {"encoder": out.encoder_hidden_states, "decoder": out.decoder_hidden_states}
+    return out, {"self": out.attentions}, {"self": out.hidden_states}
+
+
+def agrees(name: str, trace) -> None:
+    out, attention, hidden = eager(name, trace)
+    assert trace.attention.keys() == attention.keys()
+    for kind, layers in attention.items():
+        ours = trace.attention[kind]
+        assert ours.layers == len(layers)
+        for layer, reference in enumerate(layers):
+            np.testing.assert_allclose(ours[layer], reference[0], atol=1e-5)
+            np.testing.assert_allclose(ours[layer].sum(-1), reference[0].sum(-1), atol=1e-5)  # below 1 where there are sinks
+    for stack, states in hidden.items():
+        assert len(trace.hidden[stack]) == len(states)
+        for ours, reference in zip(
+            trace.hidden[stack][:-1], states, strict=False
+        ):  # the reference's last is after the final norm
+            reference = reference.flatten(0, 1)  # a batch of one, wherever it stands
+            np.testing.assert_allclose(ours, reference, atol=1e-4, rtol=1e-4)
+    if predicts(name):
+        np.testing.assert_allclose(trace.logits, out.logits[0], atol=1e-4)
+        np.testing.assert_allclose(trace.logits_at(-1), out.logits[0, -1], atol=1e-4)
+    else:
+        assert trace.logits is None
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_agrees_with_eager(name):
+    agrees(name, model(name).trace(TEXT, "Once upon a time" if name in BOTH else ""))
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_agrees_with_eager_on_a_pair(name):
+    trace = model(name).trace("The cat sat.", "Once upon a time")
+    assert {token.segment for token in trace.tokens} == {0, 1}
+    agrees(name, trace)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_facts(name):
+    kind, _, _, choices = NETWORKS[name]
+    info = model(name).info
+    assert (info.kind, info.d_model, info.heads, info.predicts) == (kind, 64, 4, predicts(name))
+    assert info.layers == (4 if name == "GPT-Neo" else 3) and info.decoder_layers == (2 if kind == "encoder-decoder" else 0)
+    assert info.kv_heads == choices.get("num_key_value_heads", 4)
+    assert info.parameters == sum(one.numel() for one in network(name).parameters())
+    assert info.queries or any("queries" in note for note in info.notes)
+
+
+@pytest.mark.parametrize("name", [name for name in NETWORKS if model(name).info.queries])
+def test_weights_are_what_the_block_does_with_queries_keys_and_values(name):
+    """q·k gives the scores (unless a position bias or a soft cap comes on top), and the shapes are one a query head."""
+    trace = model(name).trace(TEXT, "Once upon" if name in BOTH else "")
+    for attention in trace.attention.values():
+        q, k, v, scores = (getattr(attention, part)(0) for part in ("q", "k", "v", "scores"))
+        assert q.shape[:2] == (attention.heads, len(attention.queries))
+        assert k.shape[:2] == v.shape[:2] == (attention.heads, len(attention.keys))
+        assert q.shape[2] == k.shape[2]
+        assert scores.shape == attention[0].shape
+        seen = (attention[0] > 1e-6).all(-1)  # where no key is masked, the softmax of the scores is the row, up to a sink
+        raised = np.exp(scores - scores.max(-1, keepdims=True))
+        shares = attention[0] / attention[0].sum(-1, keepdims=True)
+        np.testing.assert_allclose((raised / raised.sum(-1, keepdims=True))[seen], shares[seen], atol=1e-5)
+
+
+def test_queries_that_cannot_be_had_are_a_sentence():
+    with pytest.raises(ValueError, match="queries"):
+        model("BLOOM").trace(TEXT).attention["self"].q(0)
+
+
+@pytest.mark.parametrize("name", [name for name in ENCODERS + DECODERS if model(name).info.queries])
+def test_padding_is_respected(name):
+    """A padded row of a batch is read as it is alone: same weights, none on the padding."""
+    one, built = model(name), network(name, "headlight")
+    ids = [token.id for token in one.trace(TEXT[:20]).tokens]
+    padding = 6
+    rows = [([0] * padding + ids) if name in DECODERS else (ids + [0] * padding), list(range(5, 5 + len(ids) + padding))]
+    mask = torch.ones(2, len(ids) + padding, dtype=torch.long)
+    real = slice(padding, None) if name in DECODERS else slice(0, len(ids))
+    mask[0] = 0
+    mask[0, real] = 1
+    with torch.inference_mode(), recording() as record:
+        built(input_ids=torch.tensor(rows), attention_mask=mask)
+    reference = network(name, "eager")(input_ids=torch.tensor(rows), attention_mask=mask, output_attentions=True).attentions
+    assert len(record.calls) == len(reference)
+    for call, expected in zip(record.calls, reference, strict=True):
+        weights = call.weights()[:, real]
+        np.testing.assert_allclose(weights, expected[0][:, real], atol=1e-5)
+        outside = torch.ones(len(ids) + padding, dtype=torch.bool)
+        outside[real] = False
+        assert weights[..., outside].abs().max() == 0
+
+
+@pytest.mark.parametrize("name", ["Mistral, sliding window", "Gemma 2, soft-capped", "Gemma 3", "GPT-OSS, sinks", "ModernBERT"])
+def test_windows_are_respected(name):
+    """Outside the window nothing is seen; and there is a layer with a window, or this would hold of any model."""
+    trace = model(name).trace(TEXT * 2)
+    attention = trace.attention["self"]
+    n = len(trace.tokens)
+    distance = np.abs(np.arange(n)[:, None] - np.arange(n)[None, :])
+    blind = [bool((attention[layer][:, distance > 8] == 0).all()) for layer in range(attention.layers)]
+    assert any(blind)
+
+
+@settings(max_examples=15, deadline=None)
+@given(texts=st.lists(st.text(st.sampled_from("the cat sat on ,.é\n"), max_size=40), min_size=2, max_size=5))
+@pytest.mark.parametrize("name", [name for name in DECODERS if model(name)._reusable])
+def test_reading_on_gives_what_reading_anew_gives(name, texts):
+    ours, anew = model(name), twin(name)
+    for text in texts:
+        read = ours.trace(text)
+        anew._recent.clear()
+        again = anew.trace(text)
+        assert read.tokens == again.tokens
+        np.testing.assert_allclose(read.hidden["self"], again.hidden["self"], atol=1e-4, rtol=1e-4)
+        np.testing.assert_allclose(read.logits, again.logits, atol=1e-4)
+        for layer in range(read.attention["self"].layers):
+            np.testing.assert_allclose(read.attention["self"][layer], again.attention["self"][layer], atol=1e-5)
+            np.testing.assert_allclose(read.attention["self"].scores(layer), again.attention["self"].scores(layer), atol=1e-4)
+
+
+def test_most_decoders_read_on():
+    """A decoder behind the attention interface reads only what is new."""
+    assert {"GPT-2", "Llama, grouped-query", "Mistral, sliding window", "Gemma 3", "GPT-OSS, sinks"} <= {
+        name for name in DECODERS if model(name)._reusable
+    }
+
+
+def test_two_models_in_eight_threads_answer_as_one_after_the_other():
+    names = ["Gemma 2, soft-capped", "BLOOM"]
+    work = [(name, TEXT[i : i + 20] + str(i)) for i in range(25) for name in names]
+    alone = {one: fresh(one[0]).trace(one[1]) for one in work}
+    shared = {name: fresh(name) for name in names}
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(lambda one: shared[one[0]].trace(one[1]), work * 2))
+    for one, trace in zip(work * 2, together, strict=True):
+        expected = alone[one]
+        assert trace.tokens == expected.tokens
+        np.testing.assert_allclose(trace.logits, expected.logits, atol=1e-5)
+        for layer in range(3):
+            np.testing.assert_allclose(trace.attention["self"][layer], expected.attention["self"][layer], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["GPT-2", "Llama, grouped-query", "BERT", "T5", "BLOOM"])
+def test_recording_changes_no_logit(name):
+    built = network(name)
+    ours = HuggingFaceModel(built, tokenizer(NETWORKS[name][0]), NETWORKS[name][0], True, name)
+    trace = ours.trace(TEXT, "Once" if name in BOTH else "")
+    inputs = {"input_ids": torch.tensor([[token.id for token in trace.tokens]])}
+    if name in BOTH:
+        inputs["decoder_input_ids"] = torch.tensor([[token.id for token in trace.target]])
+    with torch.inference_mode():
+        plain = built(**inputs).logits
+        with recording():
+            recorded = built(**inputs).logits
+    assert torch.equal(plain, recorded)
+
+
+@pytest.mark.parametrize("name", ["BERT", "ModernBERT", "DeBERTa-v2"])
+def test_an_encoder_predicts_at_every_mask(name):
+    one = model(name)
+    text = "The cat <mask> on the <mask>."
+    trace = one.trace(text)
+    masks = [i for i, token in enumerate(trace.tokens) if token.id == one.vocabulary.mask_id]
+    found = one.predict(text, top=4)
+    assert len(masks) == 2 and [prediction.position for prediction in found] == [masks[0]] * 4 + [masks[1]] * 4
+    out, _, _ = eager(name, trace)
+    expected = out.logits[0, masks[0]].softmax(-1).topk(4)
+    assert [prediction.id for prediction in found[:4]] == expected.indices.tolist()
+    np.testing.assert_allclose([prediction.probability for prediction in found[:4]], expected.values, rtol=1e-4)
+    assert one.predict("No gap here.") == []
+
+
+def test_a_model_without_a_head_says_so():
+    with pytest.raises(ValueError, match="no language-model head"):
+        model("BERT without a head").predict(TEXT)
+
+
+def test_the_source_is_encoded_once():
+    """While the target is typed, the encoder's part of the trace is the very same."""
+    one = fresh("BART")
+    first, second = one.trace(TEXT, "Once"), one.trace(TEXT, "Once upon")
+    assert first.attention["encoder"] is second.attention["encoder"]
+    agrees("BART", second)
+
+
+def test_the_target_begins_with_the_start_token():
+    trace = fresh("T5").trace(TEXT)
+    assert [token.id for token in trace.target] == [0] and trace.logits.shape == (1, 300)
+    assert trace.read == trace.target
+
+
+def test_what_does_not_fit_is_left_out_and_said():
+    one = fresh("BERT")
+    long = "cat " * 900
+    trace = one.trace(long)
+    assert len(trace.tokens) == one.info.context == 512
+    assert trace.tokens[0].special and trace.tokens[-1].special
+    assert 0 < trace.cut < len(long)
+    assert long[trace.tokens[1].start : trace.tokens[1].end].strip() == trace.tokens[1].text.strip()
+
+
+def test_an_empty_text_is_read():
+    for name in NETWORKS:
+        trace = model(name).trace("")
+        assert trace.tokens
+        assert trace.logits is None or np.isfinite(trace.logits).all()
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_what_is_computed_of_a_trace_works(name):
+    trace = model(name).trace(TEXT)
+    assert np.isfinite(surprise(trace)[1:]).all()
+    assert 0 <= prediction_entropy(trace.logits_at(-1)) <= np.log2(300) + 1e-6
+
+
+@pytest.mark.parametrize("name", ["GPT-2", "BERT", "T5", "BLOOM"])
+def test_heads_are_scored(name):
+    one = model(name)
+    scores = head_scores(one)
+    assert len(scores) == one.info.layers * one.info.heads
+    assert scores[["previous", "current", "first"]].to_numpy().min() >= 0
+
+
+STORIES = Path(__file__).parents[3] / "shared" / "models" / "stories260k"
+
+
+@pytest.mark.skipif(not STORIES.is_dir(), reason="the real small Llama is not here")
+def test_a_real_llama_from_a_folder_tells_a_story():
+    llama = models.load(str(STORIES))
+    assert (llama.info.kind, llama.info.heads, llama.info.kv_heads, llama.info.vocabulary) == ("decoder", 8, 4, 512)
+    text = "Once upon a time"
+    for _ in range(20):
+        text += llama.predict(text, top=1)[0].text
+    assert text.startswith("Once upon a time, there was a little girl named Lily.")
+    trace = llama.trace(text)
+    for layer in range(5):
+        np.testing.assert_allclose(trace.attention["self"][layer].sum(-1), 1, atol=1e-5)
+        assert np.triu(trace.attention["self"][layer], 1).max() == 0

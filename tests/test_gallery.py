@@ -1,0 +1,45 @@
+"""The gallery's facts, as far as they can be checked without the Hub."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from models.gallery import Entry, count, file_size, gallery, table
+from models.huggingface.names import HubName, is_folder_name
+from tests.serving import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+MARKED = re.search(r"<!-- gallery -->\n+(.*?)\n+<!-- /gallery -->", README, re.DOTALL)
+
+
+def test_names_are_unique_and_each_kind_is_there():
+    names = [entry.name.lower() for entry in gallery()]
+    assert len(set(names)) == len(names) >= 12
+    assert {entry.kind for entry in gallery()} == {"decoder", "encoder", "encoder-decoder"}
+
+
+@pytest.mark.parametrize("entry", gallery(), ids=lambda entry: entry.name)
+def test_an_entry_is_a_repository_and_its_figures_agree(entry: Entry):
+    assert HubName.parse(entry.name).repository == entry.name and "/" in entry.name and not is_folder_name(entry.name)
+    # 16 or 32 bits a weight; weights that are shared, and masks of old, may be in the file a second time
+    assert 1.98 < entry.bytes / entry.parameters < 4.5
+    assert entry.look.endswith(".") and "\n" not in entry.look and "|" not in entry.look
+
+
+@pytest.mark.skipif(MARKED is None, reason="the README has no gallery yet")
+def test_the_readme_shows_this_gallery():
+    assert MARKED[1] == table()
+
+
+@given(st.integers(1, 10**13))
+def test_figures_in_words_are_rounded_from_the_figure(number):
+    size, unit = file_size(number).split(" ")
+    unit = {"KB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
+    assert float(size) * unit == pytest.approx(number, rel=0.005, abs=unit / 2)
+    said, _, word = count(number).partition(" ")
+    scale = {"": 1, "thousand": 1e3, "million": 1e6, "billion": 1e9}[word]
+    assert float(said) * scale == pytest.approx(number, rel=0.005)
