@@ -1,19 +1,24 @@
-"""Models in memory, shared between all sessions."""
+"""Models in memory, shared between all sessions, and reading with them."""
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
-import streamlit as st
+import models
+from models.errors import Cancelled, ModelError
+from models.progress import Progress, Report
+from ui.shelf import Shelf
 
 if TYPE_CHECKING:
-    from models.language_model import LanguageModel
+    import pandas as pd
 
-MODELS_IN_MEMORY = 4
-
+    from models.language_model import LanguageModel, ModelInfo
+    from models.trace import Trace
 
 # Python lets a busy thread run 5 ms before another gets its turn; what one thread has drawn should leave for the browser sooner.
 sys.setswitchinterval(0.0005)
@@ -25,33 +30,79 @@ def _one_thread() -> None:
     torch.set_num_threads(1)
 
 
+_scores: WeakKeyDictionary[LanguageModel, dict[str, pd.DataFrame]] = WeakKeyDictionary()
+
+# Tokens that the app reads at a time: beyond, a key press would take seconds and a page megabytes. A notebook has no such limit.
+READ_AT_MOST = 1024
+
 # Forward passes run on threads that stay: torch sets up helpers for each calling thread, and Streamlit makes a thread a run.
 # Each uses one core, as many as there are cores: a short text gains nothing from two, and waits when a browser has the other.
 _forwards = ThreadPoolExecutor(os.cpu_count() or 2, thread_name_prefix="forward", initializer=_one_thread)
 
 
-@st.cache_resource(max_entries=MODELS_IN_MEMORY, show_spinner="Preparing the model …")
+def _load(name: str, report: Report) -> LanguageModel:
+    """Load a model and make it ready, so that the first page it draws is drawn at once."""
+    model = models.load(name, report=report)
+    model.at_most = READ_AT_MOST
+    try:
+        report(Progress("prepare"))
+        _forwards.submit(model.predict if model.info.predicts else model.trace, "Warm").result()  # the first pass sets up kernels
+        report(Progress("prepare"))
+        _score(model, "encoder" if model.info.kind == "encoder-decoder" else "self")
+    except Cancelled:
+        raise
+    except Exception as error:
+        logging.getLogger(__name__).exception("%s cannot read", name)
+        raise ModelError(f"“{name}” was loaded but stumbled over a first text, so it cannot be shown. Choose another.") from error
+    return model
+
+
+def _score(model: LanguageModel, kind: str) -> pd.DataFrame:
+    known = _scores.setdefault(model, {})
+    if kind not in known:
+        from analysis import head_scores as compute
+
+        known[kind] = _forwards.submit(compute, model, kind=kind).result()
+    return known[kind]
+
+
+def _limit() -> int:
+    """Bytes of weights to keep: HEADLIGHT_MODEL_BYTES, or half of the memory that is free."""
+    try:
+        return int(float(os.environ["HEADLIGHT_MODEL_BYTES"]))
+    except KeyError:
+        pass
+    except (ValueError, OverflowError):
+        logging.getLogger(__name__).warning("HEADLIGHT_MODEL_BYTES is no number of bytes; half of the free memory is used.")
+    from models.huggingface.memory import free_memory
+
+    return free_memory() // 2
+
+
+shelf = Shelf(_load, _limit, stay=models.names()[:1])
+
+
 def model(name: str) -> LanguageModel:
-    """The model of that name, loaded once a server."""
-    import gc
-
-    import models
-
-    found = models.load(name)
-    found.predict("Warm")  # the first forward pass sets up kernels
-    gc.collect()
-    gc.freeze()  # what stays for good need not be walked by later collections
-    return found
+    """The model of that name, loaded once a server. Errors: ModelError."""
+    return shelf.get(name)
 
 
-def read(name: str, text: str):
-    """The Trace of a text by a shared model."""
-    return _forwards.submit(model(name).trace, text).result()
+def read(name: str, text: str, target: str = "") -> Trace:
+    """The Trace of a text by a shared model. Errors: ModelError when the model cannot be had."""
+    with shelf.reading(name) as model:
+        return _forwards.submit(model.trace, text, target).result()
 
 
-@st.cache_resource(show_spinner=False, max_entries=MODELS_IN_MEMORY)
-def head_scores(name: str):
-    """analysis.head_scores, once a model."""
-    from analysis import head_scores as compute
+def head_scores(name: str, kind: str = "self") -> pd.DataFrame:
+    """analysis.head_scores of a shared model, computed once. Errors: ModelError when the model cannot be had."""
+    with shelf.reading(name) as model:
+        return _score(model, kind)
 
-    return compute(model(name))
+
+def info(name: str) -> ModelInfo:
+    """The facts about a model. The writer counts as a bare decoder until it is here: a text box needs to know no more."""
+    if name in shelf or name != models.names()[0]:
+        return model(name).info
+    from models.language_model import ModelInfo
+
+    return ModelInfo(name, "decoder", 0, 0, 0, 0, 0, None, 0, "")

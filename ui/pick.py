@@ -1,4 +1,4 @@
-"""The choice of a layer, a head and a token, shared by the pages that look through one head."""
+"""The choice of a kind of attention, a layer, a head and a token, shared by the pages that look through one head."""
 
 from __future__ import annotations
 
@@ -9,34 +9,75 @@ import streamlit as st
 
 from ui import loaded, shell, state
 
+KINDS = ("Cross", "Encoder", "Decoder")  # of an encoder-decoder; a newcomer meets the first
+
 
 @dataclass(frozen=True)
 class Favourite:
-    """The head that a newcomer should meet first, and its mean weight on the token before."""
+    """The head that a newcomer should meet first, and its mean weight on the token before (None in cross-attention)."""
 
     layer: int
     head: int
-    previous: float
+    previous: float | None
 
 
 @lru_cache(maxsize=64)
-def favourite(name: str) -> Favourite:
-    """The head of a model that looks most at the token before."""
-    scores = loaded.head_scores(name)
+def favourite(name: str, kind: str = "self") -> Favourite:
+    """The head of a model that looks most at the token before; in cross-attention, the one that goes along with the target."""
+    if kind == "cross":
+        import numpy as np
+
+        from analysis import alignment
+        from analysis.heads import SAMPLES
+
+        scores = np.mean([alignment(loaded.read(name, text, text)) for text in SAMPLES[:2]], axis=0)
+        layer, head = np.unravel_index(scores.argmax(), scores.shape)
+        return Favourite(int(layer), int(head), None)
+    scores = loaded.head_scores(name, kind)
     best = scores.loc[scores["previous"].idxmax()]
     return Favourite(int(best["layer"]), int(best["head"]), float(best["previous"]))
 
 
 def side_bar(name: str) -> None:
-    """Pickers of layer and head, in every link (a beginner sees the favourite head and no pickers)."""
+    """Pickers of kind, layer and head, in every link (a beginner sees the favourite head and no pickers)."""
     if state.level() == "beginner":
         return
-    first, info = favourite(name), loaded.model(name).info
+    info = loaded.model(name).info
+    if info.kind == "encoder-decoder":
+        state.check_link("attention", KINDS, "the attention")
+        st.sidebar.segmented_control(
+            "Attention",
+            KINDS,
+            default=KINDS[0],
+            required=True,
+            key="attention",
+            bind="query-params",
+            width="stretch",
+            wrap=False,
+            help="Cross: from the target to the source. Encoder: within the source. Decoder: within the target.",
+        )
+    first = favourite(name, kind(info))
+    if st.session_state.pop("favourites-next", False):
+        st.session_state["layer"], st.session_state["head"] = first.layer, first.head
+    layers = info.decoder_layers if kind(info) in ("decoder", "cross") else info.layers
     left, right = st.sidebar.columns(2, gap="small")
     with left:
-        one_of("layer", range(info.layers), first.layer)
+        one_of("layer", range(layers), first.layer)
     with right:
         one_of("head", range(info.heads), first.head)
+
+
+def kind(info) -> str:
+    """Which attention is looked at: "self", or what was chosen of an encoder-decoder's three."""
+    if info.kind != "encoder-decoder":
+        return "self"
+    chosen = st.session_state.get("attention")
+    return (chosen if chosen in KINDS and state.level() != "beginner" else KINDS[0]).lower()
+
+
+def both_ways(info) -> bool:
+    """Whether a token also looks at those after it."""
+    return info.kind == "encoder" or kind(info) == "encoder"
 
 
 def one_of(name: str, numbers: range, default: int) -> None:
@@ -50,7 +91,7 @@ def one_of(name: str, numbers: range, default: int) -> None:
 
 def chosen_head(model) -> tuple[int, int]:
     """Layer and head as chosen, or the favourite (always the favourite for a beginner, who reads what that one does)."""
-    first = favourite(model.info.name)
+    first = favourite(model.info.name, kind(model.info))
     if state.level() == "beginner":
         return first.layer, first.head
     return st.session_state.get("layer", first.layer), st.session_state.get("head", first.head)
@@ -62,15 +103,23 @@ def head(layer: int, head: int) -> None:
     shell.whole_page_next()
 
 
-def token(position: int, trace) -> None:
-    """Keep a token chosen; pressed again it is let go, and then, as for the last one, the newest is shown."""
+def token(position: int, newest: int) -> None:
+    """Keep a token chosen; pressed again it is let go, and then, as for the newest one, that is shown."""
     kept = st.session_state.get("token")
-    st.session_state["token"] = None if position in (kept, len(trace.tokens) - 1) else position
+    st.session_state["token"] = None if position in (kept, newest) else position
 
 
-def chosen_token(trace) -> int:
-    """The token kept chosen, or the newest. A text that became shorter than that lets it go."""
-    position, last = st.session_state.get("token"), len(trace.tokens) - 1
-    if position is not None and (position > last or last == 0):
+def newest(model, trace) -> int:
+    """The token that is shown while none is chosen: an encoder's first mask, else the last that was typed."""
+    if model.info.kind == "encoder":
+        typed = [i for i, token in enumerate(trace.tokens) if token.start < token.end]
+        return (model.places(trace) or typed[-1:] or [0])[0]
+    return len(trace.read) - 1
+
+
+def chosen_token(model, trace, count: int) -> int:
+    """The token kept chosen among `count`, or the newest. A text that became shorter than that lets it go."""
+    position = st.session_state.get("token")
+    if position is not None and (position >= count or count == 1):
         position = st.session_state["token"] = None
-    return last if position is None else position
+    return min(newest(model, trace), count - 1) if position is None else position

@@ -1,38 +1,26 @@
-"""The frame of every page: side bar, text box, and the fragment that a keystroke reruns."""
+"""The frame of every page: side bar, text boxes, and the fragment that a keystroke reruns."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from ui import loaded, state
+import models
+from ui import boxes, cached, gallery, loaded, picker, state
+from ui.show import picture
+from ui.text import plain
 
 if TYPE_CHECKING:
     from models.language_model import LanguageModel
     from models.trace import Trace
 
-EXAMPLES = (
-    state.DEFAULT_TEXT,
-    "Once upon a time there was a little girl who lived in the",
-    "The cat sat on the",
-    "Tom gave Anna a red ball. Anna thanked Tom and threw the red",
-    '"Where have you been?" asked the old woman. "I have been to',
-    "It was a cold night, and the snow lay deep upon the",
-)
-LINKED = 6000  # characters of text that a link can carry, each up to nine bytes in an address
-PAUSE = "0ms"  # send each change at once: a fragment answers within a frame or two
-
 
 def side_bar() -> None:
     """Level and model, on every page and in every link."""
-    import models
-
-    names = models.names()
     state.check_link("level", state.LEVELS, "the level")
-    state.check_link("model", names, "the model")
     with st.sidebar:
         st.segmented_control(
             "Level",
@@ -45,42 +33,10 @@ def side_bar() -> None:
             wrap=False,
             help="How much each page shows and explains. What is true stays the same.",
         )
-        st.selectbox("Model", names, key="model", bind="query-params")
-
-
-def text_box() -> str:
-    if "one-line" in st.session_state:
-        st.session_state["text"] = st.session_state.pop("one-line")
-    long = len(st.session_state.get("text") or "") > LINKED  # a server refuses an address that is longer than about 64 KB
-    with st.container(key="text-box", horizontal=True, vertical_alignment="center", gap="small", wrap=False):
-        text = st.text_input(
-            "Your text",
-            value=state.DEFAULT_TEXT,
-            key="text",
-            bind=None if long else "query-params",
-            live=PAUSE,
-            label_visibility="collapsed",
-            placeholder="Type something …",
-            autocomplete="off",
-        )
-        st.menu_button("Examples", EXAMPLES, key="example", icon=":material/lightbulb:", on_click=take_example)
-    if re.search(r"[\r\n]", text or ""):  # out of a link: the box would drop the line break and join the words
-        st.session_state["one-line"] = re.sub(r"[\r\n]+", " ", text)
-        st.rerun()
-    return text or ""
-
-
-def take_example() -> None:
-    st.session_state["token"] = None
-    st.session_state["text"] = st.session_state["example"]
-
-
-def append(token: str) -> None:
-    """Add a token's text to what is typed. The box holds one line."""
-    if "\n" in token or "\r" in token:
-        st.toast("The text box holds a single line, so a line break cannot be added to it.", icon=":material/keyboard_return:")
-    else:
-        st.session_state["text"] = (st.session_state.get("text") or "") + token
+        picker.side_bar()
+    gallery.button()
+    if picker.in_use() in loaded.shelf:
+        boxes.side_bar(loaded.model(picker.in_use()).info)
 
 
 def whole_page_next() -> None:
@@ -89,22 +45,31 @@ def whole_page_next() -> None:
 
 
 def live(draw: Callable[[LanguageModel, Trace], None]) -> None:
-    """Place the text box, and below it what `draw` makes of its text: together they are what a keystroke reruns."""
+    """Place the text boxes, and below them what `draw` makes of the text: together they are what a keystroke reruns."""
 
     @st.fragment
     def stage() -> None:
-        if st.session_state.pop("whole-page", False):
+        name = picker.in_use()
+        if st.session_state.pop("whole-page", False) or picker.gone():
             st.rerun()
-        name = st.session_state["model"]
-        text = text_box()
-        trace = loaded.read(name, text)
+        text, second = boxes.write(loaded.info(name))
+        with nullcontext() if name in loaded.shelf else st.spinner("Preparing the model …"):
+            trace, model = loaded.read(name, text, second), loaded.model(name)
         if trace.cut:
             st.info(
-                f"{name.capitalize()} reads at most {len(trace.tokens):,} tokens at a time, so the first {trace.cut:,} of "
-                f"{len(text):,} characters are left out here.",
+                f"{name.capitalize() if name in models.names() else plain(name)} reads at most {len(trace.tokens):,} tokens at a "
+                f"time, so the first {trace.cut:,} of {len(text):,} characters are left out here.",
                 icon=":material/content_cut:",
             )
-        draw(loaded.model(name), trace)
+        with picture("This page"):
+            draw(model, trace)
 
+    picker.show_trouble()
+    if not picker.settled():
+        for choice in ("layer", "head"):
+            st.session_state.get("complaints", {}).pop(choice, None)
     state.show_complaints()
     stage()
+    picker.about()
+    if cached.names(cached.FRESH) != st.session_state["listed"]:
+        st.rerun()  # the picker of a server's first visitor is drawn before the cache of the Hub is listed

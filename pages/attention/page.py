@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from analysis import head_summary
-from ui import pick, shell
+from analysis import alignment, head_summary
+from analysis.statistics import entropy_of
+from ui import pick, picker, shell, shown
 from ui.show import picture
 from ui.text import plain
 from ui.words import say
@@ -17,15 +18,24 @@ from viz.tokens import label
 HERE = Path(__file__).parent
 
 
-def summary(weights, tokens, layer: int, head: int) -> None:
+def summary(model, trace, kind: str, layer: int, head: int) -> None:
     """The head in plain words, each number from these weights."""
+    attention = trace.attention[kind]
+    weights, tokens = attention[layer][head], attention.queries
+    if kind == "cross":
+        special = [i for i, token in enumerate(attention.keys) if token.special]
+        return say(
+            HERE, "summary cross", layer=layer, head=head, special=percent(weights[:, special].sum(-1).mean()),
+            entropy=f"{entropy_of(weights).mean():.2f}", even=f"{np.log(weights.shape[1]):.2f}",
+            along=f"{alignment(trace)[layer, head]:.2f}".replace("-", "−"),
+        )  # fmt: skip
     if len(tokens) == 1:
         return say(HERE, "single")
     facts = head_summary(weights)
     say(
-        HERE, "summary", layer=layer, head=head, first=percent(facts.first), itself=percent(facts.itself),
-        first_token=plain(label(tokens[0].text)),
-        previous=percent(facts.previous),
+        HERE, "summary both ways" if pick.both_ways(model.info) else "summary", layer=layer, head=head,
+        first=percent(facts.first), itself=percent(facts.itself), first_token=plain(label(tokens[0].text)),
+        previous=percent(facts.previous), next=percent(facts.next),
         entropy=f"{facts.entropy:.2f}", even=f"{facts.even:.2f}",
     )  # fmt: skip
 
@@ -47,30 +57,43 @@ def bertviz(attention, tokens, layer: int, head: int) -> None:
     st.iframe(page, height=min(900, 120 + 23 * len(tokens)))
 
 
-def one_head(attention, layer: int, head: int):
+def one_head(model, trace, kind: str, layer: int, head: int):
     """The heatmap; the future, which a decoder masks, is left blank rather than drawn as 0 %."""
+    attention = trace.attention[kind]
     weights = attention[layer][head]
-    masked = np.triu(np.ones(weights.shape, dtype=bool), 1)
-    return heatmap(attention.queries, attention.keys, np.where(masked, np.nan, weights), title=f"L{layer} H{head}")
+    if kind != "cross" and not pick.both_ways(model.info):
+        weights = np.where(np.triu(np.ones(weights.shape, dtype=bool), 1), np.nan, weights)
+    queries, keys = shown.shown(attention.queries), shown.shown(attention.keys)
+    return heatmap(
+        queries.tokens,
+        keys.tokens,
+        shown.weights_of(weights, queries, keys),
+        title=f"L{layer} H{head}" if kind == "self" else f"{kind.capitalize()} L{layer} H{head}",
+    )
 
 
 def draw(model, trace) -> None:
-    attention, tokens = trace.attention["self"], trace.tokens
+    kind = pick.kind(model.info)
+    attention = trace.attention[kind]
     layer, head = pick.chosen_head(model)
     left, right = st.container(key="look").columns([7, 4])
     with left, picture("The heatmap"):
-        st.plotly_chart(one_head(attention, layer, head), key="heatmap", config={"displaylogo": False})
+        st.plotly_chart(one_head(model, trace, kind, layer, head), key="heatmap", config={"displaylogo": False})
+    wanted = False
     with right, picture("The summary"):
         st.markdown("##### In words")
-        summary(attention[layer][head], tokens, layer, head)
-        say(HERE, "read", layer=layer, head=head)
-        wanted = st.toggle(
-            "BertViz head view", key="bertviz", bind="query-params", help="The view that many know, on these numbers."
-        )
+        summary(model, trace, kind, layer, head)
+        how = "read cross" if kind == "cross" else "read both ways" if pick.both_ways(model.info) else "read"
+        say(HERE, how, layer=layer, head=head, kind=kind, name=plain(model.info.name))
+        if kind != "cross":
+            wanted = st.toggle(
+                "BertViz head view", key="bertviz", bind="query-params", help="The view that many know, on these numbers."
+            )
     if wanted:
         with picture("BertViz"):
-            bertviz(attention, tokens, layer, head)
+            bertviz(attention, attention.queries, layer, head)
 
 
-pick.side_bar(st.session_state["model"])
+pick.side_bar(picker.in_use())
+shown.side_bar()
 shell.live(draw)

@@ -1,4 +1,4 @@
-"""Page "Type": the tokens of a text, what comes next, and where a head looks, at every keystroke."""
+"""Page "Type": the tokens of a text, what the model predicts, and where a head looks, at every keystroke."""
 
 from pathlib import Path
 
@@ -6,14 +6,15 @@ import numpy as np
 import streamlit as st
 
 from analysis import prediction_entropy, surprise
-from ui import pick, shell, state
+from ui import boxes, looking, pick, picker, shell, shown, state
 from ui.show import choice, part, show
 from ui.words import words
-from viz import Card, Part, board, head_grid, percent, prediction_bars, reading_view, token_chips
+from viz import Card, Part, board, percent, prediction_bars, token_chips
 from viz.tokens import label
 
 HERE = Path(__file__).parent
 BARS = {"beginner": 5, "intermediate": 8, "expert": 10}
+MASKS = 4  # as many have their predictions shown
 
 
 def controls() -> tuple[float, int]:
@@ -27,17 +28,30 @@ def controls() -> tuple[float, int]:
     return temperature, bars
 
 
-def chips(trace, chosen: int) -> Part:
-    level = state.level()
-    bits = surprise(trace) if level == "expert" else None
-    view = token_chips(trace.tokens, chosen, ids=level != "beginner", positions=level == "expert", surprise=bits, link="text")
-    fragments = any(token.fragment for token in trace.tokens)
-    return Part("chips", view, below=words(HERE, "fragments") if fragments else "")
+def chips(name: str, model, trace, tokens, chosen: int | None) -> Part:
+    """The tokens; below them how surprising each was, for a model that reads from left to right."""
+    level, seen = state.level(), shown.shown(tokens)
+    left_to_right = trace.unembed is not None and model.info.kind != "encoder" and tokens is trace.read
+    bits = surprise(trace) if level == "expert" and left_to_right else None
+    view = token_chips(
+        seen.tokens,
+        seen.index(chosen),
+        ids=level != "beginner",
+        positions=level == "expert",
+        surprise=seen.of(bits),
+        link="" if trace.target else "text",
+    )
+    above = (
+        "cover" if model.info.mask and trace.unembed else {"chips": "source", "target": "target"}[name] if trace.target else ""
+    )
+    fragments = any(token.fragment for token in tokens)
+    return Part(name, view, words(HERE, above, mask=model.info.mask), words(HERE, "fragments") if fragments else "")
 
 
-def what_comes_next(model, trace, temperature: float, bars: int) -> Part:
-    logits = trace.logits_at(-1)
-    best = model.top(logits, len(trace.tokens) - 1, bars, temperature)
+def what_it_predicts(model, trace, position: int, number: int | None, temperature: float, bars: int) -> Part:
+    """The bars of one position; number: which of several masks."""
+    logits = trace.logits_at(position)
+    best = model.top(logits, position, bars, temperature)
     view = prediction_bars(
         [one.text for one in best],
         [one.probability for one in best],
@@ -46,11 +60,11 @@ def what_comes_next(model, trace, temperature: float, bars: int) -> Part:
     )
     bits = prediction_entropy(logits, temperature)
     facts = {
-        "vocabulary": f"{model.info.vocabulary:,}",
+        "vocabulary": f"{len(logits):,}",
         "bars": bars,
         "bits": f"{bits:.2f}",
         "choices": f"{2**bits:,.0f}" if bits > 4 else f"{2**bits:.1f}",
-        "most": f"{np.log2(model.info.vocabulary):.2f}",
+        "most": f"{np.log2(len(logits)):.2f}",
         "logit": f"{logits.max():.2f}",
         "exponent": f"{np.log(best[0].probability):.4f}".replace("-", "−"),
         "temperature": f"{temperature:.1f}",
@@ -58,43 +72,69 @@ def what_comes_next(model, trace, temperature: float, bars: int) -> Part:
         "share": percent(best[0].probability),
         "token": label(best[0].text).replace("*", r"\*"),
     }
-    return Part("bars", view, words(HERE, "next", **facts), words(HERE, "sure", **facts))
+    above = words(HERE, {"decoder": "next", "encoder": "masked", "encoder-decoder": "said next"}[model.info.kind], **facts)
+    if number is not None:
+        above = f"**Gap {number + 1}**" if number else f"{above}\n\n**Gap 1**"
+    below = words(HERE, "sure" if number is None else "sure several", **facts)
+    return Part("bars" if number is None else f"bars {number}", view, above, below)
 
 
-def where_it_looks(trace, chosen: int, layer: int, head: int) -> Part:
-    view = reading_view(trace.tokens, trace.attention["self"][layer][head], chosen, link="text")
-    return Part("reading", view, words(HERE, "where", layer=layer, head=head), late=True)
-
-
-def all_heads(model, trace, layer: int, head: int) -> Part:
-    if state.level() == "beginner":
-        return Part("heads", None, words(HERE, "heads", share=percent(pick.favourite(model.info.name).previous)))
-    attention = trace.attention["self"]
-    maps = np.stack([attention[one] for one in range(attention.layers)])
-    above = words(HERE, "heads", layers=attention.layers, heads=attention.heads)
-    return Part("heads", head_grid(maps, (layer, head)), above, late=True)
+def predictions(model, trace) -> list[Part]:
+    """What comes next; or, for an encoder, what stands at each mask."""
+    if trace.unembed is None:
+        return [Part("bars", None, words(HERE, "headless", name=model.info.name.replace("*", r"\*")))]
+    places = model.places(trace)
+    if not places:
+        return [Part("bars", None, words(HERE, "unmasked" if model.info.mask else "maskless", mask=model.info.mask))]
+    several = len(places) > 1
+    return [
+        part("What the model predicts", what_it_predicts, model, trace, place, i if several else None, *settings)
+        for i, place in enumerate(places[:MASKS])
+    ]
 
 
 def react(model, trace) -> None:
     """What a press on the board does."""
+    kind = pick.kind(model.info)
+    read = {"cross": trace.target, "decoder": trace.target}.get(kind, trace.tokens)
     match choice("board"):
-        case {"part": "chips" | "reading", "value": position}:
-            pick.token(position, trace)
-        case {"part": "bars", "value": {"id": id}}:
-            shell.append(model.token_text(id))
+        case {"part": "chips", "value": position} if model.info.mask and trace.unembed:
+            boxes.cover(model, trace, shown.shown(trace.tokens).places[position])
+        case {"part": "chips" | "target" as name, "value": position}:
+            tokens = trace.tokens if name == "chips" else trace.target
+            if tokens == read:
+                pick.token(shown.shown(tokens).places[position], pick.newest(model, trace))
+        case {"part": "reading", "value": position}:
+            source = len(shown.shown(trace.tokens).places) if kind == "cross" else 0
+            if position >= source:
+                pick.token(shown.shown(read).places[position - source], pick.newest(model, trace))
+        case {"part": str() as name, "value": {"id": id}}:
+            if model.info.kind == "encoder":
+                number = int(name.removeprefix("bars") or 0)
+                boxes.fill(model, trace, model.places(trace)[number], model.token_text(id))
+            else:
+                boxes.append(model.token_text(id), "target" if trace.target else "text")
         case {"part": "heads", "value": [layer, head]}:
             pick.head(layer, head)
 
 
 def draw(model, trace) -> None:
-    chosen, (layer, head) = pick.chosen_token(trace), pick.chosen_head(model)
+    layer, head = pick.chosen_head(model)
+    queries = trace.attention[pick.kind(model.info)].queries
+    chosen = pick.chosen_token(model, trace, len(queries))
+    texts = [("chips", trace.tokens), ("target", trace.target)] if trace.target else [("chips", trace.tokens)]
     cards = [
-        Card([part("The tokens", chips, trace, chosen)]),
-        Card([part("What comes next", what_comes_next, model, trace, *settings)], "What comes next", 5),
         Card(
             [
-                part("Where it looks", where_it_looks, trace, chosen, layer, head),
-                part("The heads", all_heads, model, trace, layer, head),
+                part("The tokens", chips, name, model, trace, tokens, chosen if tokens == queries else None)
+                for name, tokens in texts
+            ]
+        ),
+        Card(predictions(model, trace), words(HERE, f"title {model.info.kind}" if trace.unembed else "title headless"), 5),
+        Card(
+            [
+                part("Where it looks", looking.where_it_looks, HERE, model, trace, chosen),
+                part("The heads", looking.all_heads, HERE, model, trace),
             ],
             f"Where it looks through L{layer} H{head}" if state.level() != "beginner" else "Where it looks",
             6,
@@ -103,6 +143,7 @@ def draw(model, trace) -> None:
     show(board(cards, "Tokens, predictions and attention"), "board", chosen=lambda: react(model, trace))
 
 
-pick.side_bar(st.session_state["model"])
+pick.side_bar(picker.in_use())
+shown.side_bar()
 settings = controls()
 shell.live(draw)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -12,7 +12,7 @@ _SIDE = 32  # a thumbnail's most cells a side
 
 
 def head_grid(
-    maps: np.ndarray,
+    maps: Iterable[np.ndarray],
     chosen: tuple[int, int] | None = None,
     notes: Sequence[Sequence[str]] | None = None,
     *,
@@ -20,15 +20,22 @@ def head_grid(
 ) -> View:
     """Thumbnails of `maps` [layers, heads, query, key], attention in [0, 1]; down is from (query), across is to (key).
 
-    Sent as uint8, exact to 1/510; above 32 positions each cell is the maximum of those that it covers, so that no spike
-    is lost. `chosen` is (layer, head) or None. `notes[layer][head]` is a few words for the tooltip and the screen reader.
+    Layers are taken one after the other, so an iterator needs to hold only one at a time. Sent as uint8, exact to 1/510; above
+    32 positions each cell is the maximum of those that it covers, so that no spike is lost. `chosen` is (layer, head) or None.
+    `notes[layer][head]` is a few words for the tooltip and the screen reader.
     `legend` adds a line that names the axes and the scale.
     A press or Enter tells `chosen`: `[layer, head]`. Raises ValueError if `maps` or `notes` have another shape.
     """
-    maps = np.asarray(maps)
-    if maps.ndim != 4 or 0 in maps.shape[:2]:
-        raise ValueError(f"Maps of shape {maps.shape}: give [layers, heads, query, key].")
-    layers, heads = maps.shape[:2]
+    small, shapes = [], set()
+    for layer in maps:
+        layer = np.asarray(layer)
+        shapes.add(layer.shape)
+        if layer.ndim != 3 or 0 in layer.shape[:1] or len(shapes) > 1:
+            raise ValueError(f"Maps of a layer of shape {layer.shape}: give [layers, heads, query, key].")
+        small.append(_small(layer))
+    if not small:
+        raise ValueError("No maps: give [layers, heads, query, key].")
+    layers, heads = len(small), len(small[0])
     if notes is not None and [len(row) for row in notes] != [heads] * layers:
         raise ValueError(f"notes need {layers} rows of {heads}, one a head.")
     name = f"{layers} layers of {heads} heads"
@@ -39,12 +46,12 @@ def head_grid(
         "legend": legend,
         "notes": [list(row) for row in notes] if notes is not None else None,
     }
-    return View("head_grid", pack(header, maps=_small(maps)), name)
+    return View("head_grid", pack(header, maps=np.stack(small)), name)
 
 
 def _small(maps: np.ndarray) -> np.ndarray:
     """uint8, at most 32 x 32 a map: maxima over spans as equal as can be."""
-    for axis in (2, 3):
+    for axis in (1, 2):
         size = maps.shape[axis]
         if size <= _SIDE:
             continue

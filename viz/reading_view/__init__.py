@@ -20,6 +20,7 @@ def reading_view(
     causal: bool = True,
     direction: Literal["from", "to"] = "from",
     toggle: bool = False,
+    second: int | None = None,
     link: str = "",
 ) -> View:
     """The text as a paragraph; pointing at a token shades the others by its row of `weights`.
@@ -27,8 +28,10 @@ def reading_view(
     `tokens` have `text`, `special` and `fragment`; `weights` is [query, key], the attention of one head (or a mean of heads),
     rows summing to 1, sent as float16. `chosen` is the token that is shown while none is pointed at (None: the last).
     `summary` adds a sentence with the strongest. `causal` draws what a token cannot see (all after it) faint. `direction`
-    "to" shades by column instead: who looks at the token; `toggle` lets the reader change it. Views of the same `link` point
-    together. A press, Enter or Space tells `chosen`: the position. Raises ValueError if the shapes do not agree.
+    "to" shades by column instead: who looks at the token; `toggle` lets the reader change it. A token that looks nowhere is
+    always shown by column. `second` is the position at which another text begins, on a line of its own (a target below its
+    source). Views of the same `link` point together. A press, Enter or Space tells `chosen`: the position. Raises ValueError
+    if the shapes do not agree.
     """
     count = len(tokens)
     weights = np.asarray(weights)
@@ -47,6 +50,7 @@ def reading_view(
         "causal": causal,
         "direction": direction,
         "toggle": toggle,
+        "second": -1 if second is None else int(second),
         "link": link,
     }
     return View("reading_view", pack(header, weights=np.nan_to_num(weights).astype(np.float16)), name)

@@ -101,6 +101,7 @@ function write(state) {
   header.tokens.forEach((pieces, i) => {
     const key = pieces.join("\u0000") + header.kinds[i];
     const token = (tokens[i] ??= blank(text, i));
+    token.node.classList.toggle("second", i === header.second);
     if (token.key === key) return;
     token.key = key;
     spell(token, pieces, KINDS[header.kinds[i]]);
@@ -146,8 +147,16 @@ function theme(root) {
   return found;
 }
 
+// Which way one token is shown: one that looks nowhere (the source, in cross-attention) by who looks at it.
+function wayOf({ header, direction }, from) {
+  const count = header.tokens.length;
+  const row = header.arrays.weights.data.subarray(from * count, (from + 1) * count);
+  return direction === "from" && count > 1 && row.every((weight) => weight === 0) ? "to" : direction;
+}
+
 // weights as seen from one token: its row, or its column
-function seen({ header, direction }, from) {
+function seen(state, from, direction = wayOf(state, from)) {
+  const { header } = state;
   const count = header.tokens.length;
   const values = header.arrays.weights.data;
   if (direction === "from") return values.subarray(from * count, (from + 1) * count);
@@ -159,9 +168,10 @@ function strongest(values) {
 }
 
 function draw(state) {
-  const { header, tokens, theme, direction, sentence } = state;
-  for (const button of state.toggle.children) button.setAttribute("aria-pressed", button.direction === direction);
+  const { header, tokens, theme, sentence } = state;
+  for (const button of state.toggle.children) button.setAttribute("aria-pressed", button.direction === state.direction);
   const asked = state.pointed >= 0 ? state.pointed : header.chosen;
+  const direction = asked < 0 ? state.direction : wayOf(state, asked);
   if (asked < 0) {
     sentence.textContent = "";
     state.table.replaceChildren();
@@ -223,9 +233,10 @@ function named(name) {
 
 // The sentence, in parts: every second one names a token.
 function sentenceOf(state, asked) {
-  const { header, direction } = state;
+  const { header } = state;
   const { names, kinds, chosen } = header;
-  const values = seen(state, asked);
+  const direction = wayOf(state, asked);
+  const values = seen(state, asked, direction);
   const name = (i) => (kinds[i] === 1 ? names[i] : `“${names[i]}”`);
   const other = (i) => (i === asked ? "itself" : name(i));
   const [best, second] = strongest(values);
@@ -236,9 +247,9 @@ function sentenceOf(state, asked) {
     parts.push(other(second), ` (${share(values[second])})`);
   }
   parts[parts.length - 1] += ".";
-  const given = asked === chosen ? 0 : seen(state, chosen)[asked];
+  const given = asked === chosen ? 0 : seen(state, chosen, direction)[asked];
   const unseen = header.causal && given === 0 && (from ? asked > chosen : asked < chosen);
-  if (asked !== chosen && !unseen) {
+  if (asked !== chosen && !unseen && wayOf(state, chosen) === direction) {
     if (from) {
       parts[parts.length - 1] += " ";
       parts.push(name(chosen), ` gives it ${share(given)}.`);
@@ -256,7 +267,9 @@ function share(weight) {
 }
 
 // The numbers behind, for who cannot see the shades.
-function tabulate({ table, header, direction }, asked, values) {
+function tabulate(state, asked, values) {
+  const { table, header } = state;
+  const direction = wayOf(state, asked);
   const caption = element("caption", "", `Attention ${direction === "from" ? "from" : "to"} ${header.names[asked]}`);
   const body = element("tbody");
   values.forEach((value, i) => {

@@ -1,0 +1,159 @@
+"""Pages "Type" and "Attention" with an encoder and an encoder-decoder: models of every kind through the same door."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import models
+from tests.models.networks import network, tokenizer
+from viz import percent
+
+TEXT = "The cat sat on the mat."
+WAIT = 60_000
+
+
+@pytest.fixture(scope="session")
+def folders(tmp_path_factory) -> dict[str, Path]:
+    """Tiny models with random weights, as folders."""
+    made = {}
+    for name, kind in {"BERT": "encoder", "BERT without a head": "encoder", "T5": "encoder-decoder"}.items():
+        made[name] = tmp_path_factory.mktemp("folders") / name.replace(" ", "-").lower()
+        network(name).save_pretrained(made[name])
+        tokenizer(kind).save_pretrained(made[name])
+    return made
+
+
+@pytest.fixture
+def open_with(open_page, folders):
+    """`open_with("BERT", level="expert", page="attention", text=…)`: a page with that model in use."""
+
+    def open_(name: str, page: str = "", **choices: str) -> Page:
+        choices = {"model": str(folders[name]), "text": TEXT} | choices
+        opened = open_page(f"/{page}?" + "&".join(f"{key}={quote(value, safe='')}" for key, value in choices.items()))
+        if not page:
+            expect(opened.get_by_text(re.compile("What (is hidden|stands at|comes next)|No predictions")).first).to_be_visible(
+                timeout=WAIT
+            )
+        expect(opened.locator("[data-testid=stSidebar]")).to_contain_text(
+            re.compile("an encoder|Encoder"), timeout=WAIT
+        )  # the facts of the model in use
+        return opened
+
+    return open_
+
+
+def box(page: Page):
+    return page.get_by_label("Your text", exact=True)
+
+
+def part(page: Page, name: str):
+    return page.locator(f"[data-part='{name}']")
+
+
+def chips(page: Page, name: str = "chips"):
+    return part(page, name).get_by_role("option")
+
+
+def bars(page: Page):
+    return page.locator("[data-part^=bars]").get_by_role("button")
+
+
+def press(page: Page, word: str) -> None:
+    chips(page).filter(has_text=re.compile(rf"(^|\W){re.escape(word)}(\W|\d|$)")).first.click()
+
+
+def test_a_press_covers_a_token_and_the_encoder_predicts_it(open_with, folders):
+    page, model = open_with("BERT"), models.load(str(folders["BERT"]))
+    expect(bars(page)).to_have_count(0)
+    token = next(token for token in model.tokenize(TEXT) if token.text == " cat")
+    covered = TEXT[: token.start].rstrip() + " <mask>" + TEXT[token.end :]
+    press(page, "cat")
+    expect(box(page)).to_have_value(covered)
+    best = model.predict(covered, top=5)
+    expect(bars(page)).to_have_count(5)
+    for bar, prediction in zip(bars(page).all(), best, strict=True):
+        expect(bar).to_contain_text(percent(prediction.probability))
+    press(page, "<mask>")
+    expect(box(page)).to_have_value(TEXT)
+    expect(bars(page)).to_have_count(0)
+
+
+def test_a_prediction_takes_the_place_of_the_mask(open_with, folders):
+    text = "The <mask> sat on the <mask>."
+    page, model = open_with("BERT", text=text, level="intermediate"), models.load(str(folders["BERT"]))
+    expect(bars(page)).to_have_count(16)  # eight at each mask
+    best = model.predict(text, top=8)
+    expect(bars(page).nth(8)).to_contain_text(percent(best[8].probability))
+    bars(page).nth(8).click()
+    expect(box(page)).to_have_value(f"The <mask> sat on the {best[8].text.strip()}.")
+    expect(bars(page)).to_have_count(8)
+
+
+def test_a_typed_mask_is_a_mask(open_with):
+    page = open_with("BERT")
+    box(page).fill("the <mask> sat")
+    expect(bars(page)).to_have_count(5)
+
+
+def test_a_pair_of_texts(open_with, folders):
+    page, model = open_with("BERT", level="intermediate"), models.load(str(folders["BERT"]))
+    page.get_by_text("Two texts").click()
+    page.get_by_label("Your second text").fill("the dog")
+    expect(chips(page)).to_have_count(len(model.trace(TEXT, "the dog").tokens))
+
+
+def test_special_tokens_can_be_hidden(open_with, folders):
+    page, model = open_with("BERT", level="intermediate"), models.load(str(folders["BERT"]))
+    tokens = model.tokenize(TEXT)
+    expect(chips(page)).to_have_count(len(tokens))
+    page.get_by_text("Special tokens").click()
+    expect(chips(page)).to_have_count(len(tokens) - 2)
+    press(page, "cat")
+    expect(box(page)).to_have_value("The <mask> sat on the mat.")
+
+
+def test_a_model_without_a_head_says_so_and_shows_its_attention(open_with):
+    page = open_with("BERT without a head", level="intermediate")
+    expect(part(page, "bars")).to_contain_text("has no language-model head")
+    expect(bars(page)).to_have_count(0)
+    expect(part(page, "heads").locator("canvas").first).to_be_visible()
+
+
+def test_an_encoder_decoder_answers_as_one_types(open_with, folders):
+    page, model = open_with("T5", level="intermediate"), models.load(str(folders["T5"]))
+    answer = page.get_by_label("The answer so far")
+    answer.click()
+    said = ""
+    for key in "the dog":
+        page.keyboard.press("Space" if key == " " else key)
+        said += key
+        expect(chips(page, "target")).to_have_count(len(model.trace(TEXT, said).target))
+        expect(bars(page).first).to_contain_text(percent(model.predict(TEXT, said, top=1)[0].probability))
+    expect(chips(page)).to_have_count(len(model.tokenize(TEXT)))
+    best = model.predict(TEXT, said, top=1)[0]
+    bars(page).first.click()
+    expect(answer).to_have_value(said + best.text)
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows", "columns"), [("cross", "target", "tokens"), ("encoder", "tokens", "tokens"), ("decoder", "target", "target")]
+)
+def test_each_attention_of_an_encoder_decoder(open_with, folders, kind, rows, columns):
+    page = open_with("T5", "attention", level="intermediate", attention=kind.capitalize(), target="the dog sat")
+    trace = models.load(str(folders["T5"])).trace(TEXT, "the dog sat")
+    shape = [len(getattr(trace, rows)), len(getattr(trace, columns))]
+    page.wait_for_function(
+        """([rows, columns]) => {
+          const chart = document.querySelector('.js-plotly-plot')?.calcdata?.[0]?.[0];
+          return chart && chart.z.length === rows && chart.z[0].length === columns;
+        }""",
+        arg=shape,
+        timeout=WAIT,
+    )
+    expect(page.get_by_text("In words")).to_be_visible()
+    assert page.locator(".stException, .stAlertContainer:has-text('went wrong')").count() == 0

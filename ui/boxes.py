@@ -1,0 +1,136 @@
+"""Where a visitor writes: the text, and for models that read two, the second one below it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from ui import state
+
+if TYPE_CHECKING:
+    from models.language_model import LanguageModel, ModelInfo
+    from models.trace import Trace
+
+EXAMPLES = {
+    "decoder": (
+        state.DEFAULT_TEXT,
+        "Once upon a time there was a little girl who lived in the",
+        "The cat sat on the",
+        "Tom gave Anna a red ball. Anna thanked Tom and threw the red",
+        '"Where have you been?" asked the old woman. "I have been to',
+        "It was a cold night, and the snow lay deep upon the",
+    ),
+    "encoder": (
+        "The farmer gave the hungry dog a MASK, and the dog ran into the garden.",
+        "Paris is the capital of MASK.",
+        "The MASK barked all night, and nobody in the street could sleep.",
+        "The trophy did not fit into the suitcase because the MASK was too big.",
+        "She poured the tea into a MASK and drank it slowly.",
+    ),
+    "encoder-decoder": (
+        "The farmer gave the hungry dog a bone.",
+        "translate English to German: The house at the end of the street is very old.",
+        "translate English to French: I have never seen the sea.",
+        "summarize: The old gardener opened the gate, and the dog that had waited all morning ran past him into the street.",
+    ),
+}
+LINKED = 6000  # characters of text that a link can carry, each up to nine bytes in an address
+PAUSE = "0ms"  # send each change at once: a fragment answers within a frame or two
+
+
+def write(info: ModelInfo) -> tuple[str, str]:
+    """The boxes that a model has; returns the text and the second one ("" where there is none)."""
+    with st.container(key="text-box", horizontal=True, vertical_alignment="center", gap="small", wrap=False):
+        text = one_line("text", "Your text", state.DEFAULT_TEXT, "Type something …")
+        examples = [one.replace("MASK", info.mask or "…") for one in EXAMPLES[info.kind]]
+        st.menu_button("Examples", examples, key="example", icon=":material/lightbulb:", on_click=take_example)
+    second = ""
+    if info.kind == "encoder-decoder":
+        second = one_line("target", "The answer so far", "", "The answer so far: leave it empty, or begin it …", shown=True)
+    elif info.pairs and st.session_state.get("two-texts"):
+        second = one_line("target", "Your second text", "", "A second text, which the model reads together with the first …")
+    return text, second
+
+
+def side_bar(info: ModelInfo) -> None:
+    """The choice to read two texts, for a model that can."""
+    if info.pairs and state.level() != "beginner":
+        st.sidebar.toggle("Two texts", key="two-texts", bind="query-params", help="Read a pair of texts, as this model can.")
+
+
+def one_line(key: str, label: str, default: str, placeholder: str, shown: bool = False) -> str:
+    if f"{key}-next" in st.session_state:  # set before the widget is placed, which is the only time that Streamlit allows
+        st.session_state[key] = st.session_state.pop(f"{key}-next")
+    long = len(st.session_state.get(key) or "") > LINKED  # a server refuses an address that is longer than about 64 KB
+    text = st.text_input(
+        label,
+        value=default,
+        key=key,
+        bind=None if long else "query-params",
+        live=PAUSE,
+        label_visibility="visible" if shown else "collapsed",
+        placeholder=placeholder,
+        autocomplete="off",
+    )
+    if re.search(r"[\r\n]", text or ""):  # out of a link: the box would drop the line break and join the words
+        st.session_state[f"{key}-next"] = re.sub(r"[\r\n]+", " ", text)
+        st.rerun()
+    return text or ""
+
+
+def take_example() -> None:
+    st.session_state["token"] = None
+    st.session_state["text"] = st.session_state["example"]
+    st.session_state["covered"] = []
+    if "target" in st.session_state:
+        st.session_state["target"] = ""
+
+
+def append(token: str, key: str = "text") -> None:
+    """Add a token's text to what is typed. A box holds one line."""
+    if "\n" in token or "\r" in token:
+        st.toast("The text box holds a single line, so a line break cannot be added to it.", icon=":material/keyboard_return:")
+    else:
+        before = st.session_state.get(key) or ""
+        st.session_state[key] = before + (token if before else token.lstrip(" "))
+
+
+def cover(model: LanguageModel, trace: Trace, position: int) -> None:
+    """Put the mask in the place of a token; where the mask is already, put back what it covers."""
+    token, masks = trace.tokens[position], model.places(trace)
+    key = "target" if token.segment else "text"
+    covered = [*st.session_state.get("covered", [])][: len(masks)]
+    covered += [""] * (len(masks) - len(covered))
+    if position in masks:
+        before = covered.pop(masks.index(position))
+        if not before:
+            st.toast("Press one of the predictions, and it takes the place of the mask.", icon=":material/touch_app:")
+            return
+        put(token, key, before)
+    elif token.start < token.end:
+        text = st.session_state.get(key) or ""
+        covered.insert(sum(mask < position for mask in masks), text[token.start : token.end].strip())
+        put(token, key, model.info.mask)
+    st.session_state["covered"] = covered
+
+
+def fill(model: LanguageModel, trace: Trace, position: int, text: str) -> None:
+    """Put a prediction in the place of a mask."""
+    token, masks = trace.tokens[position], model.places(trace)
+    covered = [*st.session_state.get("covered", [])]
+    if len(covered) == len(masks):
+        del covered[masks.index(position)]
+        st.session_state["covered"] = covered
+    put(token, "target" if token.segment else "text", text)
+
+
+def put(token, key: str, new: str) -> None:
+    """Write something in the place of a token; the space before it stays, and a continuation ("##ing") joins what is before."""
+    text = st.session_state.get(key) or ""
+    before, old, after = text[: token.start], text[token.start : token.end], text[token.end :]
+    space = old[: len(old) - len(old.lstrip())]
+    if new.startswith("##"):
+        before, space, new = before.rstrip(), "", new[2:]
+    st.session_state[key] = before + space + new.strip() + after

@@ -1,0 +1,30 @@
+"""Which models of the Hub are on this machine already. Listing them takes a moment, so no page waits for it."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+FRESH = 60.0  # seconds
+
+_names: tuple[str, ...] = ()
+_listed = float("-inf")  # when, by time.monotonic
+
+
+def known() -> tuple[str, ...]:
+    """The names as last listed, at once; none until somebody asked for `names`."""
+    return _names
+
+
+def names(fresh: float = 0.0) -> tuple[str, ...]:
+    """The names on the Hub, listed now unless that was less than `fresh` seconds ago."""
+    global _names, _listed
+    if time.monotonic() - _listed > fresh:
+        from models.huggingface.hub import cached_models
+
+        try:
+            _names = cached_models()
+        except Exception:
+            logging.getLogger(__name__).exception("The cache of the Hub could not be listed")
+        _listed = time.monotonic()
+    return _names

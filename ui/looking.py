@@ -1,0 +1,49 @@
+"""What one sees through the chosen head: parts of a board that several pages can show.
+
+folder: where the words of the page stand.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from ui import pick, shown, state
+from ui.words import words
+from viz import Part, head_grid, percent, reading_view
+
+CLEAR = 0.3  # from this mean weight on, a head is said to look at the token before
+
+
+def where_it_looks(folder: Path, model, trace, chosen: int) -> Part:
+    """The text as typed, shaded; in cross-attention the target below its source."""
+    kind, (layer, head) = pick.kind(model.info), pick.chosen_head(model)
+    tokens, weights, start = shown.readable(trace, kind, trace.attention[kind][layer][head], st.session_state.get("target") or "")
+    position = shown.shown(trace.attention[kind].queries).index(chosen)
+    view = reading_view(
+        tokens,
+        weights,
+        None if position is None else start + position,
+        causal=kind != "cross" and not pick.both_ways(model.info),
+        second=start or None,
+        link="" if trace.target else "text",
+    )
+    facts = {"layer": layer, "head": head, "kind": kind, "name": model.info.name.replace("*", r"\*")}
+    facts["call"] = "trace(text, target)" if trace.target else "trace(text)"
+    section = "where cross" if kind == "cross" else "where both ways" if pick.both_ways(model.info) else "where"
+    return Part("reading", view, words(folder, section, **facts), late=True)
+
+
+def all_heads(folder: Path, model, trace) -> Part:
+    """Every head as a thumbnail; a beginner reads in words what the one that is shown looks for."""
+    kind, (layer, head) = pick.kind(model.info), pick.chosen_head(model)
+    if state.level() == "beginner":
+        previous = pick.favourite(model.info.name, kind).previous
+        section = "heads cross" if previous is None else "heads" if previous > CLEAR else "heads unclear"
+        return Part("heads", None, words(folder, section, share=percent(previous or 0)))
+    attention = trace.attention[kind]
+    queries, keys = shown.shown(attention.queries), shown.shown(attention.keys)
+    maps = (shown.weights_of(attention[one], queries, keys) for one in range(attention.layers))
+    above = words(folder, "heads", layers=attention.layers, heads=attention.heads)
+    return Part("heads", head_grid(maps, (layer, head)), above, late=True)

@@ -1,0 +1,223 @@
+"""A shelf of models in memory: each is loaded once for everybody, and the least recently used one leaves first."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from typing import TYPE_CHECKING
+
+from models.errors import Cancelled, ModelError
+from models.gallery import file_size
+from models.progress import Progress, Report
+
+if TYPE_CHECKING:
+    from models.language_model import LanguageModel
+
+# A visitor who has not looked for so long is gone. A browser lets a tab in the background look once a minute.
+PATIENCE = 90.0
+
+
+class TooLarge(Cancelled):
+    """The model does not fit; stops a loading from within its report."""
+
+
+class Job:
+    """The loading of one model, shared by everybody who waits for it. It ends done, with an error or without, or stopped."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self.progress: Progress | None = None
+        self.error: str | None = None
+        self.stopped = False  # nobody wanted it any more
+        self.bytes = 0  # of the weights it is reading
+        self.ended = threading.Event()
+        self.waiters: dict[Hashable, float] = {}
+
+    @property
+    def done(self) -> bool:
+        """Whether it has ended for those who still wait: the model is there, or an error is."""
+        return self.ended.is_set() and not self.stopped
+
+
+@dataclass
+class Kept:
+    """A model on the shelf; bytes of its weights, and how many are reading with it right now."""
+
+    model: LanguageModel
+    bytes: int
+    readers: int = 0
+
+
+class Shelf:
+    """Models in memory by name, at most `limit()` bytes of weights, not counting the names that always `stay`.
+
+    load(name, report) gives a model that is ready to read with. Safe to use from many threads.
+    """
+
+    def __init__(
+        self,
+        load: Callable[[str, Report], LanguageModel],
+        limit: Callable[[], int],
+        stay: tuple[str, ...] = (),
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self._limit, self._load, self._stay, self._clock = limit, load, stay, clock
+        self._lock = threading.RLock()
+        self._kept: OrderedDict[str, Kept] = OrderedDict()  # the least recently used first
+        self._jobs: dict[str, Job] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._kept
+
+    @cached_property
+    def limit(self) -> int:
+        """Bytes of weights, asked for when the first model comes that counts."""
+        return self._limit()
+
+    @property
+    def bytes(self) -> int:
+        """Weights that count: on the shelf, and being read."""
+        with self._lock:
+            return sum(one.bytes for name, one in self._kept.items() if name not in self._stay) + sum(
+                job.bytes for job in self._jobs.values()
+            )
+
+    def ask(self, name: str, visitor: Hashable, until: float | None = None) -> Job:
+        """The job that loads a model, begun unless one is under way. The visitor waits for it until `leave`, or until
+        he has not called `look` for a while; `until` (by the clock) says that he waits without looking."""
+        with self._lock:
+            job = self._jobs.get(name)
+            if job is None or job.stopped:
+                job = self._jobs[name] = Job(name)
+                threading.Thread(target=self._run, args=(job,), name=f"load {name}", daemon=True).start()
+            job.waiters[visitor] = self._clock() + PATIENCE if until is None else until
+            return job
+
+    def look(self, job: Job, visitor: Hashable) -> Job:
+        """Say that the visitor still waits. Gives the job, or the one that went on in its place if it was stopped meanwhile."""
+        with self._lock:
+            if job.stopped:
+                return self.ask(job.name, visitor)
+            job.waiters[visitor] = self._clock() + PATIENCE
+            return job
+
+    def leave(self, job: Job, visitor: Hashable) -> None:
+        """The visitor no longer waits; without any the job stops."""
+        with self._lock:
+            job.waiters.pop(visitor, None)
+
+    def get(self, name: str) -> LanguageModel:
+        """The model of that name, loaded if it is not there. Errors: ModelError, why it cannot be had."""
+        with self.reading(name) as model:
+            return model
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[LanguageModel]:
+        """The model of that name, which does not leave the shelf meanwhile; loaded if it is not there.
+
+        Errors: ModelError, why it cannot be had.
+        """
+        kept = self._take(name)
+        try:
+            yield kept.model
+        finally:
+            with self._lock:
+                kept.readers -= 1
+                crowded = self._crowded()
+            if crowded:
+                self._make_room()
+
+    def _take(self, name: str) -> Kept:
+        while True:
+            with self._lock:
+                if kept := self._kept.get(name):
+                    self._kept.move_to_end(name)
+                    kept.readers += 1
+                    return kept
+                job = self.ask(name, me := object(), until=inf)
+            job.ended.wait()
+            self.leave(job, me)
+            if job.error:
+                raise ModelError(job.error)
+
+    def _run(self, job: Job) -> None:
+        try:
+            model = self._load(job.name, lambda progress: self._report(job, progress))
+            self._report(job, Progress("prepare"))
+            self._put(job, model)
+        except TooLarge:
+            job.error = (
+                f"“{job.name}” has {file_size(job.progress.total)} of weights, and at most {file_size(self.limit)} are kept in "
+                "memory here. Choose a smaller model, or start Headlight with a larger HEADLIGHT_MODEL_BYTES."
+            )
+        except Cancelled:
+            job.stopped = True
+        except ModelError as error:
+            job.error = str(error)
+        except Exception:
+            logging.getLogger(__name__).exception("%s could not be loaded", job.name)
+            job.error = f"“{job.name}” could not be loaded; the server's log says why. Choose another model."
+        finally:
+            with self._lock:
+                job.bytes = 0
+                if self._jobs.get(job.name) is job:
+                    del self._jobs[job.name]
+            job.ended.set()
+
+    def _report(self, job: Job, progress: Progress) -> None:
+        """What a loading says of itself. Errors: Cancelled when nobody waits any more; TooLarge."""
+        with self._lock:
+            job.progress = progress
+            if all(until < self._clock() for until in job.waiters.values()):
+                job.stopped = True  # under the lock: whoever asks from now on gets a job of his own
+                raise Cancelled
+            if job.name in self._stay:
+                return
+            if progress.total > 2 * self.limit:  # files of float32 may be kept in 16 bits
+                raise TooLarge
+            reads = progress.stage == "read" and progress.total != job.bytes
+            if reads:
+                job.bytes = progress.total
+        if reads:
+            self._make_room()
+
+    def _put(self, job: Job, model: LanguageModel) -> None:
+        size = getattr(model, "bytes", 4 * model.info.parameters)
+        if size > self.limit and job.name not in self._stay:
+            job.progress = Progress("read", size, size)
+            raise TooLarge
+        with self._lock:
+            job.bytes = 0
+            kept = self._kept[job.name] = Kept(model, size, readers=1)  # a reader, so that it is not the one that leaves
+        self._make_room()
+        gc.collect()
+        gc.freeze()  # what stays need not be walked by later collections
+        with self._lock:
+            kept.readers -= 1
+
+    def _crowded(self) -> bool:
+        size = self.bytes
+        return size > 0 and size > self.limit
+
+    def _make_room(self) -> None:
+        """Let models leave until the rest fits, as far as nobody reads with them."""
+        left = False
+        with self._lock:
+            while self._crowded():
+                idle = [name for name, one in self._kept.items() if not one.readers and name not in self._stay]
+                if not idle:
+                    break
+                del self._kept[idle[0]]
+                left = True
+        if left:  # networks hold themselves in circles, which only a collection of what was frozen lets go
+            gc.unfreeze()
+            gc.collect()
+            gc.freeze()

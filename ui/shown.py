@@ -1,0 +1,89 @@
+"""Which tokens the pictures show, and what a reader reads in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import streamlit as st
+
+from models.tokens import Token
+from models.trace import Trace
+from ui import state
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The tokens that are shown, and where each of them is among all."""
+
+    tokens: list[Token]
+    places: list[int]
+
+    def index(self, place: int | None) -> int | None:
+        """Which of the shown tokens stands at a place."""
+        return self.places.index(place) if place in self.places else None
+
+    def of(self, values: Sequence | None) -> list | None:
+        """Of one value a token, those of the shown ones."""
+        return None if values is None else [values[place] for place in self.places]
+
+
+def side_bar() -> None:
+    """Whether special tokens are shown."""
+    if state.level() != "beginner":
+        st.sidebar.toggle(
+            "Special tokens",
+            value=True,
+            key="special",
+            bind="query-params",
+            help="Tokens that mark a start, an end or a gap. When they are hidden, rows of attention add up to less than 100 %.",
+        )
+
+
+def shown(tokens: Sequence[Token]) -> Shown:
+    """The tokens as chosen: all, or without the special ones that nobody typed."""
+    every = state.level() == "beginner" or st.session_state.get("special", True)
+    places = [i for i, token in enumerate(tokens) if every or not (token.special and token.start == token.end)]
+    places = places or list(range(len(tokens)))
+    return Shown([tokens[place] for place in places], places)
+
+
+def weights_of(layer: np.ndarray, queries: Shown, keys: Shown) -> np.ndarray:
+    """Attention [..., query, key] of the shown tokens."""
+    if len(queries.places) == layer.shape[-2] and len(keys.places) == layer.shape[-1]:
+        return layer
+    return layer[..., queries.places, :][..., keys.places]
+
+
+def as_written(tokens: Sequence[Token], *texts: str) -> list[Token]:
+    """The tokens with what was typed in their place, capitals and spaces and all; special tokens and fragments stay.
+
+    texts: one a segment, which the offsets count in.
+    """
+    written, ends = [], {}
+    for token in tokens:
+        text = texts[min(token.segment, len(texts) - 1)]
+        start = ends.get(token.segment, token.start)
+        if token.start < token.end and token.end > start and not token.fragment:
+            token = replace(token, text=text[start : token.end])
+        ends[token.segment] = max(start, token.end)
+        written.append(token)
+    return written
+
+
+def readable(trace: Trace, kind: str, weights: np.ndarray, target: str) -> tuple[list[Token], np.ndarray, int]:
+    """What one reads of a head: the shown tokens as typed, their weights [token, token], and where the queries begin.
+
+    In cross-attention that is the source and then the target, as one: the source looks nowhere there.
+    """
+    attention = trace.attention[kind]
+    queries, keys = shown(attention.queries), shown(attention.keys)
+    weights = weights_of(weights, queries, keys)
+    if kind != "cross":
+        texts = [target] if kind == "decoder" else [trace.text, target]
+        return as_written(queries.tokens, *texts), weights, 0
+    start = len(keys.tokens)
+    joint = np.zeros((start + len(queries.tokens),) * 2, dtype=np.float32)
+    joint[start:, :start] = weights
+    return [*as_written(keys.tokens, trace.text), *as_written(queries.tokens, target)], joint, start
