@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from dataclasses import dataclass
 from functools import cache
 
@@ -42,6 +43,7 @@ def spell_bytes(error: UnicodeError) -> tuple[str, int]:
     return "".join(f"<0x{byte:02X}>" for byte in error.object[error.start : error.end]), error.end
 
 
+SURROGATE = re.compile("[\ud800-\udfff]")
 codecs.register_error("headlight_spell", spell_bytes)
 
 
@@ -80,7 +82,7 @@ class ByteLevelTokens:
 
     def tokens(self, text: str) -> list[Token]:
         """The tokens of a text, the start token first. Lone surrogates are read as U+FFFD, which bytes can hold."""
-        encoding = self.tokenizer.encode(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+        encoding = self.tokenizer.encode(SURROGATE.sub("\ufffd", text))
         found = [Token(self.start, self.text(self.start)[0], 0, 0, special=True)]
         for id, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
             shown, fragment = self.text(id)

@@ -32,6 +32,8 @@ def _one_thread() -> None:
 
 _scores: WeakKeyDictionary[LanguageModel, dict[str, pd.DataFrame]] = WeakKeyDictionary()
 
+MANY = 300_000_000  # from so many parameters on, a forward pass takes so long that all cores are worth their setting up
+
 # Tokens that the app reads at a time: beyond, a key press would take seconds and a page megabytes. A notebook has no such limit.
 READ_AT_MOST = 1024
 
@@ -41,13 +43,18 @@ _forwards = ThreadPoolExecutor(os.cpu_count() or 2, thread_name_prefix="forward"
 
 
 def _load(name: str, report: Report) -> LanguageModel:
-    """Load a model and make it ready, so that the first page it draws is drawn at once."""
+    """Load a model and make it ready, so that the first page it draws is drawn at once.
+
+    All on the thread of the loading: those for forward passes stay free for who types meanwhile.
+    """
     model = models.load(name, report=report)
     model.at_most = READ_AT_MOST
     try:
         report(Progress("prepare"))
-        _forwards.submit(model.predict if model.info.predicts else model.trace, "Warm").result()  # the first pass sets up kernels
+        _one_thread()
+        (model.predict if model.info.predicts else model.trace)("Warm")  # the first pass sets up kernels
         report(Progress("prepare"))
+        _scores[model] = {}
         _score(model, "encoder" if model.info.kind == "encoder-decoder" else "self")
     except Cancelled:
         raise
@@ -58,12 +65,11 @@ def _load(name: str, report: Report) -> LanguageModel:
 
 
 def _score(model: LanguageModel, kind: str) -> pd.DataFrame:
-    known = _scores.setdefault(model, {})
-    if kind not in known:
+    if kind not in _scores[model]:
         from analysis import head_scores as compute
 
-        known[kind] = _forwards.submit(compute, model, kind=kind).result()
-    return known[kind]
+        _scores[model][kind] = compute(model, kind=kind)
+    return _scores[model][kind]
 
 
 def _limit() -> int:
@@ -90,7 +96,14 @@ def model(name: str) -> LanguageModel:
 def read(name: str, text: str, target: str = "") -> Trace:
     """The Trace of a text by a shared model. Errors: ModelError when the model cannot be had."""
     with shelf.reading(name) as model:
-        return _forwards.submit(model.trace, text, target).result()
+        return _forwards.submit(_trace, model, text, target).result()
+
+
+def _trace(model: LanguageModel, text: str, target: str) -> Trace:
+    import torch
+
+    torch.set_num_threads(1 if model.info.parameters < MANY else os.cpu_count() or 1)
+    return model.trace(text, target)
 
 
 def head_scores(name: str, kind: str = "self") -> pd.DataFrame:

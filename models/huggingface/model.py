@@ -110,6 +110,21 @@ class HuggingFaceModel(LanguageModel):
                 tokens = tokens[:-1]  # an end that nobody typed: what comes after it is not what comes next
         return tokens or [self._special(self.start)]
 
+    def _said(self, target: str) -> list[Token]:
+        """What the decoder is given: its start token, then the target, without what ends it.
+
+        A model that names no start (mBART) is started by the language that its tokenizer puts at the end.
+        """
+        said = self.vocabulary.target(target or "a")  # the letter shows what stands around a text
+        body = [i for i, token in enumerate(said) if not token.special or token.start < token.end]
+        if not body and target:
+            return self._said("")  # nothing but spaces
+        first, end = (body[0], body[-1] + 1) if body else (0, 0)
+        named = self.network.config.decoder_start_token_id is not None
+        start = self.start if named or end == len(said) else said[-1].id
+        said = said[:end] if target else said[:first]
+        return said if [token.id for token in said[:1]] == [start] else [self._special(start), *said]
+
     def _special(self, id: int) -> Token:
         return Token(id, self.vocabulary.text(id)[0], 0, 0, special=True)
 
@@ -155,9 +170,7 @@ class HuggingFaceModel(LanguageModel):
 
     def _read_both(self, text: str, target: str) -> Trace:
         tokens, cut = self._fitting(self.vocabulary.tokens(text) or [self._special(self.start)], text)
-        said = self.vocabulary.target(target) if target else []
-        if [token.id for token in said[:1]] != [self.start]:
-            said = [self._special(self.start), *said]
+        said = self._said(target)
         said, _ = self._fitting(said, target)
         ids = tuple(token.id for token in tokens)
         known = self._recent.get(ids)

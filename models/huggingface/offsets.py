@@ -140,6 +140,8 @@ def _meet(ours: str, theirs: str, i: int, j: int, length: int) -> tuple[int, int
         if k - i - unknown >= cost:
             break
         needle = ours[k : k + length].partition(_WILD)[0]
+        if len(needle) < length and k - i > unknown:
+            continue  # too little to give up known letters for
         at = theirs.find(needle, j + unknown) if needle else -1  # what is unknown was one letter at the least
         given_up = k - i - unknown + (0 if unknown else at - j)
         if at >= 0 and given_up < cost:

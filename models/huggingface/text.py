@@ -11,9 +11,8 @@ from threading import Lock
 from transformers import BatchEncoding, PreTrainedTokenizerBase
 
 from models.huggingface.offsets import align, settle
-from models.tokens import Token, byte_of
+from models.tokens import SURROGATE, Token, byte_of
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
 
 
@@ -77,14 +76,14 @@ class TextTokens:
 
         Offsets count in `text`, those of segment 1 in `second`. Lone surrogates are read as U+FFFD.
         """
-        texts = [_SURROGATE.sub("\ufffd", part) for part in (text, second) if part is not None]
+        texts = [SURROGATE.sub("\ufffd", part) for part in (text, second) if part is not None]
         with self._lock:
             encoding = self.tokenizer(*texts, verbose=False)
             return self._read(encoding, texts)
 
     def target(self, text: str) -> list[Token]:
         """The tokens of a text for the decoder of an encoder-decoder: `tokenizer(text_target=text)` without the last eos."""
-        text = _SURROGATE.sub("\ufffd", text)
+        text = SURROGATE.sub("\ufffd", text)
         with self._lock:
             encoding = self.tokenizer(text_target=text, verbose=False)
             with self._target_mode():

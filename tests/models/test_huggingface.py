@@ -11,6 +11,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tokenizers import processors
 
 import models
 from analysis import head_scores, prediction_entropy, surprise
@@ -240,6 +241,29 @@ def test_the_target_begins_with_the_start_token():
     trace = fresh("T5").trace(TEXT)
     assert [token.id for token in trace.target] == [0] and trace.logits.shape == (1, 300)
     assert trace.read == trace.target
+
+
+@pytest.mark.parametrize(
+    ("template", "start", "expected"),
+    [
+        ("$A </s>", 2, [2]),  # Marian, T5
+        ("<s> $A </s>", 2, [2, 1]),  # BART, M2M100: the start token, then what the tokenizer puts in front
+        ("$A </s> <mask>", None, [4]),  # mBART: no start is named, the language at the end starts the decoder
+    ],
+)
+def test_the_decoder_is_given_what_training_gave_it(template, start, expected):
+    """The labels shifted to the right, without what ends them."""
+    tokens, built = tokenizer("encoder-decoder"), network("BART")
+    special = [("<s>", 1), ("</s>", 2), ("<mask>", 4)]
+    tokens.backend_tokenizer.post_processor = processors.TemplateProcessing(single=template, special_tokens=special)
+    tokens.add_special_tokens({"mask_token": "<mask>"})
+    built.config.decoder_start_token_id = start
+    one = HuggingFaceModel(built, tokens, "encoder-decoder", True, "BART")
+    assert [token.id for token in one.trace(TEXT, "").target] == expected
+    assert [token.id for token in one.trace(TEXT, "   ").target][: len(expected)] == expected
+    labels = tokens(text_target="the cat")["input_ids"]
+    body = [id for id in labels if id > 4]
+    assert [token.id for token in one.trace(TEXT, "the cat").target] == [*expected, *body]
 
 
 def test_what_does_not_fit_is_left_out_and_said():

@@ -391,6 +391,17 @@ def test_a_ligature_that_becomes_two_tokens_is_the_stretch_of_both(make):
         assert [piece for piece in stretches(make(name), "the ﬁ") if piece[1] == "ﬁ"] == [("f", "ﬁ"), ("i", "ﬁ")]
 
 
+def test_what_a_tokenizer_drops_leaves_the_rest_in_place(make):
+    text = "t.h.e.c.a.t.s.a.t"
+    found = stretches(make("SentencePiece in lower case"), text)
+    assert "".join(shown for shown, _ in found).strip() == "thecatsat"
+    assert all(shown.strip() == stretch.replace(".", "") for shown, stretch in found)
+
+
+def test_an_unknown_word_that_resembles_the_next_keeps_its_place(make):
+    assert stretches(make("BERT, in Python"), "ﬁne fine") == [("[UNK]", "ﬁne"), ("fi", "fi"), ("##ne", "ne")]
+
+
 def test_an_unknown_word_is_special_and_has_its_place(make):
     for name in ("BERT", "BERT, in Python", "words"):
         assert stretches(make(name), "the Ψυχή cat") == [("the", "the"), ("[UNK]", "Ψυχή"), ("cat", "cat")]
@@ -413,7 +424,7 @@ def test_a_special_token_that_is_typed_is_told_from_one_that_is_added(make):
         assert [(t.text, t.start, t.end) for t in make(name).tokens("[CLS]")] == [
             *[("[CLS]", 0, 0), ("[CLS]", 0, 5), ("[SEP]", 5, 5)]
         ]
-    assert stretches(make("ByT5"), "<unk><a") == [("<unk>", "<unk>"), ("<", "<"), ("a", "a")]
+    assert stretches(make("ByT5"), "<unk>k") == [("<unk>", "<unk>"), ("k", "k")]
 
 
 def test_a_model_without_a_mask_says_so(make):
