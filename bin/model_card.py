@@ -26,7 +26,7 @@ def draw_loss(folder: Path) -> None:
     """loss.csv as loss.svg."""
     log = pd.read_csv(folder / "loss.csv")
     figure, axes = pyplot.subplots(figsize=(7, 3.2), facecolor="white")
-    axes.plot(log["tokens"] / 1e6, log["train_nats"], color="#c2570c", alpha=0.6, label="training rows (mean of 100 steps)")
+    axes.plot(log["tokens"] / 1e6, log["train_nats"], color="#b04a08", alpha=0.6, label="training rows (mean of 100 steps)")
     held_out = log.dropna(subset="valid_nats")
     axes.plot(held_out["tokens"] / 1e6, held_out["valid_nats"], color="#1d2430", marker=".", label="held out (an eighth of it)")
     axes.set(xlabel="million tokens read", ylabel="nats a token", ylim=(None, 6))

@@ -8,7 +8,7 @@ LIGHT = {
     "ink": "#1d2430",
     "soft": "#667085",
     "line": "#e6e2d8",
-    "accent": "#c2570c",
+    "accent": "#b04a08",
     "accent-soft": "#fdebdc",
     "chip": "#f1eee6",
 }
@@ -47,6 +47,8 @@ HEADS = (
     "#c054a8",
     "#9c18b4",
 )
+
+HEADS_ON_LIGHT = HEADS_ON_DARK = HEADS
 
 SHADE_EXPONENT = 0.7  # see `shade`; view.js has the same number, and a test holds them together
 

@@ -1,0 +1,26 @@
+"""No page at any level has a fault that axe-core calls serious or critical."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+GRAVE = ("serious", "critical")
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("level", ["beginner", "intermediate", "expert"])
+@pytest.mark.parametrize("page", ["", "attention"])
+def test_axe_finds_nothing_grave(open_page, page, level, dark):
+    opened = open_page(f"/{page}?level={level}", dark=dark)
+    expect(opened.locator(".hl, .js-plotly-plot").first).to_be_visible(timeout=60_000)
+    expect(opened.locator("[data-testid=stSidebar]")).to_contain_text("parameters", timeout=60_000)
+    found = Axe().run(opened).response["violations"]
+    grave = [
+        f"{one['id']} ({one['impact']}): {one['help']}: {node['html'][:200]}"
+        for one in found
+        if one["impact"] in GRAVE
+        for node in one["nodes"]
+    ]
+    assert not grave, "\n".join(grave)
