@@ -138,14 +138,14 @@ def note_hidden(x: Tensor, stack: str = "self") -> None:
 
 def scores(query: Tensor, key: Tensor, scale: float, bias: Tensor | None = None, softcap: float | None = None) -> Tensor:
     """q·k · scale, bent to ±softcap, plus the bias: float32 [..., heads, query, key]. query and key have equal heads."""
-    found = (query @ key.transpose(-1, -2)).float() * scale
+    found = (query @ key.transpose(-1, -2)).float().mul_(scale)  # in place: at 1,024 tokens each copy is 50 MB
     if softcap is not None:
-        found = softcap * torch.tanh(found / softcap)
-    return found if bias is None else found + bias.float()
+        found = found.div_(softcap).tanh_().mul_(softcap)
+    return found if bias is None else found.add_(bias.float())
 
 
 def weights(scores: Tensor, mask: Tensor | None, causal: bool, sinks: Tensor | None = None) -> Tensor:
-    """softmax of the scores [..., heads, query, key] over the keys that are allowed; zeros where none is.
+    """softmax of the scores [..., heads, query, key] over the keys that are allowed; zeros where none is. Overwrites the scores.
 
     mask: bool (True = may look) or float (added); causal counts when there is none. sinks [heads]: one more score a query,
     whose share nobody gets.
@@ -153,9 +153,9 @@ def weights(scores: Tensor, mask: Tensor | None, causal: bool, sinks: Tensor | N
     if mask is None and causal:
         mask = causal_mask(*scores.shape[-2:], scores.device)
     if mask is not None:
-        scores = scores.masked_fill(~mask, float("-inf")) if mask.dtype == torch.bool else scores + mask.float()
+        scores = scores.masked_fill_(~mask, float("-inf")) if mask.dtype == torch.bool else scores.add_(mask.float())
     if sinks is None:
-        found = scores.softmax(-1)
+        found = scores.softmax(-1) if scores.requires_grad else torch.softmax(scores, -1, out=scores)
     else:
         sink = sinks.float()[:, None, None].expand(*scores.shape[:-1], 1)
         found = torch.cat([scores, sink], -1).softmax(-1)[..., :-1]
