@@ -22,6 +22,7 @@ _ := $(shell $(python) -c "" 2>/dev/null || rm -f .venv/.runtime .venv/.develope
 
 app: .venv/.runtime
 	@$(python) bin/free_port.py "$(HOST)" "$(PORT)"
+	@[ "$(HOST)" = localhost ] || for address in $$(hostname -I 2>/dev/null); do echo "  In the room: http://$$address:$(PORT)"; done
 	@exec $(python) -m streamlit run app.py --server.port "$(PORT)" --server.address "$(HOST)"
 
 test: .venv/.developer

@@ -1,8 +1,29 @@
 """A Trace in, arrays out: what can be computed from what a model did."""
 
 from analysis.heads import alignment, head_scores
+from analysis.merge import merge, merged_tokens, select, words
+from analysis.patterns import order, patterns
 from analysis.prediction import prediction_entropy, surprise
+from analysis.query_key import QueryKey, Rotary, query_key
 from analysis.rollout import rollout
 from analysis.statistics import HeadSummary, entropy, head_summary
 
-__all__ = ["HeadSummary", "alignment", "entropy", "head_scores", "head_summary", "prediction_entropy", "rollout", "surprise"]
+__all__ = [
+    "HeadSummary",
+    "QueryKey",
+    "Rotary",
+    "alignment",
+    "entropy",
+    "head_scores",
+    "head_summary",
+    "merge",
+    "merged_tokens",
+    "order",
+    "patterns",
+    "prediction_entropy",
+    "query_key",
+    "rollout",
+    "select",
+    "surprise",
+    "words",
+]

@@ -16,9 +16,9 @@ from models.trace import Trace
 class ModelInfo:
     """The facts about a model. kind: "decoder" | "encoder" | "encoder-decoder"; context in tokens, None when unbounded.
 
-    layers: of the encoder where there are two stacks; decoder_layers: of the decoder then, else 0. predicts: has a language-model
-    head; queries: its queries, keys, values and scores can be had; pairs: reads two texts at once; mask: its mask token, or "".
-    notes: sentences on what cannot be had, and why.
+    layers, heads: of the encoder where there are two stacks; decoder_layers, decoder_heads: of the decoder then, else 0.
+    predicts: has a language-model head; queries: its queries, keys, values and scores can be had; pairs: reads two texts at
+    once; mask: its mask token, or "". notes: sentences on what cannot be had, and why.
     """
 
     name: str
@@ -32,6 +32,7 @@ class ModelInfo:
     parameters: int
     source: str
     decoder_layers: int = 0
+    decoder_heads: int = 0
     predicts: bool = True
     queries: bool = True
     pairs: bool = False
@@ -57,6 +58,10 @@ class LanguageModel(ABC):
     @abstractmethod
     def token_text(self, id: int) -> str:
         """What a token of the vocabulary stands for."""
+
+    @abstractmethod
+    def is_special(self, id: int) -> bool:
+        """Whether a token of the vocabulary is no text but a sign, such as one for the end."""
 
     @abstractmethod
     def trace(self, text: str, target: str = "", edits: Sequence = ()) -> Trace:

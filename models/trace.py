@@ -66,6 +66,19 @@ class Attention:
         """q·k after scaling, before mask and softmax: float32 [heads, query, key]."""
         return _array(self._call(layer).scores())
 
+    def formula(self, layer: int) -> str:
+        """What a row of weights is, in this model: "softmax(q·kᵀ/√d)", or what it does in its place."""
+        call = self._calls[layer] if self._calls else None
+        if call is None or call.query is None:
+            return "softmax of its scores"
+        usual = abs(call.scale * call.query.shape[-1] ** 0.5 - 1) < 1e-4
+        score = "q·kᵀ/√d" if usual else "q·kᵀ" if call.scale == 1 else f"{call.scale:.3g} q·kᵀ"
+        if call.softcap is not None:
+            score = f"c·tanh({score}/c), c = {call.softcap:g}"
+        if call.bias is not None:
+            score += " + position bias"
+        return f"softmax({score}{', and a sink' if call.sinks is not None else ''})"
+
     def q(self, layer: int) -> np.ndarray:
         """Queries after positions were applied: float32 [heads, position, d_head]."""
         return _array(self._call(layer).query)

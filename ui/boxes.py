@@ -61,8 +61,13 @@ def side_bar(info: ModelInfo) -> None:
 
 
 def one_line(key: str, label: str, default: str, placeholder: str, shown: bool = False) -> str:
+    """A box for one line of text. What was in it stays when the page changes, whatever the browser's way back says."""
     if f"{key}-next" in st.session_state:  # set before the widget is placed, which is the only time that Streamlit allows
-        st.session_state[key] = st.session_state.pop(f"{key}-next")
+        change(key, st.session_state.pop(f"{key}-next"))
+    last = st.session_state.get(f"{key}-last", default)
+    meant = st.session_state.pop(f"{key}-meant", False)
+    if not meant and last != default and key not in st.query_params:
+        st.session_state[key] = last  # another page, or the browser's way back, brought the default
     long = len(st.session_state.get(key) or "") > LINKED  # a server refuses an address that is longer than about 64 KB
     text = st.text_input(
         label,
@@ -73,19 +78,50 @@ def one_line(key: str, label: str, default: str, placeholder: str, shown: bool =
         label_visibility="visible" if shown else "collapsed",
         placeholder=placeholder,
         autocomplete="off",
+        on_change=typed,
+        args=(key,),
     )
     if re.search(r"[\r\n]", text or ""):  # out of a link: the box would drop the line break and join the words
         st.session_state[f"{key}-next"] = re.sub(r"[\r\n]+", " ", text)
         st.rerun()
+    st.session_state[f"{key}-last"] = text or ""
     return text or ""
+
+
+def typed(key: str) -> None:
+    """The words that masks cover are known only while nobody types."""
+    st.session_state["covered"] = []
+    st.session_state[f"{key}-meant"] = True
+
+
+def change(key: str, text: str) -> None:
+    """Write into a box."""
+    st.session_state[key] = text
+    st.session_state[f"{key}-meant"] = True
+
+
+def follow(before: ModelInfo, after: ModelInfo) -> None:
+    """Another model reads the text: its own mask takes the place of the other's, or the words that were covered do."""
+    if before.kind != after.kind:
+        st.session_state["target-next"] = ""
+    text, covered = st.session_state.get("text") or "", st.session_state.get("covered", [])
+    if not before.mask or before.mask == after.mask or before.mask not in text:
+        return
+    parts = text.split(before.mask)
+    if after.mask:
+        words = [after.mask] * (len(parts) - 1)
+    else:
+        words = covered if len(covered) == len(parts) - 1 and all(covered) else [before.mask] * (len(parts) - 1)
+        st.session_state["covered"] = []
+    st.session_state["text-next"] = "".join(a + b for a, b in zip(parts, [*words, ""], strict=True))
 
 
 def take_example() -> None:
     st.session_state["token"] = None
-    st.session_state["text"] = st.session_state["example"]
+    change("text", st.session_state["example"])
     st.session_state["covered"] = []
     if "target" in st.session_state:
-        st.session_state["target"] = ""
+        change("target", "")
 
 
 def append(token: str, key: str = "text") -> None:
@@ -94,7 +130,7 @@ def append(token: str, key: str = "text") -> None:
         st.toast("The text box holds a single line, so a line break cannot be added to it.", icon=":material/keyboard_return:")
     else:
         before = st.session_state.get(key) or ""
-        st.session_state[key] = before + (token if before else token.lstrip(" "))
+        change(key, before + (token if before else token.lstrip(" ")))
 
 
 def cover(model: LanguageModel, trace: Trace, position: int) -> None:
@@ -133,4 +169,4 @@ def put(token, key: str, new: str) -> None:
     space = old[: len(old) - len(old.lstrip())]
     if new.startswith("##"):
         before, space, new = before.rstrip(), "", new[2:]
-    st.session_state[key] = before + space + new.strip() + after
+    change(key, before + space + new.strip() + after)

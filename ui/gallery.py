@@ -34,11 +34,19 @@ def show() -> None:
                 line(entry, here)
 
 
+def hint() -> str:
+    """What may be typed on this server."""
+    ways = ["owner/name"] * allowed.hub() + ["the path of a folder"] * bool(
+        allowed.roots(address=st.get_option("server.address"))
+    )
+    return ", or ".join(ways) or "the name of a model that is on this machine"
+
+
 def other(here: tuple[str, ...]) -> None:
     """A box for any other name."""
     with st.form("any-model", border=False):
         left, right = st.columns([5, 1], vertical_alignment="bottom")
-        name = left.text_input("Any model", key="any-name", placeholder="owner/name, or the path of a folder", autocomplete="off")
+        name = left.text_input("Any model", key="any-name", placeholder=hint(), autocomplete="off")
         if right.form_submit_button("Open", width="stretch") and name.strip():
             picker.choose(name.strip())
             st.rerun()

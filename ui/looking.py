@@ -13,7 +13,7 @@ from ui import pick, shown, state
 from ui.words import words
 from viz import Part, head_grid, percent, reading_view
 
-CLEAR = 0.3  # from this mean weight on, a head is said to look at the token before
+CLEAR = 0.3  # from this mean weight or correlation on, a head is said to do what it does
 
 
 def where_it_looks(folder: Path, model, trace, chosen: int) -> Part:
@@ -30,6 +30,7 @@ def where_it_looks(folder: Path, model, trace, chosen: int) -> Part:
         link="" if trace.target else "text",
     )
     facts = {"layer": layer, "head": head, "kind": kind, "name": model.info.name.replace("*", r"\*")}
+    facts["formula"] = trace.attention[kind].formula(layer).replace("*", r"\*")
     facts["call"] = "trace(text, target)" if trace.target else "trace(text)"
     section = "where cross" if kind == "cross" else "where both ways" if pick.both_ways(model.info) else "where"
     return Part("reading", view, words(folder, section, **facts), late=True)
@@ -39,9 +40,9 @@ def all_heads(folder: Path, model, trace) -> Part:
     """Every head as a thumbnail; a beginner reads in words what the one that is shown looks for."""
     kind, (layer, head) = pick.kind(model.info), pick.chosen_head(model)
     if state.level() == "beginner":
-        previous = pick.favourite(model.info.name, kind).previous
-        section = "heads cross" if previous is None else "heads" if previous > CLEAR else "heads unclear"
-        return Part("heads", None, words(folder, section, share=percent(previous or 0)))
+        score = pick.favourite(model.info.name, kind).score
+        section = ("heads cross" if kind == "cross" else "heads") + ("" if score > CLEAR else " unclear")
+        return Part("heads", None, words(folder, section, share=percent(max(0.0, score))))
     attention = trace.attention[kind]
     queries, keys = shown.shown(attention.queries), shown.shown(attention.keys)
     maps = (shown.weights_of(attention[one], queries, keys) for one in range(attention.layers))

@@ -14,11 +14,12 @@ KINDS = ("Cross", "Encoder", "Decoder")  # of an encoder-decoder; a newcomer mee
 
 @dataclass(frozen=True)
 class Favourite:
-    """The head that a newcomer should meet first, and its mean weight on the token before (None in cross-attention)."""
+    """The head that a newcomer should meet first, and what it does: its mean weight on the token before, or in cross-attention
+    how far it goes along with the target (a correlation)."""
 
     layer: int
     head: int
-    previous: float | None
+    score: float
 
 
 @lru_cache(maxsize=64)
@@ -32,7 +33,7 @@ def favourite(name: str, kind: str = "self") -> Favourite:
 
         scores = np.mean([alignment(loaded.read(name, text, text)) for text in SAMPLES[:2]], axis=0)
         layer, head = np.unravel_index(scores.argmax(), scores.shape)
-        return Favourite(int(layer), int(head), None)
+        return Favourite(int(layer), int(head), float(scores.max()))
     scores = loaded.head_scores(name, kind)
     best = scores.loc[scores["previous"].idxmax()]
     return Favourite(int(best["layer"]), int(best["head"]), float(best["previous"]))
@@ -55,16 +56,22 @@ def side_bar(name: str) -> None:
             width="stretch",
             wrap=False,
             help="Cross: from the target to the source. Encoder: within the source. Decoder: within the target.",
+            on_change=forget_token,
         )
     first = favourite(name, kind(info))
-    if st.session_state.pop("favourites-next", False):
-        st.session_state["layer"], st.session_state["head"] = first.layer, first.head
-    layers = info.decoder_layers if kind(info) in ("decoder", "cross") else info.layers
+    for choice in st.session_state.pop("favourites-next", ()):
+        st.session_state[choice] = getattr(first, choice)
+    in_decoder = kind(info) in ("decoder", "cross")
+    layers, heads = (info.decoder_layers, info.decoder_heads) if in_decoder else (info.layers, info.heads)
     left, right = st.sidebar.columns(2, gap="small")
     with left:
         one_of("layer", range(layers), first.layer)
     with right:
-        one_of("head", range(info.heads), first.head)
+        one_of("head", range(heads), first.head)
+
+
+def forget_token() -> None:
+    st.session_state["token"] = None
 
 
 def kind(info) -> str:
@@ -83,8 +90,8 @@ def both_ways(info) -> bool:
 def one_of(name: str, numbers: range, default: int) -> None:
     """A picker of a layer or a head by its number, shown and linked as L0, L1, … or H0, H1, …"""
     state.check_link(name, [f"{name[0].upper()}{number}" for number in numbers], f"the {name}")
-    if st.session_state.get(name) not in numbers:
-        st.session_state.pop(name, None)  # chosen on a larger model
+    if name in st.session_state and st.session_state[name] not in numbers:
+        st.session_state[name] = default  # chosen on a larger stack; without a word the browser would go on showing it
     letter = name[0].upper()
     st.selectbox(name.capitalize(), numbers, default, lambda number: f"{letter}{number}", key=name, bind="query-params")
 
@@ -111,9 +118,10 @@ def token(position: int, newest: int) -> None:
 
 def newest(model, trace) -> int:
     """The token that is shown while none is chosen: an encoder's first mask, else the last that was typed."""
-    if model.info.kind == "encoder":
+    if both_ways(model.info):
         typed = [i for i, token in enumerate(trace.tokens) if token.start < token.end]
-        return (model.places(trace) or typed[-1:] or [0])[0]
+        masks = model.places(trace) if model.info.kind == "encoder" else []
+        return (masks or typed[-1:] or [0])[0]
     return len(trace.read) - 1
 
 

@@ -6,6 +6,8 @@ it only while the other is loading: pages ask `in_use`.
 
 from __future__ import annotations
 
+import os
+import re
 import uuid
 from typing import NoReturn
 
@@ -16,10 +18,11 @@ from models.errors import ModelError
 from models.gallery import count, file_size
 from models.huggingface.names import is_folder_name
 from models.progress import Progress
-from ui import allowed, cached, loaded, state
+from ui import allowed, boxes, cached, loaded, state
 from ui.shelf import Job
 from ui.text import plain
 
+HUB_ADDRESS = re.compile(r"^https?://huggingface\.co/(?=[^/\s]+)|(?<=\w)/(tree|blob)/main/?$|(?<=\w)/$")
 POLL = 0.5  # seconds between two looks at a loading
 REMEMBERED = 6  # recent choices of a visitor
 SHOWN = 40  # characters of a name in the side bar
@@ -59,13 +62,21 @@ def side_bar() -> None:
         accept_new_options=True,
         help="Choose a model, or type the name of one on the Hugging Face Hub, such as gpt2, or the path of a folder.",
     )
-    job = settle((asked or "").strip())
+    job = settle(tidied(asked or ""))
     slot = st.session_state["about"] = st.container(key="about-model", gap="small")
     if job:
         with slot:
             st.fragment(wait, run_every=POLL)()
     elif in_use() in loaded.shelf:
         about()
+
+
+def tidied(name: str) -> str:
+    """One name for what people write in several ways: an address of the Hub, a path with a slash at its end."""
+    name = HUB_ADDRESS.sub("", name.strip())
+    if is_folder_name(name) and not name.startswith(("~", "\\\\")):
+        name = os.path.normpath(name) if os.path.isabs(name) else os.path.join(".", os.path.normpath(name))
+    return name
 
 
 def choices() -> list[str]:
@@ -115,16 +126,21 @@ def take(name: str) -> None:
     st.session_state["changed"] = name != in_use()
     if name == in_use():
         return
+    before = loaded.info(in_use())
     st.session_state["in-use"], st.session_state["token"] = name, None
     if name not in models.names():
         st.session_state["recent"] = [name, *(one for one in st.session_state.get("recent", []) if one != name)][:REMEMBERED]
     info = loaded.model(name).info
-    st.session_state["favourites-next"] = True  # the layer and head of the model before mean nothing here
-    for choice, size in (("layer", info.layers), ("head", info.heads)):  # what the link asked for is on this model
-        number = st.session_state["linked"].pop(choice, "")[1:]
-        if number.isdecimal() and int(number) < size:
-            st.session_state[choice] = int(number)
-            st.session_state["favourites-next"] = False
+    boxes.follow(before, info)
+    # The layer and head of the model before mean nothing here, but those of a link do.
+    st.session_state["favourites-next"] = {"layer", "head"}
+    for choice, size in (("layer", max(info.layers, info.decoder_layers)), ("head", max(info.heads, info.decoder_heads))):
+        asked = st.session_state["linked"].pop(choice, "")
+        if asked[1:].isdecimal() and int(asked[1:]) < size:
+            st.session_state[choice] = int(asked[1:])
+            st.session_state["favourites-next"].discard(choice)
+        elif asked:
+            state.complain(f"linked {choice}", asked, f"the {choice}")
 
 
 def go_back(sentence: str) -> NoReturn:

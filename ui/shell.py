@@ -10,7 +10,7 @@ import streamlit as st
 
 import models
 from ui import boxes, cached, gallery, loaded, picker, state
-from ui.show import picture
+from ui.show import complaint, picture
 from ui.text import plain
 
 if TYPE_CHECKING:
@@ -54,7 +54,11 @@ def live(draw: Callable[[LanguageModel, Trace], None]) -> None:
             st.rerun()
         text, second = boxes.write(loaded.info(name))
         with nullcontext() if name in loaded.shelf else st.spinner("Preparing the model …"):
-            trace, model = loaded.read(name, text, second), loaded.model(name)
+            try:
+                trace, model = loaded.read(name, text, second), loaded.model(name)
+            except Exception as error:
+                st.error(plain(complaint("This text", error, "read")), icon=":material/report:")
+                return
         if trace.cut:
             st.info(
                 f"{name.capitalize() if name in models.names() else plain(name)} reads at most {len(trace.tokens):,} tokens at a "

@@ -9,6 +9,7 @@ from functools import cache
 
 import streamlit as st
 
+from ui.text import plain
 from viz.board import Part
 from viz.view import View
 
@@ -32,7 +33,7 @@ def picture(name: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        st.error(complaint(name, error), icon=":material/report:")
+        st.error(plain(complaint(name, error)), icon=":material/report:")
 
 
 def part(name: str, build: Callable[..., Part], *arguments) -> Part:
@@ -43,10 +44,11 @@ def part(name: str, build: Callable[..., Part], *arguments) -> Part:
         return Part(name, None, complaint(name, error))
 
 
-def complaint(name: str, error: Exception) -> str:
-    logging.getLogger(__name__).exception("%s could not be drawn", name)
+def complaint(name: str, error: Exception, doing: str = "drawn") -> str:
+    """What went wrong, as a sentence; the log has the rest."""
+    logging.getLogger(__name__).error("%s could not be %s", name, doing, exc_info=error)
     sentence = str(error) if isinstance(error, ValueError) else "Something in it went wrong; the server's log says what."
-    return f"{name} could not be drawn. {sentence}"
+    return f"{name} could not be {doing}. {sentence}"
 
 
 def choice(key: str):

@@ -66,8 +66,10 @@ def as_written(tokens: Sequence[Token], *texts: str) -> list[Token]:
         text = texts[min(token.segment, len(texts) - 1)]
         start = ends.get(token.segment, token.start)
         if token.start < token.end and token.end > start and not token.fragment:
-            token = replace(token, text=text[start : token.end])
-        ends[token.segment] = max(start, token.end)
+            typed = text[start : token.end]  # an unknown token is what was typed; a mask is a mask
+            token = replace(token, text=typed, special=token.special and typed.strip() == token.text.strip())
+        if token.start < token.end or not token.special:  # one that was added has read nothing
+            ends[token.segment] = max(start, token.end)
         written.append(token)
     return written
 

@@ -23,10 +23,14 @@ def check_link(name: str, allowed: tuple, meaning: str) -> None:
     """Say so when the URL asks for something that does not exist. The widget bound to it then falls back to its default."""
     asked = st.query_params.get(name)
     if asked is not None and asked not in [str(value) for value in allowed]:
-        complaints = st.session_state.setdefault("complaints", {})
-        complaints[name] = (
-            f"The link asks for {meaning} “{plain(asked[:SHOWN])}”, which does not exist here. You see the default instead."
-        )
+        complain(name, asked, meaning)
+
+
+def complain(name: str, asked: str, meaning: str) -> None:
+    """Keep a sentence for `show_complaints`."""
+    st.session_state.setdefault("complaints", {})[name] = (
+        f"The link asks for {meaning} “{plain(asked[:SHOWN])}”, which does not exist here. You see the default instead."
+    )
 
 
 def show_complaints() -> None:

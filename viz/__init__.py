@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from viz.board import Card, Part, board
 from viz.head_grid import head_grid
+from viz.head_view import head_view
+from viz.model_view import model_view
 from viz.prediction_bars import prediction_bars
+from viz.query_key_view import query_key_view
 from viz.reading_view import reading_view
 from viz.token_chips import token_chips
 from viz.view import Assets, View, pack, percent
@@ -16,9 +19,12 @@ __all__ = [
     "View",
     "board",
     "head_grid",
+    "head_view",
+    "model_view",
     "pack",
     "percent",
     "prediction_bars",
+    "query_key_view",
     "reading_view",
     "token_chips",
 ]

@@ -1,15 +1,17 @@
-"""One head's attention as a Plotly heatmap: a row for each query, a column for each key."""
+"""Attention as Plotly heatmaps: a row for each query, a column for each key; one head, all of a layer, or a difference."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.palette import SEQUENTIAL
+from viz.model_view.shrink import edges, shrink
+from viz.palette import DIVERGING, SEQUENTIAL
 from viz.tokens import label
 
 _MOST_TICKS = 40
@@ -17,6 +19,9 @@ _LONGEST_TICK = 18  # characters
 _LINE = 34  # pixels of the title
 _BAR_ROOM = 62  # pixels of the colour bar with its text, above the picture
 _TICK_ROOM = 110  # pixels of tick text and axis title below it
+_GRID_SIDE = 64  # the most cells a side of each heatmap in a grid
+_GRID_ROW = 196  # pixels of a row of heatmaps, and of the name above each
+_GRID_NAME = 26
 _BAR = {
     "orientation": "h",
     "x": 0,
@@ -32,6 +37,8 @@ _BAR = {
     "ticksuffix": " %",
     "nticks": 6,
 }
+# An axis of a heatmap in a grid: what stands where is said on hover.
+_BARE = {"type": "category", "showticklabels": False, "showgrid": False, "zeroline": False, "ticks": "", "constrain": "domain"}
 
 
 def heatmap(
@@ -49,33 +56,110 @@ def heatmap(
     `from “ dog” (5) to “ the” (3): 12.3 %`. Queries and keys are tokens (anything with a `.text`) or strings, shown as text
     whatever they hold. Raises ValueError where the weights do not fit the tokens.
     """
+    weights = _fitting(weights, queries, keys)
+    percent = _percent(weights)
+    top = _top(percent, scale)
+    hover = "from %{y} to %{x}: %{z:.3r} %<extra></extra>"
+    return _one(queries, keys, percent, title, unit, {"zmin": 0, "zmax": top, "colorscale": SEQUENTIAL, "hovertemplate": hover})
+
+
+def difference(
+    queries: Sequence[Any],
+    keys: Sequence[Any],
+    a: np.ndarray,
+    b: np.ndarray,
+    names: tuple[str, str] = ("first", "second"),
+    title: str = "",
+) -> go.Figure:
+    """a − b, two heads' weights [query, key] on the same tokens, in percentage points, rounded to 0.0001.
+
+    Red is where `a` gives more, blue where `b` does, white where they agree; the scale goes as far to either side as the largest
+    difference. `names` are what the two are called. Axes and hover as in `heatmap`. Where either is NaN (masked), nothing is
+    drawn. Raises ValueError where the weights do not fit the tokens.
+    """
+    points = _percent(_fitting(a, queries, keys).astype(np.float64) - _fitting(b, queries, keys))
+    most = float(np.nanmax(np.abs(points), initial=0.0)) or 1.0
+    first, second = (escape_plotly(_short(name)) for name in names)
+    hover = "from %{y} to %{x}: %{z:+.3r} percentage points<extra></extra>"
+    scale = {"zmin": -most, "zmax": most, "colorscale": DIVERGING, "hovertemplate": hover}
+    figure = _one(queries, keys, points, title, "", scale)
+    figure.update_traces(colorbar={"title": {"text": f"{first} − {second} (percentage points)"}, "ticksuffix": ""})
+    return figure
+
+
+def heatmap_grid(
+    queries: Sequence[Any],
+    keys: Sequence[Any],
+    weights: np.ndarray,
+    columns: int = 4,
+    title: str = "",
+    unit: str = "attention",
+    scale: Literal["fixed", "own"] = "fixed",
+    names: Sequence[str] | None = None,
+) -> go.Figure:
+    """All heads of a layer, weights [heads, query, key] in [0, 1], drawn in per cent with one colour scale and one colour bar.
+
+    The scale (cividis) runs from 0 to 100 %, or with `scale="own"` to the largest weight of all heads. Above 64 tokens a cell is
+    the maximum of those that it covers; the picture says so, and pointing at it says which they are. `names` are what the heads
+    are called (H0, H1, … otherwise). Raises ValueError where weights or names do not fit.
+    """
     weights = np.asarray(weights)
-    if weights.shape != (len(queries), len(keys)) or weights.size == 0:
-        raise ValueError(f"Weights of shape {weights.shape} do not fit {len(queries)} queries and {len(keys)} keys.")
-    percent = (100 * weights.astype(np.float64)).round(4).astype(np.float32)
-    top = 100.0 if scale == "fixed" else float(np.nanmax(percent, initial=0.0)) or 100.0
-    rows, columns = weights.shape
+    if weights.ndim != 3 or weights.shape[1:] != (len(queries), len(keys)) or weights.size == 0 or columns < 1:
+        raise ValueError(
+            f"Weights of shape {weights.shape} do not fit {len(queries)} queries and {len(keys)} keys: give [heads, query, key]."
+        )
+    names = [f"H{head}" for head in range(len(weights))] if names is None else list(names)
+    if len(names) != len(weights):
+        raise ValueError(f"There are {len(weights)} heads, and {len(names)} names for them.")
+    percent = _percent(shrink(weights, _GRID_SIDE))
+    words = "down: from (query), across: to (key)"
+    if max(len(queries), len(keys)) > _GRID_SIDE:
+        words += "<br>a cell is the largest of " + " × ".join(_span(size) for size in (len(queries), len(keys)))
+    above = _BAR_ROOM + (_LINE if title else 0) + 18 * (1 + words.count("<br>"))
+    side = min(_GRID_ROW, 1200 // columns)
+    inside = -(-len(weights) // columns) * (side + _GRID_NAME)
+    height = above + inside + 10
+    x, y = _spans(keys), _spans(queries)
+    square = max(percent.shape[1:]) <= 4 * min(percent.shape[1:])
+    figure, layout = go.Figure(), {}
+    for head, name in enumerate(names):
+        number, (row, column) = head + 1 if head else "", divmod(head, columns)
+        top = 1 - (row * (side + _GRID_NAME) + _GRID_NAME) / inside
+        across = [column / columns, (column + 0.94) / columns]
+        placed = {"domain": across, "anchor": f"y{number}", "side": "top", "constraintoward": "left"}
+        layout[f"xaxis{number}"] = _BARE | placed | {"title": {"text": escape_plotly(name), "standoff": 2}}
+        placed = {"domain": [max(0, top - side / inside), top], "anchor": f"x{number}", "autorange": "reversed"}
+        layout[f"yaxis{number}"] = _BARE | placed | {"constraintoward": "top"}
+        if square:
+            layout[f"yaxis{number}"] |= {"scaleanchor": f"x{number}", "scaleratio": 1}
+        called = escape_plotly(name).replace("%", "&#37;")  # %{…} would be a place of the template
+        hover = f"{called}, from %{{y}} to %{{x}}: %{{z:.3r}} %<extra></extra>"
+        cells = go.Heatmap(x=x, y=y, z=percent[head], coloraxis="coloraxis", hovertemplate=hover)
+        figure.add_trace(cells.update(xaxis=f"x{number}", yaxis=f"y{number}"))
+    bar = _bar(unit, title, height)
+    colours = {"colorscale": SEQUENTIAL, "cmin": 0, "cmax": _top(percent, scale), "colorbar": bar}
+    figure.update_layout(
+        _look(title, height) | {"margin": {"l": 10, "r": 10, "t": above, "b": 10}, "coloraxis": colours} | layout
+    )
+    figure.add_annotation(
+        text=words, x=0, y=1, xref="paper", yref="paper", xanchor="left", yanchor="bottom", align="left", showarrow=False
+    )
+    return figure
+
+
+def _one(
+    queries: Sequence[Any], keys: Sequence[Any], percent: np.ndarray, title: str, unit: str, scale: dict[str, Any]
+) -> go.Figure:
+    """One heatmap with its axes, and its colour bar above it."""
+    rows, columns = percent.shape
     above = _BAR_ROOM + (_LINE if title else 0)
     side = min(max(240, 120 + 34 * max(rows, columns)), 420) if max(rows, columns) <= 40 else 560
     height = above + side + _TICK_ROOM
-    figure = go.Figure(
-        go.Heatmap(
-            x=_names(keys),
-            y=_names(queries),
-            z=percent,
-            zmin=0,
-            zmax=top,
-            colorscale=SEQUENTIAL,
-            colorbar=_BAR | {"title": {"text": escape_plotly(unit), "side": "top"}, "y": 1 - (above - _BAR_ROOM) / height},
-            hovertemplate="from %{y} to %{x}: %{z:.3r} %<extra></extra>",
-        )
-    )
+    cells = go.Heatmap(x=_names(keys), y=_names(queries), z=percent, colorbar=_bar(unit, title, height), **scale)
+    figure = go.Figure(cells)
     figure.update_layout(
-        title={"text": escape_plotly(title), "x": 0, "y": 1, "yref": "container", "yanchor": "top"} if title else None,
-        height=height,
+        **_look(title, height),
         margin={"l": 10, "r": 10, "t": above, "b": 10},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
         xaxis={"title": {"text": "to (key)"}, "tickangle": -60 if columns > 6 else 0, **_axis(keys)},
         yaxis={"title": {"text": "from (query)"}, "autorange": "reversed", **_axis(queries)},
     )
@@ -83,6 +167,47 @@ def heatmap(
         figure.update_xaxes(constrain="domain", constraintoward="left")
         figure.update_yaxes(constrain="domain", constraintoward="top", scaleanchor="x", scaleratio=1)
     return figure
+
+
+def _bar(unit: str, title: str, height: int) -> dict[str, Any]:
+    """The colour bar at the top of a picture, below its title."""
+    return _BAR | {"title": {"text": escape_plotly(unit), "side": "top"}, "y": 1 - (_LINE if title else 0) / height}
+
+
+def _look(title: str, height: int) -> dict[str, Any]:
+    return {
+        "title": {"text": escape_plotly(title), "x": 0, "y": 1, "yref": "container", "yanchor": "top"} if title else None,
+        "height": height,
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+    }
+
+
+def _fitting(weights: np.ndarray, queries: Sequence[Any], keys: Sequence[Any]) -> np.ndarray:
+    weights = np.asarray(weights)
+    if weights.shape != (len(queries), len(keys)) or weights.size == 0:
+        raise ValueError(f"Weights of shape {weights.shape} do not fit {len(queries)} queries and {len(keys)} keys.")
+    return weights
+
+
+def _percent(weights: np.ndarray) -> np.ndarray:
+    return (100 * weights.astype(np.float64)).round(4).astype(np.float32)
+
+
+def _top(percent: np.ndarray, scale: str) -> float:
+    return 100.0 if scale == "fixed" else float(np.nanmax(percent, initial=0.0)) or 100.0
+
+
+def _span(size: int) -> str:
+    """How many tokens a cell of a grid covers."""
+    lengths = np.diff(edges(size, _GRID_SIDE))
+    return str(lengths[0]) if lengths.min() == lengths.max() else f"{lengths.min()} or {lengths.max()}"
+
+
+def _spans(tokens: Sequence[Any]) -> list[str]:
+    """What the hover of a grid calls each row or column: a token, or the first and the last of those that it covers."""
+    names, cuts = _names(tokens), edges(len(tokens), _GRID_SIDE).tolist()
+    return [names[start] if end == start + 1 else f"{names[start]} … {names[end - 1]}" for start, end in pairwise(cuts)]
 
 
 def escape_plotly(text: str) -> str:
@@ -103,12 +228,16 @@ def _visible(text: str) -> str:
     return " " * (len(text) - len(text.lstrip(" "))) + label(text.lstrip(" ")) if text.strip(" ") else label(text)
 
 
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST_TICK else text[: _LONGEST_TICK - 1] + "…"
+
+
 def _axis(tokens: Sequence[Any]) -> dict[str, Any]:
     """Tick text for every token, or for every so many where they would run into one another."""
     step = -(-len(tokens) // _MOST_TICKS)
     shown = range(0, len(tokens), step)
     short = [label(_text(tokens[i])) for i in shown]
-    short = [text if len(text) <= _LONGEST_TICK else text[: _LONGEST_TICK - 1] + "…" for text in short]
+    short = [_short(text) for text in short]
     return {
         "type": "category",
         "tickmode": "array",

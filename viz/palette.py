@@ -48,7 +48,44 @@ HEADS = (
     "#9c18b4",
 )
 
-HEADS_ON_LIGHT = HEADS_ON_DARK = HEADS
+# Sixteen for thin lines on one page only: as far apart as those above to every kind of eye, and each at a contrast of at least
+# 2.4 with its own page. tests/viz/test_head_view.py measures it.
+HEADS_ON_LIGHT = (
+    "#1200fc",
+    "#ea0012",
+    "#d87efc",
+    "#5a2412",
+    "#12365a",
+    "#fc7e12",
+    "#7e7e6c",
+    "#a2a2b4",
+    "#a236b4",
+    "#486cfc",
+    "#5a00a2",
+    "#127e00",
+    "#b46cb4",
+    "#6c487e",
+    "#7e3636",
+    "#5ab46c",
+)
+HEADS_ON_DARK = (
+    "#00eaea",
+    "#c60000",
+    "#a200fc",
+    "#d8b400",
+    "#0090b4",
+    "#c67e12",
+    "#7e7e6c",
+    "#a2b490",
+    "#a200b4",
+    "#6cb4fc",
+    "#b46cfc",
+    "#ead824",
+    "#fc24b4",
+    "#6c5a7e",
+    "#b4d8a2",
+    "#006c36",
+)
 
 SHADE_EXPONENT = 0.7  # see `shade`; view.js has the same number, and a test holds them together
 

@@ -2,7 +2,7 @@
 
 const SHADE_EXPONENT = 0.7; // the same as in palette.py
 
-// The header of `pack` in view.py, with arrays[name] = {shape, data}: Uint8Array, Int32Array or Float32Array (from float16).
+// The header of `pack` in view.py, with arrays[name] = {shape, data}: Uint8Array, Int32Array or Float32Array (from float16, float32).
 function unpack(data) {
   let bytes = data instanceof Uint8Array ? data : new Uint8Array(data);
   if (bytes.byteOffset % 8) bytes = bytes.slice(); // typed arrays need their alignment
@@ -15,6 +15,7 @@ function unpack(data) {
     let values;
     if (dtype === "uint8") values = new Uint8Array(bytes.buffer, at, size);
     else if (dtype === "int32") values = new Int32Array(bytes.buffer, at, size);
+    else if (dtype === "float32") values = new Float32Array(bytes.buffer, at, size);
     else if (dtype === "float16") values = fromHalf(new Uint16Array(bytes.buffer, at, size));
     else throw new Error("unknown dtype " + dtype);
     header.arrays[name] = { shape, data: values };

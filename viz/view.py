@@ -16,7 +16,7 @@ import numpy as np
 from viz.palette import standalone_css
 
 _HERE = Path(__file__).parent
-_DTYPES = ("uint8", "float16", "int32")
+_DTYPES = ("uint8", "float16", "float32", "int32")
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,8 @@ def pack(header: dict[str, Any], **arrays: np.ndarray) -> bytes:
 
     Layout: uint32 little-endian, the length of the JSON; the JSON in UTF-8, which is the header and
     `arrays: {name: {dtype, shape, offset}}`; zeros up to a multiple of 8; then the raw little-endian buffers, each on a
-    multiple of 8, at `offset` counted from the first of them. Raises ValueError for a dtype other than uint8, float16, int32.
+    multiple of 8, at `offset` counted from the first of them. Raises ValueError for a dtype other than uint8, float16,
+    float32, int32.
     """
     offset, directory, parts = 0, {}, []
     for name, array in arrays.items():

@@ -32,6 +32,7 @@ class Layout:
 
     calls: tuple[str, ...]
     blocks: dict[str, list[nn.Module]]
+    heads: dict[str, int]  # of each kind of attention
     others: int = 0  # layers of the same stacks that hold no attention, such as state-space layers
 
     def split(self, record: Record, without: str | None = None) -> dict[str, list[Call]]:
@@ -81,7 +82,8 @@ def find(network: nn.Module, run: Callable[[], object], pairs: bool) -> Layout:
     found = {id(block) for stack in blocks.values() for block in stack}
     stacks = [[id(one) for one in part] for part in network.modules() if isinstance(part, nn.ModuleList)]
     others = sum(len(set(stack) - found) for stack in stacks if found & set(stack))
-    return Layout(named, blocks, others)
+    heads = {kind: call.shape[0] for kind, call in zip(named, record.calls, strict=True)}
+    return Layout(named, blocks, heads, others)
 
 
 def _block(network: nn.Module, visits: list[Visit], kinds: tuple[str, ...], call: int) -> nn.Module:

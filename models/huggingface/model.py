@@ -64,6 +64,8 @@ class HuggingFaceModel(LanguageModel):
         self.bytes = sum(one.numel() * one.element_size() for one in network.parameters())
         self._recent = Recent()
         self._tap: int | None = None
+        if not all(bool(torch.isfinite(one.sum(dtype=torch.float32))) for one in network.parameters() if one.is_floating_point()):
+            raise ModelError("Some of its weights are not numbers (NaN or infinite), so nothing it says can be trusted.")
         try:
             self._ready()
         except ModelError:
@@ -79,6 +81,9 @@ class HuggingFaceModel(LanguageModel):
 
     def token_text(self, id: int) -> str:
         return self.vocabulary.text(id)[0]
+
+    def is_special(self, id: int) -> bool:
+        return id in self.vocabulary.special
 
     def trace(self, text: str, target: str = "", edits: Sequence = ()) -> Trace:
         """Read a text. target: what an encoder-decoder has said so far; for an encoder that takes pairs, the second text."""
@@ -300,6 +305,7 @@ class HuggingFaceModel(LanguageModel):
     def _facts(self, name: str, source: str, notes: Sequence[str]) -> ModelInfo:
         config, stacks = self.config, self._layout.blocks
         notes = list(notes)
+        heads = next(self._layout.heads[kind] for kind in ("self", "encoder") if kind in self._layout.heads)
         if self._tap:
             notes.append(
                 f"{type(self.network).__name__} computes attention in its own way: "
@@ -312,14 +318,15 @@ class HuggingFaceModel(LanguageModel):
             name=name,
             kind=self.kind,
             layers=len(first_stack),
-            heads=config.num_attention_heads,
-            kv_heads=getattr(config, "num_key_value_heads", None) or config.num_attention_heads,
+            heads=heads,
+            kv_heads=getattr(config, "num_key_value_heads", None) or heads,
             d_model=config.hidden_size,
             vocabulary=self.vocabulary.size,
             context=self._context(),
             parameters=sum(one.numel() for one in self.network.parameters()),
             source=source,
             decoder_layers=len(stacks.get("decoder", ())),
+            decoder_heads=self._layout.heads.get("decoder", 0),
             predicts=self.predicts,
             queries=not self._tap,
             pairs=self.kind == "encoder" and self.vocabulary.pairs,

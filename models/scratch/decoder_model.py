@@ -58,6 +58,9 @@ class DecoderModel(LanguageModel):
     def token_text(self, id: int) -> str:
         return self.vocabulary.text(id)[0]
 
+    def is_special(self, id: int) -> bool:
+        return id == self.vocabulary.start
+
     def trace(self, text: str, target: str = "", edits: Sequence = ()) -> Trace:
         if target:
             raise ValueError(f"{self.info.name} is a decoder: it has no second text. Leave the target empty.")

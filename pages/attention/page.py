@@ -27,7 +27,7 @@ def summary(model, trace, kind: str, layer: int, head: int) -> None:
         return say(
             HERE, "summary cross", layer=layer, head=head, special=percent(weights[:, special].sum(-1).mean()),
             entropy=f"{entropy_of(weights).mean():.2f}", even=f"{np.log(weights.shape[1]):.2f}",
-            along=f"{alignment(trace)[layer, head]:.2f}".replace("-", "−"),
+            along=f"{alignment(trace)[layer, head]:.2f}".replace("-", "−") if len(tokens) > 1 else "– (it takes two tokens)",
         )  # fmt: skip
     if len(tokens) == 1:
         return say(HERE, "single")
@@ -84,7 +84,11 @@ def draw(model, trace) -> None:
         st.markdown("##### In words")
         summary(model, trace, kind, layer, head)
         how = "read cross" if kind == "cross" else "read both ways" if pick.both_ways(model.info) else "read"
-        say(HERE, how, layer=layer, head=head, kind=kind, name=plain(model.info.name))
+        whole, name = attention[layer][head].sum(-1).min() > 0.999, model.info.name.replace("`", "’")
+        say(
+            HERE, how, layer=layer, head=head, kind=kind, name=name, formula=attention.formula(layer),
+            total="adds up to 100 %" if whole else "adds up to less than 100 %: the rest goes to a sink, which is no token",
+        )  # fmt: skip
         if kind != "cross":
             wanted = st.toggle(
                 "BertViz head view", key="bertviz", bind="query-params", help="The view that many know, on these numbers."

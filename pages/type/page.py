@@ -8,6 +8,7 @@ import streamlit as st
 from analysis import prediction_entropy, surprise
 from ui import boxes, looking, pick, picker, shell, shown, state
 from ui.show import choice, part, show
+from ui.text import plain
 from ui.words import words
 from viz import Card, Part, board, percent, prediction_bars, token_chips
 from viz.tokens import label
@@ -87,7 +88,8 @@ def predictions(model, trace) -> list[Part]:
     if not places:
         return [Part("bars", None, words(HERE, "unmasked" if model.info.mask else "maskless", mask=model.info.mask))]
     several = len(places) > 1
-    return [
+    rest = [Part("more", None, words(HERE, "more", shown=MASKS, all=len(places)))] if len(places) > MASKS else []
+    return rest + [
         part("What the model predicts", what_it_predicts, model, trace, place, i if several else None, *settings)
         for i, place in enumerate(places[:MASKS])
     ]
@@ -108,6 +110,9 @@ def react(model, trace) -> None:
             source = len(shown.shown(trace.tokens).places) if kind == "cross" else 0
             if position >= source:
                 pick.token(shown.shown(read).places[position - source], pick.newest(model, trace))
+        case {"part": str() as name, "value": {"id": id}} if model.is_special(id):
+            sign = model.token_text(id)
+            st.toast(f"“{plain(sign)}” is no text but a sign of the model's own, so it cannot be added.", icon=":material/block:")
         case {"part": str() as name, "value": {"id": id}}:
             if model.info.kind == "encoder":
                 number = int(name.removeprefix("bars") or 0)

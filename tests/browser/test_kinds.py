@@ -157,3 +157,36 @@ def test_each_attention_of_an_encoder_decoder(open_with, folders, kind, rows, co
     )
     expect(page.get_by_text("In words")).to_be_visible()
     assert page.locator(".stException, .stAlertContainer:has-text('went wrong')").count() == 0
+
+
+def test_a_layer_that_the_other_stack_lacks_gives_way(open_with):
+    page = open_with("T5", level="intermediate", attention="Encoder", layer="L2", target="the dog")
+    expect(page.get_by_text("Where it looks through L2")).to_be_visible()
+    page.get_by_role("radio", name="Cross").or_(page.get_by_role("button", name="Cross")).first.click()
+    expect(page.get_by_text(re.compile("Where it looks through L[01] H"))).to_be_visible()
+    shown = page.get_by_text(re.compile("Where it looks through L[01] H")).inner_text()
+    layer = re.search(r"L\d", shown)[0]
+    expect(page.get_by_role("combobox", name="Layer")).to_have_value(layer)
+    assert page.get_by_text("could not be drawn").count() == 0
+
+
+def test_the_mask_follows_the_model(open_with, open_page, folders):
+    """Another model has another mask, or none: then the words that were covered come back."""
+    page = open_with("BERT")
+    press(page, "cat")
+    expect(box(page)).to_have_value("The <mask> sat on the mat.")
+    picker = page.get_by_role("combobox", name="Model")
+    picker.click()
+    page.get_by_role("option", name="writer").click()
+    expect(box(page)).to_have_value(TEXT, timeout=WAIT)
+
+
+def test_a_text_too_long_for_the_address_stays_on_the_next_page(open_page):
+    page = open_page("/?level=intermediate")
+    expect(bars(page).first).to_be_visible(timeout=WAIT)
+    long = "Alpha beta gamma. " * 500
+    box(page).fill(long)
+    expect(page.get_by_text("are left out here")).to_be_visible()
+    page.get_by_role("link", name="Attention").click()
+    expect(page.get_by_text("In words")).to_be_visible()
+    expect(box(page)).to_have_value(long)

@@ -15,6 +15,7 @@ from tokenizers import processors
 
 import models
 from analysis import head_scores, prediction_entropy, surprise
+from models.errors import ModelError
 from models.huggingface.model import HuggingFaceModel
 from models.recorder import recording
 from tests.models.networks import NETWORKS, network, tokenizer
@@ -114,6 +115,44 @@ def test_weights_are_what_the_block_does_with_queries_keys_and_values(name):
         raised = np.exp(scores - scores.max(-1, keepdims=True))
         shares = attention[0] / attention[0].sum(-1, keepdims=True)
         np.testing.assert_allclose((raised / raised.sum(-1, keepdims=True))[seen], shares[seen], atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["GPT-2", "T5", "Gemma 2, soft-capped", "GPT-OSS, sinks", "GPT-J"])
+def test_the_formula_on_screen_is_the_one_that_gives_the_weights(name):
+    """Computed from queries and keys as the formula says, where no key is masked: the last row of a causal or of any text."""
+    attention = model(name).trace(TEXT[:12], "Once" if name in BOTH else "").attention["encoder" if name in BOTH else "self"]
+    formula = attention.formula(0)
+    if name == "GPT-J":
+        assert formula == "softmax of its scores"
+        return
+    q, k = attention.q(0), attention.k(0)
+    scores = q[:, -1:] @ k.transpose(0, 2, 1)
+    scores = scores / np.sqrt(q.shape[-1]) if "/√d" in formula else scores
+    if "tanh" in formula:
+        scores = 2.0 * np.tanh(scores / 2.0)
+    plain = "bias" not in formula and "sink" not in formula
+    raised = np.exp(scores - scores.max(-1, keepdims=True))
+    given = attention[0][:, -1:]
+    same = np.allclose(raised / raised.sum(-1, keepdims=True), given, atol=1e-4)
+    seen = (given > 0).all()
+    assert same == (plain and seen) or not seen
+    assert ("bias" in formula) == (name == "T5") and ("sink" in formula) == ("sinks" in name)
+
+
+def test_weights_that_are_no_numbers_are_refused():
+    built = network("GPT-2")
+    built.transformer.h[1].mlp.c_fc.weight[3, 3] = float("nan")
+    with pytest.raises(ModelError, match="not numbers"):
+        HuggingFaceModel(built, tokenizer("decoder"), "decoder", True, "broken")
+
+
+def test_a_token_without_a_vector_is_a_sentence():
+    tokens = tokenizer("decoder")
+    tokens.add_tokens(["zebra"])
+    one = HuggingFaceModel(network("GPT-2"), tokens, "decoder", True, "small")
+    assert one.predict("a horse")
+    with pytest.raises(ValueError, match="no vector for “zebra”"):
+        one.predict("a zebra")
 
 
 def test_queries_that_cannot_be_had_are_a_sentence():

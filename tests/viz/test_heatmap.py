@@ -4,7 +4,7 @@ import json
 import numpy as np
 import pytest
 
-from viz.heatmap import heatmap
+from viz.heatmap import difference, heatmap, heatmap_grid
 
 HOSTILE = [
     "<b>bold</b>",
@@ -60,6 +60,83 @@ def test_a_large_head_travels_as_bytes_not_as_numbers():
 def test_weights_that_do_not_fit_the_tokens_are_refused(shape):
     with pytest.raises(ValueError, match="do not fit"):
         heatmap([" a", " b"], [" a", " b"] if shape != (0, 0) else [], np.zeros(shape))
+
+
+def test_a_difference_is_in_percentage_points_on_a_scale_with_zero_in_the_middle():
+    a, b = causal(6, 1), causal(6, 2)
+    cells = difference([" t"] * 6, [" t"] * 6, a, b, ("L0 H1", "L2 H3")).data[0]
+    np.testing.assert_allclose(cells.z, 100 * (a - b), atol=1e-4)
+    assert cells.zmin == -cells.zmax and cells.zmax == pytest.approx(np.abs(100 * (a - b)).max(), abs=1e-4)
+    assert cells.colorbar.title.text.startswith("L0 H1 − L2 H3")
+    other = difference([" t"] * 6, [" t"] * 6, b, a).data[0]
+    np.testing.assert_array_equal(other.z, -cells.z)
+
+
+def test_no_difference_is_white_and_what_is_masked_stays_blank():
+    a = np.where(np.tri(3), 0.5, np.nan)
+    cells = difference("abc", "abc", a, a).data[0]
+    assert cells.zmax > 0 and (cells.z[np.tri(3, dtype=bool)] == 0).all() and np.isnan(cells.z[0, 1])
+
+
+def test_a_grid_has_every_head_on_one_scale():
+    weights = np.stack([causal(5, seed) / (seed + 1) for seed in range(6)])
+    figure = heatmap_grid([" t"] * 5, [" t"] * 5, weights, columns=4)
+    assert len(figure.data) == 6
+    for head, cells in enumerate(figure.data):
+        np.testing.assert_allclose(cells.z, 100 * weights[head], atol=1e-4)
+        assert cells.coloraxis == "coloraxis"
+    assert (figure.layout.coloraxis.cmin, figure.layout.coloraxis.cmax) == (0, 100)
+    own = heatmap_grid([" t"] * 5, [" t"] * 5, weights / 10, scale="own").layout.coloraxis
+    assert own.cmax == pytest.approx(10 * weights.max(), abs=1e-3)
+    boxes = [(figure.layout[f"xaxis{i}"].domain, figure.layout[f"yaxis{i}"].domain) for i in ("", 2, 3, 4, 5, 6)]
+    for i, (x, y) in enumerate(boxes):
+        assert all(x[0] >= u[1] or u[0] >= x[1] or y[0] >= v[1] or v[0] >= y[1] for u, v in boxes[:i]), "heads overlap"
+
+
+def test_a_large_head_in_a_grid_keeps_its_spike_and_says_that_cells_cover_several():
+    weights = np.zeros((2, 130, 130))
+    weights[1, 77, 20] = 1
+    figure = heatmap_grid([f" q{i}" for i in range(130)], [f" k{i}" for i in range(130)], weights)
+    assert figure.data[0].z.max() == 0 and (figure.data[1].z == 100).sum() == 1
+    row, column = np.argwhere(figure.data[1].z == 100)[0]
+    first, last = (int(part.split("(")[1].rstrip(")")) for part in figure.data[1].y[row].split(" … "))
+    assert first <= 77 <= last
+    first, last = (int(part.split("(")[1].rstrip(")")) for part in figure.data[1].x[column].split(" … "))
+    assert first <= 20 <= last
+    assert "largest of 2 or 3 × 2 or 3" in figure.layout.annotations[0].text
+    assert "largest" not in heatmap_grid("ab", "ab", np.ones((1, 2, 2))).layout.annotations[0].text
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: heatmap_grid("ab", "ab", np.ones((2, 2))),
+        lambda: heatmap_grid("ab", "ab", np.ones((1, 3, 2))),
+        lambda: heatmap_grid("ab", "ab", np.ones((0, 2, 2))),
+        lambda: heatmap_grid("ab", "ab", np.ones((1, 2, 2)), names=["a", "b"]),
+        lambda: difference("ab", "ab", np.ones((2, 2)), np.ones((3, 3))),
+    ],
+)
+def test_what_does_not_fit_a_grid_or_a_difference_is_refused(wrong):
+    with pytest.raises(ValueError, match=r"fit|names"):
+        wrong()
+
+
+def test_a_grid_is_drawn_and_says_which_head_one_points_at(new_page, tmp_path):
+    n = len(HOSTILE)
+    page = new_page()
+    weights = np.stack([np.eye(n), np.full((n, n), 0.1234567)])
+    figure = heatmap_grid(HOSTILE, HOSTILE, weights, columns=2, names=["<b>H0</b>", "H1 %{z}"])
+    figure.write_html(tmp_path / "figure.html", include_plotlyjs=True)
+    page.goto((tmp_path / "figure.html").as_uri())
+    page.locator(".heatmaplayer image").nth(1).wait_for(state="attached")
+    assert page.locator(".xtitle").text_content() == "<b>H0</b>"
+    assert page.locator(".cbaxis").count() == 1
+    box = page.locator(".nsewdrag").nth(1).bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.5 / n, box["y"] + box["height"] * 1.5 / n)
+    page.locator(".hoverlayer text").first.wait_for()
+    said = page.locator(".hoverlayer").text_content()
+    assert said == 'H1 %{z}, from “ <a href="http://x.invalid/">go</a>” (1) to “<b>bold</b>” (0): 12.3 %'
 
 
 @pytest.mark.parametrize("dark", [False, True])

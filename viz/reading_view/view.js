@@ -1,9 +1,11 @@
-// A paragraph whose words are shaded by how much the word one points at looks at them.
+// A paragraph whose words are shaded by how much the word one points at looks at them, in one head or in several, or by a number.
 
 const KINDS = ["", "special", "fragment"];
 const FULL = 0.8; // of the accent: text on it stays readable
 const NUMBERED = 3; // so many of the strongest carry their number
 const NUMBER_FROM = 0.05;
+const STRIP = 5; // CSS pixels of a head's strip with the gap below it; fewer where there are many
+const SAID = 4; // so many heads have their own words in the sentence
 const ROOM = 30; // CSS pixels between the middles of two numbers
 
 function mount({ parentElement, data, setTriggerValue }) {
@@ -13,6 +15,7 @@ function mount({ parentElement, data, setTriggerValue }) {
   if (header.direction !== state.header?.direction) state.direction = header.direction;
   Object.assign(state, { header, tell: setTriggerValue, link: header.link, theme: theme(state.root) });
   write(state);
+  explain(state);
   if (chosenMoved && !state.text.contains(state.root.getRootNode().activeElement)) rove(state, header.chosen);
   if (chosenMoved || state.pointed >= header.tokens.length) state.pointed = -1;
   draw(state);
@@ -36,13 +39,14 @@ function make(state) {
   text.dir = "auto";
   text.setAttribute("role", "group");
   const sentence = element("p", "sentence");
+  const legend = element("p", "legend");
   const spoken = element("p", "hidden");
   spoken.setAttribute("aria-live", "polite");
   const table = element("table");
   const unseen = element("div", "hidden"); // a table itself would keep its height
   unseen.append(table);
-  state.root.replaceChildren(toggle, text, sentence, spoken, unseen);
-  Object.assign(state, { toggle, text, sentence, spoken, table, tokens: [], pointed: -1, focus: 0, direction: "from" });
+  state.root.replaceChildren(toggle, text, sentence, legend, spoken, unseen);
+  Object.assign(state, { toggle, text, sentence, legend, spoken, table, tokens: [], pointed: -1, focus: 0, direction: "from" });
 
   const place = (event) => event.target.closest?.(".token")?.position ?? -1;
   onHover(text, (event) => {
@@ -110,13 +114,65 @@ function write(state) {
   rove(state, Math.min(state.focus, tokens.length - 1));
 }
 
+// What the strips or the shades mean; nothing where attention of one head is shown.
+function explain(state) {
+  const { legend, header, text } = state;
+  const { heads, quantity } = header;
+  legend.hidden = !heads && !quantity;
+  const strip = heads ? Math.max(2, Math.min(STRIP, Math.floor(28 / heads.names.length))) : 0;
+  text.style.setProperty("--strips", heads ? heads.names.length * strip + "px" : "0px");
+  text.style.setProperty("--strip", Math.max(1, strip - 1) + "px");
+  text.strip = strip;
+  const parts = [];
+  if (heads) {
+    parts.push(element("span", "", "shade: the mean; strips:"));
+    const colours = inks(state);
+    heads.names.forEach((name, i) => {
+      const node = element("span", "key");
+      const box = element("i");
+      box.style.background = colours[i];
+      node.append(box, name);
+      parts.push(node);
+    });
+  } else if (quantity) {
+    const node = element("span", "key");
+    const stops = Array.from({ length: 11 }, (_, i) => `color-mix(in srgb, var(--accent) ${100 * FULL * shade(i / 10)}%, transparent)`);
+    const box = element("i", "scale");
+    box.style.background = `linear-gradient(to right, ${stops.join()})`;
+    node.append(quantity.low, box, `${quantity.high} ${quantity.unit}`.trim());
+    parts.push(node);
+  }
+  legend.replaceChildren(...parts);
+}
+
+// The colours of several heads on this page; none where one is shown.
+function inks({ header, theme }) {
+  return header.heads ? (luminance(theme.paper) < 0.2 ? header.heads.dark : header.heads.light) : [];
+}
+
+// A strip a head under the word, as opaque as the head's weight is large.
+function strips({ text }, colours, token, weights) {
+  const shares = weights.map((weight) => 4 * Math.round(25 * shade(weight))); // in steps: most words of a long text stay as they are
+  const key = colours.map((colour, i) => colour + shares[i]).join();
+  if (token.strips === key) return;
+  token.strips = key;
+  const layers = colours.map((colour, i) => {
+    const seen = `color-mix(in srgb, ${colour} ${shares[i]}%, transparent)`;
+    const down = (colours.length - 1 - i) * text.strip;
+    return `linear-gradient(${seen}, ${seen}) 0 calc(100% - ${down}px) / 100% var(--strip) no-repeat`;
+  });
+  const behind = "color-mix(in srgb, var(--accent) var(--shade, 0%), transparent)"; // only the word, not the strips
+  layers.push(`linear-gradient(${behind}, ${behind}) 0 0 / 100% calc(100% - var(--strips) - 1px) no-repeat`);
+  token.word.style.background = colours.length ? layers.join() : "";
+}
+
 function blank(text, position) {
   const node = element("span", "token");
   node.setAttribute("role", "button");
   node.tabIndex = -1;
   node.position = position;
   text.append(node);
-  return { node, opacity: 0, ink: "", faint: false, asked: false, number: "" };
+  return { node, opacity: 0, ink: "", faint: false, asked: false, number: "", strips: "" };
 }
 
 // Spaces before a word stand outside of what is shaded, so that a shade fits its word; line breaks come after their mark.
@@ -127,7 +183,7 @@ function spell(token, pieces, kind) {
   const rest = [first.slice(before.length), ...pieces.slice(1)];
   const broken = rest.join("").includes("\n");
   const lines = rest.map((piece, i) => (i % 2 ? piece : piece.replaceAll("\n", "")));
-  if (kind === "special") word.append(lines.join("").replace(/^[<[|]+|[>\]|]+$/g, ""));
+  if (kind === "special") word.append(/^([<[]\|?)?(.+?)(\|?[>\]])?$/.exec(lines.join(""))?.[2] ?? lines.join(""));
   else fill(word, lines);
   if (broken) {
     // Shown where the line ends; the breaks themselves follow outside of the box.
@@ -138,7 +194,8 @@ function spell(token, pieces, kind) {
   const breaks = (rest.join("").match(/\n/g) ?? []).join("");
   token.node.replaceChildren(...[before, word, breaks].filter((part) => part !== ""));
   token.word = word;
-  Object.assign(token, { opacity: 0, ink: "", faint: false, asked: false, number: "" });
+  token.node.classList.remove("faint");
+  Object.assign(token, { opacity: 0, ink: "", faint: false, asked: false, number: "", strips: "" });
 }
 
 function theme(root) {
@@ -149,16 +206,19 @@ function theme(root) {
 
 // Which way one token is shown: one that looks nowhere (the source, in cross-attention) by who looks at it.
 function wayOf({ header, direction }, from) {
+  if (header.quantity) return "from";
   const count = header.tokens.length;
   const row = header.arrays.weights.data.subarray(from * count, (from + 1) * count);
   return direction === "from" && count > 1 && row.every((weight) => weight === 0) ? "to" : direction;
 }
 
-// weights as seen from one token: its row, or its column
-function seen(state, from, direction = wayOf(state, from)) {
+// weights as seen from one token: its row, or its column; of the mean, or of one of several heads
+function seen(state, from, direction = wayOf(state, from), head = -1) {
   const { header } = state;
+  if (header.quantity) return header.arrays.on.data;
   const count = header.tokens.length;
-  const values = header.arrays.weights.data;
+  const size = count * count;
+  const values = head < 0 ? header.arrays.weights.data : header.arrays.heads.data.subarray(head * size, (head + 1) * size);
   if (direction === "from") return values.subarray(from * count, (from + 1) * count);
   return Float32Array.from({ length: count }, (_, i) => values[i * count + from]);
 }
@@ -178,6 +238,8 @@ function draw(state) {
     return;
   }
   const values = seen(state, asked);
+  const each = (header.heads?.names ?? []).map((_, head) => seen(state, asked, direction, head));
+  const coloured = inks(state);
   const numbered = new Set(strongest(values).slice(0, NUMBERED));
   tokens.forEach((token, i) => {
     const opacity = Math.round(100 * FULL * shade(values[i])) / 100;
@@ -194,7 +256,9 @@ function draw(state) {
       token.asked = i === asked;
       token.word.classList.toggle("asked", token.asked);
     }
-    const number = numbered.has(i) && values[i] >= NUMBER_FROM ? Math.round(100 * values[i]) + " %" : "";
+    strips(state, coloured, token, each.map((row) => row[i]));
+    const short = header.quantity ? header.quantity.words[i] : Math.round(100 * values[i]) + " %";
+    const number = numbered.has(i) && values[i] >= NUMBER_FROM ? short : "";
     if (token.number !== number) {
       token.number = number;
       if (number) token.word.dataset.number = number;
@@ -234,19 +298,30 @@ function named(name) {
 // The sentence, in parts: every second one names a token.
 function sentenceOf(state, asked) {
   const { header } = state;
-  const { names, kinds, chosen } = header;
+  const { names, kinds, chosen, quantity } = header;
+  if (quantity) return ["", kinds[asked] === 1 ? names[asked] : `“${names[asked]}”`, `: ${amount(quantity, asked)}.`];
   const direction = wayOf(state, asked);
   const values = seen(state, asked, direction);
   const name = (i) => (kinds[i] === 1 ? names[i] : `“${names[i]}”`);
   const other = (i) => (i === asked ? "itself" : name(i));
   const [best, second] = strongest(values);
   const from = direction === "from";
-  const parts = ["", name(asked), from ? " looks most at " : " is looked at most by ", other(best), ` (${share(values[best])})`];
+  const { heads } = header;
+  const parts = [heads ? "On the mean, " : "", name(asked), from ? " looks most at " : " is looked at most by ", other(best), ` (${share(values[best])})`];
   if (second !== undefined && values[second] >= NUMBER_FROM) {
     parts[4] += ", then ";
     parts.push(other(second), ` (${share(values[second])})`);
   }
   parts[parts.length - 1] += ".";
+  if (heads) {
+    heads.names.slice(0, SAID).forEach((head, i) => {
+      const row = seen(state, asked, direction, i);
+      const [most] = strongest(row);
+      parts[parts.length - 1] += ` ${head}: `;
+      parts.push(other(most), ` (${share(row[most])})${i + 1 < Math.min(SAID, heads.names.length) ? "," : "."}`);
+    });
+    return parts;
+  }
   const given = asked === chosen ? 0 : seen(state, chosen, direction)[asked];
   const unseen = header.causal && given === 0 && (from ? asked > chosen : asked < chosen);
   if (asked !== chosen && !unseen && wayOf(state, chosen) === direction) {
@@ -261,6 +336,10 @@ function sentenceOf(state, asked) {
   return parts;
 }
 
+function amount({ words, unit }, position) {
+  return words[position] === "–" ? "–" : `${words[position]} ${unit}`.trim();
+}
+
 // A share that no line break parts from its sign.
 function share(weight) {
   return percent(weight).replaceAll(" ", "\u00a0");
@@ -269,14 +348,27 @@ function share(weight) {
 // The numbers behind, for who cannot see the shades.
 function tabulate(state, asked, values) {
   const { table, header } = state;
+  const { heads, quantity } = header;
   const direction = wayOf(state, asked);
-  const caption = element("caption", "", `Attention ${direction === "from" ? "from" : "to"} ${header.names[asked]}`);
+  const said = quantity ? header.label : `Attention ${direction === "from" ? "from" : "to"} ${header.names[asked]}`;
+  const caption = element("caption", "", said);
   const body = element("tbody");
+  const each = (heads?.names ?? []).map((_, head) => seen(state, asked, direction, head));
+  if (heads) {
+    const row = element("tr");
+    for (const name of ["Token", "Mean", ...heads.names]) {
+      const head = element("th", "", name);
+      head.scope = "col";
+      row.append(head);
+    }
+    body.append(row);
+  }
   values.forEach((value, i) => {
     const row = element("tr");
     const head = element("th", "", header.names[i]);
     head.scope = "row";
-    row.append(head, element("td", "", percent(value)));
+    const number = quantity ? amount(quantity, i) : percent(value);
+    row.append(head, element("td", "", number), ...each.map((weights) => element("td", "", percent(weights[i]))));
     body.append(row);
   });
   table.replaceChildren(caption, body);

@@ -1,0 +1,187 @@
+"""Tokens joined to words, and attention with some of its positions joined or left out."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from models.tokens import Token
+
+_BYTE = re.compile("<0x([0-9A-Fa-f]{2})>")
+_JOINER = "\u200d"
+# Scripts that are written without spaces: where their words end, no character tells, so that each token stands by itself.
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u312f\u31a0-\u31ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
+)
+
+
+def words(tokens: Sequence[Token]) -> list[list[int]]:
+    """Which tokens make a word: the positions of each, in order; every token is in exactly one.
+
+    A space begins a word (byte-level BPE and SentencePiece have it in the token's text, WordPiece leaves a gap between the
+    offsets), so do a change of text (`segment`) and a character of punctuation, which stands by itself, except an apostrophe
+    between letters and a point or comma between digits. Fragments of one character are together, as are an accent and its
+    letter. Special tokens stand by themselves, and so does each token of a script that is written without spaces.
+    """
+    groups: list[list[int]] = []
+    run: list[int] = []  # tokens with nothing between them
+    for i, token in enumerate(tokens):
+        if token.special:
+            groups += [*_split(tokens, run), [i]]
+            run = []
+            continue
+        if run and not _touch(tokens[i - 1], token):
+            groups += _split(tokens, run)
+            run = []
+        run.append(i)
+    return groups + _split(tokens, run)
+
+
+def merged_tokens(tokens: Sequence[Token], groups: Sequence[Sequence[int]]) -> list[Token]:
+    """A token for each group: its text is what they spell together, without the marks of a vocabulary ("##", "@@", "</w>").
+
+    It covers the text from the first to the last of them; id is -1 where they are more than one. special: all of them are;
+    fragment: together they still spell no whole character. Raises ValueError where a group is empty or names no token.
+    """
+    groups = _checked(groups, len(tokens), "group of tokens")
+    merged = []
+    for group in groups:
+        own = [tokens[i] for i in group]
+        if own[0].special and len(own) == 1:
+            merged.append(own[0])
+            continue
+        spelt = b"".join(_bytes(token) for token in own)
+        try:
+            text, fragment = spelt.decode("utf-8"), False
+        except UnicodeDecodeError:
+            text, fragment = spelt.decode("utf-8", "headlight_spell"), any(token.fragment for token in own)
+        merged.append(
+            replace(
+                own[0],
+                id=own[0].id if len(own) == 1 else -1,
+                text=text,
+                start=min(token.start for token in own),
+                end=max(token.end for token in own),
+                special=all(token.special for token in own),
+                fragment=fragment,
+            )
+        )
+    return merged
+
+
+def merge(weights: np.ndarray, queries: Sequence[Sequence[int]], keys: Sequence[Sequence[int]]) -> np.ndarray:
+    """Attention between groups of tokens: float32 [..., query group, key group].
+
+    weights: [..., query, key]. What a group gets is the sum over its tokens, and what it gives is the mean of its tokens:
+    A[G, H] = Σ over q in G, k in H of A[q, k] / |G|. A row therefore still sums to 1 where each key is in one group (Clark et
+    al. 2019, "What does BERT look at?", section 4.1). Keys in no group are lost to their row. Raises ValueError for a group
+    that is empty, names a position that is not there, or has one that another group has.
+    """
+    weights = np.asarray(weights, dtype=np.float32)
+    queries, keys = _groups(weights, queries, keys)
+    summed = _sums(_sums(weights, keys, -1), queries, -2)
+    return summed / np.array([len(group) for group in queries], dtype=np.float32).reshape(-1, 1)
+
+
+def select(weights: np.ndarray, queries: Sequence[int], keys: Sequence[int], renormalise: bool = False) -> np.ndarray:
+    """Attention between the positions that are kept: float32 [..., len(queries), len(keys)], in the order given.
+
+    weights: [..., query, key]. As they are, rows sum to what the kept keys got. With `renormalise` each row is divided by that
+    sum, so that it sums to 1 again: what the query would give if it shared among the kept keys alone. A row that gave them
+    nothing stays all zeros. Raises ValueError for a position that is not there or that is named twice.
+    """
+    weights = np.asarray(weights, dtype=np.float32)
+    _groups(weights, [[q] for q in queries], [[k] for k in keys])
+    kept = weights[..., np.asarray(queries, dtype=int), :][..., np.asarray(keys, dtype=int)]
+    if not renormalise:
+        return kept
+    total = kept.sum(-1, keepdims=True, dtype=np.float64)
+    return np.divide(kept, total, out=np.zeros(kept.shape, dtype=np.float64), where=total > 0).astype(np.float32)
+
+
+def _sums(weights: np.ndarray, groups: list[list[int]], axis: int) -> np.ndarray:
+    if not groups:
+        return weights.take([], axis)
+    starts = np.cumsum([0, *map(len, groups[:-1])])
+    flat = [i for group in groups for i in group]
+    return np.add.reduceat(weights if flat == list(range(weights.shape[axis])) else weights.take(flat, axis), starts, axis)
+
+
+def _groups(weights: np.ndarray, queries: Sequence, keys: Sequence) -> tuple[list[list[int]], list[list[int]]]:
+    if weights.ndim < 2:
+        raise ValueError(f"Weights of shape {list(weights.shape)}: give [..., query, key].")
+    return _checked(queries, weights.shape[-2], "query"), _checked(keys, weights.shape[-1], "key")
+
+
+def _checked(groups: Sequence[Sequence[int]], count: int, noun: str) -> list[list[int]]:
+    groups = [list(group) for group in groups]
+    flat = [i for group in groups for i in group]
+    if not all(groups):
+        raise ValueError(f"A {noun} has no tokens in it.")
+    if wrong := [i for i in flat if not 0 <= i < count]:
+        raise ValueError(f"A {noun} is at position {wrong[0]}; positions go from 0 to {count - 1}.")
+    if len(set(flat)) < len(flat):
+        raise ValueError(f"A position is named twice: each can be in one {noun} only.")
+    return groups
+
+
+def _touch(before: Token, token: Token) -> bool:
+    """Whether nothing was typed between two tokens, going by their offsets; their own texts may still have spaces."""
+    return before.segment == token.segment and token.start <= before.end
+
+
+def _bytes(token: Token) -> bytes:
+    """What a token spells, in UTF-8, parts of a character included. Marks of a vocabulary go: the text has no room for them."""
+    text = token.text
+    if token.fragment:
+        parts = re.split(_BYTE, text)
+        return b"".join(bytes([int(part, 16)]) if i % 2 else part.encode("utf-8", "replace") for i, part in enumerate(parts))
+    if len(text) > token.end - token.start > 0:
+        text = text.removeprefix("##").removesuffix("@@").removesuffix("</w>") or text
+    return text.encode("utf-8", "replace")
+
+
+def _split(tokens: Sequence[Token], run: list[int]) -> list[list[int]]:
+    """The words of a run of tokens with no gap between them."""
+    if not run:
+        return []
+    spelt = [_bytes(tokens[i]) for i in run]
+    text = b"".join(spelt).decode("utf-8", "surrogateescape")
+    places = np.cumsum([0] + [len(character.encode("utf-8", "surrogateescape")) for character in text]).tolist()
+    character_at = {place: i for i, place in enumerate(places)}  # by byte
+    groups = [[run[0]]]
+    at = 0
+    for i, before, mine in zip(run[1:], spelt, spelt[1:], strict=False):
+        at += len(before)
+        alone = before == b" " and mine[:1].strip()  # SentencePiece may write a space as a token of its own
+        if alone or at not in character_at or _goes_on(text, character_at[at]):
+            groups[-1].append(i)
+        else:
+            groups.append([i])
+    return groups
+
+
+def _goes_on(text: str, at: int) -> bool:
+    """Whether the character at a place belongs to the word of the one before it."""
+    if at == 0 or at >= len(text):
+        return True  # a token that spells nothing
+    a, b = text[at - 1], text[at]
+    if a.isspace() or b.isspace():
+        return False
+    if b in "\ufe0e\ufe0f\u200c" or _JOINER in (a, b) or "\U0001f3fb" <= b <= "\U0001f3ff" or unicodedata.category(b)[0] == "M":
+        return True
+    if _UNSPACED.match(a) or _UNSPACED.match(b):
+        return False
+    before, after = text[at - 2 : at - 1], text[at + 1 : at + 2]
+    for sign, left, right in ((b, a, after), (a, before, b)):
+        if (sign in "'’" and left.isalpha() and right.isalpha()) or (sign in ".," and left.isdigit() and right.isdigit()):
+            return True
+    return _in_word(a) and _in_word(b)
+
+
+def _in_word(character: str) -> bool:
+    return character == "_" or character == "\u200c" or unicodedata.category(character)[0] in "LMN"

@@ -1,0 +1,112 @@
+"""The reading view with several heads, and with a number a token, in a real browser."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from viz import View, reading_view
+
+WORDS = ["The", " dog", " ran", " into", " it"]
+TOKENS = [SimpleNamespace(id=i, text=text, special=i == 0, fragment=False) for i, text in enumerate(WORDS)]
+NASTY = "<img src=x onerror=\"document.title='caught'\">"
+HEADS = np.stack([np.eye(5), np.eye(5, k=-1) + np.diag([1, 0, 0, 0, 0])])  # one looks at itself, one at the token before
+
+
+@pytest.fixture
+def draw(new_page: Callable[..., Page]) -> Callable[..., Page]:
+    def open_view(view: View, **kwargs) -> Page:
+        page = new_page(**kwargs)
+        page.goto("data:text/html;base64," + base64.b64encode(view.to_html().encode()).decode())
+        return page
+
+    return open_view
+
+
+def redraw(page: Page, view: View) -> None:
+    data = base64.b64encode(view.data).decode()
+    page.evaluate("text => headlight.draw(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)))", data)
+
+
+def shades(page: Page) -> list[float]:
+    return page.locator(".word").evaluate_all("all => all.map((one) => parseFloat(one.style.getPropertyValue('--shade')) || 0)")
+
+
+def opacities(page: Page) -> list[list[float]]:
+    """How opaque the strips under each word are, a list a word, a number a head."""
+    return page.locator(".word").evaluate_all(
+        """all => all.map((word) => {
+          const layers = getComputedStyle(word).backgroundImage.match(/linear-gradient\\((color|rgba?)\\([^)]*\\)/g) ?? [];
+          return layers.slice(0, -1).map((layer) => {
+            const [, alpha] = layer.match(/[/,]\\s*([\\d.]+)\\)$/) ?? [0, 1];
+            return layer.includes("rgb(") ? 1 : Number(alpha); }); })"""
+    )
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_each_head_has_a_strip_under_the_words_it_looks_at(draw, dark):
+    page = draw(reading_view(TOKENS, HEADS, chosen=2, colours=["#b43c00", "#24d8fc"], names=["L2 H1", NASTY]), dark=dark)
+    found = opacities(page)
+    assert [len(one) for one in found] == [2] * 5
+    assert found == [[0, 0], [0, 1], [1, 0], [0, 0], [0, 0]]
+    expect(page.locator(".legend .key")).to_have_text(["L2 H1", NASTY])
+    expect(page.locator(".sentence")).to_contain_text("On the mean, “ran” looks most at")
+    expect(page.locator(".sentence")).to_contain_text(f"L2 H1: itself (100 %), {NASTY}: “dog” (100 %).")
+    page.locator(".token").nth(3).hover()
+    page.wait_for_function("document.querySelector('.sentence').textContent.includes('“into” looks')")
+    assert opacities(page) == [[0, 0], [0, 0], [0, 1], [1, 0], [0, 0]]
+    page.locator(".token").nth(2).hover()
+    expect(page.locator("tr").first.locator("th")).to_have_text(["Token", "Mean", "L2 H1", NASTY])
+    expect(page.locator("tr").nth(2).locator("td")).to_have_text(["50.0 %", "0 %", "100 %"])
+    assert page.locator("img").count() == 0 and page.title() != "caught"
+
+
+def test_one_head_after_several_has_no_strips_left(draw):
+    page = draw(reading_view(TOKENS, HEADS))
+    redraw(page, reading_view(TOKENS, HEADS[0]))
+    assert opacities(page) == [[]] * 5
+    expect(page.locator(".legend")).to_be_hidden()
+    expect(page.locator(".sentence")).to_have_text("“it” looks most at itself (100 %).")
+    expect(page.locator("tr")).to_have_count(5)
+
+
+def test_strips_do_not_lie_on_the_words_or_on_the_next_line(draw):
+    many = [SimpleNamespace(id=i, text=" word", special=i % 9 == 0, fragment=False) for i in range(60)]
+    page = draw(reading_view(many, np.full((8, 60, 60), 1 / 60)), width=390)
+    boxes = page.locator(".word").evaluate_all(
+        "all => all.map((word) => { const r = word.getBoundingClientRect(); return [r.top, r.bottom]; })"
+    )
+    tops = sorted({round(top) for top, _ in boxes})
+    assert len(tops) > 4
+    for top, bottom in boxes:
+        below = [other for other, _ in boxes if other > top + 15]
+        assert not below or bottom <= min(below), "a word with its strips reaches into the line below"
+
+
+def test_a_number_a_token_shades_the_text_and_is_said(draw):
+    page = draw(reading_view(TOKENS, None, quantity=[np.nan, 16.5, 4.0, 0.0, 8.25], unit="bits", chosen=1))
+    expect(page.locator(".sentence")).to_have_text("“dog”: 16.5 bits.")
+    expect(page.locator(".legend")).to_have_text("016.5 bits")
+    found = shades(page)
+    assert found[1] > found[4] > found[2] > found[3] == found[0] == 0
+    page.locator(".token").nth(2).hover()
+    expect(page.locator(".sentence")).to_have_text("“ran”: 4 bits.")
+    assert shades(page) == found
+    expect(page.locator("td")).to_have_text(["–", "16.5 bits", "4 bits", "0 bits", "8.25 bits"])
+    assert page.locator(".faint").count() == 0
+    redraw(page, reading_view(TOKENS, HEADS[1], chosen=2))
+    page.mouse.move(800, 700)
+    expect(page.locator(".sentence")).to_have_text("“ran” looks most at “dog” (100 %).")
+
+
+@pytest.mark.parametrize(
+    "view", [reading_view([], np.zeros((2, 0, 0))), reading_view([], None, quantity=[])], ids=["heads", "number"]
+)
+def test_no_text_is_no_error(draw, view):
+    page = draw(view)
+    assert page.locator(".token").count() == 0
