@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import streamlit as st
-
-from ui import pick, shown, state
+from ui import pick, scope, state
 from ui.words import words
 from viz import Part, head_grid, percent, reading_view
 
@@ -19,18 +17,20 @@ CLEAR = 0.3  # from this mean weight or correlation on, a head is said to do wha
 def where_it_looks(folder: Path, model, trace, chosen: int) -> Part:
     """The text as typed, shaded; in cross-attention the target below its source."""
     kind, (layer, head) = pick.kind(model.info), pick.chosen_head(model)
-    tokens, weights, start = shown.readable(trace, kind, trace.attention[kind][layer][head], st.session_state.get("target") or "")
-    position = shown.shown(trace.attention[kind].queries).index(chosen)
+    attention = trace.attention[kind]
+    seen = scope.of(attention)
+    tokens, weights, start = scope.paragraph(trace, kind, seen, seen.apply(attention[layer][head]))
+    position = seen.queries.index(chosen)
     view = reading_view(
         tokens,
         weights,
         None if position is None else start + position,
         causal=kind != "cross" and not pick.both_ways(model.info),
         second=start or None,
-        link="" if trace.target else "text",
+        link="" if trace.target or not seen.whole else "text",
     )
     facts = {"layer": layer, "head": head, "kind": kind, "name": model.info.name.replace("*", r"\*")}
-    facts["formula"] = trace.attention[kind].formula(layer).replace("*", r"\*")
+    facts["formula"] = attention.formula(layer).replace("*", r"\*")
     facts["call"] = "trace(text, target)" if trace.target else "trace(text)"
     section = "where cross" if kind == "cross" else "where both ways" if pick.both_ways(model.info) else "where"
     return Part("reading", view, words(folder, section, **facts), late=True)
@@ -44,7 +44,7 @@ def all_heads(folder: Path, model, trace) -> Part:
         section = ("heads cross" if kind == "cross" else "heads") + ("" if score > CLEAR else " unclear")
         return Part("heads", None, words(folder, section, share=percent(max(0.0, score))))
     attention = trace.attention[kind]
-    queries, keys = shown.shown(attention.queries), shown.shown(attention.keys)
-    maps = (shown.weights_of(attention[one], queries, keys) for one in range(attention.layers))
+    seen = scope.of(attention)
+    maps = (seen[one] for one in range(attention.layers))
     above = words(folder, "heads", layers=attention.layers, heads=attention.heads)
     return Part("heads", head_grid(maps, (layer, head)), above, late=True)

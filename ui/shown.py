@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
 import streamlit as st
 
 from models.tokens import Token
-from models.trace import Trace
 from ui import state
 
 
@@ -49,13 +47,6 @@ def shown(tokens: Sequence[Token]) -> Shown:
     return Shown([tokens[place] for place in places], places)
 
 
-def weights_of(layer: np.ndarray, queries: Shown, keys: Shown) -> np.ndarray:
-    """Attention [..., query, key] of the shown tokens."""
-    if len(queries.places) == layer.shape[-2] and len(keys.places) == layer.shape[-1]:
-        return layer
-    return layer[..., queries.places, :][..., keys.places]
-
-
 def as_written(tokens: Sequence[Token], *texts: str) -> list[Token]:
     """The tokens with what was typed in their place, capitals and spaces and all; special tokens and fragments stay.
 
@@ -72,20 +63,3 @@ def as_written(tokens: Sequence[Token], *texts: str) -> list[Token]:
             ends[token.segment] = max(start, token.end)
         written.append(token)
     return written
-
-
-def readable(trace: Trace, kind: str, weights: np.ndarray, target: str) -> tuple[list[Token], np.ndarray, int]:
-    """What one reads of a head: the shown tokens as typed, their weights [token, token], and where the queries begin.
-
-    In cross-attention that is the source and then the target, as one: the source looks nowhere there.
-    """
-    attention = trace.attention[kind]
-    queries, keys = shown(attention.queries), shown(attention.keys)
-    weights = weights_of(weights, queries, keys)
-    if kind != "cross":
-        texts = [target] if kind == "decoder" else [trace.text, target]
-        return as_written(queries.tokens, *texts), weights, 0
-    start = len(keys.tokens)
-    joint = np.zeros((start + len(queries.tokens),) * 2, dtype=np.float32)
-    joint[start:, :start] = weights
-    return [*as_written(keys.tokens, trace.text), *as_written(queries.tokens, target)], joint, start

@@ -1,4 +1,4 @@
-"""Page "Attention": one layer and head as a heatmap and in a sentence, and BertViz's head view."""
+"""Page "Attention": one layer and head as lines, as a text, in numbers or as a heatmap, and all heads side by side."""
 
 from pathlib import Path
 
@@ -7,15 +7,16 @@ import streamlit as st
 
 from analysis import alignment, head_summary
 from analysis.statistics import entropy_of
-from ui import pick, picker, shell, shown
+from ui import pick, picker, scope, shell, state
+from ui.pictures import BEGINNER, PICTURES
 from ui.show import picture
 from ui.text import plain
 from ui.words import say
 from viz import percent
-from viz.heatmap import heatmap
 from viz.tokens import label
 
 HERE = Path(__file__).parent
+WIDE = ("Model", "Query-key", "BertViz")  # their words stand below them
 
 
 def summary(model, trace, kind: str, layer: int, head: int) -> None:
@@ -40,64 +41,44 @@ def summary(model, trace, kind: str, layer: int, head: int) -> None:
     )  # fmt: skip
 
 
-def bertviz(attention, tokens, layer: int, head: int) -> None:
-    """BertViz's head view for the layers whose data fits, opened when asked for."""
-    from viz.bertviz import bertviz_head_view, layers_that_fit
-
-    fit = layers_that_fit(attention.layers, attention.heads, len(tokens), around=layer)
-    if not fit:
-        st.info(f"BertViz carries every weight as text, and at {len(tokens)} tokens not even one layer fits: shorten it.")
-        return
-    if len(fit) < attention.layers:
-        few = f"layer {fit[0]}" if len(fit) == 1 else f"layers {fit[0]} to {fit[-1]}"
-        st.caption(f"BertViz carries every weight as text: of {attention.layers} layers at {len(tokens)} tokens, {few} fit here.")
-    say(HERE, "bertviz")
-    theme = st.context.theme.type or "auto"
-    page = bertviz_head_view({one: attention[one] for one in fit}, tokens, layer=layer, heads=[head], theme=theme)
-    st.iframe(page, height=min(900, 120 + 23 * len(tokens)))
-
-
-def one_head(model, trace, kind: str, layer: int, head: int):
-    """The heatmap; the future, which a decoder masks, is left blank rather than drawn as 0 %."""
+def in_words(model, trace, kind: str, view: str, layer: int, head: int) -> None:
+    """What the picture shows, and what this head does in it."""
     attention = trace.attention[kind]
-    weights = attention[layer][head]
-    if kind != "cross" and not pick.both_ways(model.info):
-        weights = np.where(np.triu(np.ones(weights.shape, dtype=bool), 1), np.nan, weights)
-    queries, keys = shown.shown(attention.queries), shown.shown(attention.keys)
-    return heatmap(
-        queries.tokens,
-        keys.tokens,
-        shown.weights_of(weights, queries, keys),
-        title=f"L{layer} H{head}" if kind == "self" else f"{kind.capitalize()} L{layer} H{head}",
+    st.markdown("##### In words")
+    say(HERE, f"view {view}")
+    summary(model, trace, kind, layer, head)
+    if view != "Heatmap" and state.level() != "expert":
+        return  # rows and columns are words about a heatmap
+    how = "read cross" if kind == "cross" else "read both ways" if pick.both_ways(model.info) else "read"
+    whole, name = attention[layer][head].sum(-1).min() > 0.999, model.info.name.replace("`", "’")
+    say(
+        HERE, how, layer=layer, head=head, kind=kind, name=name, formula=attention.formula(layer),
+        total="adds up to 100 %" if whole else "adds up to less than 100 %: the rest goes to a sink, which is no token",
+    )  # fmt: skip
+
+
+def choose_view() -> str:
+    views = BEGINNER if state.level() == "beginner" else tuple(PICTURES)
+    if st.session_state.get("view", views[0]) not in views:
+        st.session_state["view"] = views[0]
+    state.check_link("view", tuple(PICTURES), "the view")
+    return st.segmented_control(
+        "View", views, default=views[0], required=True, key="view", bind="query-params", label_visibility="collapsed"
     )
 
 
 def draw(model, trace) -> None:
-    kind = pick.kind(model.info)
-    attention = trace.attention[kind]
-    layer, head = pick.chosen_head(model)
-    left, right = st.container(key="look").columns([7, 4])
-    with left, picture("The heatmap"):
-        st.plotly_chart(one_head(model, trace, kind, layer, head), key="heatmap", config={"displaylogo": False})
-    wanted = False
+    kind, (layer, head) = pick.kind(model.info), pick.chosen_head(model)
+    seen = scope.of(trace.attention[kind])
+    view = choose_view()
+    look = st.container(key="look" if view == "Heatmap" else "look-first")
+    left, right = (look, look) if view in WIDE else look.columns([7, 4])
+    with left, picture(f"The view “{view}”"):
+        PICTURES[view](model, trace, kind, seen, layer, head)
     with right, picture("The summary"):
-        st.markdown("##### In words")
-        summary(model, trace, kind, layer, head)
-        how = "read cross" if kind == "cross" else "read both ways" if pick.both_ways(model.info) else "read"
-        whole, name = attention[layer][head].sum(-1).min() > 0.999, model.info.name.replace("`", "’")
-        say(
-            HERE, how, layer=layer, head=head, kind=kind, name=name, formula=attention.formula(layer),
-            total="adds up to 100 %" if whole else "adds up to less than 100 %: the rest goes to a sink, which is no token",
-        )  # fmt: skip
-        if kind != "cross":
-            wanted = st.toggle(
-                "BertViz head view", key="bertviz", bind="query-params", help="The view that many know, on these numbers."
-            )
-    if wanted:
-        with picture("BertViz"):
-            bertviz(attention, attention.queries, layer, head)
+        in_words(model, trace, kind, view, layer, head)
 
 
 pick.side_bar(picker.in_use())
-shown.side_bar()
+scope.side_bar()
 shell.live(draw)

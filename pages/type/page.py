@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from analysis import prediction_entropy, surprise
-from ui import boxes, looking, pick, picker, shell, shown, state
+from ui import boxes, looking, pick, picker, scope, shell, shown, state
 from ui.show import choice, part, show
 from ui.text import plain
 from ui.words import words
@@ -107,9 +107,10 @@ def react(model, trace) -> None:
             if tokens == read:
                 pick.token(shown.shown(tokens).places[position], pick.newest(model, trace))
         case {"part": "reading", "value": position}:
-            source = len(shown.shown(trace.tokens).places) if kind == "cross" else 0
-            if position >= source:
-                pick.token(shown.shown(read).places[position - source], pick.newest(model, trace))
+            seen = scope.of(trace.attention[kind])
+            position -= len(seen.keys.tokens) if kind == "cross" else 0
+            if position >= 0:
+                pick.token(seen.queries.groups[position][0], pick.newest(model, trace))
         case {"part": str() as name, "value": {"id": id}} if model.is_special(id):
             sign = model.token_text(id)
             st.toast(f"“{plain(sign)}” is no text but a sign of the model's own, so it cannot be added.", icon=":material/block:")
@@ -149,6 +150,6 @@ def draw(model, trace) -> None:
 
 
 pick.side_bar(picker.in_use())
-shown.side_bar()
+scope.side_bar()
 settings = controls()
 shell.live(draw)

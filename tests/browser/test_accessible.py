@@ -11,9 +11,11 @@ GRAVE = ("serious", "critical")
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("level", ["beginner", "intermediate", "expert"])
-@pytest.mark.parametrize("page", ["", "attention"])
+@pytest.mark.parametrize(
+    "page", ["?", "attention?view=Head", "attention?view=Reading", "attention?view=Model", "attention?view=Query-key"]
+)
 def test_axe_finds_nothing_grave(open_page, page, level, dark):
-    opened = open_page(f"/{page}?level={level}", dark=dark)
+    opened = open_page(f"/{page}&level={level}", dark=dark)
     expect(opened.locator(".hl, .js-plotly-plot").first).to_be_visible(timeout=60_000)
     expect(opened.locator("[data-testid=stSidebar]")).to_contain_text("parameters", timeout=60_000)
     found = Axe().run(opened).response["violations"]

@@ -20,13 +20,13 @@ def ready(page: Page) -> Page:
 
 
 def test_a_deep_link_on_a_fresh_session_has_the_side_bar(open_page):
-    page = ready(open_page("/attention?level=expert&layer=L1&head=H2&text=Hello+world"))
+    page = ready(open_page("/attention?view=Heatmap&level=expert&layer=L1&head=H2&text=Hello+world"))
     expect(page.get_by_text("Level", exact=True)).to_be_visible()
     expect(box(page)).to_have_value("Hello world")
 
 
 def test_the_heatmap_holds_the_models_own_weights(open_page):
-    page = ready(open_page("/attention?level=intermediate&layer=L2&head=H3&text=The+cat+sat+on+the+mat"))
+    page = ready(open_page("/attention?view=Heatmap&level=intermediate&layer=L2&head=H3&text=The+cat+sat+on+the+mat"))
     drawn = np.array(page.evaluate(DRAWN), dtype=float)
     weights = models.load("writer").trace("The cat sat on the mat").attention["self"][2][3]
     assert np.isnan(drawn[np.triu_indices(len(drawn), 1)]).all(), "the future is masked, and drawn as nothing"
@@ -38,7 +38,7 @@ def test_the_heatmap_holds_the_models_own_weights(open_page):
 
 
 def test_typing_changes_the_heatmap(open_page):
-    page = ready(open_page("/attention?text=The+cat"))
+    page = ready(open_page("/attention?view=Heatmap&text=The+cat"))
     box(page).click()
     page.keyboard.press("End")
     page.keyboard.type(" sat", delay=60)
@@ -47,7 +47,7 @@ def test_typing_changes_the_heatmap(open_page):
 
 
 def test_bertviz_draws_offline_and_hostile_text_stays_text(open_page):
-    page = ready(open_page("/attention?level=expert&bertviz=true&text=%3C%2Fscript%3E%3Cimg+src%3Dx+onerror%3Dalert(1)%3E+hi"))
+    page = open_page("/attention?level=expert&view=BertViz&text=%3C%2Fscript%3E%3Cimg+src%3Dx+onerror%3Dalert(1)%3E+hi")
     frame = page.frame_locator("iframe").first
     expect(frame.locator("svg").first).to_be_visible(timeout=30_000)
     expect(frame.get_by_text("script", exact=False).first).to_be_visible()
@@ -56,6 +56,6 @@ def test_bertviz_draws_offline_and_hostile_text_stays_text(open_page):
 
 
 def test_a_long_text_draws_and_says_which_layers_bertviz_has(open_page):
-    page = ready(open_page("/attention?level=expert&bertviz=true&text=" + "the+cat+sat+on+a+mat+and+" * 20))
+    page = open_page("/attention?level=expert&view=BertViz&text=" + "the+cat+sat+on+a+mat+and+" * 20)
     expect(page.frame_locator("iframe").first.locator("svg").first).to_be_visible(timeout=60_000)
     no_error(page)

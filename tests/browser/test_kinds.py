@@ -144,7 +144,7 @@ def test_an_encoder_decoder_answers_as_one_types(open_with, folders):
     ("kind", "rows", "columns"), [("cross", "target", "tokens"), ("encoder", "tokens", "tokens"), ("decoder", "target", "target")]
 )
 def test_each_attention_of_an_encoder_decoder(open_with, folders, kind, rows, columns):
-    page = open_with("T5", "attention", level="intermediate", attention=kind.capitalize(), target="the dog sat")
+    page = open_with("T5", "attention", level="intermediate", attention=kind.capitalize(), view="Heatmap", target="the dog sat")
     trace = models.load(str(folders["T5"])).trace(TEXT, "the dog sat")
     shape = [len(getattr(trace, rows)), len(getattr(trace, columns))]
     page.wait_for_function(
