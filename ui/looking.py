@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ui import pick, scope, state
 from ui.words import words
-from viz import Part, head_grid, percent, reading_view
+from viz import Part, model_view, percent, reading_view
 
 CLEAR = 0.3  # from this mean weight or correlation on, a head is said to do what it does
 
@@ -47,4 +47,4 @@ def all_heads(folder: Path, model, trace) -> Part:
     seen = scope.of(attention)
     maps = (seen[one] for one in range(attention.layers))
     above = words(folder, "heads", layers=attention.layers, heads=attention.heads)
-    return Part("heads", head_grid(maps, (layer, head)), above, late=True)
+    return Part("heads", model_view(maps, chosen=(layer, head), side=32, largest=48), above, late=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from viz.board import Card, Part, board
-from viz.head_grid import head_grid
 from viz.head_view import head_view
 from viz.model_view import model_view
 from viz.prediction_bars import prediction_bars
@@ -18,7 +17,6 @@ __all__ = [
     "Part",
     "View",
     "board",
-    "head_grid",
     "head_view",
     "model_view",
     "pack",

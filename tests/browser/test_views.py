@@ -245,62 +245,6 @@ def test_chips_and_paragraph_of_one_link_point_together(draw):
     expect(page.locator(".sentence")).to_contain_text("“the” looks most at “into”")
 
 
-def grid(layers: int, heads: int, count: int = 12) -> View:
-    maps = np.zeros((layers, heads, count, count), dtype=np.float32)
-    maps[:, :] = np.tril(np.ones((count, count))) / np.arange(1, count + 1)[:, None]
-    maps[1, 2] = np.eye(count)
-    return viz.head_grid(maps, chosen=(1, 2), notes=[[NASTY] * heads] * layers)
-
-
-def test_every_head_is_drawn_and_can_be_chosen(draw):
-    page = draw(grid(6, 8))
-    box = page.get_by_role("grid")
-    assert page.get_by_role("gridcell").count() == 48
-    expect(page.locator(".labels .layer")).to_have_text([f"L{i}" for i in range(6)])
-    expect(page.locator(".labels .head")).to_have_text([f"H{i}" for i in range(8)])
-    place = """([layer, head]) => {
-      const box = (name, i) => document.querySelectorAll(".labels ." + name)[i].getBoundingClientRect();
-      const [across, down] = [box("head", head), box("layer", layer)];
-      return [across.x + across.width / 2, down.y + down.height / 2]; }"""
-    page.mouse.move(*page.evaluate(place, [4, 7]))
-    expect(page.locator(".tip")).to_have_text("L4 H7: " + NASTY)
-    page.mouse.click(*page.evaluate(place, [4, 7]))
-    box.focus()
-    page.keyboard.press("ArrowUp")
-    page.keyboard.press("ArrowLeft")
-    page.keyboard.press("Enter")
-    assert told(page) == [("chosen", [4, 7]), ("chosen", [3, 6])]
-    expect(page.get_by_role("gridcell", selected=True)).to_have_text("L3 H6: " + NASTY)
-    assert page.locator("img").count() == 0
-
-
-def test_a_thumbnail_shows_its_own_head(draw):
-    page = draw(grid(2, 3, count=4))
-    opacity = """([layer, head, row, column]) => {
-      const canvas = document.querySelector("canvas"), scale = canvas.width / canvas.getBoundingClientRect().width;
-      const box = canvas.getBoundingClientRect(), outline = document.querySelector(".chosen").getBoundingClientRect();
-      const across = document.querySelectorAll(".labels .head"), down = document.querySelectorAll(".labels .layer");
-      const middle = (r) => [r.x + r.width / 2, r.y + r.height / 2];
-      const x = middle(across[head].getBoundingClientRect())[0] - box.x + ((column + 0.5) / 4 - 0.5) * outline.width;
-      const y = middle(down[layer].getBoundingClientRect())[1] - box.y + ((row + 0.5) / 4 - 0.5) * outline.width;
-      return canvas.getContext("2d").getImageData(x * scale, y * scale, 1, 1).data[3] / 255; }"""
-    assert page.evaluate(opacity, [1, 2, 3, 3]) == 1
-    assert page.evaluate(opacity, [1, 2, 3, 0]) == 0
-    assert page.evaluate(opacity, [0, 0, 0, 0]) == 1
-    assert page.evaluate(opacity, [0, 0, 0, 1]) == 0
-    assert page.evaluate(opacity, [0, 1, 3, 1]) == pytest.approx(0.25**0.7, abs=0.02)
-
-
-@pytest.mark.parametrize("shape", [(6, 8), (12, 12), (32, 32)], ids=str)
-@pytest.mark.parametrize("width", [390, 1280])
-def test_a_grid_fits_the_width_there_is_and_stays_legible(draw, shape, width):
-    page = draw(grid(*shape, count=8), width=width)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.locator(".chosen").bounding_box()["width"] >= 18
-    page.set_viewport_size({"width": 700, "height": 800})
-    page.wait_for_function("document.querySelector('.box').getBoundingClientRect().right <= 700")
-
-
 @pytest.mark.parametrize(
     "view",
     [
@@ -308,8 +252,8 @@ def test_a_grid_fits_the_width_there_is_and_stays_legible(draw, shape, width):
         viz.prediction_bars([], []),
         viz.reading_view([], np.zeros((0, 0))),
         viz.reading_view(tokens(["a"]), np.ones((1, 1))),
-        viz.head_grid(np.zeros((1, 1, 0, 0))),
-        viz.head_grid(np.ones((1, 1, 1, 1))),
+        viz.model_view(np.zeros((1, 1, 0, 0))),
+        viz.model_view(np.ones((1, 1, 1, 1))),
     ],
     ids=lambda view: f"{view.kind}-{view.label}",
 )

@@ -31,7 +31,7 @@ def views(*texts: str) -> list[View]:
         viz.token_chips(tokens(*texts), chosen=-1, positions=True, surprise=[None] * count),
         viz.prediction_bars(list(texts), [0.5] * count, ids=list(range(count)), logits=[0.0] * count),
         viz.reading_view(tokens(*texts), weights),
-        viz.head_grid(np.stack([[weights]]), (0, 0), notes=[[" ".join(texts)]]),
+        viz.model_view(np.stack([[weights]]), chosen=(0, 0), notes=[[" ".join(texts)]]),
     ]
 
 
@@ -139,8 +139,8 @@ def test_no_tokens_is_a_view_too(view):
         lambda: viz.prediction_bars(["a"], [0.1], ids=[]),
         lambda: viz.reading_view(tokens("a", "b"), np.zeros((3, 3))),
         lambda: viz.reading_view(tokens("a"), np.ones((1, 1)), direction="up"),
-        lambda: viz.head_grid(np.zeros((2, 3, 3))),
-        lambda: viz.head_grid(np.zeros((1, 2, 3, 3)), notes=[["one"]]),
+        lambda: viz.model_view(np.zeros((2, 3, 3))),
+        lambda: viz.model_view(np.zeros((1, 2, 3, 3)), notes=[["one"]]),
     ],
 )
 def test_shapes_that_do_not_agree_are_said_in_a_sentence(wrong):
@@ -154,7 +154,7 @@ def test_a_thumbnail_loses_no_spike(size):
     spikes = np.random.default_rng(size).integers(0, size, (5, 2))
     maps[0, 1, spikes[:, 0], spikes[:, 1]] = 1
     side = min(size, 32)
-    data = viz.head_grid(maps).data
+    data = viz.model_view(maps, side=32).data
     length = int.from_bytes(data[:4], "little")
     quiet, spiked = np.frombuffer(data, np.uint8, 2 * side * side, -(-(4 + length) // 8) * 8).reshape(2, side, side)
     edges = np.arange(side + 1) * size // side
