@@ -124,7 +124,8 @@ _PAGE = """<!doctype html>
 {js}
   {{
     const tell = (name, value) => dispatchEvent(new CustomEvent("headlight", {{ detail: {{ name, value }} }}));
-    let bytes = Uint8Array.from(atob("{data}"), (c) => c.charCodeAt(0));
+    const text = "{data}"; // many megabytes for a long text, which a browser's own decoder takes in a moment
+    let bytes = Uint8Array.fromBase64?.(text) ?? Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
     const draw = (data = bytes) => {{
       bytes = data;
       mount({{ parentElement: document.getElementById("view"), data, setTriggerValue: tell, setStateValue: tell, key: "view" }});
