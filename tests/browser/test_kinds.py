@@ -190,3 +190,15 @@ def test_a_text_too_long_for_the_address_stays_on_the_next_page(open_page):
     page.get_by_role("link", name="Attention").click()
     expect(page.get_by_text("In words")).to_be_visible()
     expect(box(page)).to_have_value(long)
+
+
+@pytest.mark.parametrize("view", ["Head", "Reading", "Model", "Query-key", "Heatmap"])
+@pytest.mark.parametrize(("name", "attention"), [("BERT", ""), ("T5", "Cross"), ("T5", "Encoder"), ("T5", "Decoder")])
+def test_every_view_draws_every_kind(open_with, name, attention, view):
+    page = open_with(
+        name, "attention", level="expert", view=view, target="the dog sat", **{"attention": attention} if attention else {}
+    )
+    kind = {"Head": ".hl-head-view", "Reading": ".hl-reading-view", "Model": ".hl-model-view", "Query-key": ".hl-query-key-view"}
+    expect(page.locator(kind.get(view, ".js-plotly-plot")).first).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("In words")).to_be_visible()
+    assert page.get_by_text(re.compile("could not be (drawn|read)")).count() == 0
