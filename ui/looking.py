@@ -19,7 +19,9 @@ def where_it_looks(folder: Path, model, trace, chosen: int) -> Part:
     kind, (layer, head) = pick.kind(model.info), pick.chosen_head(model)
     attention = trace.attention[kind]
     seen = scope.of(attention)
-    tokens, weights, start = scope.paragraph(trace, kind, seen, seen.apply(attention[layer][head]))
+    weights = seen.apply(attention[layer][head])
+    whole = weights.sum(-1).min(initial=1.0) > 0.999
+    tokens, weights, start = scope.paragraph(trace, kind, seen, weights)
     position = seen.queries.index(chosen)
     view = reading_view(
         tokens,
@@ -31,6 +33,7 @@ def where_it_looks(folder: Path, model, trace, chosen: int) -> Part:
     )
     facts = {"layer": layer, "head": head, "kind": kind, "name": model.info.name.replace("*", r"\*")}
     facts["formula"] = attention.formula(layer).replace("*", r"\*")
+    facts["total"] = "100 %" if whole else "less than 100 %: the rest goes to what is not shown"
     facts["call"] = "trace(text, target)" if trace.target else "trace(text)"
     section = "where cross" if kind == "cross" else "where both ways" if pick.both_ways(model.info) else "where"
     return Part("reading", view, words(folder, section, **facts), late=True)

@@ -50,10 +50,13 @@ def in_words(model, trace, kind: str, view: str, layer: int, head: int) -> None:
     if view != "Heatmap" and state.level() != "expert":
         return  # rows and columns are words about a heatmap
     how = "read cross" if kind == "cross" else "read both ways" if pick.both_ways(model.info) else "read"
-    whole, name = attention[layer][head].sum(-1).min() > 0.999, model.info.name.replace("`", "’")
+    whole, name = (
+        scope.of(attention).apply(attention[layer][head]).sum(-1).min(initial=1.0) > 0.999,
+        model.info.name.replace("`", "’"),
+    )
     say(
         HERE, how, layer=layer, head=head, kind=kind, name=name, formula=attention.formula(layer),
-        total="adds up to 100 %" if whole else "adds up to less than 100 %: the rest goes to a sink, which is no token",
+        total="adds up to 100 %" if whole else "adds up to less than 100 %: the rest goes to what is not shown",
     )  # fmt: skip
 
 

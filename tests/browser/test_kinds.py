@@ -111,8 +111,10 @@ def test_special_tokens_can_be_hidden(open_with, folders):
     page, model = open_with("BERT", level="intermediate"), models.load(str(folders["BERT"]))
     tokens = model.tokenize(TEXT)
     expect(chips(page)).to_have_count(len(tokens))
+    expect(part(page, "reading")).to_contain_text("add up to 100 %")
     page.get_by_text("Special tokens").click()
     expect(chips(page)).to_have_count(len(tokens) - 2)
+    expect(part(page, "reading")).to_contain_text("add up to less than 100 %")
     press(page, "cat")
     expect(box(page)).to_have_value("The <mask> sat on the mat.")
 
