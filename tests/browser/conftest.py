@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Page
 
 from tests.serving import serve
+from viz import View
 
 
 @pytest.fixture(scope="session")
@@ -30,3 +32,27 @@ def open_page(app_url: str, new_page: Callable[..., Page]) -> Callable[..., Page
         return page
 
     return open_at
+
+
+@pytest.fixture
+def draw(new_page: Callable[..., Page]) -> Callable[..., Page]:
+    """`draw(view, width=…, dark=…)`: a view as a page of its own; what it tells is collected in `told` as {name, value}."""
+
+    def open_view(view: View, **kwargs) -> Page:
+        page = new_page(**kwargs)
+        page.add_init_script("window.told = []; addEventListener('headlight', ({ detail }) => told.push(detail))")
+        page.goto("data:text/html;base64," + base64.b64encode(view.to_html().encode()).decode())
+        return page
+
+    return open_view
+
+
+@pytest.fixture
+def redraw() -> Callable[[Page, View], None]:
+    """`redraw(page, view)`: other data of the same kind on the page that is drawn."""
+
+    def again(page: Page, view: View) -> None:
+        data = base64.b64encode(view.data).decode()
+        page.evaluate("text => headlight.draw(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)))", data)
+
+    return again

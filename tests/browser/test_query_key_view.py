@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
 from types import SimpleNamespace
 
 import numpy as np
@@ -43,23 +42,6 @@ def view_of(parts: dict, texts: list[str] | None = None, **choices) -> View:
     tokens = [SimpleNamespace(text=text, special=False, fragment=False) for text in texts]
     query = tokens[-1] if tokens else SimpleNamespace(text="q", special=False, fragment=False)
     return query_key_view(query, tokens, **parts, **({"title": "L5 H1"} | choices))
-
-
-@pytest.fixture
-def draw(new_page: Callable[..., Page]) -> Callable[..., Page]:
-    def open_view(view: View, **kwargs) -> Page:
-        page = new_page(**kwargs)
-        page.add_init_script("window.told = []; addEventListener('headlight', ({ detail }) => told.push(detail))")
-        page.goto("data:text/html;base64," + base64.b64encode(view.to_html().encode()).decode())
-        return page
-
-    return open_view
-
-
-def redraw(page: Page, view: View) -> None:
-    page.evaluate(
-        "text => headlight.draw(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)))", base64.b64encode(view.data).decode()
-    )
 
 
 def said(text: str) -> float:
@@ -285,7 +267,7 @@ def test_a_thousand_keys_cost_only_those_in_sight(draw):
     assert page.locator(".row").count() < 20
 
 
-def test_new_data_on_the_same_node_keeps_what_the_reader_set(draw):
+def test_new_data_on_the_same_node_keeps_what_the_reader_set(draw, redraw):
     page = draw(view_of(made(30, 16)))
     page.get_by_text("by weight").click()
     parts = made(20, 8, seed=1)
@@ -319,7 +301,7 @@ def test_text_stays_text_and_long_names_do_not_widen_the_page(draw):
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_broken_little_and_no_numbers_are_drawn_without_an_error(draw, width):
+def test_broken_little_and_no_numbers_are_drawn_without_an_error(draw, width, redraw):
     page = draw(view_of(made(1, 1)), width=width)
     expect(page.locator(".piece.weight b")).to_have_text("100 %")
     broken = made(6, 8)

@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Callable
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from viz import View, reading_view
+from viz import reading_view
 
 WORDS = ["The", " dog", " ran", " into", " it"]
 TOKENS = [SimpleNamespace(id=i, text=text, special=i == 0, fragment=False) for i, text in enumerate(WORDS)]
 NASTY = "<img src=x onerror=\"document.title='caught'\">"
 HEADS = np.stack([np.eye(5), np.eye(5, k=-1) + np.diag([1, 0, 0, 0, 0])])  # one looks at itself, one at the token before
-
-
-@pytest.fixture
-def draw(new_page: Callable[..., Page]) -> Callable[..., Page]:
-    def open_view(view: View, **kwargs) -> Page:
-        page = new_page(**kwargs)
-        page.goto("data:text/html;base64," + base64.b64encode(view.to_html().encode()).decode())
-        return page
-
-    return open_view
-
-
-def redraw(page: Page, view: View) -> None:
-    data = base64.b64encode(view.data).decode()
-    page.evaluate("text => headlight.draw(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)))", data)
 
 
 def shades(page: Page) -> list[float]:
@@ -66,7 +49,7 @@ def test_each_head_has_a_strip_under_the_words_it_looks_at(draw, dark):
     assert page.locator("img").count() == 0 and page.title() != "caught"
 
 
-def test_one_head_after_several_has_no_strips_left(draw):
+def test_one_head_after_several_has_no_strips_left(draw, redraw):
     page = draw(reading_view(TOKENS, HEADS))
     redraw(page, reading_view(TOKENS, HEADS[0]))
     assert opacities(page) == [[]] * 5
@@ -88,7 +71,7 @@ def test_strips_do_not_lie_on_the_words_or_on_the_next_line(draw):
         assert not below or bottom <= min(below), "a word with its strips reaches into the line below"
 
 
-def test_a_number_a_token_shades_the_text_and_is_said(draw):
+def test_a_number_a_token_shades_the_text_and_is_said(draw, redraw):
     page = draw(reading_view(TOKENS, None, quantity=[np.nan, 16.5, 4.0, 0.0, 8.25], unit="bits", chosen=1))
     expect(page.locator(".sentence")).to_have_text("“dog”: 16.5 bits.")
     expect(page.locator(".legend")).to_have_text("016.5 bits")

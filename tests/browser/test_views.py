@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Callable
 from types import SimpleNamespace
 
 import numpy as np
@@ -26,23 +24,6 @@ def previous(count: int) -> np.ndarray:
     weights = 0.25 * np.eye(count) + 0.75 * np.eye(count, k=-1)
     weights[0, 0] = 1
     return weights
-
-
-@pytest.fixture
-def draw(new_page: Callable[..., Page]) -> Callable[..., Page]:
-    def open_view(view: View, **kwargs) -> Page:
-        page = new_page(**kwargs)
-        page.add_init_script("window.told = []; addEventListener('headlight', ({ detail }) => told.push(detail))")
-        page.goto("data:text/html;base64," + base64.b64encode(view.to_html().encode()).decode())
-        return page
-
-    return open_view
-
-
-def redraw(page: Page, view: View) -> None:
-    page.evaluate(
-        "text => headlight.draw(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)))", base64.b64encode(view.data).decode()
-    )
 
 
 def told(page: Page) -> list:
@@ -69,7 +50,7 @@ def test_chips_show_each_token_and_tell_which_was_pressed(draw):
     assert page.title() != "caught" and page.locator("img").count() == 0
 
 
-def test_a_keystroke_touches_only_the_chips_that_changed(draw):
+def test_a_keystroke_touches_only_the_chips_that_changed(draw, redraw):
     page = draw(viz.token_chips(tokens(WORDS), chosen=-1))
     page.evaluate(
         """() => { window.touched = new Set(); new MutationObserver((all) => all.forEach(({ target }) => {
@@ -81,7 +62,7 @@ def test_a_keystroke_touches_only_the_chips_that_changed(draw):
     assert page.evaluate("[...touched].sort()") == [4, 5]
 
 
-def test_the_last_chips_stay_in_view_unless_one_scrolls_up(draw):
+def test_the_last_chips_stay_in_view_unless_one_scrolls_up(draw, redraw):
     many = WORDS * 50
     page = draw(viz.token_chips(tokens(many[:-1]), chosen=-1), width=640)
     chips = page.locator(".chips")
@@ -119,7 +100,7 @@ def test_bars_are_as_long_as_their_probability_and_every_press_arrives(draw):
     assert page.locator("img").count() == 0
 
 
-def test_a_board_draws_its_parts_tells_which_was_pressed_and_redraws_what_changed(draw):
+def test_a_board_draws_its_parts_tells_which_was_pressed_and_redraws_what_changed(draw, redraw):
     def cards(word: str, below: str) -> View:
         chips = viz.Part("chips", viz.token_chips(tokens(WORDS)))
         bars = viz.Part("bars", viz.prediction_bars([word, " b"], [0.4, 0.1], ids=[7, 8]), "Press **one** <b>here</b>.", below)
@@ -175,7 +156,7 @@ def test_the_paragraph_is_shaded_by_the_word_one_points_at(draw):
     expect(page.locator("td")).to_have_text(["75.0 %", "25.0 %", "0 %", "0 %", "0 %"])
 
 
-def test_a_mouse_at_rest_does_not_hold_back_the_paragraph(draw):
+def test_a_mouse_at_rest_does_not_hold_back_the_paragraph(draw, redraw):
     page = draw(viz.reading_view(tokens(WORDS), previous(5)))
     page.locator(".word").nth(1).hover()
     expect(page.locator(".sentence")).to_contain_text("“dog” looks most at “The”")
@@ -257,7 +238,7 @@ def test_chips_and_paragraph_of_one_link_point_together(draw):
     ],
     ids=lambda view: f"{view.kind}-{view.label}",
 )
-def test_little_or_nothing_is_drawn_without_an_error(draw, view):
+def test_little_or_nothing_is_drawn_without_an_error(draw, view, redraw):
     page = draw(view)
     redraw(page, view)
     assert page.locator(".hl").count() == 1
