@@ -57,13 +57,14 @@ def patterns(attention: Attention) -> pd.DataFrame:
     return found
 
 
-def order(attention: Attention, by: str = "layer") -> np.ndarray:
+def order(attention: Attention, by: str = "layer", found: pd.DataFrame | None = None) -> np.ndarray:
     """The heads of a model in another order: int64 [layers x heads], a permutation; head h of layer l is l · heads + h.
 
     by: "layer", as they are. "similarity": heads that look alike side by side: the leaves of a hierarchical clustering (average
     linkage; the best order of leaves up to 400 heads, Bar-Joseph et al. 2001) by the Hellinger distance between their rows,
     with the text in 16 spans. "pattern": by its name, the clearest first. Or a number that `patterns` has: "entropy" and
-    "distance" rise, shares fall; NaN comes last. Raises ValueError for any other.
+    "distance" rise, shares fall; NaN comes last. found: what `patterns` says of the same attention, where that is there already.
+    Raises ValueError for any other.
     """
     count = attention.layers * attention.heads
     if by == "layer":
@@ -73,7 +74,7 @@ def order(attention: Attention, by: str = "layer") -> np.ndarray:
     numbers = ("entropy", "distance", *_PLACES, *_REPEATS, "special")
     if by not in (*numbers, "pattern"):
         raise ValueError(f"Heads cannot be ordered by {by!r}: give layer, similarity, pattern, {', '.join(numbers)}.")
-    found = patterns(attention)
+    found = patterns(attention) if found is None else found
     if by == "pattern":
         shares = found[[*_PLACES, *_REPEATS, "special"]].max(axis=1).fillna(0)
         return np.lexsort([-shares, found["pattern"]])

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import streamlit as st
+
+from analysis import paragraph
 from ui import pick, scope, state
 from ui.words import words
 from viz import Part, model_view, percent, reading_view
@@ -21,7 +24,7 @@ def where_it_looks(folder: Path, model, trace, chosen: int) -> Part:
     seen = scope.of(attention)
     weights = seen.apply(attention[layer][head])
     whole = weights.sum(-1).min(initial=1.0) > 0.999
-    tokens, weights, start = scope.paragraph(trace, kind, seen, weights)
+    tokens, weights, start = paragraph(trace, kind, seen, weights, st.session_state.get("target") or "")
     position = seen.queries.index(chosen)
     view = reading_view(
         tokens,

@@ -6,12 +6,16 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from ui.text import plain
 from viz.board import Part
 from viz.view import View
+
+if TYPE_CHECKING:
+    from ui.look import Picture
 
 
 @cache
@@ -25,6 +29,14 @@ def show(view: View, key: str, chosen: Callable[[], None] | None = None):
     assets = view.assets()
     mount = component(view.kind, view.uses, assets.html, assets.css, assets.js)
     return mount(key=key, data=view.data, on_chosen_change=chosen or (lambda: None))
+
+
+def show_picture(made: Picture) -> None:
+    """Draw a picture: a view of ours or a Plotly figure."""
+    if isinstance(made.drawn, View):
+        show(made.drawn, made.key, made.react)
+    else:
+        st.plotly_chart(made.drawn, key=made.key, config={"displaylogo": False})
 
 
 @contextmanager

@@ -1,12 +1,13 @@
-"""Which tokens the pictures show, and what a reader reads in their place."""
+"""Which tokens the pictures show."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import streamlit as st
 
+from analysis.scope import typed
 from models.tokens import Token
 from ui import state
 
@@ -39,27 +40,12 @@ def side_bar() -> None:
         )
 
 
+def special() -> bool:
+    """Whether special tokens are shown."""
+    return state.level() == "beginner" or bool(st.session_state.get("special", True))
+
+
 def shown(tokens: Sequence[Token]) -> Shown:
     """The tokens as chosen: all, or without the special ones that nobody typed."""
-    every = state.level() == "beginner" or st.session_state.get("special", True)
-    places = [i for i, token in enumerate(tokens) if every or not (token.special and token.start == token.end)]
-    places = places or list(range(len(tokens)))
+    places = list(range(len(tokens))) if special() else typed(tokens)
     return Shown([tokens[place] for place in places], places)
-
-
-def as_written(tokens: Sequence[Token], *texts: str) -> list[Token]:
-    """The tokens with what was typed in their place, capitals and spaces and all; special tokens and fragments stay.
-
-    texts: one a segment, which the offsets count in.
-    """
-    written, ends = [], {}
-    for token in tokens:
-        text = texts[min(token.segment, len(texts) - 1)]
-        start = ends.get(token.segment, token.start)
-        if token.start < token.end and token.end > start and not token.fragment:
-            typed = text[start : token.end]  # an unknown token is what was typed; a mask is a mask
-            token = replace(token, text=typed, special=token.special and typed.strip() == token.text.strip())
-        if token.start < token.end or not token.special:  # one that was added has read nothing
-            ends[token.segment] = max(start, token.end)
-        written.append(token)
-    return written

@@ -8,8 +8,9 @@ import streamlit as st
 from analysis import alignment, head_summary
 from analysis.statistics import entropy_of
 from ui import pick, picker, scope, shell, state
+from ui.look import look
 from ui.pictures import BEGINNER, PICTURES
-from ui.show import picture
+from ui.show import picture, show_picture
 from ui.text import plain
 from ui.words import say
 from viz import percent
@@ -71,15 +72,14 @@ def choose_view() -> str:
 
 
 def draw(model, trace) -> None:
-    kind, (layer, head) = pick.kind(model.info), pick.chosen_head(model)
-    seen = scope.of(trace.attention[kind])
-    view = choose_view()
-    look = st.container(key="look" if view == "Heatmap" else "look-first")
-    left, right = (look, look) if view in WIDE else look.columns([7, 4])
+    looked, view = look(model, trace), choose_view()
+    place = st.container(key="look" if view == "Heatmap" else "look-first")
+    left, right = (place, place) if view in WIDE else place.columns([7, 4])
     with left, picture(f"The view “{view}”"):
-        PICTURES[view](model, trace, kind, seen, layer, head)
+        if made := PICTURES[view](looked):
+            show_picture(made)
     with right, picture("The summary"):
-        in_words(model, trace, kind, view, layer, head)
+        in_words(model, trace, looked.kind, view, looked.layer, looked.head)
 
 
 pick.side_bar(picker.in_use())

@@ -7,8 +7,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from analysis import as_written
 from models.tokens import Token
-from ui.shown import as_written
 
 
 def tokens(text: str, cuts: list[int]) -> list[Token]:

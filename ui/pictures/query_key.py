@@ -1,0 +1,24 @@
+"""View "Query-key": how one query comes to its weights, number by number."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from analysis import query_key
+from ui import pick, recipes
+from ui.look import Look, Picture
+from viz.tokens import label
+
+
+def numbers(look: Look) -> Picture:
+    tokens = look.seen.attention.queries
+    chosen = pick.chosen_token(look.model, look.trace, len(tokens))
+    position = st.selectbox("Query", range(len(tokens)), chosen, lambda i: f"{i} {label(tokens[i].text)}")
+
+    def parts() -> dict[str, np.ndarray]:
+        found = vars(query_key(look.seen.attention, look.layer, look.head, position))
+        return {name: np.asarray(one) for name, one in found.items() if one is not None}
+
+    options = {"layer": look.layer, "head": look.head, "position": position}
+    return Picture(recipes.numbers, (look,), options, "query-key-view", parts)

@@ -1,0 +1,25 @@
+"""View "Reading": the text as a paragraph, shaded by where a token looks, or by a number for each token."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ui import pick, recipes, state
+from ui.look import Look, Picture
+
+SHADES = ("head", "layer", "all heads", "rollout", "entropy", "surprise")
+
+
+def reading(look: Look) -> Picture | None:
+    shade = SHADES[0]
+    if state.level() != "beginner":
+        shade = st.segmented_control("Shade by", SHADES, default=shade, required=True, key="shade", bind="query-params")
+    one_text, forwards = look.kind != "cross", not pick.both_ways(look.model.info)
+    if (shade in ("rollout", "entropy", "surprise") and not one_text) or (shade == "surprise" and not forwards):
+        st.info(f"There is no {shade} for this attention: it takes one text, and surprise one that is read from left to right.")
+        return None
+    options = {"kind": look.kind, "shade": shade, "layer": look.layer, "head": look.head, "target": look.target}
+    if shade in ("entropy", "surprise"):
+        return Picture(recipes.quantity, (look,), options, "reading-view", dict, words=shade)
+    options["causal"] = look.causal
+    return Picture(recipes.reading, (look,), options, "reading-view", lambda: {"weights": look.seen[look.layer]}, words=shade)
