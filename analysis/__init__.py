@@ -5,7 +5,7 @@ from analysis.merge import merge, merged_tokens, select, words
 from analysis.paragraph import as_written, paragraph
 from analysis.patterns import order, patterns
 from analysis.prediction import prediction_entropy, surprise
-from analysis.query_key import QueryKey, Rotary, query_key
+from analysis.query_key import QueryKey, query_key
 from analysis.rollout import rollout
 from analysis.scope import Scope, Side, scope
 from analysis.statistics import HeadSummary, entropy, head_summary
@@ -13,7 +13,6 @@ from analysis.statistics import HeadSummary, entropy, head_summary
 __all__ = [
     "HeadSummary",
     "QueryKey",
-    "Rotary",
     "Scope",
     "Side",
     "alignment",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from models import recorder
+from models.rotary import Rotary
 from models.trace import Attention
 
 
@@ -31,6 +31,8 @@ class QueryKey:
     bias: np.ndarray | None = None  # [key], of the position (T5)
     sink: float | None = None  # the score of one more key that brings nothing (GPT-OSS)
     unturned: np.ndarray | None = None  # [key], q·k had rotary positions not turned them
+    frequencies: np.ndarray | None = None  # [pairs], radians a position, by which each pair of dimensions was turned
+    pairs: np.ndarray | None = None  # int [pairs, 2], which dimensions
 
     @property
     def products(self) -> np.ndarray:
@@ -54,44 +56,17 @@ class QueryKey:
         return (moved / total if total else moved).astype(np.float32)
 
 
-@dataclass(frozen=True)
-class Rotary:
-    """How rotary positions turned the queries and keys of a model.
-
-    frequencies: radians a position, one a pair of dimensions [pairs]. pairs: "halves" pairs dimension i with i + pairs (Llama,
-    GPT-NeoX and our own transformer), "neighbours" 2i with 2i + 1 (the paper). Dimensions beyond the pairs are not turned. The
-    positions are 0, 1, 2, … from the first token on. Source: Su et al. 2021, "RoFormer", eq. 15.
-    """
-
-    frequencies: np.ndarray
-    pairs: Literal["halves", "neighbours"] = "halves"
-
-    def undone(self, x: np.ndarray, positions: np.ndarray) -> np.ndarray:
-        """Queries or keys [position, d_head] turned back to how they were before: float64 of the same shape."""
-        x = np.asarray(x, dtype=np.float64)
-        count = len(self.frequencies)
-        if self.pairs not in ("halves", "neighbours") or 2 * count > x.shape[-1]:
-            raise ValueError(f"{count} pairs by {self.pairs!r} do not fit {x.shape[-1]} dimensions.")
-        step = np.arange(count)
-        first, second = (step, step + count) if self.pairs == "halves" else (2 * step, 2 * step + 1)
-        angles = np.asarray(positions)[:, None] * np.asarray(self.frequencies, dtype=np.float64)  # [position, pairs]
-        cos, sin = np.cos(angles), np.sin(angles)
-        back = x.copy()
-        back[:, first] = x[:, first] * cos + x[:, second] * sin
-        back[:, second] = x[:, second] * cos - x[:, first] * sin
-        return back
-
-
-def query_key(attention: Attention, layer: int, head: int, query: int, rotary: Rotary | None = None) -> QueryKey:
+def query_key(attention: Attention, layer: int, head: int, query: int) -> QueryKey:
     """How the weights of one query come about: every number from the forward pass that made this attention.
 
-    layer, head, query count from 0, or from the end when negative. rotary: with it, `unturned` is q·k without positions (of
-    self-attention, where queries and keys are the same tokens); what is recorded is after them, so it must be known how they
-    were applied. Raises ValueError where there is no such layer, head or query, and where queries and keys are not known.
+    layer, head, query count from 0, or from the end when negative. What is recorded is after rotary positions; where it is known
+    how they turned (`Attention.rotary`), unturned, frequencies and pairs say so. Raises ValueError where there is no such
+    layer, head or query, and where queries and keys are not known.
     """
     layer = _within(layer, attention.layers, "layers")
     head = _within(head, attention.heads, "heads")
     query = _within(query, len(attention.queries), "queries")
+    rotary = attention.rotary(layer)
     call = attention._call(layer)  # says in a sentence where there are no queries
     q, k, v = call.query[head, query][None, None], call.expanded("key")[head][None], call.expanded("value")[head]
     bias, mask = _row(call.bias, head, query), _row(call.mask, head, query)
@@ -109,7 +84,7 @@ def query_key(attention: Attention, layer: int, head: int, query: int, rotary: R
         softcap=None if call.softcap is None else float(call.softcap),
         bias=None if bias is None else np.broadcast_to(_array(bias), weight.shape).copy(),
         sink=None if call.sinks is None else float(call.sinks[head]),
-        unturned=None if rotary is None else _unturned(rotary, q[0, 0], k[0], query, attention),
+        **({} if rotary is None else _turns(rotary, _array(q[0, 0]), _array(k[0]), query)),
     )
 
 
@@ -126,11 +101,10 @@ def _added(mask, causal: bool, query: int, attention: Attention, weight: np.ndar
     return np.where((values < -1e4) & (weight == 0), -np.inf, values).astype(np.float32)
 
 
-def _unturned(rotary: Rotary, q, k, query: int, attention: Attention) -> np.ndarray:
-    if len(attention.queries) != len(attention.keys):
-        raise ValueError("Rotary positions can be undone in self-attention only, where queries and keys are the same tokens.")
-    before = rotary.undone(_array(q)[None], np.array([query]))
-    return (rotary.undone(_array(k), np.arange(len(attention.keys))) @ before[0]).astype(np.float32)
+def _turns(rotary: Rotary, q: np.ndarray, k: np.ndarray, query: int) -> dict[str, np.ndarray]:
+    before = rotary.undone(q[None], np.array([query]))[0]
+    unturned = (rotary.undone(k, np.arange(len(k))) @ before).astype(np.float32)
+    return {"unturned": unturned, "frequencies": rotary.frequencies.astype(np.float32), "pairs": rotary.dimensions}
 
 
 def _row(of, head: int, query: int):

@@ -5,11 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from models.tokens import Prediction, Token
 from models.trace import Trace
+
+if TYPE_CHECKING:
+    from models.gradients import Gradients
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,36 @@ class LanguageModel(ABC):
     @abstractmethod
     def trace(self, text: str, target: str = "", edits: Sequence = ()) -> Trace:
         """Read a text and keep what happened. A text longer than the context is cut from the left (see `Trace.cut`)."""
+
+    @abstractmethod
+    def gradients(self, trace: Trace, position: int, token: int) -> dict[str, Gradients]:
+        """How much the logit of a token, predicted at a position of `trace.read`, changes with each weight of attention.
+
+        By kind, as `trace.attention`; what was read is read again, and once backward. Errors: ValueError without a
+        language-model head, and for a position that is not there.
+        """
+
+    @abstractmethod
+    def logits_of(self, texts: Sequence[Sequence[Token]], position: int = -1, target: Sequence[Token] = ()) -> np.ndarray:
+        """Logits at one position of texts that are given as tokens, all equally long: float32 [text, vocabulary].
+
+        An encoder-decoder reads them as sources, and `target` (its start first) after each; the position is the target's. Of
+        the tokens only id and segment count, and nothing is remembered of them. Errors: ValueError without a language-model head.
+        """
+
+    @abstractmethod
+    def output_weights(self, kind: str, layer: int) -> np.ndarray:
+        """W_O: what carries the output of each head of a layer into the residual stream: float32 [heads, d_head, d_model].
+
+        kind: as in `trace.attention`. Errors: ValueError where the network does something else in its place.
+        """
+
+    @abstractmethod
+    def embedding(self, ids: Sequence[int] | slice = slice(None)) -> np.ndarray:
+        """The vectors that tokens of the vocabulary begin with, before positions: float32 [ids, d_embedding].
+
+        As stored: some models scale them, or widen them to d_model, when they read. The rows may be more than the tokens.
+        """
 
     def predict(self, text: str, target: str = "", top: int = 10) -> list[Prediction]:
         """The most likely tokens, the first one first; probabilities from a softmax over the whole vocabulary.

@@ -74,16 +74,27 @@ class Record:
     """What one forward pass left behind: attention calls in order, and the residual stream of each stack of blocks.
 
     hidden: [position, d_model] after the embedding, then after each block, under "self" (or "encoder" and "decoder").
+    outs: what each call gave the network, with its batch dimension, where gradients are wanted: a part of the graph, which
+    begins at the first of them.
     """
 
     calls: list[Call] = field(default_factory=list)
     hidden: dict[str, list[Tensor]] = field(default_factory=dict)
+    outs: list[Tensor] | None = None
+
+    def keep(self, call: Call, out: Tensor) -> None:
+        """Keep a call; out: the tensor that the network goes on with, what heads gave or else the weights themselves."""
+        self.calls.append(call)
+        if self.outs is not None:
+            if not out.requires_grad:
+                out.requires_grad_()
+            self.outs.append(out)
 
 
 @contextlib.contextmanager
-def recording() -> Iterator[Record]:
-    """Record every forward pass made inside the `with` block, in this thread and context only."""
-    record = Record()
+def recording(outs: bool = False) -> Iterator[Record]:
+    """Record every forward pass made inside the `with` block, in this thread and context only. outs: for gradients."""
+    record = Record(outs=[] if outs else None)
     token = _active.set(record)
     try:
         yield record
@@ -126,7 +137,7 @@ def attend(
     ).transpose(1, 2)  # [batch, query, heads, d_head]
     if (record := active()) is not None:
         scale = query.shape[-1] ** -0.5 if scale is None else scale
-        record.calls.append(Call(query[0], key[0], value[0], None if causal else first_row(mask), causal, scale, out[0]))
+        record.keep(Call(query[0], key[0], value[0], None if causal else first_row(mask), causal, scale, out[0]), out)
     return out
 
 
@@ -140,7 +151,8 @@ def scores(query: Tensor, key: Tensor, scale: float, bias: Tensor | None = None,
     """q·k · scale, bent to ±softcap, plus the bias: float32 [..., heads, query, key]. query and key have equal heads."""
     found = (query @ key.transpose(-1, -2)).float().mul_(scale)  # in place: at 1,024 tokens each copy is 50 MB
     if softcap is not None:
-        found = found.div_(softcap).tanh_().mul_(softcap)
+        found = found.div_(softcap).tanh_()
+        found = found * softcap if found.requires_grad else found.mul_(softcap)
     return found if bias is None else found.add_(bias.float())
 
 

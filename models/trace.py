@@ -13,6 +13,7 @@ from models.tokens import Token
 
 if TYPE_CHECKING:
     from models.recorder import Call
+    from models.rotary import Rotary
 
 KEPT = 64 * 2**20  # bytes of weights that are kept once computed; beyond, a layer is computed again when somebody looks
 
@@ -24,9 +25,15 @@ class Attention:
     """
 
     def __init__(
-        self, queries: Sequence[Token], keys: Sequence[Token], calls: Sequence[Call], known: dict[int, np.ndarray] | None = None
+        self,
+        queries: Sequence[Token],
+        keys: Sequence[Token],
+        calls: Sequence[Call],
+        known: dict[int, np.ndarray] | None = None,
+        rotary: Callable[[int], Rotary | None] = lambda layer: None,
     ):
         """calls: one a layer. known: weights [heads, q, k] of layers already computed, for the first q queries."""
+        self._rotary = rotary
         self.queries, self.keys = list(queries), list(keys)
         self.layers, self.heads = len(calls), calls[0].shape[0]
         self._calls = calls
@@ -42,6 +49,7 @@ class Attention:
             )
         attention = cls.__new__(cls)
         attention.queries, attention.keys, attention._calls = list(queries), list(keys), None
+        attention._rotary = lambda layer: None
         attention.layers, attention.heads = weights.shape[:2]
         attention._known = dict(enumerate(weights))
         return attention
@@ -65,6 +73,10 @@ class Attention:
     def scores(self, layer: int) -> np.ndarray:
         """q·k after scaling, before mask and softmax: float32 [heads, query, key]."""
         return _array(self._call(layer).scores())
+
+    def rotary(self, layer: int) -> Rotary | None:
+        """How rotary positions turned the queries and keys of a layer; None where they did not, or not as is known."""
+        return self._rotary(range(self.layers)[layer])
 
     def formula(self, layer: int) -> str:
         """What a row of weights is, in this model: "softmax(q·kᵀ/√d)", or what it does in its place."""

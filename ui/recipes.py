@@ -19,7 +19,9 @@ def head_lines(trace: Trace, seen: Scope, *, layer: int, heads: list[int] | None
     return head_view(seen.queries.tokens, seen.keys.tokens, seen[layer], layer=layer, heads=heads, chosen=held)
 
 
-def reading(trace: Trace, seen: Scope, *, kind: str, shade: str, layer: int, head: int, causal: bool, target: str) -> View:
+def reading(
+    trace: Trace, seen: Scope, *, kind: str, shade: str, layer: int, head: int, chosen: int | None, causal: bool, target: str
+) -> View:
     weights = {
         "head": lambda: seen[layer][head],
         "layer": lambda: seen[layer].mean(0),
@@ -27,7 +29,8 @@ def reading(trace: Trace, seen: Scope, *, kind: str, shade: str, layer: int, hea
         "rollout": lambda: seen.apply(rollout(seen.attention)[layer].astype(np.float32)),
     }[shade]()
     tokens, weights, start = paragraph(trace, kind, seen, weights, target)
-    return reading_view(tokens, weights, causal=causal, toggle=True, second=start or None)
+    held = None if chosen is None else start + chosen
+    return reading_view(tokens, weights, held, causal=causal, toggle=True, second=start or None)
 
 
 def quantity(trace: Trace, seen: Scope, *, kind: str, shade: str, layer: int, head: int, target: str) -> View:

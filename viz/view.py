@@ -100,11 +100,15 @@ def _assets(kind: str, uses: tuple[str, ...] = ()) -> Assets:
     def read(name: str, one: str = "") -> str:
         return (_HERE / one / name).read_text("utf-8")
 
-    inside = ",\n".join(f"{one}: (() => {{\n{read('view.js', one)}\nreturn mount;\n}})()" for one in uses)
+    def script(one: str) -> str:  # view.js, after the parts of it that have files of their own
+        others = sorted(path.name for path in (_HERE / one).glob("*.js") if path.name != "view.js")
+        return "".join(read(name, one) for name in (*others, "view.js"))
+
+    inside = ",\n".join(f"{one}: (() => {{\n{script(one)}\nreturn mount;\n}})()" for one in uses)
     return Assets(
         html=f'<div class="hl hl-{kind.replace("_", "-")}"></div>',
         css="".join(read("view.css", one) for one in ("", *uses, kind)),
-        js=read("view.js") + (f"const mounts = {{\n{inside}\n}};\n" if uses else "") + read("view.js", kind),
+        js=read("view.js") + (f"const mounts = {{\n{inside}\n}};\n" if uses else "") + script(kind),
     )
 
 

@@ -65,9 +65,8 @@ def headlight_attention(
     if record is not None:
         mask, bias = first_row(attention_mask), first_row(position_bias)
         mask = mask if mask is None else mask[..., : key.shape[2]]
-        record.calls.append(
-            Call(query[0], key[0], value[0], mask, causal, scale, out[0], bias=bias, softcap=softcap, sinks=s_aux)
-        )
+        call = Call(query[0], key[0], value[0], mask, causal, scale, out[0], bias=bias, softcap=softcap, sinks=s_aux)
+        record.keep(call, out)
     return out, None
 
 
@@ -95,5 +94,5 @@ class SoftmaxTap(TorchFunctionMode):
         if function in self.SOFTMAX:
             found = out[0] if out.dim() == 4 and out.shape[0] == 1 else out
             if found.dim() == 3 and found.shape[0] == self.heads:
-                record.calls.append(Call(None, None, None, given=found))
+                record.keep(Call(None, None, None, given=found), out)
         return out

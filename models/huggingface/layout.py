@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from torch import Tensor, nn
 
 from models.errors import ModelError
-from models.recorder import Call, Record, active, recording
+from models.recorder import Record, active, recording
 
 _given: contextvars.ContextVar[Tensor | None] = contextvars.ContextVar("headlight_given", default=None)
 
@@ -35,16 +35,16 @@ class Layout:
     heads: dict[str, int]  # of each kind of attention
     others: int = 0  # layers of the same stacks that hold no attention, such as state-space layers
 
-    def split(self, record: Record, without: str | None = None) -> dict[str, list[Call]]:
-        """The calls of a forward pass by their kind. without: a kind that was not run this time.
+    def split(self, record: Record, without: str | None = None, of: list | None = None) -> dict[str, list]:
+        """The calls of a forward pass by their kind, or the values `of` them. without: a kind that was not run this time.
 
         Errors: RuntimeError when they are not as many as in the probe.
         """
         kinds = [kind for kind in self.calls if kind != without]
         if len(record.calls) != len(kinds):
             raise RuntimeError(f"{len(record.calls)} attention calls where the probe found {len(kinds)}.")
-        found: dict[str, list[Call]] = {}
-        for kind, call in zip(kinds, record.calls, strict=True):
+        found: dict[str, list] = {}
+        for kind, call in zip(kinds, record.calls if of is None else of, strict=True):
             found.setdefault(kind, []).append(call)
         return found
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -13,12 +15,16 @@ from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.modeling_outputs import BaseModelOutput
 
 from models.errors import ModelError
+from models.gradients import Gradients, gradients
 from models.huggingface import layout
 from models.huggingface.attention import NAME, SoftmaxTap
+from models.huggingface.outputs import Outputs
 from models.huggingface.text import TextTokens
+from models.huggingface.turns import turns
 from models.language_model import LanguageModel, ModelInfo
 from models.prefix import Recent, first, joined
-from models.recorder import Call, recording
+from models.recorder import Call, Record, recording
+from models.rotary import Rotary
 from models.tokens import Token
 from models.trace import Attention, Trace
 
@@ -100,11 +106,54 @@ class HuggingFaceModel(LanguageModel):
             known: dict[int, np.ndarray] = {}
         else:
             calls, hidden, known = self._decode(ids)
-        attention = {"self": Attention(tokens, tokens, calls, known)}
+        attention = {"self": Attention(tokens, tokens, calls, known, self._rotary)}
         trace = Trace(text, tokens, attention, {"self": hidden}, cut, self._unembed if self.predicts else None)
         if self._reusable:
             self._recent.keep(ids, trace)
         return trace
+
+    def gradients(self, trace: Trace, position: int, token: int) -> dict[str, Gradients]:
+        self._must_predict()
+        position = range(len(trace.read))[position]
+        inputs = self._inputs([trace.tokens], [[token.id for token in trace.target]])
+        network = self.network if trace.target else self.network.base_model
+        with torch.enable_grad():
+            record, _ = self._pass(network, recording(outs=True), **inputs)
+            stream = record.hidden["decoder" if trace.target else "self"][-1]
+            logits = self._logits(stream[position : position + 1].to(self.network.dtype))[0]
+            return gradients(logits[token], self._layout.split(record), self._layout.split(record, of=record.outs))
+
+    def logits_of(self, texts: Sequence[Sequence[Token]], position: int = -1, target: Sequence[Token] = ()) -> np.ndarray:
+        self._must_predict()
+        said = [token.id for token in target]
+        last = self._keeps and not said and position == -1  # logits are large: no others are made then
+        made = 1 if last else len(said or texts[0])
+        at_once, found = max(1, ROWS // (made * self.vocabulary.size)), []
+        for start in range(0, len(texts), at_once):
+            part = texts[start : start + at_once]
+            inputs = self._inputs(part, [said] * len(part)) | ({"logits_to_keep": 1} if last else {})
+            with torch.inference_mode():
+                out = self.network(**inputs, attention_mask=torch.ones_like(inputs["input_ids"]), return_dict=True)
+            found.append(out.logits[:, position].float().cpu().numpy())
+        return np.concatenate(found)
+
+    def output_weights(self, kind: str, layer: int) -> np.ndarray:
+        return self._outputs.weights(kind, layer, self._layout.heads[kind])
+
+    def embedding(self, ids: Sequence[int] | slice = slice(None)) -> np.ndarray:
+        return self.network.get_input_embeddings().weight[ids].float().cpu().numpy()
+
+    def _rotary(self, layer: int) -> Rotary | None:
+        return self._turns[layer]
+
+    @cached_property
+    def _turns(self) -> list[Rotary | None]:
+        word = next((token.id for token in self._tokens("the") if not token.special), 0)
+        return turns(self.network, lambda count: self._run(self.network.base_model, input_ids=self._ids([word] * count))[0]["self"])
+
+    def _must_predict(self) -> None:
+        if not self.predicts:
+            raise ValueError(f"{self.info.name} has no language-model head, so it makes no predictions.")
 
     # What is read
 
@@ -147,10 +196,7 @@ class HuggingFaceModel(LanguageModel):
     # How it is read
 
     def _encode(self, tokens: list[Token]) -> tuple[list[Call], np.ndarray]:
-        inputs = {"input_ids": self._ids([token.id for token in tokens])}
-        if self._segments:
-            inputs["token_type_ids"] = self._ids([token.segment for token in tokens])
-        calls, hidden, _ = self._run(self.network.base_model, **inputs)
+        calls, hidden, _ = self._run(self.network.base_model, **self._inputs([tokens], []))
         return calls["self"], hidden["self"]
 
     def _decode(self, ids: tuple[int, ...]) -> tuple[list[Call], np.ndarray, dict[int, np.ndarray]]:
@@ -203,6 +249,15 @@ class HuggingFaceModel(LanguageModel):
 
         Errors: ValueError for a token that the network has no vector for.
         """
+        with torch.inference_mode():
+            record, out = self._pass(network, recording(), past, **inputs)
+        encoded = "encoder_outputs" in inputs
+        calls = self._layout.split(record, without="encoder" if encoded else None)
+        hidden = {stack: torch.stack(xs).float().cpu().numpy() for stack, xs in record.hidden.items()}
+        return calls, hidden, out
+
+    def _pass(self, network: nn.Module, recorder: AbstractContextManager[Record], past: int = 0, **inputs):
+        """One forward pass in the mode of the caller: what was recorded, and what came out."""
         for ids in (one for name, one in inputs.items() if name.endswith("input_ids")):
             if self._rows and int(ids.max()) >= self._rows:
                 shown = self.token_text(int(ids.max()))
@@ -211,12 +266,19 @@ class HuggingFaceModel(LanguageModel):
             1, past + inputs["input_ids"].shape[1], dtype=torch.long, device=self.network.device
         )
         tap = SoftmaxTap(self._tap) if self._tap else nullcontext()
-        with torch.inference_mode(), recording() as record, tap:
-            out = network(**inputs, return_dict=True)
-        encoded = "encoder_outputs" in inputs
-        calls = self._layout.split(record, without="encoder" if encoded else None)
-        hidden = {stack: torch.stack(xs).float().cpu().numpy() for stack, xs in record.hidden.items()}
-        return calls, hidden, out
+        with recorder as record, tap:
+            return record, network(**inputs, return_dict=True)
+
+    def _inputs(self, texts: Sequence[Sequence[Token]], said: Sequence[Sequence[int]]) -> dict[str, Tensor | bool]:
+        """What the network is given of texts, and of what its decoder has said to each, all equally long."""
+        inputs = {"input_ids": torch.tensor([[token.id for token in text] for text in texts], device=self.network.device)}
+        if self._segments:
+            inputs["token_type_ids"] = torch.tensor(
+                [[token.segment for token in text] for text in texts], device=self.network.device
+            )
+        if any(said):
+            inputs["decoder_input_ids"] = torch.tensor(said, device=self.network.device)
+        return inputs if self.kind == "encoder" else inputs | {"use_cache": False}
 
     def _ids(self, ids: Sequence[int]) -> Tensor:
         return torch.tensor([ids], device=self.network.device)
@@ -226,10 +288,12 @@ class HuggingFaceModel(LanguageModel):
         rows = torch.from_numpy(np.ascontiguousarray(hidden)).reshape(-1, hidden.shape[-1])
         rows = rows.to(self.network.device, self.network.dtype)
         at_once = max(1, min(ROWS // self.vocabulary.size, self._positions or len(rows)))
-        found = [self._head(part) for part in rows.split(at_once)]
+        with torch.inference_mode():
+            found = [self._logits(part).float().cpu().numpy() for part in rows.split(at_once)]
         return np.concatenate(found).reshape(*hidden.shape[:-1], -1)
 
-    def _head(self, rows: Tensor) -> np.ndarray:
+    def _logits(self, rows: Tensor) -> Tensor:
+        """Rows of the stream after the last block [row, d_model] as logits [row, vocabulary]."""
         inputs = {"input_ids": self._ids([0] * len(rows)), "attention_mask": self._ids([1] * len(rows)), "use_cache": False}
         if self.kind == "encoder":
             del inputs["use_cache"]
@@ -237,8 +301,8 @@ class HuggingFaceModel(LanguageModel):
             inputs["decoder_input_ids"] = inputs.pop("input_ids")
             inputs["attention_mask"] = self._ids([1])
             inputs["encoder_outputs"] = BaseModelOutput(last_hidden_state=rows.new_zeros(1, 1, rows.shape[-1]))
-        with torch.inference_mode(), layout.skipping(rows[None]):
-            return self.network(**inputs, return_dict=True).logits[0].float().cpu().numpy()
+        with layout.skipping(rows[None]):
+            return self.network(**inputs, return_dict=True).logits[0]
 
     # What is found out once
 
@@ -267,8 +331,10 @@ class HuggingFaceModel(LanguageModel):
         with tap:
             self._layout = layout.find(self.network, run, pairs)
         layout.Stream(self._layout).install()
-        with recording() as record, tap:
+        self._outputs = Outputs(self._layout)
+        with recording() as record, tap, self._outputs.watching(self.network, record):
             out = run()
+        self._keeps = "logits_to_keep" in inspect.signature(self.network.forward).parameters
         self._reusable = self.kind == "decoder" and not self._tap and self._rereads(record.calls)
         if self.predicts:
             stream = record.hidden["decoder" if pairs else "self"][-1].float().cpu().numpy()

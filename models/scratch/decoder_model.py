@@ -11,10 +11,13 @@ import torch
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
 
+from models.gradients import Gradients, gradients
 from models.language_model import LanguageModel, ModelInfo
 from models.prefix import Recent, first, joined
 from models.recorder import recording
+from models.rotary import Rotary
 from models.scratch.corpus import START
+from models.scratch.positions import rotary_turns
 from models.scratch.transformer import Cache, Decoder, TransformerConfig
 from models.tokens import ByteLevelTokens, Token
 from models.trace import Attention, Trace
@@ -77,6 +80,31 @@ class DecoderModel(LanguageModel):
         self._recent.keep(ids, trace)
         return trace
 
+    def gradients(self, trace: Trace, position: int, token: int) -> dict[str, Gradients]:
+        ids = torch.tensor([[one.id for one in trace.tokens]])
+        position = range(len(trace.tokens))[position]
+        with torch.enable_grad(), recording(outs=True) as record:
+            logits = self.decoder.unembed(self.decoder.hidden(ids)[0, position])
+            return gradients(logits[token], {"self": record.calls}, {"self": record.outs})
+
+    def logits_of(self, texts: Sequence[Sequence[Token]], position: int = -1, target: Sequence[Token] = ()) -> np.ndarray:
+        ids = torch.tensor([[token.id for token in text] for text in texts])
+        with torch.inference_mode():
+            return self.decoder.unembed(self.decoder.hidden(ids)[:, position]).numpy()
+
+    def output_weights(self, kind: str, layer: int) -> np.ndarray:
+        output = self.decoder.blocks[layer].attention.output.weight  # [d_model, heads · d_head]
+        return output.T.unflatten(0, (self.info.heads, -1)).float().numpy()  # [heads, d_head, d_model]
+
+    def embedding(self, ids: Sequence[int] | slice = slice(None)) -> np.ndarray:
+        return self.decoder.embedding.weight[ids].numpy()
+
+    def _rotary(self, layer: int) -> Rotary | None:
+        if self.decoder.config.positions != "rotary":
+            return None
+        cos, sin = rotary_turns(self.decoder.config.d_head, 2)[:, 1].double().numpy()  # of one step
+        return Rotary(np.arctan2(sin, cos))
+
     def _read(self, text: str, tokens: list[Token], cut: int, before: Trace | None, shared: int) -> Trace:
         """Run the tokens after the first `shared`, and join them to what `before` knows of those."""
         calls = first(before.attention["self"]._calls, shared) if shared else []
@@ -90,7 +118,8 @@ class DecoderModel(LanguageModel):
             hidden = np.concatenate([hidden, new], axis=1) if shared else new
             calls = joined(calls, record.calls) if shared else record.calls
         known = {layer: w[:, :shared, :shared] for layer, w in before.attention["self"]._known.items()} if shared else {}
-        return Trace(text, tokens, {"self": Attention(tokens, tokens, calls, known)}, {"self": hidden}, cut, self._unembed)
+        attention = Attention(tokens, tokens, calls, known, self._rotary)
+        return Trace(text, tokens, {"self": attention}, {"self": hidden}, cut, self._unembed)
 
     def _unembed(self, hidden: np.ndarray) -> np.ndarray:
         with torch.inference_mode():

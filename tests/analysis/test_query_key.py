@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import models
-from analysis.query_key import QueryKey, Rotary, query_key
+from analysis.query_key import QueryKey, query_key
 from models import Attention, Token
 from models.huggingface.model import HuggingFaceModel
+from models.rotary import Rotary
 from models.scratch.positions import rotary_turns, rotate
 from tests.models.networks import NETWORKS, network, tokenizer
 
@@ -158,9 +159,11 @@ def test_without_rotary_positions_the_product_is_of_what_was_there_before():
     if q.shape[2] != len(found.queries):
         pytest.fail("The forward did not read the whole text.")
     config = attention.config
-    rotary = Rotary(10_000.0 ** (-np.arange(0, config.d_head, 2) / config.d_head))
+    np.testing.assert_allclose(
+        found.rotary(2).frequencies, 10_000.0 ** (-np.arange(0, config.d_head, 2) / config.d_head), rtol=1e-5
+    )
     for head, query in ((0, 3), (5, -1)):
-        parts = query_key(found, 2, head, query, rotary)
+        parts = query_key(found, 2, head, query)
         np.testing.assert_allclose(parts.unturned, (k[0, head] @ q[0, head, query]).numpy(), atol=1e-3)
         assert np.abs(parts.unturned - parts.raw).max() > 0.01
 
@@ -183,5 +186,3 @@ def test_turning_back_undoes_the_turn(pairs, length, rest, seed):
 def test_rotary_positions_that_do_not_fit_are_a_sentence():
     with pytest.raises(ValueError, match="do not fit 4 dimensions"):
         Rotary(np.ones(3)).undone(np.ones((1, 4)), np.arange(1))
-    with pytest.raises(ValueError, match="self-attention only"):
-        query_key(trace("T5").attention["cross"], 0, 0, 0, Rotary(np.ones(2)))

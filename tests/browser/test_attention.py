@@ -59,3 +59,18 @@ def test_a_long_text_draws_and_says_which_layers_bertviz_has(open_page):
     page = open_page("/attention?level=expert&view=BertViz&text=" + "the+cat+sat+on+a+mat+and+" * 20)
     expect(page.frame_locator("iframe").first.locator("svg").first).to_be_visible(timeout=60_000)
     no_error(page)
+
+
+def test_a_token_chosen_in_one_view_is_chosen_in_the_others(open_page):
+    page = open_page("/attention?view=Reading&level=expert&layer=L2&head=H1&text=The+cat+sat+on+the+mat")
+    page.locator(".st-key-reading-view .token").filter(has_text="sat").click(timeout=60_000)
+    page.get_by_role("radio", name="Query-key").or_(page.get_by_role("button", name="Query-key")).first.click()
+    query = page.get_by_role("combobox", name="Query")
+    expect(query).to_have_value("3 ·sat")
+    expect(page.get_by_text("q turned by 3 steps")).to_be_visible()  # the writer turns queries and keys by position
+    query.click()
+    page.get_by_role("option", name="5 ·the").click()
+    expect(page.get_by_text("q turned by 5 steps")).to_be_visible()
+    page.get_by_role("radio", name="Reading").or_(page.get_by_role("button", name="Reading")).first.click()
+    expect(page.locator(".st-key-reading-view .token[aria-pressed=true]")).to_have_text(" the")
+    no_error(page)

@@ -242,6 +242,48 @@ def test_the_tables_behind_have_every_number(draw):
     np.testing.assert_allclose(found, np.stack([parts["q"], parts["k"][2], parts["q"] * parts["k"][2]], 1), atol=0.006)
 
 
+def test_the_dials_say_how_each_pair_was_turned(draw):
+    """Hands turned by position: the table behind has the angles, and what the pair adds to q·k before and after."""
+    parts = made(6, 4, query=5)
+    frequencies, pairs, places = np.array([1.0, 0.01]), np.array([[0, 2], [1, 3]]), np.arange(6)
+
+    def back(x, places):
+        angles = np.asarray(places)[:, None] * frequencies
+        first, second = x[:, pairs[:, 0]], x[:, pairs[:, 1]]
+        cos, sin = np.cos(angles), np.sin(angles)
+        return np.stack([first * cos + second * sin, second * cos - first * sin], axis=-1)  # [position, pair, 2]
+
+    q, k = back(parts["q"][None], [5])[0], back(parts["k"], places)
+    unturned = (q * k).sum((-1, -2))
+    view = view_of(parts | {"unturned": unturned, "frequencies": frequencies, "pairs": pairs}, position=5, chosen=2)
+    page = draw(view)
+    expect(page.locator(".dials")).to_contain_text("q turned by 5 steps, k by 2; only their distance, 3, counts")
+    cells = (
+        page.locator("table")
+        .nth(2)
+        .locator("tbody tr")
+        .evaluate_all("rows => rows.map((row) => [...row.cells].map((cell) => cell.textContent))")
+    )
+    assert [row[0] for row in cells] == ["0, 2", "1, 3"]
+    after = (parts["q"][pairs] * parts["k"][2][pairs]).sum(-1)
+    for row, frequency, before, now in zip(cells, frequencies, (q * k[2]).sum(-1), after, strict=True):
+        np.testing.assert_allclose(
+            [said(text) for text in row[1:]], [frequency, 5 * frequency, 2 * frequency, before, now], rtol=6e-3, atol=6e-3
+        )
+    assert page.locator(".dials canvas").evaluate(
+        "one => one.getContext('2d').getImageData(0, 0, one.width, one.height).data.some(Boolean)"
+    )
+    page.locator("[role=listbox]").focus()
+    page.keyboard.press("Home")
+    expect(page.locator(".dials")).to_contain_text("k by 0; only their distance, 5, counts")
+
+
+def test_without_rotary_positions_there_are_no_dials(draw):
+    page = draw(view_of(made(6, 4, query=5), position=5))
+    expect(page.locator(".piece").first).to_be_visible()
+    expect(page.locator(".dials")).to_be_hidden()
+
+
 @pytest.mark.parametrize(("keys", "dims"), [(12, 64), (64, 128), (1024, 128), (40, 256)], ids=str)
 def test_it_fits_a_phone_and_says_how_many_dimensions_are_shown(draw, keys, dims):
     parts = made(keys, dims)

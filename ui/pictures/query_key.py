@@ -14,7 +14,14 @@ from viz.tokens import label
 def numbers(look: Look) -> Picture:
     tokens = look.seen.attention.queries
     chosen = pick.chosen_token(look.model, look.trace, len(tokens))
-    position = st.selectbox("Query", range(len(tokens)), chosen, lambda i: f"{i} {label(tokens[i].text)}")
+    st.session_state["query"] = chosen  # the token that is chosen on every page; choosing here chooses it there
+    position = st.selectbox(
+        "Query",
+        range(len(tokens)),
+        format_func=lambda i: f"{i} {label(tokens[i].text)}",
+        key="query",
+        on_change=lambda: st.session_state.update(token=st.session_state["query"]),
+    )
 
     def parts() -> dict[str, np.ndarray]:
         found = vars(query_key(look.seen.attention, look.layer, look.head, position))

@@ -6,6 +6,7 @@ import streamlit as st
 
 from ui import pick, recipes, state
 from ui.look import Look, Picture
+from ui.show import choice
 
 SHADES = ("head", "layer", "all heads", "rollout", "entropy", "surprise")
 
@@ -21,5 +22,12 @@ def reading(look: Look) -> Picture | None:
     options = {"kind": look.kind, "shade": shade, "layer": look.layer, "head": look.head, "target": look.target}
     if shade in ("entropy", "surprise"):
         return Picture(recipes.quantity, (look,), options, "reading-view", dict, words=shade)
-    options["causal"] = look.causal
-    return Picture(recipes.reading, (look,), options, "reading-view", lambda: {"weights": look.seen[look.layer]}, words=shade)
+    chosen = st.session_state.get("token")
+    options |= {"causal": look.causal, "chosen": None if chosen is None else look.seen.queries.index(chosen)}
+    start = len(look.seen.keys.tokens) if look.kind == "cross" else 0  # the source stands before the target there
+
+    def react() -> None:
+        if (position := choice("reading-view") - start) >= 0:
+            pick.token(look.seen.queries.groups[position][0], pick.newest(look.model, look.trace))
+
+    return Picture(recipes.reading, (look,), options, "reading-view", lambda: {"weights": look.seen[look.layer]}, react, shade)

@@ -26,6 +26,8 @@ def query_key_view(
     bias: np.ndarray | None = None,
     sink: float | None = None,
     unturned: np.ndarray | None = None,
+    frequencies: np.ndarray | None = None,
+    pairs: np.ndarray | None = None,
     *,
     position: int | None = None,
     title: str = "",
@@ -36,7 +38,8 @@ def query_key_view(
 
     `query` and `keys` are tokens (`text`, `special`, `fragment`); q is [d_head], k [key, d_head]; one number a key: raw (q·k),
     score (after scale, softcap and bias), weight, mask (added to the score; -inf where the query may not look), v_norm (‖v‖),
-    bias, unturned (q·k without rotary positions). All are sent as float32 and shown as they are; what
+    bias, unturned (q·k without rotary positions). frequencies [pairs] and pairs [pairs, 2]: how rotary positions turned q
+    and k, in radians a position, and which dimensions. All are sent as float32 and shown as they are; what
     `analysis.query_key` gives fits: `query_key_view(query, keys, **vars(parts))`. `position` is the query's, `title` says which
     head it is, `chosen` is the key that is shown while none is pointed at (None: that of the largest weight). Views of the same
     `link` point together at keys. A press, Enter or Space tells `chosen`: `{"key": position}`. Raises ValueError if the shapes
@@ -66,5 +69,12 @@ def query_key_view(
         "chosen": strongest if chosen is None or not count else range(count)[chosen],
         "link": link,
     }
+    if frequencies is not None and position is not None and unturned is not None:
+        frequencies, pairs = np.asarray(frequencies, dtype=np.float32), np.asarray(pairs, dtype=np.int32)
+        if pairs.shape != (len(frequencies), 2) or (pairs.size and not 0 <= pairs.min() <= pairs.max() < len(q)):
+            raise ValueError(
+                f"pairs of shape {pairs.shape} for {len(frequencies)} frequencies: give [pairs, 2], dimensions of q."
+            )
+        arrays |= {"frequencies": frequencies, "pairs": pairs}
     arrays["sink"] = np.array([] if sink is None else [sink], dtype=np.float32)
     return View("query_key_view", pack(header, q=q, k=k, **arrays), name)

@@ -92,9 +92,10 @@ function make(state) {
   const keyTable = element("table");
   const dimTable = element("table");
   unseen.append(keyTable, dimTable);
-  state.root.replaceChildren(controls, formula, bars, readout, head, box, legend, notes, spoken, unseen);
+  makeDials(state);
+  state.root.replaceChildren(controls, formula, bars, readout, head, box, legend, state.dials, notes, spoken, unseen);
   Object.assign(state, { title, formula, bars, barCanvas, extents, readout, head, captions, box, spacer, pane, canvas });
-  Object.assign(state, { legend, notes, spoken, keyTable, dimTable, rows: [], at: -1, dim: -1, chosen: -1 });
+  Object.assign(state, { legend, notes, spoken, unseen, keyTable, dimTable, rows: [], at: -1, dim: -1, chosen: -1 });
   Object.assign(state, { keySort: "position", dimSort: "contribution", groups: { keySort: keyGroup, dimSort: dimGroup } });
   state.id = "key" + Math.random().toString(36).slice(2, 8);
 
@@ -402,6 +403,7 @@ function detail(state) {
   formulaOf(state);
   barsOf(state);
   readout(state);
+  dialsOf(state);
   tabulateSoon(state);
 }
 
@@ -410,7 +412,7 @@ function formulaOf(state) {
   const { formula, header, shares, allowed, bottom } = state;
   const key = active(state);
   if (key < 0) return formula.replaceChildren();
-  const { raw, score, weight, bias, unturned, v_norm: lengths, mask } = header.arrays;
+  const { raw, score, weight, bias, v_norm: lengths, mask } = header.arrays;
   const piece = (value, caption, className = "") => {
     const node = element("span", "piece " + className);
     node.append(element("b", "", value), element("small", "", caption));
@@ -441,10 +443,6 @@ function formulaOf(state) {
   const tall = formula.offsetHeight; // a longer formula takes another line, a shorter one leaves it: the rows must not jump
   if (tall > (state.tall ?? 0)) formula.style.minHeight = (state.tall = tall) + "px";
   const about = [...state.fixed];
-  if (unturned) {
-    const before = unturned.data[key];
-    about.unshift(`Without rotary positions q·k would be ${number(before)}: turning by position adds ${number(raw.data[key] - before)}.`);
-  }
   state.notes.textContent = about.join(" ");
 }
 
@@ -537,8 +535,9 @@ function number(value) {
   return value < 0 && Number(text) ? "−" + text : text;
 }
 
-function plus(value) {
-  const text = number(value);
+// With its sign; places: as many and no more.
+function plus(value, places) {
+  const text = places === undefined ? number(value) : value.toFixed(places).replace(/^-(?=.*[1-9])/, "−").replace("-", "");
   return text.startsWith("−") ? text : "+" + text;
 }
 
@@ -627,6 +626,7 @@ function tabulate(state) {
     state.stale = false;
   }
   const key = active(state);
+  tabulateTurns(state, key);
   if (key < 0) return dimTable.replaceChildren();
   const at = key * dims;
   const lines = Array.from(q.data, (value, dim) => [String(dim), ...[value, k.data[at + dim], products[at + dim]].map(number)]);
