@@ -108,37 +108,60 @@ def active() -> Record | None:
 
 
 def attend(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, scale: float | None = None, dropout: float = 0.0
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    scale: float | None = None,
+    dropout: float = 0.0,
+    bias: Tensor | None = None,
+    future: bool = False,
 ) -> Tensor:
-    """Scaled dot-product attention: softmax(q k^T · scale, over the keys that the mask allows) v.
+    """Scaled dot-product attention: softmax(q k^T · scale + bias, over the keys that the mask allows) v.
 
     query: [batch, heads, query, d_head]; key, value: [batch, kv_heads, key, d_head], where kv_heads divides heads
     (grouped-query attention when fewer); mask: bool, broadcastable to [batch, heads, query, key], True where a query
-    may look, or None for causal: query i is the i-th last position and looks at every key up to its own.
-    scale: defaults to 1 / sqrt(d_head). Returns [batch, query, heads, d_head].
+    may look. Without one, all keys with `future`, else causal: query i is the i-th last position and looks at every key up to
+    its own. bias: float, added to the scores, broadcastable in the same way. scale: defaults to 1 / sqrt(d_head).
+    Returns [batch, query, heads, d_head].
 
     Source: Vaswani et al. 2017, "Attention Is All You Need", eq. 1.
     """
-    causal = mask is None
-    if torch.compiler.is_compiling() and causal and query.device.type == "cpu":
-        return softmax_attention(query, key, value, causal_mask(query.shape[2], key.shape[2]), scale).transpose(1, 2)
+    causal = mask is None and not future
     queries, keys = query.shape[2], key.shape[2]
-    if causal and 1 < queries < keys:  # the kernel's own causal mask is aligned to the first key, a cached prefix needs the last
-        mask = causal_mask(queries, keys, query.device)
+    if torch.compiler.is_compiling() and query.device.type == "cpu":
+        allowed = causal_mask(queries, keys) if causal else mask
+        return softmax_attention(query, key, value, allowed, scale, bias).transpose(1, 2)
+    # The kernel's own causal mask is aligned to the first key; a cached prefix needs the last.
+    given = causal_mask(queries, keys, query.device) if causal and (bias is not None or 1 < queries < keys) else mask
+    if bias is not None:
+        bias = bias.to(query.dtype)
+    added = given if bias is None else bias if given is None else bias.masked_fill(~given, float("-inf"))
     out = F.scaled_dot_product_attention(
         query,
         key,
         value,
-        attn_mask=mask,
+        attn_mask=added,
         dropout_p=dropout,
-        is_causal=causal and queries == keys > 1,
+        is_causal=causal and added is None and queries == keys > 1,
         scale=scale,
         enable_gqa=query.shape[1] != key.shape[1],
     ).transpose(1, 2)  # [batch, query, heads, d_head]
     if (record := active()) is not None:
         scale = query.shape[-1] ** -0.5 if scale is None else scale
-        record.keep(Call(query[0], key[0], value[0], None if causal else first_row(mask), causal, scale, out[0]), out)
+        shown = None if causal else first_row(mask)
+        record.keep(Call(query[0], key[0], value[0], shown, causal, scale, out[0], bias=first_row(bias)), out)
     return out
+
+
+def attend_by_weights(given: Tensor, value: Tensor, dropout: float = 0.0) -> Tensor:
+    """Attention whose weights [batch, heads, query, key] come from elsewhere than q·k: weights · v.
+
+    value: [batch, kv_heads, key, d_head]. Returns [batch, query, heads, d_head].
+    """
+    if (record := active()) is not None:
+        record.keep(Call(None, None, None, given=given[0]), given)
+    return (F.dropout(given, dropout).to(value.dtype) @ expand(value, given.shape[1])).transpose(1, 2)
 
 
 def note_hidden(x: Tensor, stack: str = "self") -> None:
@@ -176,14 +199,18 @@ def weights(scores: Tensor, mask: Tensor | None, causal: bool, sinks: Tensor | N
     return found
 
 
-def softmax_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor, scale: float | None = None) -> Tensor:
+def softmax_attention(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float | None = None, bias: Tensor | None = None
+) -> Tensor:
     """The same sum written out, for training: compiled for a CPU its forward and backward take 0.8x the fused kernel's time.
 
-    Shapes as in `attend`, with as many key heads as query heads. Returns [batch, heads, query, d_head].
+    Shapes as in `attend`; without a mask every key is looked at. Returns [batch, heads, query, d_head].
     """
-    scores = query @ key.transpose(-1, -2) * (query.shape[-1] ** -0.5 if scale is None else scale)  # [batch, heads, query, key]
-    weights = scores.masked_fill(~mask, float("-inf")).softmax(-1)
-    return weights.to(value.dtype) @ value  # [batch, heads, query, d_head]
+    scale = query.shape[-1] ** -0.5 if scale is None else scale
+    scores = query @ expand(key, query.shape[1]).transpose(-1, -2) * scale  # [batch, heads, query, key]
+    scores = scores if bias is None else scores + bias.to(scores.dtype)
+    scores = scores if mask is None else scores.masked_fill(~mask, float("-inf"))
+    return scores.softmax(-1).to(value.dtype) @ expand(value, query.shape[1])  # [batch, heads, query, d_head]
 
 
 def causal_mask(queries: int, keys: int, device: torch.device | None = None) -> Tensor:

@@ -17,7 +17,6 @@ from models.prefix import Recent, first, joined
 from models.recorder import recording
 from models.rotary import Rotary
 from models.scratch.corpus import START
-from models.scratch.positions import rotary_turns
 from models.scratch.transformer import Cache, Decoder, TransformerConfig
 from models.tokens import ByteLevelTokens, Token
 from models.trace import Attention, Trace
@@ -35,7 +34,7 @@ class DecoderModel(LanguageModel):
             kind="decoder",
             layers=config.layers,
             heads=config.heads,
-            kv_heads=config.heads,
+            kv_heads=config.key_heads,
             d_model=config.d_model,
             vocabulary=config.vocabulary,
             context=config.context,
@@ -52,7 +51,7 @@ class DecoderModel(LanguageModel):
             decoder = Decoder(config)
         decoder.to_empty(device="cpu")
         decoder.load_state_dict({name: weight.float() for name, weight in load_file(folder / "model.safetensors").items()})
-        decoder.reset_turns()
+        decoder.reset()
         return cls(decoder, Tokenizer.from_file(str(folder / "tokenizer.json")), folder.name, "Headlight")
 
     def tokenize(self, text: str) -> list[Token]:
@@ -102,7 +101,7 @@ class DecoderModel(LanguageModel):
     def _rotary(self, layer: int) -> Rotary | None:
         if self.decoder.config.positions != "rotary":
             return None
-        cos, sin = rotary_turns(self.decoder.config.d_head, 2)[:, 1].double().numpy()  # of one step
+        cos, sin = self.decoder.positions.turns[:, 1].double().numpy()  # of one step
         return Rotary(np.arctan2(sin, cos))
 
     def _read(self, text: str, tokens: list[Token], cut: int, before: Trace | None, shared: int) -> Trace:

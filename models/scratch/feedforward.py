@@ -1,40 +1,95 @@
 """The second half of a block: what each position does by itself with what attention brought it."""
 
+from __future__ import annotations
+
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from models.scratch.config import TransformerConfig
 
-class GELU(nn.Module):
-    """Two matrices with a smooth gate between: W_down GELU(W_up x).
 
-    Source: Hendrycks and Gimpel 2016, "Gaussian Error Linear Units"; the form that GPT-2 uses.
-    """
+class FeedForward(nn.Module):
+    """Two matrices with an activation between: W_down f(W_up x). What f is, the subclasses say."""
 
-    def __init__(self, d_model: int, d_ff: int):
+    def __init__(self, config: TransformerConfig):
         super().__init__()
-        self.up = nn.Linear(d_model, d_ff, bias=False)
-        self.down = nn.Linear(d_ff, d_model, bias=False)
+        self.up = nn.Linear(config.d_model, config.d_ff, bias=config.bias)
+        self.down = nn.Linear(config.d_ff, config.d_model, bias=config.bias)
 
     def forward(self, x: Tensor) -> Tensor:
         """x: [batch, position, d_model]. Returns the same shape."""
-        return self.down(F.gelu(self.up(x)))
+        return self.down(self.activation(self.up(x)))
+
+
+class ReLU(FeedForward):
+    """f(x) = max(0, x) (Vaswani et al. 2017, eq. 2)."""
+
+    activation = staticmethod(F.relu)
+
+
+class GELU(FeedForward):
+    """f(x) = x Φ(x), with Φ the normal distribution (Hendrycks and Gimpel 2016, "Gaussian Error Linear Units"; BERT)."""
+
+    activation = staticmethod(F.gelu)
+
+
+class TanhGELU(FeedForward):
+    """f(x) = x / 2 · (1 + tanh(√(2/π) (x + 0.044715 x³))), which comes close to GELU (the same paper; GPT-2)."""
+
+    @staticmethod
+    def activation(x: Tensor) -> Tensor:
+        return F.gelu(x, approximate="tanh")
 
 
 class SwiGLU(nn.Module):
-    """A gated feed-forward: W_down (SiLU(W_gate x) * W_up x).
+    """A gated feed-forward: W_down (SiLU(W_gate x) * W_up x) (Shazeer 2020, "GLU Variants Improve Transformer"; Llama)."""
 
-    Source: Shazeer 2020, "GLU Variants Improve Transformer"; the form that Llama uses.
-    """
-
-    def __init__(self, d_model: int, d_ff: int):
+    def __init__(self, config: TransformerConfig):
         super().__init__()
-        self.gate = nn.Linear(d_model, d_ff, bias=False)
-        self.up = nn.Linear(d_model, d_ff, bias=False)
-        self.down = nn.Linear(d_ff, d_model, bias=False)
+        self.gate = nn.Linear(config.d_model, config.d_ff, bias=config.bias)
+        self.up = nn.Linear(config.d_model, config.d_ff, bias=config.bias)
+        self.down = nn.Linear(config.d_ff, config.d_model, bias=config.bias)
 
     def forward(self, x: Tensor) -> Tensor:
         """x: [batch, position, d_model]. Returns the same shape."""
         return self.down(F.silu(self.gate(x)) * self.up(x))
 
 
-FEEDFORWARD = {"gelu": GELU, "swiglu": SwiGLU}
+class MixtureOfExperts(nn.Module):
+    """Several feed-forwards, of which each token uses the k that a router finds best: Σ over them of p_e · expert_e(x).
+
+    p is the softmax of the router's scores over the k chosen ones (Jiang et al. 2024, "Mixtral of Experts"; Shazeer et al. 2017).
+    `balance` is the loss of the last forward that keeps experts in use alike: E · Σ_e (share of tokens at e) · (mean p of e), 1
+    when they are (Fedus, Zoph and Shazeer 2022, "Switch Transformers", eq. 4).
+    """
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__()
+        self.used = config.experts_used
+        self.router = nn.Linear(config.d_model, config.experts, bias=False)
+        self.experts = nn.ModuleList(FEEDFORWARD[config.feedforward](config) for _ in range(config.experts))
+        self.balance: Tensor | None = None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x: [batch, position, d_model]. Returns the same shape."""
+        tokens = x.flatten(0, -2)  # [token, d_model]
+        scores = self.router(tokens).float()  # [token, experts]
+        best, chosen = scores.topk(self.used)  # 2 x [token, used]
+        shares = best.softmax(-1).to(x.dtype)
+        out = torch.zeros_like(tokens)
+        for number, expert in enumerate(self.experts):
+            token, rank = torch.where(chosen == number)  # who came here, and as which of their choices
+            out = out.index_add(0, token, expert(tokens[token]) * shares[token, rank, None])
+        count = len(self.experts)
+        at = torch.zeros_like(scores).scatter(1, chosen, 1.0).mean(0) / self.used
+        self.balance = count * (at * scores.softmax(-1).mean(0)).sum()
+        return out.view_as(x)
+
+
+FEEDFORWARD = {"relu": ReLU, "gelu": GELU, "gelu-tanh": TanhGELU, "swiglu": SwiGLU}
+
+
+def feedforward(config: TransformerConfig) -> nn.Module:
+    """The feed-forward of a block, one or a mixture."""
+    return MixtureOfExperts(config) if config.experts > 1 else FEEDFORWARD[config.feedforward](config)

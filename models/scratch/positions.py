@@ -1,20 +1,136 @@
-"""How a model knows the order of its tokens.
+"""How a model knows the order of its tokens. Attention alone sees a set, not a sequence; each class here puts the order back in.
 
-Attention alone sees a set, not a sequence; each function here puts the order back in.
+A scheme may add to the embeddings, turn queries and keys, or add to the scores; what it does not do is left as in `NoPositions`.
 """
 
+from __future__ import annotations
+
+import math
+
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+
+from models.scratch.config import TransformerConfig
+
+
+class NoPositions(nn.Module):
+    """No order at all: a decoder still has its causal mask to learn from (Haviv et al. 2022, "Transformer Language Models without
+    Positional Encodings Still Learn Positional Information")."""
+
+    def __init__(self, config: TransformerConfig, causal: bool):
+        super().__init__()
+        self.config, self.causal = config, causal
+
+    def embed(self, x: Tensor, start: int) -> Tensor:
+        """Embeddings [batch, position, d_model] of the positions from `start` on, with their order in them."""
+        return x
+
+    def turn(self, x: Tensor, start: int) -> Tensor:
+        """Queries or keys [batch, heads, position, d_head], turned by their positions from `start` on."""
+        return x
+
+    def bias(self, queries: int, keys: int) -> Tensor | None:
+        """What is added to the scores of the last `queries` of `keys` positions: [heads, query, key]."""
+        return None
+
+    def reset(self) -> None:
+        """Make again what follows from the config and is not among the weights."""
+
+
+class Sinusoidal(NoPositions):
+    """Waves of rising length, added to the embeddings: PE[p, 2i] = sin(p / 10000^(2i / d)), PE[p, 2i + 1] = cos of the same.
+
+    Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.5.
+    """
+
+    def __init__(self, config: TransformerConfig, causal: bool):
+        super().__init__(config, causal)
+        self.reset()
+
+    def reset(self) -> None:
+        self.register_buffer("waves", sinusoids(self.config.context, self.config.d_model), persistent=False)
+
+    def embed(self, x: Tensor, start: int) -> Tensor:
+        return x + self.waves[start : start + x.shape[1]].to(x.dtype)
+
+
+class Learned(NoPositions):
+    """A vector for each position, learned like those of the tokens and added to them (Gehring et al. 2017; GPT-2, BERT)."""
+
+    def __init__(self, config: TransformerConfig, causal: bool):
+        super().__init__(config, causal)
+        self.embedding = nn.Embedding(config.context, config.d_model)
+
+    def embed(self, x: Tensor, start: int) -> Tensor:
+        return x + self.embedding.weight[start : start + x.shape[1]]
+
+
+class Rotary(NoPositions):
+    """Queries and keys are turned by their positions, pair of dimensions by pair, so that q·k knows the distance alone.
+
+    Source: Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding", eq. 15.
+    """
+
+    def __init__(self, config: TransformerConfig, causal: bool):
+        super().__init__(config, causal)
+        self.reset()
+
+    def reset(self) -> None:
+        self.register_buffer("turns", rotary_turns(self.config.d_head, self.config.context), persistent=False)
+
+    def turn(self, x: Tensor, start: int) -> Tensor:
+        return rotate(x, self.turns[:, start : start + x.shape[2]])
+
+
+class ALiBi(NoPositions):
+    """Each head takes its own slope times the distance off the score: near tokens count more, and no position is learned.
+
+    The slopes of n heads are 2^(-8 / n), 2^(-16 / n), …, 2^-8 where n is a power of two; of other n, those of the next lower
+    power and every second of the next higher one. In an encoder the distance counts to both sides.
+    Source: Press, Smith and Lewis 2022, "Train Short, Test Long: Attention with Linear Biases".
+    """
+
+    def __init__(self, config: TransformerConfig, causal: bool):
+        super().__init__(config, causal)
+        self.reset()
+
+    def reset(self) -> None:
+        self.register_buffer("slopes", alibi_slopes(self.config.heads), persistent=False)
+
+    def bias(self, queries: int, keys: int) -> Tensor:
+        return -self.slopes[:, None, None] * distances(queries, keys, self.slopes.device).abs()
+
+
+class Relative(NoPositions):
+    """A learned number for each head and each range of distances is added to the score, the same in every layer.
+
+    Half of the ranges are single distances, the others grow with the logarithm up to 128; an encoder has half to each side.
+    Source: Raffel et al. 2020, "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer", section 2.1.
+    """
+
+    BUCKETS, FURTHEST = 32, 128
+
+    def __init__(self, config: TransformerConfig, causal: bool):
+        super().__init__(config, causal)
+        self.embedding = nn.Embedding(self.BUCKETS, config.heads)
+
+    def bias(self, queries: int, keys: int) -> Tensor:
+        apart = distances(queries, keys, self.embedding.weight.device)
+        return self.embedding(relative_buckets(apart, self.causal, self.BUCKETS, self.FURTHEST)).permute(2, 0, 1)
+
+
+def sinusoids(length: int, d_model: int) -> Tensor:
+    """The waves of `Sinusoidal`: float32 [length, d_model], sines in even dimensions, cosines in odd ones."""
+    frequency = 10_000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float32) / d_model)  # [d_model / 2, rounded up]
+    angles = torch.arange(length, dtype=torch.float32)[:, None] * frequency  # [length, d_model / 2]
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)[:, :d_model]  # [length, d_model]
 
 
 def rotary_turns(d_head: int, length: int, base: float = 10_000.0) -> Tensor:
     """Cosine and sine of the angle by which each pair of dimensions is turned at each position.
 
     Pair i turns by position * base^(-2i / d_head) radians: the first pairs fast, the last ones slowly.
-
     Returns float32 [2, length, d_head / 2]: cosines, then sines. Errors: ValueError when d_head is odd.
-
-    Source: Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding", eq. 15.
     """
     if d_head % 2:
         raise ValueError(f"Rotary positions turn pairs of dimensions, so d_head must be even; it is {d_head}.")
@@ -24,12 +140,49 @@ def rotary_turns(d_head: int, length: int, base: float = 10_000.0) -> Tensor:
 
 
 def rotate(x: Tensor, turns: Tensor) -> Tensor:
-    """Turn queries or keys by their position, so that q·k depends only on the distance between them.
+    """Turn queries or keys [batch, heads, position, d_head] by turns [2, position, d_head / 2]; returns the shape of x.
 
     Dimension i is paired with dimension i + d_head / 2.
-
-    x: [batch, heads, position, d_head]; turns: [2, position, d_head / 2]. Returns the shape of x.
     """
     cos, sin = turns.to(x.dtype)  # each [position, d_head / 2]
     first, second = x.chunk(2, dim=-1)  # 2 x [batch, heads, position, d_head / 2]
     return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1)  # [batch, heads, position, d_head]
+
+
+def alibi_slopes(heads: int) -> Tensor:
+    """How much a step of distance costs in each head: float32 [heads]."""
+    lower = 2 ** int(math.log2(heads))
+    slopes = [2 ** (-8 * (i + 1) / lower) for i in range(lower)]
+    slopes += [2 ** (-8 * (i + 1) / (2 * lower)) for i in range(0, 2 * (heads - lower), 2)]
+    return torch.tensor(slopes)
+
+
+def distances(queries: int, keys: int, device: torch.device | None = None) -> Tensor:
+    """key − query, the queries being the last of the positions: int [query, key], negative for what came before."""
+    last = torch.arange(keys - queries, keys, device=device)
+    return torch.arange(keys, device=device)[None, :] - last[:, None]
+
+
+def relative_buckets(apart: Tensor, causal: bool, buckets: int, furthest: int) -> Tensor:
+    """The range that each distance key − query falls into: int of the same shape, from 0 to buckets - 1."""
+    found = torch.zeros_like(apart)
+    if not causal:
+        buckets //= 2
+        found = (apart > 0).long() * buckets
+        apart = apart.abs()
+    else:
+        apart = (-apart).clamp(min=0)
+    near = buckets // 2
+    grown = torch.log(apart.clamp(min=1).float() / near) / math.log(furthest / near) * (buckets - near)
+    far = (near + grown.long()).clamp(max=buckets - 1)
+    return found + torch.where(apart < near, apart, far)
+
+
+POSITIONS = {
+    "none": NoPositions,
+    "sinusoidal": Sinusoidal,
+    "learned": Learned,
+    "rotary": Rotary,
+    "alibi": ALiBi,
+    "relative": Relative,
+}

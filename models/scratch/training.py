@@ -191,7 +191,7 @@ def write_weights(model: Decoder, config: TransformerConfig, out: Path) -> None:
     """The weights as float16 safetensors, and the config beside them."""
     weights = {name: p.detach().half().cpu().contiguous() for name, p in model.state_dict().items()}
     save_file(weights, out / "model.safetensors")
-    (out / "config.json").write_text(json.dumps(asdict(config), indent=2) + "\n")
+    (out / "config.json").write_text(json.dumps(config.changed(), indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,115 @@
+"""Every choice that makes one transformer differ from another, in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+KINDS = ("decoder", "encoder", "encoder-decoder")
+POSITIONS = ("none", "sinusoidal", "learned", "rotary", "alibi", "relative")
+NORMS = ("rms", "layer")
+PLACES = ("before", "after")
+FEEDFORWARDS = ("relu", "gelu", "gelu-tanh", "swiglu")
+SCORES = ("dot", "additive", "multiplicative")
+COMPUTED = ("exact", "performer", "linformer")
+PATTERNS = ("full", "window", "strided", "random", "global", "longformer", "bigbird")
+
+
+@dataclass(frozen=True)
+class TransformerConfig:
+    """The parts of a transformer and their sizes. Errors: ValueError, one sentence, for sizes and parts that cannot be."""
+
+    kind: str = "decoder"  # which stacks: KINDS
+    vocabulary: int = 8192
+    context: int = 256  # the longest input, in tokens
+    d_model: int = 256  # width of the residual stream
+    layers: int = 6  # of each stack
+    heads: int = 8
+    kv_heads: int = 0  # heads that keys and values have: as many as queries (0), fewer (grouped-query), or 1 (multi-query)
+    d_ff: int = 704  # width of the feed-forward, of each expert where there are several
+
+    positions: str = "rotary"  # how order is known: POSITIONS, see positions.py
+    norm: str = "rms"  # NORMS, see norms.py
+    norm_place: str = "before"  # of each sublayer (pre-norm), or "after" it and its residual (post-norm)
+    feedforward: str = "swiglu"  # FEEDFORWARDS, see feedforward.py
+    experts: int = 1  # feed-forwards side by side
+    experts_used: int = 2  # of them by each token, where there are several
+
+    score: str = "dot"  # how a query meets a key: SCORES, see scores.py
+    temperature: float = 1.0  # the scores are divided by it, beside √d_head
+    computed: str = "exact"  # or by a cheaper way: COMPUTED, see cheaper.py
+    features: int = 64  # random features of the performer, slots of the linformer
+    pattern: str = "full"  # which keys a query may see at all: PATTERNS, see masks.py
+    window: int = 16  # how far a local pattern reaches, and the stride of the strided one
+    qk_norm: bool = True  # normalise queries and keys, head by head (Henry et al. 2020)
+
+    bias: bool = False  # of every linear map
+    tied: bool = True  # the embedding is the unembedding too (Press and Wolf 2017)
+    embedding_norm: bool = False  # normalise what the first block reads (BERT)
+    head_transform: bool = False  # a dense layer, GELU and a norm before the unembedding (BERT)
+    dropout: float = 0.0
+
+    def __post_init__(self):
+        for name in (
+            "vocabulary",
+            "context",
+            "d_model",
+            "layers",
+            "heads",
+            "d_ff",
+            "experts",
+            "experts_used",
+            "features",
+            "window",
+        ):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1; it is {getattr(self, name)}.")
+        if self.d_model % self.heads:
+            raise ValueError(
+                f"d_model ({self.d_model}) must be a multiple of heads ({self.heads}): each head gets an equal share."
+            )
+        if self.kv_heads < 0 or self.heads % self.key_heads:
+            raise ValueError(f"kv_heads ({self.kv_heads}) must divide heads ({self.heads}): each serves as many queries.")
+        for name, allowed in _PARTS.items():
+            if getattr(self, name) not in allowed:
+                choices = ", ".join(f'"{one}"' for one in allowed)
+                raise ValueError(f"{name} must be one of {choices}; it is {getattr(self, name)!r}.")
+        if self.positions == "rotary" and self.d_head % 2:
+            raise ValueError(f"rotary positions turn pairs of dimensions, so d_model / heads must be even; it is {self.d_head}.")
+        if self.experts > 1 and self.experts_used > self.experts:
+            raise ValueError(f"experts_used ({self.experts_used}) cannot be more than there are experts ({self.experts}).")
+        if not self.temperature > 0:
+            raise ValueError(f"temperature must be above 0; it is {self.temperature}.")
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout must be from 0 to below 1; it is {self.dropout}.")
+        if self.window > self.context and self.pattern not in ("full", "random"):
+            raise ValueError(f"window ({self.window}) is longer than the context ({self.context}): every token sees all of it.")
+        if self.computed != "exact" and (self.score != "dot" or self.pattern != "full"):
+            raise ValueError(f'computed "{self.computed}" never builds the scores, so it takes score "dot" and pattern "full".')
+        if self.computed != "exact" and self.positions in ("alibi", "relative"):
+            raise ValueError(f'computed "{self.computed}" has no scores that {self.positions} positions could be added to.')
+        if self.computed == "linformer" and self.kind != "encoder":
+            raise ValueError('computed "linformer" mixes all positions, the future too, so it takes kind "encoder".')
+
+    @property
+    def d_head(self) -> int:
+        return self.d_model // self.heads
+
+    @property
+    def key_heads(self) -> int:
+        return self.kv_heads or self.heads
+
+    def changed(self) -> dict[str, object]:
+        """The choices that are not the defaults."""
+        return {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name) != one.default}
+
+
+_PARTS = {
+    "kind": KINDS,
+    "positions": POSITIONS,
+    "norm": NORMS,
+    "norm_place": PLACES,
+    "feedforward": FEEDFORWARDS,
+    "score": SCORES,
+    "computed": COMPUTED,
+    "pattern": PATTERNS,
+}
