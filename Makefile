@@ -1,7 +1,7 @@
 # make app      open Headlight in the browser      (PORT=8501, HOST=0.0.0.0 to let the room in)
 # make test     run every test                     (ARGS="tests/viz -k heatmap" for some)
 # make lint     ruff and import-linter
-# make train    train the writer, or go on training it   (DATA=folder with english_train.txt and english_valid.txt)
+# make train    train the shipped models and the lens, or go on training them   (DATA=folder with the texts)
 # make setup    only make .venv and install        (PYTHON=python3.12 to choose the Python)
 # make clean    remove .venv and caches            (what was trained stays, in build and models)
 # Each target sets up what it needs. Paths here are relative, so the project's own path may hold spaces.
@@ -36,6 +36,7 @@ lint: .venv/.developer
 
 train: .venv/.runtime
 	$(python) -m models.scratch.training --data "$(DATA)"
+	$(python) -m models.scratch.tuned_lens --data "$(DATA)"
 
 setup: .venv/.runtime
 

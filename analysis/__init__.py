@@ -1,35 +1,76 @@
 """A Trace in, arrays out: what can be computed from what a model did."""
 
+from analysis.attribution import Attribution
+from analysis.contexts import Occurrence, occurrences, word_states
+from analysis.embedding import analogy, cosines, nearest
+from analysis.evolution import Pair, maps, pair
+from analysis.faithfulness import Curves, Faithfulness, Question, faithfulness
+from analysis.flow import flow
 from analysis.heads import alignment, head_scores
+from analysis.lens import Lens, logit_lens, tuned_lens
 from analysis.merge import merge, merged_tokens, select, words
 from analysis.paragraph import as_written, paragraph
+from analysis.paths import Paths, Step, Stream, paths, shares, streams
 from analysis.patterns import order, patterns
 from analysis.prediction import prediction_entropy, surprise
+from analysis.projection import Projection, project, projection
 from analysis.query_key import QueryKey, query_key
 from analysis.rollout import rollout
 from analysis.scope import Scope, Side, scope
-from analysis.statistics import HeadSummary, entropy, head_summary
+from analysis.similarity import HeadMap, head_divergence, head_map
+from analysis.statistics import HeadSummary, entropy, head_statistics, head_summary
 
 __all__ = [
+    "Attribution",
+    "Curves",
+    "Faithfulness",
+    "HeadMap",
     "HeadSummary",
+    "Lens",
+    "Occurrence",
+    "Pair",
+    "Paths",
+    "Projection",
     "QueryKey",
+    "Question",
     "Scope",
     "Side",
+    "Step",
+    "Stream",
     "alignment",
+    "analogy",
     "as_written",
+    "cosines",
     "entropy",
+    "faithfulness",
+    "flow",
+    "head_divergence",
+    "head_map",
     "head_scores",
+    "head_statistics",
     "head_summary",
+    "logit_lens",
+    "maps",
     "merge",
     "merged_tokens",
+    "nearest",
+    "occurrences",
     "order",
+    "pair",
     "paragraph",
+    "paths",
     "patterns",
     "prediction_entropy",
+    "project",
+    "projection",
     "query_key",
     "rollout",
     "scope",
     "select",
+    "shares",
+    "streams",
     "surprise",
+    "tuned_lens",
+    "word_states",
     "words",
 ]

@@ -6,29 +6,69 @@ import numpy as np
 
 from models.trace import Attention
 
-FUSIONS = {"mean": np.mean, "max": np.max, "min": np.min}
+FUSIONS = {  # [heads, query, key] -> [query, key]
+    "mean": lambda heads: np.tensordot(np.full(len(heads), 1 / len(heads), heads.dtype), heads, 1),
+    "max": lambda heads: heads.max(0),
+    "min": lambda heads: heads.min(0),
+}
+SMALL = 64  # rows; the product of smaller matrices is not taken apart
 
 
-def rollout(attention: Attention, fusion: str = "mean", residual: float = 0.5) -> np.ndarray:
+def rollout(attention: Attention, fusion: str = "mean", residual: float = 0.5, discard: float = 0.0) -> np.ndarray:
     """Self-attention multiplied up through the layers, with the residual connection as an identity beside it.
 
-    fusion: how the heads of a layer become one matrix, "mean" | "max" | "min"; its rows are scaled to sum to 1. residual: the
-    share of the identity, in 0..1. Returns float64 [layers, query, key]: row l is blocks 0..l multiplied up, each row sums to 1.
+    fusion and discard: how the heads of a layer become one matrix (see `fused`). residual: the share of the identity, in 0..1.
+    Returns float64 [layers, query, key]: row l is blocks 0..l multiplied up, each row sums to 1.
     Errors: ValueError for another fusion or share, or for attention whose queries are not its keys.
-    Source: Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers".
+    Source: Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers". Paths through an encoder-decoder, or towards
+    one position alone: `analysis.paths`.
     """
-    if fusion not in FUSIONS:
-        raise ValueError(f"fusion must be one of {', '.join(FUSIONS)}; it is {fusion!r}.")
-    if not 0 <= residual <= 1:
-        raise ValueError(f"residual must be from 0 to 1; it is {residual}.")
+    check_residual(residual)
     count = len(attention.queries)
     if count != len(attention.keys):
         raise ValueError("Rollout needs self-attention: here the queries and the keys are different texts.")
-    reached, found = np.eye(count), []
+    found = np.empty((attention.layers, count, count))
     for layer in range(attention.layers):
-        heads = FUSIONS[fusion](attention[layer].astype(np.float64), axis=0)
-        total = heads.sum(-1, keepdims=True)
-        heads = np.divide(heads, total, out=np.eye(count), where=total > 0)  # "min" may leave a row empty
-        reached = (residual * np.eye(count) + (1 - residual) * heads) @ reached
-        found.append(reached)
-    return np.stack(found)
+        step = fused(attention[layer], fusion, discard)
+        step *= 1 - residual
+        step[np.diag_indices(count)] += 1 - step.sum(-1)  # the residual, and what a row without weights keeps
+        found[layer] = step if layer == 0 else _product(step, found[layer - 1])
+    return found
+
+
+def fused(weights: np.ndarray, fusion: str = "mean", discard: float = 0.0) -> np.ndarray:
+    """The heads of a layer as one matrix: float64 [query, key], rows scaled to sum to 1; a row of nothing but zeros stays.
+
+    weights: [heads, query, key]. fusion: "mean" | "max" | "min" of the heads. discard: in 0..1, below 1; this share of the keys
+    that a query sees, those with the smallest weights, is set to 0 (of equal ones the later; at least one key stays).
+    Errors: ValueError for another fusion or share.
+    """
+    if fusion not in FUSIONS:
+        raise ValueError(f"fusion must be one of {', '.join(FUSIONS)}; it is {fusion!r}.")
+    if not 0 <= discard < 1:
+        raise ValueError(f"discard must be from 0 to below 1; it is {discard}.")
+    one = FUSIONS[fusion](np.asarray(weights)).astype(np.float64)
+    if discard:
+        seen = (one > 0).sum(-1, keepdims=True)
+        order = np.argsort(-one, axis=-1, kind="stable")
+        late = np.arange(one.shape[-1]) >= np.maximum(1, seen - np.floor(discard * seen))
+        np.put_along_axis(one, order, np.where(late, 0.0, np.take_along_axis(one, order, -1)), -1)
+    total = one.sum(-1, keepdims=True)
+    return np.divide(one, total, out=one, where=total > 0)
+
+
+def check_residual(residual: float) -> None:
+    if not 0 <= residual <= 1:
+        raise ValueError(f"residual must be from 0 to 1; it is {residual}.")
+
+
+def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a @ b of square matrices; where both are causal, without most of the products with zero."""
+    half = len(a) // 2
+    if half < SMALL or a[:half, half:].any() or b[:half, half:].any():
+        return a @ b
+    found = np.zeros_like(a)
+    found[:half, :half] = _product(a[:half, :half], b[:half, :half])
+    found[half:, half:] = _product(a[half:, half:], b[half:, half:])
+    found[half:, :half] = a[half:, :half] @ b[:half, :half] + a[half:, half:] @ b[half:, :half]
+    return found

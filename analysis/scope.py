@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -11,13 +12,19 @@ from analysis.merge import merge, merged_tokens, select, words
 from models.tokens import Token
 from models.trace import Attention
 
+Window = tuple[int, int]  # the first and the last position
+
 
 @dataclass(frozen=True)
 class Side:
-    """The queries or the keys that are looked at: tokens or words, and the positions that each of them joins."""
+    """The queries or the keys that are looked at: tokens or words, and the positions that each of them joins.
+
+    start: how many stand before the first of them, left out by a window.
+    """
 
     tokens: list[Token]
     groups: list[list[int]]
+    start: int = 0
 
     def index(self, position: int | None) -> int | None:
         """Which of them holds a position."""
@@ -26,12 +33,21 @@ class Side:
 
 @dataclass(frozen=True)
 class Scope:
-    """An attention between the tokens or words that are looked at. `scope[layer]` is what `attention[layer]` is between all."""
+    """An attention between the tokens or words that are looked at. `scope[layer]` is what `attention[layer]` is between all.
+
+    shared: the positions that each row is divided among, where it is (`renormalised`). options: what `scope` was asked for.
+    """
 
     attention: Attention
     queries: Side
     keys: Side
-    renormalised: bool = False
+    shared: list[int] | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def renormalised(self) -> bool:
+        """Whether each row is divided by what is left of it without the tokens that are hidden."""
+        return self.shared is not None
 
     @property
     def whole(self) -> bool:
@@ -40,6 +56,11 @@ class Scope:
             [len(group) for group in side.groups] == [1] * len(tokens)
             for side, tokens in ((self.queries, self.attention.queries), (self.keys, self.attention.keys))
         )
+
+    @property
+    def starts(self) -> tuple[int, int]:
+        """How many tokens or words stand before the first query and before the first key, outside of the window."""
+        return self.queries.start, self.keys.start
 
     def __getitem__(self, layer: int) -> np.ndarray:
         """The weights of a layer between what is looked at: float32 [heads, query, key]."""
@@ -50,19 +71,39 @@ class Scope:
         if self.whole:
             return weights
         queries, keys = ([p for group in side.groups for p in group] for side in (self.queries, self.keys))
-        weights = select(weights, queries, keys, renormalise=self.renormalised)
+        if self.shared is None:
+            weights = select(weights, queries, keys)
+        else:
+            weights = select(weights, queries, self.shared, renormalise=True)[..., np.searchsorted(self.shared, keys)]
         return merge(weights, _renumbered(self.queries.groups), _renumbered(self.keys.groups))
 
 
-def scope(attention: Attention, special: bool = True, whole_words: bool = False, renormalised: bool = False) -> Scope:
-    """An attention without its special tokens (`special=False`), or between whole words.
+def scope(
+    attention: Attention,
+    special: bool = True,
+    whole_words: bool = False,
+    renormalised: bool = False,
+    queries: Window | None = None,
+    keys: Window | None = None,
+) -> Scope:
+    """An attention without its special tokens (`special=False`), between whole words, or through a window.
 
     Special tokens leave only where they stand for no text. A word gives the mean of what its tokens give and gets the sum of
     what they get (see `analysis.merge`). renormalised: each row is divided by what is left of it. A text that is nothing but
     special tokens keeps them.
+    queries, keys: the first and the last position that is looked at, for long texts. A word is there where its first token is.
+    A window changes no number: the weights are those that the same scope has without it. Where it holds nothing that is looked
+    at, the nearest token is. Raises ValueError for a window that is not in the text.
     """
+    asked = {"special": special, "whole_words": whole_words, "renormalised": renormalised, "queries": queries, "keys": keys}
+    usual = {"special": True, "whole_words": False, "renormalised": False, "queries": None, "keys": None}
+    everything = _side(attention.keys, special, whole_words)
     return Scope(
-        attention, _side(attention.queries, special, whole_words), _side(attention.keys, special, whole_words), renormalised
+        attention,
+        _through(queries, _side(attention.queries, special, whole_words), len(attention.queries), "queries"),
+        _through(keys, everything, len(attention.keys), "keys"),
+        sorted(p for group in everything.groups for p in group) if renormalised else None,
+        {name: one for name, one in asked.items() if one != usual[name]},
     )
 
 
@@ -76,6 +117,23 @@ def _side(tokens: list[Token], special: bool, joined: bool) -> Side:
     groups = words(tokens) if joined else [[i] for i in range(len(tokens))]
     groups = [group for group in groups if kept.issuperset(group)]
     return Side(merged_tokens(tokens, groups) if joined else [tokens[i] for (i,) in groups], groups)
+
+
+def _through(window: Window | None, side: Side, count: int, noun: str) -> Side:
+    """The part of a side that begins in the window."""
+    if window is None:
+        return side
+    first, last = window
+    if not 0 <= first <= last < count:
+        raise ValueError(
+            f"A window of {noun} from {first} to {last}: give its first and last position, among 0 to {count - 1}, in that order."
+        )
+    begins = [group[0] for group in side.groups]
+    start, end = np.searchsorted(begins, [first, last + 1]).tolist()
+    if start == end:  # within a word, or on hidden tokens
+        start = max(0, start - 1)
+        end = start + 1
+    return Side(side.tokens[start:end], side.groups[start:end], start)
 
 
 def _renumbered(groups: list[list[int]]) -> list[list[int]]:

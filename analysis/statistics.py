@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from models.trace import Attention
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+AT_ONCE = 64  # queries
+Report = Callable[[float, str], None]  # how far something is, in 0..1, and in words; stops it by raising
+
+
+def silent(share: float, words: str) -> None:
+    """A report that nobody reads."""
 
 
 def entropy_of(weights: np.ndarray) -> np.ndarray:
@@ -54,3 +66,61 @@ def head_summary(weights: np.ndarray) -> HeadSummary:
         entropy=float(entropy_of(weights)[from_:].mean()),
         even=float(np.log(seen)[from_:].mean()),
     )
+
+
+def keys_in_sight(weights: np.ndarray) -> np.ndarray:
+    """How many keys each query can see: int [query], at least 1. weights: one layer, [heads, query, key].
+
+    A key that no head gives anything to, not even what rounding leaves, is masked.
+    """
+    return np.maximum(1, (weights > 0).any(axis=0).sum(axis=-1))
+
+
+def head_statistics(attention: Attention, report: Report = silent) -> pd.DataFrame:
+    """What every head is like in this text, in numbers: a row a head, in the order of layers. Takes one layer at a time.
+
+    layer, head. Means over the queries after the first (which has no choice), as in `head_summary`; in cross-attention over all:
+    entropy (nats), bits (the same, over ln 2), evenness (entropy over its maximum ln k, k keys in sight; NaN where no query sees
+    two), distance (Σ A |query − key|, tokens), first, previous and itself (shares of one). NaN in cross-attention: distance,
+    previous, itself.
+    Of the whole map H [query, key] of a head: specialisation ‖H − mean of the layer's heads‖_F; diversity Σ ‖H − H_j‖_F over the
+    layer's heads (half the sum of a layer's is Σ over its pairs). Both are Frobenius norms: they grow as the text gets longer.
+    report(share, words) is told how far it is, and may raise to stop it.
+    """
+    import pandas as pd  # here, because it takes long to import and a first page needs none
+
+    itself = attention.queries == attention.keys
+    rows = slice(min(1, len(attention.queries) - 1) if itself else 0, None)
+    apart = np.abs(np.subtract.outer(np.arange(len(attention.queries)), np.arange(len(attention.keys))))[rows]
+    tables = []
+    for layer in range(attention.layers):
+        report(layer / attention.layers, f"Layer {layer}")
+        weights = attention[layer]
+        spread, most = entropy_of(weights)[:, rows], np.log(keys_in_sight(weights))[rows]
+        choice = most > 0
+        nothing = np.full(attention.heads, np.nan)
+        table = {"layer": np.full(attention.heads, layer), "head": np.arange(attention.heads)}
+        table |= {"entropy": spread.mean(-1), "bits": spread.mean(-1) / np.log(2)}
+        table["evenness"] = (spread[:, choice] / most[choice]).mean(-1) if choice.any() else nothing
+        table["distance"] = np.einsum("hqk,qk->h", weights[:, rows], apart) / len(apart) if itself else nothing
+        table["first"] = weights[:, rows, 0].mean(-1, dtype=np.float64)
+        table["previous"] = (
+            np.diagonal(weights, -1, 1, 2).mean(-1, dtype=np.float64) if itself and len(attention.queries) > 1 else nothing
+        )
+        table["itself"] = np.diagonal(weights, axis1=1, axis2=2)[:, rows].mean(-1, dtype=np.float64) if itself else nothing
+        gram = _gram(weights)
+        table["specialisation"] = np.sqrt(np.maximum(0, np.diag(gram) - 2 * gram.mean(-1) + gram.mean()))
+        apart_by = np.maximum(0, np.diag(gram)[:, None] + np.diag(gram) - 2 * gram)
+        np.fill_diagonal(apart_by, 0)
+        table["diversity"] = np.sqrt(apart_by).sum(-1)
+        tables.append(pd.DataFrame(table))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _gram(weights: np.ndarray) -> np.ndarray:
+    """Σ H_i H_j over all cells: float64 [heads, heads], some queries at a time."""
+    gram = np.zeros((len(weights), len(weights)))
+    for start in range(0, weights.shape[1], AT_ONCE):
+        part = weights[:, start : start + AT_ONCE].reshape(len(weights), -1).astype(np.float64)
+        gram += part @ part.T
+    return gram

@@ -27,9 +27,9 @@ def load(name: str, device: str | None = None, report: Report = silent) -> Langu
     Errors: ModelError, with a sentence for the person who asked.
     """
     if name in names():
-        from models.scratch.decoder_model import DecoderModel
+        from models.scratch.folder import from_folder
 
-        return DecoderModel.from_folder(WEIGHTS / name)
+        return from_folder(WEIGHTS / name)
     from dataclasses import fields
 
     from models.huggingface.model import HuggingFaceModel

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from models.recorder import Call, causal_mask
-from models.trace import Trace
+from models.trace import Attention, Trace
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """What the encoder of an encoder-decoder made of a text; out: what the decoder is given of it [1, position, d_model]."""
+
+    attention: Attention
+    hidden: np.ndarray
+    out: Tensor
+
+    @property
+    def bytes(self) -> int:
+        return self.attention.bytes + self.hidden.nbytes + self.out.nbytes
 
 
 class Recent:
@@ -54,21 +68,24 @@ class Recent:
 
 def first(calls: list[Call], positions: int) -> list[Call]:
     """The calls of a causal model as they were for the first positions alone; exact, because nothing looks ahead."""
-    masks: dict[int, Tensor] = {}  # layers share masks
+    squares: dict[int, Tensor] = {}  # layers share masks and biases
 
-    def cut(mask: Tensor | None) -> Tensor | None:
-        if mask is None:
-            return None
-        return masks.setdefault(id(mask), mask[..., :positions, :positions])
+    def cut(square: Tensor | None) -> Tensor | None:
+        return None if square is None else squares.setdefault(id(square), square[..., :positions, :positions])
+
+    def short(heads: Tensor | None) -> Tensor | None:
+        return None if heads is None else heads[:, :positions]
 
     return [
         replace(
             call,
-            query=call.query[:, :positions],
-            key=call.key[:, :positions],
-            value=call.value[:, :positions],
-            out=call.out[:positions],
+            query=short(call.query),
+            key=short(call.key),
+            value=short(call.value),
+            out=None if call.out is None else call.out[:positions],
             mask=cut(call.mask),
+            bias=cut(call.bias),
+            given=cut(call.given),
             causal=call.causal or call.mask is None,
         )
         for call in calls
@@ -78,12 +95,24 @@ def first(calls: list[Call], positions: int) -> list[Call]:
 def joined(old: list[Call], new: list[Call]) -> list[Call]:
     """The calls for all positions; the new ones already hold every key and value."""
     masks: dict[tuple[int, int], Tensor | None] = {}
+    biases: dict[tuple[int, int], Tensor] = {}
+
+    def below(early: Tensor | None, late: Tensor | None) -> Tensor | None:
+        if early is None or late is None:
+            return None
+        place = (id(early), id(late))
+        if place not in biases:
+            biases[place] = torch.cat([torch.nn.functional.pad(early, (0, late.shape[-1] - early.shape[-1])), late], dim=-2)
+        return biases[place]
+
     return [
         replace(
             late,
-            query=torch.cat([early.query, late.query], dim=1),
-            out=torch.cat([early.out, late.out]),
+            query=None if late.query is None else torch.cat([early.query, late.query], dim=1),
+            out=None if late.out is None else torch.cat([early.out, late.out]),
             mask=_joined_mask(early, late, masks),
+            bias=below(early.bias, late.bias),
+            given=below(early.given, late.given),
             causal=True,
         )
         for early, late in zip(old, new, strict=True)

@@ -28,7 +28,8 @@ class Call:
     before the output projection. bias [heads or 1, query, key] is added to the scores (T5, Raffel et al. 2020); softcap c
     bends them to c·tanh(s / c) (Gemma 2, Gemma Team 2024); sinks [heads] join the softmax as one more key that brings nothing
     (GPT-OSS, OpenAI 2025).
-    given [heads, query, key]: weights taken from a model that does not show its queries and keys, which are None then.
+    given [heads, query, key]: weights that came from elsewhere than q·k. The query is None then, so that nobody takes it for
+    theirs; key and value too, in a model that does not show them.
     """
 
     query: Tensor | None
@@ -52,7 +53,7 @@ class Call:
 
     def expanded(self, name: str) -> Tensor:
         """key or value with one row of heads a query head (grouped-query attention shares them): [heads, key, d_head]."""
-        return expand(getattr(self, name), self.query.shape[0])
+        return expand(getattr(self, name), self.shape[0])
 
     def scores(self, first: int = 0) -> Tensor:
         """What the softmax is taken of, before the mask, for the queries from `first` on: float32 [heads, query, key]."""
@@ -131,7 +132,7 @@ def attend(
     queries, keys = query.shape[2], key.shape[2]
     if torch.compiler.is_compiling() and query.device.type == "cpu":
         allowed = causal_mask(queries, keys) if causal else mask
-        return softmax_attention(query, key, value, allowed, scale, bias).transpose(1, 2)
+        return softmax_attention(query, key, value, allowed, scale, bias, dropout).transpose(1, 2)
     # The kernel's own causal mask is aligned to the first key; a cached prefix needs the last.
     given = causal_mask(queries, keys, query.device) if causal and (bias is not None or 1 < queries < keys) else mask
     if bias is not None:
@@ -154,13 +155,13 @@ def attend(
     return out
 
 
-def attend_by_weights(given: Tensor, value: Tensor, dropout: float = 0.0) -> Tensor:
+def attend_by_weights(given: Tensor, key: Tensor, value: Tensor, dropout: float = 0.0) -> Tensor:
     """Attention whose weights [batch, heads, query, key] come from elsewhere than q·k: weights · v.
 
-    value: [batch, kv_heads, key, d_head]. Returns [batch, query, heads, d_head].
+    key, value: [batch, kv_heads, key, d_head]; the keys are only kept, to be read on from. Returns [batch, query, heads, d_head].
     """
     if (record := active()) is not None:
-        record.keep(Call(None, None, None, given=given[0]), given)
+        record.keep(Call(None, key[0], value[0], given=given[0]), given)
     return (F.dropout(given, dropout).to(value.dtype) @ expand(value, given.shape[1])).transpose(1, 2)
 
 
@@ -200,7 +201,13 @@ def weights(scores: Tensor, mask: Tensor | None, causal: bool, sinks: Tensor | N
 
 
 def softmax_attention(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float | None = None, bias: Tensor | None = None
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    scale: float | None = None,
+    bias: Tensor | None = None,
+    dropout: float = 0.0,
 ) -> Tensor:
     """The same sum written out, for training: compiled for a CPU its forward and backward take 0.8x the fused kernel's time.
 
@@ -210,7 +217,8 @@ def softmax_attention(
     scores = query @ expand(key, query.shape[1]).transpose(-1, -2) * scale  # [batch, heads, query, key]
     scores = scores if bias is None else scores + bias.to(scores.dtype)
     scores = scores if mask is None else scores.masked_fill(~mask, float("-inf"))
-    return scores.softmax(-1).to(value.dtype) @ expand(value, query.shape[1])  # [batch, heads, query, d_head]
+    weights = scores.softmax(-1) if not dropout else F.dropout(scores.softmax(-1), dropout)
+    return weights.to(value.dtype) @ expand(value, query.shape[1])  # [batch, heads, query, d_head]
 
 
 def causal_mask(queries: int, keys: int, device: torch.device | None = None) -> Tensor:
@@ -224,10 +232,10 @@ def expand(shared: Tensor, heads: int) -> Tensor:
 
 
 def first_row(batched: Tensor | None) -> Tensor | None:
-    """Batch row 0 of a mask or bias [batch, heads or 1, query, key]; [query, key] is for all rows and heads."""
-    if batched is None:
-        return None
-    return batched[0] if batched.dim() == 4 else batched.expand(1, *batched.shape[-2:])
+    """Batch row 0 of a mask or bias [batch, heads or 1, query, key], which may leave out the batch, and the heads too."""
+    if batched is None or batched.dim() == 3:
+        return batched
+    return batched[0] if batched.dim() == 4 else batched[None]
 
 
 def _rows(mask: Tensor | None, first: int) -> Tensor | None:

@@ -61,9 +61,11 @@ def byte_of() -> dict[str, int]:
 class ByteLevelTokens:
     """A byte-level BPE tokenizer that tells for each token what it is and where it stood."""
 
-    def __init__(self, tokenizer: Tokenizer, start: str):
+    def __init__(self, tokenizer: Tokenizer, start: str, end: str = "", mask: str = ""):
+        """start, end, mask: the signs that are no text; a tokenizer may lack the last two. Only the mask can be typed."""
         self.tokenizer = tokenizer
-        self.start = tokenizer.token_to_id(start)
+        self.start, self.end, self.mask = (tokenizer.token_to_id(sign) for sign in (start, end, mask))
+        self.special = {self.start, self.end, self.mask} - {None}
         self.size = tokenizer.get_vocab_size()
         tokenizer.no_truncation()
         tokenizer.encode_special_tokens = True  # "<|start|>" typed by a person is text
@@ -72,7 +74,7 @@ class ByteLevelTokens:
     def text(self, id: int) -> tuple[str, bool]:
         """What a token stands for, and whether it is a fragment of a character."""
         piece = self.tokenizer.id_to_token(id)
-        if id == self.start:
+        if id in self.special:
             return piece, False
         spelt = bytes(byte_of()[character] for character in piece)
         try:
@@ -81,10 +83,18 @@ class ByteLevelTokens:
             return spelt.decode("utf-8", "headlight_spell"), True
 
     def tokens(self, text: str) -> list[Token]:
-        """The tokens of a text, the start token first. Lone surrogates are read as U+FFFD, which bytes can hold."""
+        """The tokens of a text, the start token first."""
+        return [self.sign(self.start), *self.body(text)]
+
+    def body(self, text: str) -> list[Token]:
+        """The tokens of a text alone. Lone surrogates are read as U+FFFD, which bytes can hold."""
         encoding = self.tokenizer.encode(SURROGATE.sub("\ufffd", text))
-        found = [Token(self.start, self.text(self.start)[0], 0, 0, special=True)]
+        found = []
         for id, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
             shown, fragment = self.text(id)
-            found.append(Token(id, shown, start, end, fragment=fragment))
+            found.append(Token(id, shown, start, end, special=id in self.special, fragment=fragment))
         return found
+
+    def sign(self, id: int, at: int = 0) -> Token:
+        """A special token that nobody typed, where it stands in the text."""
+        return Token(id, self.text(id)[0], at, at, special=True)

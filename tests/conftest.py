@@ -10,9 +10,13 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # the workers share the cores already; torch reads this when it is imported
 
 import pytest
+from hypothesis import settings
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.serving import Watched, find_chromium, launch
+
+settings.register_profile("headlight", deadline=None)  # how long a test takes is said by benchmarks, not by tests
+settings.load_profile("headlight")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

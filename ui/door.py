@@ -7,7 +7,14 @@ import streamlit as st
 from ui import shell, style
 
 ROOT = Path(__file__).parent.parent
-PAGES = {"type": ("Type", ":material/keyboard:"), "attention": ("Attention", ":material/visibility:")}
+PAGES = {
+    "type": ("Type", ":material/keyboard:"),
+    "attention": ("Attention", ":material/visibility:"),
+    "layers": ("Layers", ":material/layers:"),
+    "flow": ("Flow", ":material/account_tree:"),
+    "space": ("Space", ":material/scatter_plot:"),
+    "build": ("Build", ":material/construction:"),
+}
 
 st.set_page_config(page_title="Headlight", page_icon=ROOT / "assets/icon.svg", layout="wide", initial_sidebar_state=256)
 st.logo(ROOT / "assets/icon.svg", size="large")

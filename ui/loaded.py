@@ -34,8 +34,10 @@ _scores: WeakKeyDictionary[LanguageModel, dict[str, pd.DataFrame]] = WeakKeyDict
 
 MANY = 300_000_000  # from so many parameters on, a forward pass takes so long that all cores are worth their setting up
 
-# Tokens that the app reads at a time: beyond, a key press would take seconds and a page megabytes. A notebook has no such limit.
-READ_AT_MOST = 1024
+# Tokens that the app reads at a time, as many as fit into BYTES but never fewer than the first number: beyond, a key press takes
+# seconds, and a room full of visitors more memory than there is. A notebook has no such limit.
+READ_AT_MOST = (1024, 2048)
+BYTES = 2**30  # that one text may take while a page draws it
 
 # Forward passes run on threads that stay: torch sets up helpers for each calling thread, and Streamlit makes a thread a run.
 # Each uses one core, as many as there are cores: a short text gains nothing from two, and waits when a browser has the other.
@@ -48,11 +50,11 @@ def _load(name: str, report: Report) -> LanguageModel:
     All on the thread of the loading: those for forward passes stay free for who types meanwhile.
     """
     model = models.load(name, report=report)
-    model.at_most = READ_AT_MOST
     try:
         report(Progress("prepare"))
         _one_thread()
         (model.predict if model.info.predicts else model.trace)("Warm")  # the first pass sets up kernels
+        model.at_most = read_at_most(model.info, model.trace("Warm"))
         report(Progress("prepare"))
         _scores[model] = {}
         _score(model, "encoder" if model.info.kind == "encoder-decoder" else "self")
@@ -62,6 +64,18 @@ def _load(name: str, report: Report) -> LanguageModel:
         logging.getLogger(__name__).exception("%s cannot read", name)
         raise ModelError(f"“{name}” was loaded but stumbled over a first text, so it cannot be shown. Choose another.") from error
     return model
+
+
+def read_at_most(info: ModelInfo, trace: Trace) -> int:
+    """How many tokens of a model the app reads at a time, going by what a short trace takes.
+
+    A text takes, for each token, what the trace holds and its logits; and for each pair of tokens the weights of a layer, twice
+    that to compute them, and where queries and keys cannot be had those of every layer. Four bytes a number.
+    """
+    token = trace.bytes / len(trace.tokens + trace.target) + 4 * info.vocabulary
+    pair = 4 * max(info.heads, info.decoder_heads) * (3 + (0 if info.queries else info.layers))
+    fit = ((token**2 + 4 * pair * BYTES) ** 0.5 - token) / (2 * pair)
+    return min(max(int(fit), READ_AT_MOST[0]), READ_AT_MOST[1])
 
 
 def _score(model: LanguageModel, kind: str) -> pd.DataFrame:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from models.language_model import LanguageModel
     from models.trace import Trace
+    from ui.numbers import Numbers
 
 
 @dataclass(frozen=True)
@@ -50,19 +51,20 @@ class Picture:
     """A picture that is not drawn yet, and all that it takes to draw it, here or in a notebook.
 
     recipe: a function of `ui.recipes`, called with trace and scope of each look, and the options, which are literals.
-    numbers: the arrays that the picture shows, in float32, by name; asked for when somebody takes them away.
+    numbers: the arrays that the picture shows, in float32, by name (see `ui.numbers`); asked for when somebody takes them away.
     """
 
-    recipe: Callable[..., View | go.Figure]
+    recipe: Callable[..., View | go.Figure | str]
     looks: tuple[Look, ...]
     options: dict[str, Any]
     key: str
-    numbers: Callable[[], dict[str, np.ndarray]]
+    numbers: Callable[[], dict[str, np.ndarray | Scope | Numbers]]
     react: Callable[[], None] | None = None
     words: str = field(default="")  # what a caption says beyond model, text and head
+    height: int = 0  # pixels of one that is a page of its own (BertViz's)
 
     @cached_property
-    def drawn(self) -> View | go.Figure:
+    def drawn(self) -> View | go.Figure | str:
         return self.recipe(*(one for look in self.looks for one in (look.trace, look.seen)), **self.options)
 
 

@@ -9,36 +9,48 @@ import numpy as np
 import plotly.graph_objects as go
 
 from analysis import Scope, entropy, order, paragraph, patterns, query_key, rollout, surprise
+from analysis.align import compare
 from models.trace import Trace
 from viz import View, head_view, model_view, query_key_view, reading_view
-from viz.heatmap import difference, heatmap, heatmap_grid
+from viz.comparison import comparison
+from viz.heatmap import heatmap, heatmap_grid
 
 
 def head_lines(trace: Trace, seen: Scope, *, layer: int, heads: list[int] | None, chosen: int | None) -> View:
     held = None if chosen is None else ("from", chosen)
-    return head_view(seen.queries.tokens, seen.keys.tokens, seen[layer], layer=layer, heads=heads, chosen=held)
+    tokens = seen.queries.tokens, seen.keys.tokens
+    return head_view(*tokens, seen[layer], layer=layer, heads=heads, chosen=held, starts=seen.starts)
 
 
 def reading(
     trace: Trace, seen: Scope, *, kind: str, shade: str, layer: int, head: int, chosen: int | None, causal: bool, target: str
 ) -> View:
-    weights = {
+    tokens, weights, start = paragraph(trace, kind, seen, shades(seen, shade, layer, head), target)
+    held = None if chosen is None else start + chosen
+    return reading_view(tokens, weights, held, causal=causal, toggle=True, second=start or None)
+
+
+def shades(seen: Scope, shade: str, layer: int, head: int) -> np.ndarray:
+    """The weights that a text is shaded by: [query, key], or of all heads [heads, query, key]."""
+    return {
         "head": lambda: seen[layer][head],
         "layer": lambda: seen[layer].mean(0),
         "all heads": lambda: seen[layer],
         "rollout": lambda: seen.apply(rollout(seen.attention)[layer].astype(np.float32)),
     }[shade]()
-    tokens, weights, start = paragraph(trace, kind, seen, weights, target)
-    held = None if chosen is None else start + chosen
-    return reading_view(tokens, weights, held, causal=causal, toggle=True, second=start or None)
 
 
 def quantity(trace: Trace, seen: Scope, *, kind: str, shade: str, layer: int, head: int, target: str) -> View:
+    tokens, _, _ = paragraph(trace, kind, seen, None, target)
+    mean = a_token(trace, seen, shade, layer, head)
+    return reading_view(tokens, None, quantity=mean, unit="nats" if shade == "entropy" else "bits", causal=False)
+
+
+def a_token(trace: Trace, seen: Scope, shade: str, layer: int, head: int) -> np.ndarray:
+    """A number of each token, or of each word the mean of its tokens': [query]; NaN where none of them has one."""
     each = entropy(seen.attention)[layer, head] if shade == "entropy" else surprise(trace)
     groups = seen.queries.groups
-    mean = np.array([np.nanmean(each[group]) if np.isfinite(each[group]).any() else np.nan for group in groups])
-    tokens, _, _ = paragraph(trace, kind, seen, None, target)
-    return reading_view(tokens, None, quantity=mean, unit="nats" if shade == "entropy" else "bits", causal=False)
+    return np.array([np.nanmean(each[group]) if np.isfinite(each[group]).any() else np.nan for group in groups])
 
 
 def all_heads(trace: Trace, seen: Scope, *, layer: int, head: int, by: str, filter: str, clear: float) -> View:
@@ -62,19 +74,27 @@ def numbers(trace: Trace, seen: Scope, *, layer: int, head: int, position: int) 
 
 
 def one_head(trace: Trace, seen: Scope, *, layer: int, head: int, causal: bool, title: str) -> go.Figure:
-    return heatmap(seen.queries.tokens, seen.keys.tokens, past(seen[layer][head], causal), title=title)
+    weights = past(seen, seen[layer][head], causal)
+    return heatmap(seen.queries.tokens, seen.keys.tokens, weights, title=title, starts=seen.starts)
 
 
 def a_layer(trace: Trace, seen: Scope, *, layer: int, causal: bool, title: str) -> go.Figure:
-    return heatmap_grid(seen.queries.tokens, seen.keys.tokens, past(seen[layer], causal), title=title)
+    weights = past(seen, seen[layer], causal)
+    return heatmap_grid(seen.queries.tokens, seen.keys.tokens, weights, title=title, starts=seen.starts)
 
 
-def two_heads(trace: Trace, seen: Scope, *, layer: int, heads: list[int], causal: bool, title: str) -> go.Figure:
-    a, b = (past(seen[layer][head], causal) for head in heads)
-    names = (f"H{heads[0]}", f"H{heads[1]}")
-    return difference(seen.queries.tokens, seen.keys.tokens, a, b, names, title=title)
+def compared(
+    trace: Trace, seen: Scope, other_trace: Trace, other: Scope, *, heads: list[tuple[int, int | None]], same_text: bool,
+    causal: list[bool], names: tuple[str, str], title: str,
+) -> go.Figure:  # fmt: skip
+    both = compare(seen, other, heads, same_text)
+    a, b = (np.where(one.future & ahead, np.nan, one.weights) for one, ahead in zip((both.a, both.b), causal, strict=True))
+    starts = both.a.queries[0][0] + seen.queries.start, both.a.keys[0][0] + seen.keys.start
+    return comparison(both.queries, both.keys, a, b, names, title, starts)
 
 
-def past(weights: np.ndarray, causal: bool) -> np.ndarray:
+def past(seen: Scope, weights: np.ndarray, causal: bool) -> np.ndarray:
     """Weights [..., query, key] with the future, which a decoder masks, left blank rather than drawn as 0 %."""
-    return np.where(np.triu(np.ones(weights.shape[-2:], dtype=bool), 1), np.nan, weights) if causal else weights
+    ends = np.array([group[-1] for group in seen.queries.groups])
+    begins = np.array([group[0] for group in seen.keys.groups])
+    return np.where(begins > ends[:, None], np.nan, weights) if causal else weights

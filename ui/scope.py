@@ -40,6 +40,6 @@ def options() -> dict[str, bool]:
     return ({"special": False} if hidden else {}) | {name: True for name, on in chosen.items() if on}
 
 
-def of(attention: Attention) -> Scope:
-    """An attention as chosen in the side bar."""
-    return scope(attention, **options())
+def of(attention: Attention, **window: tuple[int, int]) -> Scope:
+    """An attention as chosen in the side bar; window: the first and last of `queries` and of `keys` that are looked at."""
+    return scope(attention, **options(), **window)

@@ -32,9 +32,11 @@ def show(view: View, key: str, chosen: Callable[[], None] | None = None):
 
 
 def show_picture(made: Picture) -> None:
-    """Draw a picture: a view of ours or a Plotly figure."""
+    """Draw a picture: a view of ours, a Plotly figure, or a page of its own."""
     if isinstance(made.drawn, View):
         show(made.drawn, made.key, made.react)
+    elif isinstance(made.drawn, str):
+        st.iframe(made.drawn, height=made.height)
     else:
         st.plotly_chart(made.drawn, key=made.key, config={"displaylogo": False})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from viz.board import Card, Part, board
+from viz.compare_view import compare_view
 from viz.head_view import head_view
 from viz.model_view import model_view
 from viz.prediction_bars import prediction_bars
@@ -17,6 +18,7 @@ __all__ = [
     "Part",
     "View",
     "board",
+    "compare_view",
     "head_view",
     "model_view",
     "pack",

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
@@ -64,23 +65,68 @@ def bertviz_head_view(
     layer: int | None = None,
     heads: Sequence[int] | None = None,
     theme: Theme = "auto",
+    second: int | None = None,
 ) -> str:
     """BertViz's head view as one self-contained HTML page.
 
     `attention` is an array [layers, heads, query, key], or for some of the layers `{number: array [heads, query, key]}`;
     weights in [0, 1], kept to four digits. `queries` stand on the left, `keys` (by default the same) on the right: tokens
     (anything with a `.text`) or strings. `layer` is shown first, by default the first given; `heads` are those switched on at
-    first, by default all. Raises ValueError where these do not fit together.
+    first, by default all. `second` is where the second text of a pair begins: then a menu has the attention within and between
+    the two. Raises ValueError where these do not fit together.
     """
     numbers, weights = _layers(attention)
-    if layer is not None and layer not in numbers:
-        raise ValueError(f"Layer {layer} is not among the layers given: {numbers}.")
-    count = weights.shape[1]
-    wrong = [head for head in heads or () if not 0 <= head < count]
-    if wrong:
-        raise ValueError(f"There is no head {wrong[0]}: heads run from 0 to {count - 1}.")
-    shown = {"include_layers": numbers, "layer": layer, "heads": list(heads) if heads else None}
-    return _page("head_view", _data(weights, queries, keys), shown, _HEAD_CONTROLS, theme)
+    parts, names = [_data(weights, queries, keys)], []
+    if second is not None:
+        if keys is not None or not 0 < second < len(queries):
+            raise ValueError(
+                f"The second of two texts cannot begin at {second}: give one of 1 to {len(queries) - 1}, and no keys."
+            )
+        a, b = slice(0, second), slice(second, len(queries))
+        pairs = {"A -> Sentence A": (a, a), "B -> Sentence B": (b, b), "A -> Sentence B": (a, b), "B -> Sentence A": (b, a)}
+        parts += [_data(weights[:, :, q, k], queries[q], queries[k]) for q, k in pairs.values()]
+        names = ["All", *(f"Sentence {name}" for name in pairs)]
+    shown = _shown(numbers, layer, heads, weights.shape[1])
+    return _page("head_view", parts, shown, _menu(names) + _HEAD_CONTROLS, theme)
+
+
+def bertviz_encoder_decoder_view(
+    encoder: Attention | None = None,
+    decoder: Attention | None = None,
+    cross: Attention | None = None,
+    encoder_tokens: Sequence[Any] = (),
+    decoder_tokens: Sequence[Any] = (),
+    first: Literal["encoder", "decoder", "cross"] | None = None,
+    layer: int | None = None,
+    heads: Sequence[int] | None = None,
+    theme: Theme = "auto",
+) -> str:
+    """BertViz's head view of an encoder-decoder as one self-contained HTML page, with a menu of those attentions that are given.
+
+    Each is given as in `bertviz_head_view`; in cross-attention the decoder's tokens stand on the left. `first` is shown first, by
+    default the first given. The stacks may differ in layers, as long as both begin with the same one; the menu of layers then
+    has those that the attention on screen has, which BertViz's own menu does not know. Raises ValueError where these do not fit
+    together, or differ in their heads: BertViz has one row of colours for all.
+    """
+    sides = {"encoder": (encoder_tokens,) * 2, "decoder": (decoder_tokens,) * 2, "cross": (decoder_tokens, encoder_tokens)}
+    given = {
+        name: _layers(one) for name, one in {"encoder": encoder, "decoder": decoder, "cross": cross}.items() if one is not None
+    }
+    if not given:
+        raise ValueError("Give the attention of the encoder, of the decoder, or between them.")
+    first = first or next(iter(given))
+    longest = max((numbers for numbers, _ in given.values()), key=len)
+    counts = {weights.shape[1] for _, weights in given.values()}
+    if first not in given or len(counts) > 1 or any(numbers != longest[: len(numbers)] for numbers, _ in given.values()):
+        raise ValueError(
+            "BertViz shows attentions together that have as many heads and begin with the same layer, and one of them first: "
+            + "; ".join(f"{name} has {weights.shape[1]} heads, layers {numbers}" for name, (numbers, weights) in given.items())
+        )
+    parts = [_data(weights, *sides[name]) for name, (_, weights) in given.items()]
+    shown = _shown(longest, layer, heads, counts.pop(), given[first][0])
+    shown["default_filter"] = str(list(given).index(first))
+    controls = _menu([name.capitalize() for name in given], list(given).index(first)) + _HEAD_CONTROLS
+    return _page("head_view", parts, shown, controls, theme, [numbers for numbers, _ in given.values()])
 
 
 def bertviz_model_view(
@@ -93,7 +139,20 @@ def bertviz_model_view(
     numbers, weights = _layers(attention)
     count = weights.shape[1]
     shown = {"include_layers": numbers, "display_mode": "light", "include_heads": list(range(count)), "total_heads": count}
-    return _page("model_view", _data(weights, queries, keys), shown, _MODEL_CONTROLS, theme)
+    return _page("model_view", [_data(weights, queries, keys)], shown, _MODEL_CONTROLS, theme)
+
+
+def _shown(
+    numbers: list[int], layer: int | None, heads: Sequence[int] | None, count: int, among: list[int] | None = None
+) -> dict[str, Any]:
+    """What a head view shows first. Errors: ValueError for a layer or head that is not there."""
+    among = numbers if among is None else among
+    if layer is not None and layer not in among:
+        raise ValueError(f"Layer {layer} is not among the layers given: {among}.")
+    wrong = [head for head in heads or () if not 0 <= head < count]
+    if wrong:
+        raise ValueError(f"There is no head {wrong[0]}: heads run from 0 to {count - 1}.")
+    return {"include_layers": numbers, "layer": layer, "heads": list(heads) if heads else None}
 
 
 def _layers(attention: Attention) -> tuple[list[int], np.ndarray]:
@@ -106,12 +165,12 @@ def _layers(attention: Attention) -> tuple[list[int], np.ndarray]:
 
 
 def _data(weights: np.ndarray, queries: Sequence[Any], keys: Sequence[Any] | None) -> str:
-    """What BertViz calls `attention`: JavaScript that holds the weights and the text of the tokens."""
+    """One of what BertViz calls `attention`: JavaScript that holds the weights and the text of the tokens."""
     keys = queries if keys is None else keys
     if weights.shape[2:] != (len(queries), len(keys)):
         raise ValueError(f"Attention of shape {weights.shape} does not fit {len(queries)} queries and {len(keys)} keys.")
     text = {"left_text": [_label(token) for token in queries], "right_text": [_label(token) for token in keys]}
-    return f'[{{"name":null,"attn":{_weights(weights)},{_script_json(text)[1:]}]'
+    return f'{{"name":null,"attn":{_weights(weights)},{_script_json(text)[1:]}'
 
 
 def _weights(attention: np.ndarray) -> str:
@@ -133,12 +192,24 @@ def _script_json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _page(view: str, data: str, shown: dict[str, Any], controls: str, theme: Theme) -> str:
+def _page(
+    view: str, attentions: list[str], shown: dict[str, Any], controls: str, theme: Theme, layers_of: list[list[int]] | None = None
+) -> str:
+    """The page. layers_of: the layers that each of several attentions has."""
     settings = {"default_filter": "0", "root_div_id": "bertviz", **shown}
-    parameters = f'{{"attention":{data},{_script_json(settings)[1:]}'
+    parameters = f'{{"attention":[{",".join(attentions)}],{_script_json(settings)[1:]}'
     before, after = _script(view)
     parts = {"libraries": _libraries(), "before": before, "parameters": parameters, "after": after}
+    parts["menus"] = _MENUS.replace("LAYERS_OF", _script_json(layers_of)) if layers_of else ""
     return _PAGE.format(title=view.replace("_", " "), view=view, css=_css(theme), controls=controls, **parts)
+
+
+def _menu(names: list[str], chosen: int = 0) -> str:
+    """The menu of several attentions; nothing where there is one. BertViz knows it by its id, and them by their numbers."""
+    options = "".join(
+        f'<option value="{i}"{" selected" if i == chosen else ""}>{escape(name)}</option>' for i, name in enumerate(names)
+    )
+    return f'<label>Attention <select id="filter">{options}</select></label> ' if len(names) > 1 else ""
 
 
 @cache
@@ -180,6 +251,21 @@ def _css(theme: Theme) -> str:
 
 
 _HEAD_CONTROLS = """<label>Layer <select id="layer"></select></label><p><span>from (query)</span><span>to (key)</span></p>"""
+
+# The layers of the attention that is chosen: BertViz offers one stack's for all, and stumbles over one that is not there. This
+# hears of a choice before BertViz does, and tells it another layer as if a visitor had chosen that.
+_MENUS = """
+const layers = document.getElementById("layer"), attentions = document.getElementById("filter");
+function offer() {
+    const there = LAYERS_OF[attentions.value];
+    for (const one of layers.options) one.hidden = one.disabled = !there.includes(+one.value);
+    if (there.includes(+layers.value)) return;
+    layers.value = there.at(-1);
+    layers.dispatchEvent(new Event("change"));
+}
+attentions.addEventListener("change", offer, true);
+offer();
+"""
 _MODEL_CONTROLS = "<p>In each picture: from (query) on the left, to (key) on the right. Press one to enlarge it.</p>"
 
 # BertViz sets its colours as attributes, which these rules outdo; ids and names in the markup are those its script looks for.
@@ -204,5 +290,6 @@ svg, svg .background, svg [fill="lightgray"] {{ fill: var(--chip); }}
 <body class="{view}"><div id="bertviz">{controls}<div id="vis"></div></div>
 <script>{libraries}</script>
 <script>{before}{parameters}{after}</script>
+<script>{menus}</script>
 </body></html>
 """

@@ -19,6 +19,7 @@ _LONGEST_TICK = 18  # characters
 _LINE = 34  # pixels of the title
 _BAR_ROOM = 62  # pixels of the colour bar with its text, above the picture
 _TICK_ROOM = 110  # pixels of tick text and axis title below it
+_SIDE = 256  # the most cells a side of one heatmap: more than there are pixels for, and megabytes at every key press
 _GRID_SIDE = 64  # the most cells a side of each heatmap in a grid
 _GRID_ROW = 196  # pixels of a row of heatmaps, and of the name above each
 _GRID_NAME = 26
@@ -48,19 +49,22 @@ def heatmap(
     title: str = "",
     unit: str = "attention",
     scale: Literal["fixed", "own"] = "fixed",
+    starts: tuple[int, int] = (0, 0),
 ) -> go.Figure:
     """The weights [query, key] of one head, each in [0, 1], drawn in per cent, rounded to 0.0001 %.
 
     A row is what the query looks from, downwards; a column is the key that it looks to. The colours (cividis) run from 0 to
     100 %, so that heads can be compared, or with `scale="own"` to the largest weight here. Pointing at a cell says
     `from “ dog” (5) to “ the” (3): 12.3 %`. Queries and keys are tokens (anything with a `.text`) or strings, shown as text
-    whatever they hold. Raises ValueError where the weights do not fit the tokens.
+    whatever they hold; `starts` are the positions of the first query and key, where they are a part of a text. Above 256 tokens
+    a side a cell is the maximum of those that it covers; the colour bar says so, and pointing at a cell says which they are.
+    Raises ValueError where the weights do not fit the tokens.
     """
-    weights = _fitting(weights, queries, keys)
-    percent = _percent(weights)
+    percent = _percent(shrink(_fitting(weights, queries, keys), _SIDE))
     top = _top(percent, scale)
     hover = "from %{y} to %{x}: %{z:.3r} %<extra></extra>"
-    return _one(queries, keys, percent, title, unit, {"zmin": 0, "zmax": top, "colorscale": SEQUENTIAL, "hovertemplate": hover})
+    look = {"zmin": 0, "zmax": top, "colorscale": SEQUENTIAL, "hovertemplate": hover}
+    return _one(queries, keys, percent, title, unit + _coarse(len(queries), len(keys), "the largest"), look, starts)
 
 
 def difference(
@@ -70,20 +74,25 @@ def difference(
     b: np.ndarray,
     names: tuple[str, str] = ("first", "second"),
     title: str = "",
+    starts: tuple[int, int] = (0, 0),
 ) -> go.Figure:
     """a − b, two heads' weights [query, key] on the same tokens, in percentage points, rounded to 0.0001.
 
     Red is where `a` gives more, blue where `b` does, white where they agree; the scale goes as far to either side as the largest
-    difference. `names` are what the two are called. Axes and hover as in `heatmap`. Where either is NaN (masked), nothing is
-    drawn. Raises ValueError where the weights do not fit the tokens.
+    difference. `names` are what the two are called. Axes, hover and starts as in `heatmap`; above 256 tokens a side a cell is
+    the one of those that it covers that is furthest from zero. Where either is NaN (masked), nothing is drawn. Raises
+    ValueError where the weights do not fit the tokens.
     """
-    points = _percent(_fitting(a, queries, keys).astype(np.float64) - _fitting(b, queries, keys))
+    points = _fitting(a, queries, keys).astype(np.float64) - _fitting(b, queries, keys)
+    up, down = shrink(points, _SIDE), -shrink(-points, _SIDE)
+    points = _percent(np.where(up >= -down, up, down))
     most = float(np.nanmax(np.abs(points), initial=0.0)) or 1.0
     first, second = (escape_plotly(_short(name)) for name in names)
     hover = "from %{y} to %{x}: %{z:+.3r} percentage points<extra></extra>"
     scale = {"zmin": -most, "zmax": most, "colorscale": DIVERGING, "hovertemplate": hover}
-    figure = _one(queries, keys, points, title, "", scale)
-    figure.update_traces(colorbar={"title": {"text": f"{first} − {second} (percentage points)"}, "ticksuffix": ""})
+    figure = _one(queries, keys, points, title, "", scale, starts)
+    said = f"{first} − {second} (percentage points)" + _coarse(len(queries), len(keys), "the furthest from zero")
+    figure.update_traces(colorbar={"title": {"text": said}, "ticksuffix": ""})
     return figure
 
 
@@ -96,12 +105,13 @@ def heatmap_grid(
     unit: str = "attention",
     scale: Literal["fixed", "own"] = "fixed",
     names: Sequence[str] | None = None,
+    starts: tuple[int, int] = (0, 0),
 ) -> go.Figure:
     """All heads of a layer, weights [heads, query, key] in [0, 1], drawn in per cent with one colour scale and one colour bar.
 
     The scale (cividis) runs from 0 to 100 %, or with `scale="own"` to the largest weight of all heads. Above 64 tokens a cell is
     the maximum of those that it covers; the picture says so, and pointing at it says which they are. `names` are what the heads
-    are called (H0, H1, … otherwise). Raises ValueError where weights or names do not fit.
+    are called (H0, H1, … otherwise); `starts` as in `heatmap`. Raises ValueError where weights or names do not fit.
     """
     weights = np.asarray(weights)
     if weights.ndim != 3 or weights.shape[1:] != (len(queries), len(keys)) or weights.size == 0 or columns < 1:
@@ -114,12 +124,12 @@ def heatmap_grid(
     percent = _percent(shrink(weights, _GRID_SIDE))
     words = "down: from (query), across: to (key)"
     if max(len(queries), len(keys)) > _GRID_SIDE:
-        words += "<br>a cell is the largest of " + " × ".join(_span(size) for size in (len(queries), len(keys)))
+        words += "<br>a cell is the largest of " + " × ".join(_span(size, _GRID_SIDE) for size in (len(queries), len(keys)))
     above = _BAR_ROOM + (_LINE if title else 0) + 18 * (1 + words.count("<br>"))
     side = min(_GRID_ROW, 1200 // columns)
     inside = -(-len(weights) // columns) * (side + _GRID_NAME)
     height = above + inside + 10
-    x, y = _spans(keys), _spans(queries)
+    x, y = _spans(keys, starts[1], _GRID_SIDE), _spans(queries, starts[0], _GRID_SIDE)
     square = max(percent.shape[1:]) <= 4 * min(percent.shape[1:])
     figure, layout = go.Figure(), {}
     for head, name in enumerate(names):
@@ -148,14 +158,21 @@ def heatmap_grid(
 
 
 def _one(
-    queries: Sequence[Any], keys: Sequence[Any], percent: np.ndarray, title: str, unit: str, scale: dict[str, Any]
+    queries: Sequence[Any],
+    keys: Sequence[Any],
+    percent: np.ndarray,
+    title: str,
+    unit: str,
+    scale: dict[str, Any],
+    starts: tuple[int, int] = (0, 0),
 ) -> go.Figure:
     """One heatmap with its axes, and its colour bar above it."""
     rows, columns = percent.shape
     above = _BAR_ROOM + (_LINE if title else 0)
     side = min(max(240, 120 + 34 * max(rows, columns)), 420) if max(rows, columns) <= 40 else 560
     height = above + side + _TICK_ROOM
-    cells = go.Heatmap(x=_names(keys), y=_names(queries), z=percent, colorbar=_bar(unit, title, height), **scale)
+    x, y = _spans(keys, starts[1], _SIDE), _spans(queries, starts[0], _SIDE)
+    cells = go.Heatmap(x=x, y=y, z=percent, colorbar=_bar(unit, title, height), **scale)
     figure = go.Figure(cells)
     figure.update_layout(
         **_look(title, height),
@@ -198,15 +215,20 @@ def _top(percent: np.ndarray, scale: str) -> float:
     return 100.0 if scale == "fixed" else float(np.nanmax(percent, initial=0.0)) or 100.0
 
 
-def _span(size: int) -> str:
-    """How many tokens a cell of a grid covers."""
-    lengths = np.diff(edges(size, _GRID_SIDE))
+def _coarse(queries: int, keys: int, which: str) -> str:
+    """What a cell is where it covers several weights; nothing where each has its own."""
+    return f", {which} of {_span(queries, _SIDE)} × {_span(keys, _SIDE)} a cell" if max(queries, keys) > _SIDE else ""
+
+
+def _span(size: int, side: int = _GRID_SIDE) -> str:
+    """How many tokens a cell covers."""
+    lengths = np.diff(edges(size, side))
     return str(lengths[0]) if lengths.min() == lengths.max() else f"{lengths.min()} or {lengths.max()}"
 
 
-def _spans(tokens: Sequence[Any]) -> list[str]:
-    """What the hover of a grid calls each row or column: a token, or the first and the last of those that it covers."""
-    names, cuts = _names(tokens), edges(len(tokens), _GRID_SIDE).tolist()
+def _spans(tokens: Sequence[Any], first: int = 0, side: int = _GRID_SIDE) -> list[str]:
+    """What the hover calls each row or column: a token, or the first and the last of those that it covers."""
+    names, cuts = _names(tokens, first), edges(len(tokens), side).tolist()
     return [names[start] if end == start + 1 else f"{names[start]} … {names[end - 1]}" for start, end in pairwise(cuts)]
 
 
@@ -219,9 +241,9 @@ def _text(token: Any) -> str:
     return token if isinstance(token, str) else token.text
 
 
-def _names(tokens: Sequence[Any]) -> list[str]:
+def _names(tokens: Sequence[Any], first: int = 0) -> list[str]:
     """What the hover calls each token; the position makes it unique, as the categories of an axis must be."""
-    return [f"“{escape_plotly(_visible(_text(token)))}” ({i})" for i, token in enumerate(tokens)]
+    return [f"“{escape_plotly(_visible(_text(token)))}” ({i})" for i, token in enumerate(tokens, first)]
 
 
 def _visible(text: str) -> str:
@@ -233,15 +255,16 @@ def _short(text: str) -> str:
 
 
 def _axis(tokens: Sequence[Any]) -> dict[str, Any]:
-    """Tick text for every token, or for every so many where they would run into one another."""
-    step = -(-len(tokens) // _MOST_TICKS)
-    shown = range(0, len(tokens), step)
+    """Tick text for every token, or for every so many where they would run into one another; of a cell, its first token."""
+    first = edges(len(tokens), _SIDE)[:-1].tolist()
+    ticks = range(0, len(first), -(-len(first) // _MOST_TICKS))
+    shown = [first[tick] for tick in ticks]
     short = [label(_text(tokens[i])) for i in shown]
     short = [_short(text) for text in short]
     return {
         "type": "category",
         "tickmode": "array",
-        "tickvals": list(shown),
+        "tickvals": list(ticks),
         "ticktext": [escape_plotly(text) for text in short],
         "showgrid": False,
         "zeroline": False,

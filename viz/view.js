@@ -43,6 +43,15 @@ function fromHalf(bits) {
   return values;
 }
 
+// Maps [map, query, key] in full, of which only the rows up to the diagonal were sent (`lower` in triangle.py). `before`: what
+// this gave the last time, written over where it has the size: new megabytes take longer to come by than to fill.
+function fromRows(sent, maps, count, before) {
+  const found = before?.length === maps * count * count ? before : new sent.constructor(maps * count * count);
+  for (let map = 0, at = 0; map < maps; map++)
+    for (let row = 0; row < count; at += ++row) found.set(sent.subarray(at, at + row + 1), (map * count + row) * count);
+  return found;
+}
+
 // Three significant digits, never scientific notation.
 function percent(p) {
   const hundred = 100 * p;
@@ -50,6 +59,13 @@ function percent(p) {
   if (hundred === 0) return "0 %";
   if (hundred < 0.001) return "under 0.001 %";
   return hundred.toPrecision(3) + " %";
+}
+
+// Of a weight that came as a byte, which is right to 0.2 of a hundred: no more digits than that.
+function roughly(weight) {
+  if (Number.isNaN(weight)) return "–";
+  const hundred = 100 * weight;
+  return (hundred < 0.2 ? "<0.2" : hundred.toFixed(hundred < 9.95 ? 1 : 0)) + "\u00a0%";
 }
 
 // How opaque the accent is for an attention weight in [0, 1].
@@ -62,6 +78,12 @@ function element(tag, className = "", text = "") {
   if (className) node.className = className;
   if (text) node.textContent = text;
   return node;
+}
+
+// What a canvas is drawn with: its context; while a picture of the page is taken away, a pen that writes down what is drawn instead
+// (see viz/export). A canvas that can be drawn again at any time says how in `canvas.redraw`.
+function penOn(canvas) {
+  return canvas.pen ?? canvas.getContext("2d");
 }
 
 const CONTROLS =

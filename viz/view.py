@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import struct
+import zlib
 from dataclasses import dataclass
 from functools import cache
 from html import escape
@@ -16,6 +17,7 @@ import numpy as np
 from viz.palette import standalone_css
 
 _HERE = Path(__file__).parent
+_LARGE = 2**16  # bytes of data from which on a page holds them compressed
 _DTYPES = ("uint8", "float16", "float32", "int32")
 
 
@@ -41,19 +43,23 @@ class View:
         """The HTML, CSS and JavaScript of this kind of view (read once)."""
         return _assets(self.kind, self.uses)
 
-    def to_html(self) -> str:
+    def to_html(self, caption: str = "") -> str:
         """One self-contained page: no request leaves it, and all text of the user is inside base64 or escaped.
 
+        `caption` stands below the picture.
         What a press would tell the app is sent as a `headlight` event of the window, detail `{name, value}`;
-        `window.headlight.draw(bytes)` draws other data of the same kind.
+        `window.headlight.draw(bytes)` draws other data of the same kind. Data of a long text stands in it compressed, and
+        `window.headlight.ready` is a promise for its being drawn.
         """
-        assets = self.assets()
+        assets, deflated = self.assets(), len(self.data) > _LARGE
         return _PAGE.format(
             title=escape(self.label),
             css=standalone_css() + assets.css,
             html=assets.html,
+            caption=f'<p class="caption">{escape(caption)}</p>' if caption else "",
             js=assets.js,
-            data=base64.b64encode(self.data).decode("ascii"),
+            data=base64.b64encode(zlib.compress(self.data, 1) if deflated else self.data).decode("ascii"),
+            deflated=json.dumps(deflated),
         )
 
     def _repr_html_(self) -> str:
@@ -119,24 +125,32 @@ _PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>body{{margin:0;padding:12px;background:var(--own-paper)}}
+.caption{{margin:16px 0 0;max-width:80ch;font:14px/1.5 system-ui,sans-serif;color:var(--own-soft);overflow-wrap:anywhere}}
 {css}</style>
 </head>
 <body>
 <main id="view">{html}</main>
+{caption}
 <script>
 (() => {{
 {js}
   {{
     const tell = (name, value) => dispatchEvent(new CustomEvent("headlight", {{ detail: {{ name, value }} }}));
-    const text = "{data}"; // many megabytes for a long text, which a browser's own decoder takes in a moment
-    let bytes = Uint8Array.fromBase64?.(text) ?? Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+    const text = "{data}"; // megabytes for a long text, which a browser's own decoders take in a moment
+    const sent = Uint8Array.fromBase64?.(text) ?? Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+    let bytes = null;
     const draw = (data = bytes) => {{
+      if (!data) return;
       bytes = data;
       mount({{ parentElement: document.getElementById("view"), data, setTriggerValue: tell, setStateValue: tell, key: "view" }});
     }};
-    draw();
+    const drawn = async () => {{
+      const data = await new Response(new Blob([sent]).stream().pipeThrough(new DecompressionStream("deflate"))).arrayBuffer();
+      if (!bytes) draw(new Uint8Array(data));
+    }};
+    const ready = {deflated} ? drawn() : draw(sent);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw());
-    window.headlight = {{ draw, unpack, percent }};
+    window.headlight = {{ draw, unpack, percent, ready }};
     try {{
       const frame = window.frameElement; // in a notebook: as high as the picture
       const fit = () => (frame.style.height = document.documentElement.offsetHeight + "px");

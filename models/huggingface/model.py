@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -22,26 +21,13 @@ from models.huggingface.outputs import Outputs
 from models.huggingface.text import TextTokens
 from models.huggingface.turns import turns
 from models.language_model import LanguageModel, ModelInfo
-from models.prefix import Recent, first, joined
+from models.prefix import Encoded, Recent, first, joined
 from models.recorder import Call, Record, recording
 from models.rotary import Rotary
 from models.tokens import Token
 from models.trace import Attention, Trace
 
 ROWS = 2**23  # numbers of logits that are made at once
-
-
-@dataclass(frozen=True)
-class Encoded:
-    """What the encoder of an encoder-decoder made of a text; out: what the decoder is given of it [1, position, d_model]."""
-
-    attention: Attention
-    hidden: np.ndarray
-    out: Tensor
-
-    @property
-    def bytes(self) -> int:
-        return self.attention.bytes + self.hidden.nbytes + self.out.nbytes
 
 
 class HuggingFaceModel(LanguageModel):
@@ -149,7 +135,9 @@ class HuggingFaceModel(LanguageModel):
     @cached_property
     def _turns(self) -> list[Rotary | None]:
         word = next((token.id for token in self._tokens("the") if not token.special), 0)
-        return turns(self.network, lambda count: self._run(self.network.base_model, input_ids=self._ids([word] * count))[0]["self"])
+        return turns(
+            self.network, lambda count: self._run(self.network.base_model, input_ids=self._ids([word] * count))[0]["self"]
+        )
 
     def _must_predict(self) -> None:
         if not self.predicts:

@@ -11,11 +11,15 @@ from torch import Tensor, nn
 from models.recorder import active, attend_by_weights, causal_mask, expand
 from models.scratch.config import TransformerConfig
 
+TINY = 1e-300  # what a sum of features is at the least
+
 
 class Performer(nn.Module):
     """softmax by random features: exp(q·k) = E[φ(q)·φ(k)], so that φ(Q) (φ(K)ᵀ V) never builds the n x n matrix.
 
-    φ(x) = exp(w·x − ‖x‖² / 2) / √m for m random w, drawn orthogonal in blocks; x is divided by d_head^¼ first.
+    φ(x) = exp(w·x − ‖x‖² / 2) / √m for m random w, drawn orthogonal in blocks; x is divided by d_head^¼ first, and by the root of
+    the temperature. Features are float64, as their exponents range widely. No weight is dropped: there are none. A decoder
+    keeps a sum [features, d_head] for each position.
     Source: Choromanski et al. 2021, "Rethinking Attention with Performers" (FAVOR+, positive features).
     """
 
@@ -27,34 +31,36 @@ class Performer(nn.Module):
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, future: bool) -> Tensor:
         """Shapes as in `attend`; mask: padding only [batch, 1, 1, key]. Returns [batch, query, heads, d_head]."""
         key, value = expand(key, query.shape[1]), expand(value, query.shape[1])
-        asked, met = self.features(query), self.features(key)  # [batch, heads, query or key, features]
+        asked, met = self.exponents(query), self.exponents(key).exp()  # [batch, heads, query or key, features]
+        # A factor of a query's own cancels. One of all keys would too, but it would let the last of them be known at the first.
+        asked = (asked - asked.amax(-1, keepdim=True)).exp()
         if mask is not None:
             met = met * mask.transpose(-1, -2)
         if active() is not None or (not future and query.shape[2] != key.shape[2]):  # somebody looks: then the matrix is built
             pairs = asked @ met.transpose(-1, -2)  # [batch, heads, query, key]
             pairs = pairs if future else pairs * causal_mask(*pairs.shape[-2:], pairs.device)
-            return attend_by_weights(pairs / pairs.sum(-1, keepdim=True), value)
+            return attend_by_weights(pairs / pairs.sum(-1, keepdim=True).clamp(min=TINY), key, value)
+        total = met.sum(-2, keepdim=True) if future else met.cumsum(2)  # [batch, heads, 1 or key, features]
         if future:
-            brought, total = met.transpose(-1, -2) @ value, met.sum(-2)  # [.., features, d_head], [.., features]
-            out = (asked @ brought) / (asked * total[:, :, None]).sum(-1, keepdim=True)
+            brought = asked @ (met.transpose(-1, -2) @ value.to(met.dtype))  # [batch, heads, query, d_head]
         else:
-            brought = torch.einsum("bhkm,bhkd->bhkmd", met, value).cumsum(2)  # [batch, heads, key, features, d_head]
-            out = torch.einsum("bhqm,bhqmd->bhqd", asked, brought) / (asked * met.cumsum(2)).sum(-1, keepdim=True)
-        return out.transpose(1, 2)
+            sums = torch.einsum("bhkm,bhkd->bhkmd", met, value.to(met.dtype)).cumsum(2)  # [.., key, features, d_head]
+            brought = torch.einsum("bhqm,bhqmd->bhqd", asked, sums)  # [batch, heads, query, d_head]
+        out = brought / (asked * total).sum(-1, keepdim=True).clamp(min=TINY)
+        return out.to(value.dtype).transpose(1, 2)
 
-    def features(self, x: Tensor) -> Tensor:
-        """φ(x): [..., d_head] to [..., features], all above 0."""
-        x = x.float() * self.scale
-        along = x @ self.directions.T
-        # What all features of all positions share cancels when rows are divided by their sum.
-        return torch.exp(along - x.square().sum(-1, keepdim=True) / 2 - along.amax((-1, -2), keepdim=True).detach()) + 1e-6
+    def exponents(self, x: Tensor) -> Tensor:
+        """log φ(x), but for log √m, which cancels: [..., d_head] to float64 [..., features]."""
+        x = x.double() * self.scale
+        return x @ self.directions.double().T - x.square().sum(-1, keepdim=True) / 2
 
 
 class Linformer(nn.Module):
     """Keys and values are mixed along the text into a few slots first: softmax(q (E K)ᵀ · scale) (E V), E [slots, context].
 
     It mixes the future in, so it is for encoders. E begins as means of equal stretches of the text and is learned; keys and
-    values share it, as do the heads.
+    values share it, as do the heads. A row of E counts in shares of its sum of sizes over the text; a slot that has none is left
+    out. So weights add up to 1 as long as no entry of E is below 0. No weight is dropped.
     Source: Wang et al. 2020, "Linformer: Self-Attention with Linear Complexity".
     """
 
@@ -69,30 +75,28 @@ class Linformer(nn.Module):
         """Shapes as in `attend`; mask: padding only [batch, 1, 1, key]. Returns [batch, query, heads, d_head]."""
         key, value = expand(key, query.shape[1]), expand(value, query.shape[1])
         mixing = self.mixing[:, : key.shape[2]] if mask is None else self.mixing[:, : key.shape[2]] * mask  # [.., slots, key]
-        total = mixing.sum(-1, keepdim=True)
-        used = total.abs() > 1e-6  # a short text leaves slots empty
+        total = mixing.abs().sum(-1, keepdim=True)  # [.., slots, 1]
+        used = total > 1e-6  # a short text leaves slots empty
         mixing = mixing / torch.where(used, total, 1.0)
         scores = (query @ (mixing @ key).transpose(-1, -2)) * self.scale  # [batch, heads, query, slots]
         slots = scores.masked_fill(~used.transpose(-1, -2), float("-inf")).softmax(-1)
         if active() is not None:
-            return attend_by_weights(slots @ mixing, value)  # the same product, in the order that shows the weights
+            return attend_by_weights(slots @ mixing, key, value)  # the same product, in the order that shows the weights
         return (slots @ (mixing @ value)).transpose(1, 2)
 
 
 def random_directions(features: int, d_head: int, seed: int = 0) -> Tensor:
     """Random directions [features, d_head], orthogonal within each d_head of them, as long as normal vectors are."""
     generator = torch.Generator().manual_seed(seed)
-    blocks = []
-    for start in range(0, features, d_head):
-        square, _ = torch.linalg.qr(torch.randn(d_head, d_head, generator=generator))
-        blocks.append(square[: min(d_head, features - start)])
+    square, upper = torch.linalg.qr(torch.randn(-(-features // d_head), d_head, d_head, generator=generator))
+    square = square * upper.diagonal(dim1=1, dim2=2).sign()[:, None]  # every direction alike: QR by itself prefers some
     lengths = torch.randn(features, d_head, generator=generator).norm(dim=-1, keepdim=True)
-    return torch.cat(blocks) * lengths
+    return square.flatten(0, 1)[:features] * lengths
 
 
 def error(cheap: Tensor, exact: Tensor) -> float:
     """How far off an output is, relative to the exact one: ‖cheap − exact‖ / ‖exact‖."""
-    return float((cheap - exact).norm() / exact.norm())
+    return ((cheap - exact).norm() / exact.norm()).item()
 
 
 CHEAPER = {"performer": Performer, "linformer": Linformer}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 
 KINDS = ("decoder", "encoder", "encoder-decoder")
@@ -12,6 +13,7 @@ FEEDFORWARDS = ("relu", "gelu", "gelu-tanh", "swiglu")
 SCORES = ("dot", "additive", "multiplicative")
 COMPUTED = ("exact", "performer", "linformer")
 PATTERNS = ("full", "window", "strided", "random", "global", "longformer", "bigbird")
+INITIALISATIONS = ("zero", "xavier", "gpt2")
 
 
 @dataclass(frozen=True)
@@ -40,39 +42,40 @@ class TransformerConfig:
     features: int = 64  # random features of the performer, slots of the linformer
     pattern: str = "full"  # which keys a query may see at all: PATTERNS, see masks.py
     window: int = 16  # how far a local pattern reaches, and the stride of the strided one
+    random_keys: int = 3  # of each query, in the patterns that have some
+    global_tokens: int = 1  # at the start, in the patterns that have some
     qk_norm: bool = True  # normalise queries and keys, head by head (Henry et al. 2020)
 
     bias: bool = False  # of every linear map
     tied: bool = True  # the embedding is the unembedding too (Press and Wolf 2017)
+    embedding_scale: bool = False  # multiply embeddings by √d_model (Vaswani et al. 2017, section 3.4)
     embedding_norm: bool = False  # normalise what the first block reads (BERT)
     head_transform: bool = False  # a dense layer, GELU and a norm before the unembedding (BERT)
-    dropout: float = 0.0
+    dropout: float = 0.0  # of the embeddings, the weights of attention, and what each sublayer adds (Srivastava et al. 2014)
+    initialisation: str = "zero"  # INITIALISATIONS, see initialisation.py
+    checkpointing: bool = False  # compute blocks again in the backward pass, to save memory (Chen et al. 2016)
 
     def __post_init__(self):
-        for name in (
-            "vocabulary",
-            "context",
-            "d_model",
-            "layers",
-            "heads",
-            "d_ff",
-            "experts",
-            "experts_used",
-            "features",
-            "window",
-        ):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1; it is {getattr(self, name)}.")
-        if self.d_model % self.heads:
-            raise ValueError(
-                f"d_model ({self.d_model}) must be a multiple of heads ({self.heads}): each head gets an equal share."
-            )
-        if self.kv_heads < 0 or self.heads % self.key_heads:
-            raise ValueError(f"kv_heads ({self.kv_heads}) must divide heads ({self.heads}): each serves as many queries.")
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if one.type == "int" and (not isinstance(value, int) or isinstance(value, bool)):
+                raise ValueError(f"{one.name} must be a whole number; it is {value!r}.")
+            if one.type == "int" and value < (0 if one.name == "kv_heads" else 1):
+                raise ValueError(f"{one.name} must be at least {0 if one.name == 'kv_heads' else 1}; it is {value}.")
+            if one.type == "float" and (not isinstance(value, int | float) or not math.isfinite(value)):
+                raise ValueError(f"{one.name} must be a number; it is {value!r}.")
+            if one.type == "bool" and not isinstance(value, bool):
+                raise ValueError(f"{one.name} must be true or false; it is {value!r}.")
         for name, allowed in _PARTS.items():
             if getattr(self, name) not in allowed:
                 choices = ", ".join(f'"{one}"' for one in allowed)
                 raise ValueError(f"{name} must be one of {choices}; it is {getattr(self, name)!r}.")
+        if self.d_model % self.heads:
+            raise ValueError(
+                f"d_model ({self.d_model}) must be a multiple of heads ({self.heads}): each head gets an equal share."
+            )
+        if self.heads % self.key_heads:
+            raise ValueError(f"kv_heads ({self.kv_heads}) must divide heads ({self.heads}): each serves as many queries.")
         if self.positions == "rotary" and self.d_head % 2:
             raise ValueError(f"rotary positions turn pairs of dimensions, so d_model / heads must be even; it is {self.d_head}.")
         if self.experts > 1 and self.experts_used > self.experts:
@@ -81,8 +84,9 @@ class TransformerConfig:
             raise ValueError(f"temperature must be above 0; it is {self.temperature}.")
         if not 0 <= self.dropout < 1:
             raise ValueError(f"dropout must be from 0 to below 1; it is {self.dropout}.")
-        if self.window > self.context and self.pattern not in ("full", "random"):
-            raise ValueError(f"window ({self.window}) is longer than the context ({self.context}): every token sees all of it.")
+        for name, where in _REACH.items():
+            if self.pattern in where and getattr(self, name) > self.context:
+                raise ValueError(f"{name} ({getattr(self, name)}) is over the context ({self.context}): every token sees all.")
         if self.computed != "exact" and (self.score != "dot" or self.pattern != "full"):
             raise ValueError(f'computed "{self.computed}" never builds the scores, so it takes score "dot" and pattern "full".')
         if self.computed != "exact" and self.positions in ("alibi", "relative"):
@@ -112,4 +116,10 @@ _PARTS = {
     "score": SCORES,
     "computed": COMPUTED,
     "pattern": PATTERNS,
+    "initialisation": INITIALISATIONS,
+}
+_REACH = {
+    "window": ("window", "strided", "longformer", "bigbird"),
+    "random_keys": ("random", "bigbird"),
+    "global_tokens": ("global", "longformer", "bigbird"),
 }

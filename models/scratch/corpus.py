@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 START = "<|start|>"  # stands before every document and at the head of every window; never predicted
+END = "<|end|>"  # stands after each sentence of a pair
+MASK = "[MASK]"  # stands where a token is hidden
 
 
 def documents(path: Path) -> list[str]:
@@ -16,20 +18,48 @@ def documents(path: Path) -> list[str]:
 
     Errors: FileNotFoundError that says which file was looked for.
     """
+    return [block for block in read(path).split("\n\n") if block.strip()]
+
+
+def pairs(path: Path) -> list[tuple[str, str]]:
+    """The sentence pairs of a file, one a line, a TAB between the source and its translation.
+
+    Errors: FileNotFoundError as `documents`; ValueError for a line that is no pair.
+    """
+    found = [tuple(line.split("\t")) for line in read(path).splitlines() if line.strip()]
+    for number, pair in enumerate(found, 1):
+        if len(pair) != 2:
+            raise ValueError(f"Pair {number} of {path.name} has {len(pair)} parts: a line is a sentence, a TAB, its translation.")
+    return found
+
+
+def read(path: Path) -> str:
     if not path.is_file():
         raise FileNotFoundError(f"There is no training text at {path}. Put one there, or name its folder with --data.")
-    return [block for block in path.read_text(encoding="utf-8").split("\n\n") if block.strip()]
+    return path.read_text(encoding="utf-8")
 
 
-def train_tokenizer(texts: list[str], vocabulary: int) -> Tokenizer:
-    """A byte-level BPE tokenizer (Sennrich et al. 2016; bytes as in Radford et al. 2019): any text can be written in it."""
+def train_tokenizer(texts: list[str], vocabulary: int, special: tuple[str, ...] = (START,)) -> Tokenizer:
+    """A byte-level BPE tokenizer (Sennrich et al. 2016; bytes as in Radford et al. 2019): any text can be written in it.
+
+    special: signs that are no text; they have the first ids.
+    """
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    trainer = trainers.BpeTrainer(vocab_size=vocabulary, special_tokens=[START], initial_alphabet=alphabet, show_progress=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary, special_tokens=list(special), initial_alphabet=alphabet, show_progress=False
+    )
     tokenizer.train_from_iterator(texts, trainer)
     return tokenizer
+
+
+def with_mask(tokenizer: Tokenizer) -> Tokenizer:
+    """The same tokenizer with one more token: the mask, which takes the space before it along, as the words do that it hides."""
+    made = Tokenizer.from_str(tokenizer.to_str())
+    made.add_tokens([AddedToken(MASK, lstrip=True, normalized=False)])
+    return made
 
 
 class Corpus:

@@ -74,7 +74,8 @@ class MixtureOfExperts(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """x: [batch, position, d_model]. Returns the same shape."""
         tokens = x.flatten(0, -2)  # [token, d_model]
-        scores = self.router(tokens).float()  # [token, experts]
+        scores = self.router(tokens)  # [token, experts]
+        scores = scores.to(torch.promote_types(scores.dtype, torch.float32))  # bfloat16 is too coarse to share by
         best, chosen = scores.topk(self.used)  # 2 x [token, used]
         shares = best.softmax(-1).to(x.dtype)
         out = torch.zeros_like(tokens)
@@ -93,3 +94,14 @@ FEEDFORWARD = {"relu": ReLU, "gelu": GELU, "gelu-tanh": TanhGELU, "swiglu": SwiG
 def feedforward(config: TransformerConfig) -> nn.Module:
     """The feed-forward of a block, one or a mixture."""
     return MixtureOfExperts(config) if config.experts > 1 else FEEDFORWARD[config.feedforward](config)
+
+
+def balance(network: nn.Module) -> Tensor:
+    """The mean `balance` of all mixtures after a forward pass, a scalar to be added to the loss with a weight such as 0.01.
+
+    Errors: ValueError without a mixture that has read something.
+    """
+    found = [one.balance for one in network.modules() if isinstance(one, MixtureOfExperts) and one.balance is not None]
+    if not found:
+        raise ValueError("There is no mixture of experts here that has read something.")
+    return torch.stack(found).mean()

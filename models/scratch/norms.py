@@ -13,22 +13,21 @@ class RMSNorm(nn.Module):
     Source: Zhang and Sennrich 2019, "Root Mean Square Layer Normalization".
     """
 
-    def __init__(self, width: int, bias: bool = False, eps: float | None = None):
+    def __init__(self, width: int, eps: float = torch.finfo(torch.float32).eps):
         super().__init__()
         self.weight, self.eps = nn.Parameter(torch.ones(width)), eps
 
     def forward(self, x: Tensor) -> Tensor:
         """x: [..., width]. Returns the same shape."""
-        return F.rms_norm(x, self.weight.shape, self.weight, self.eps)
+        return F.rms_norm(x, self.weight.shape, self.weight.to(x.dtype), self.eps)  # the fused kernel wants one type
 
 
 class LayerNorm(nn.Module):
     """(x − mean) / √(variance + ε) · weight + bias (Ba, Kiros and Hinton 2016, "Layer Normalization")."""
 
-    def __init__(self, width: int, bias: bool = True, eps: float = 1e-5):
+    def __init__(self, width: int, eps: float = 1e-5):
         super().__init__()
-        self.weight, self.eps = nn.Parameter(torch.ones(width)), eps
-        self.bias = nn.Parameter(torch.zeros(width)) if bias else None
+        self.weight, self.bias, self.eps = nn.Parameter(torch.ones(width)), nn.Parameter(torch.zeros(width)), eps
 
     def forward(self, x: Tensor) -> Tensor:
         """x: [..., width]. Returns the same shape."""

@@ -32,7 +32,10 @@ class Dot(nn.Module):
 
 
 class Multiplicative(Dot):
-    """qᵀ W k with a matrix W for each head, not scaled (Luong, Pham and Manning 2015, "general")."""
+    """qᵀ W k / temperature with a matrix W for each head, which begins as the scaled dot product, 1 / √d_head times the identity.
+
+    Source: Luong, Pham and Manning 2015, "Effective Approaches to Attention-based Neural Machine Translation", eq. 8, "general".
+    """
 
     def __init__(self, config: TransformerConfig):
         super().__init__(config)
@@ -44,7 +47,7 @@ class Multiplicative(Dot):
 
 
 class Additive(nn.Module):
-    """wᵀ tanh(q + k) with a vector w for each head (Bahdanau, Cho and Bengio 2015, section A.1.2).
+    """wᵀ tanh(q + k) / temperature with a vector w for each head (Bahdanau, Cho and Bengio 2015, section A.1.2).
 
     It builds [batch, heads, query, key, d_head], so it is for short texts.
     """
@@ -65,14 +68,14 @@ class Additive(nn.Module):
         dropout: float,
     ) -> Tensor:
         """As `Dot`."""
-        key = expand(key, query.shape[1])  # [batch, heads, key, d_head]
-        sums = torch.tanh(query[:, :, :, None] + key[:, :, None])  # [batch, heads, query, key, d_head]
+        met = expand(key, query.shape[1])  # [batch, heads, key, d_head]
+        sums = torch.tanh(query[:, :, :, None] + met[:, :, None])  # [batch, heads, query, key, d_head]
         scores = torch.einsum("bhqkd,hd->bhqk", sums, self.vector.to(sums.dtype)) / self.temperature
         scores = scores if bias is None else scores + bias
         if mask is None and not future:
             mask = causal_mask(*scores.shape[-2:], scores.device)
         scores = scores if mask is None else scores.masked_fill(~mask, float("-inf"))
-        return attend_by_weights(scores.softmax(-1), value, dropout)
+        return attend_by_weights(scores.softmax(-1), key, value, dropout)
 
 
 SCORES = {"dot": Dot, "multiplicative": Multiplicative, "additive": Additive}

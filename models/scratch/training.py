@@ -1,4 +1,4 @@
-"""The training loop: `python -m models.scratch.training --data FOLDER` trains the writer, and goes on where it stopped."""
+"""The training loop: `python -m models.scratch.training --data FOLDER` trains the shipped models, and goes on later."""
 
 from __future__ import annotations
 
@@ -7,199 +7,226 @@ import csv
 import json
 import math
 import time
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from safetensors.torch import save_file
 from tokenizers import Tokenizer
-from torch import Tensor
+from torch import nn
 from tqdm import tqdm
 
-from models.scratch.corpus import Corpus, documents, repeated_row, train_tokenizer
-from models.scratch.transformer import Decoder, TransformerConfig
+from models.scratch.config import TransformerConfig
+from models.scratch.objectives import MaskedTokens, NextToken, Objective, Translation
+from models.scratch.recipe import Recipe, Schedule
+from models.scratch.transformer import build
 
 WEIGHTS = Path(__file__).parent.parent / "weights"
+COLUMNS = ["step", "tokens", "seconds", "rate", "train_nats", "gradient_norm", "valid_nats"]
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """How a model is trained. Learning rates are per step, the horizon in tokens."""
+class Training:
+    """One model that is trained: what it is, what it learns, and how. compiled: whether its batches have one shape."""
 
-    tokens: int = 45_000_000
-    batch: int = 24  # rows a step
-    matrix_rate: float = 0.02  # Muon (Jordan et al. 2024), for the matrices inside the blocks
-    rate: float = 3e-3  # AdamW (Loshchilov and Hutter 2019), for embeddings and norms
-    matrix_decay: float = 0.05
-    warmup: int = 600_000  # tokens
-    decay: float = 0.45  # share of the horizon over which the rate falls to zero
-    clip: float = 1.0
-    repeats: float = 0.05  # share of rows that repeat themselves, until the decay begins
-    twice_under: int = 1500
-    seed: int = 0
+    name: str
+    objective: type[Objective]
+    config: TransformerConfig
+    recipe: Recipe
+    compiled: bool = False
 
 
-def rate_factor(tokens: float, recipe: Recipe) -> float:
-    """Share of the full learning rate after so many tokens: linear warm-up, a plateau, linear decay to zero."""
-    left = (recipe.tokens - tokens) / (recipe.decay * recipe.tokens)
-    return max(0.0, min(1.0, tokens / recipe.warmup, left))
+SHIPPED = {
+    one.name: one
+    for one in (
+        Training("writer", NextToken, TransformerConfig(), Recipe(repeats=0.05), compiled=True),
+        Training(
+            "filler",
+            MaskedTokens,
+            TransformerConfig(kind="encoder", vocabulary=8193),
+            Recipe(steps=6_000, batch=16, matrix_rate=0.01, rate=1.5e-3, decay=0.3),
+        ),
+        Training(
+            "translator",
+            Translation,
+            TransformerConfig(kind="encoder-decoder", vocabulary=6144, context=64, layers=3, heads=4, d_ff=512),
+            Recipe(steps=12_000, batch=96, warmup=100, decay=0.3, smoothing=0.1),
+        ),
+    )
+}
 
 
-def loss_of(model: Decoder, ids: Tensor, known: Tensor) -> Tensor:
-    """Mean next-token loss in nats over the positions that `known` [batch, context + 1] marks as predictable."""
-    with torch.autocast(ids.device.type, dtype=torch.bfloat16):
-        logits = model(ids[:, :-1])  # [batch, context, vocabulary]
-    targets = ids[:, 1:].masked_fill(~known[:, 1:], -100)
-    return F.cross_entropy(logits.flatten(0, 1).float(), targets.flatten(), ignore_index=-100)
+@dataclass
+class State:
+    """How far a training is."""
+
+    schedule: Schedule
+    step: int = 0
+    tokens: int = 0  # that were read, padding not counted
+    seconds: float = 0.0
+    recent: list[float] = field(default_factory=list)  # losses since the last line of the log
 
 
-def held_out(model: Decoder, rows: np.ndarray, start: int, device: str, batch: int = 32) -> tuple[float, int]:
-    """Summed nats and number of predicted tokens over rows [n, context + 1], in float32; the start token is not predicted."""
-    nats, count = 0.0, 0
-    with torch.inference_mode():
-        for part in np.array_split(rows, max(1, len(rows) // batch)):
-            ids = torch.from_numpy(part).to(device)
-            targets = ids[:, 1:].masked_fill(ids[:, 1:] == start, -100)
-            nats += F.cross_entropy(
-                model(ids[:, :-1]).flatten(0, 1), targets.flatten(), ignore_index=-100, reduction="sum"
-            ).item()
-            count += int((targets >= 0).sum())
-    return nats, count
-
-
-def batches(corpus: Corpus, recipe: Recipe, config: TransformerConfig, step: int) -> Iterator[tuple[Tensor, Tensor]]:
-    """Endless pairs of ids and known-mask [batch, context + 1], from the given step on; the same step gives the same batch."""
-    rows = corpus.rows(recipe.seed, skip=step * recipe.batch)
-    while True:
-        ids = np.stack([next(rows) for _ in range(recipe.batch)])
-        known = ids != corpus.start
-        generator = np.random.default_rng([recipe.seed, step])
-        if rate_factor(step * recipe.batch * corpus.context, recipe) >= 1 or step * recipe.batch * corpus.context < recipe.warmup:
-            for row in np.flatnonzero(generator.random(recipe.batch) < recipe.repeats):
-                ids[row], known[row] = repeated_row(generator, corpus.start, config.vocabulary, corpus.context)
-        yield torch.from_numpy(ids), torch.from_numpy(known)
-        step += 1
-
-
-def optimizers(model: Decoder, recipe: Recipe) -> list[torch.optim.Optimizer]:
-    inside = [p for p in model.blocks.parameters() if p.dim() == 2]
-    others = [p for p in model.parameters() if all(p is not q for q in inside)]
+def optimizers(model: nn.Module, recipe: Recipe) -> list[torch.optim.Optimizer]:
+    """Muon for the matrices inside the blocks, AdamW for the rest."""
+    inside = [p for name, p in model.named_parameters() if "blocks." in name and p.dim() == 2]
+    others = [p for name, p in model.named_parameters() if not ("blocks." in name and p.dim() == 2)]
     return [
         torch.optim.Muon(inside, lr=recipe.matrix_rate, weight_decay=recipe.matrix_decay),
         torch.optim.AdamW(others, lr=recipe.rate, betas=(0.9, 0.95), weight_decay=0.0, fused=True),
     ]
 
 
-def train(data: Path, out: Path, work: Path, recipe: Recipe, config: TransformerConfig, minutes: float = math.inf) -> Decoder:
-    """Train the writer on `data`/english_train.txt; checkpoints go to `work`, weights, tokenizer and loss log to `out`.
+def train(training: Training, data: Path, out: Path, work: Path, minutes: float = math.inf, save_every: float = 5) -> nn.Module:
+    """Train a model on the text in `data`; checkpoints go to `work`, weights, tokenizer, figures and loss log to `out`.
 
-    Stops at the recipe's horizon, or after so many minutes (then the next call goes on from there).
+    Stops at the recipe's horizon, or after so many minutes (then the next call goes on from there). A file `finish` in `work`
+    holding a number of minutes lets the learning rate begin to fall now, and reach zero in about that time.
     """
+    recipe, config = training.recipe, training.config
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.manual_seed(recipe.seed)
     out.mkdir(parents=True, exist_ok=True)
     work.mkdir(parents=True, exist_ok=True)
-    texts = documents(data / "english_train.txt")
     if not (out / "tokenizer.json").exists():
-        train_tokenizer(texts, config.vocabulary).save(str(out / "tokenizer.json"))
-    tokenizer = Tokenizer.from_file(str(out / "tokenizer.json"))
-    corpus = Corpus(texts, tokenizer, config.context, recipe.twice_under)
-    valid = Corpus(documents(data / "english_valid.txt"), tokenizer, config.context)
-    valid_rows = valid.windows()
+        training.objective.tokenizer(data, config.vocabulary, out.parent).save(str(out / "tokenizer.json"))
+    objective = training.objective(data, Tokenizer.from_file(str(out / "tokenizer.json")), config, recipe)
 
-    model = Decoder(config).to(device)
+    model = build(config).to(device)
     optims = optimizers(model, recipe)
-    step, seconds = 0, 0.0
+    state = State(Schedule.of(recipe))
     if (work / "checkpoint.pt").exists():
-        state = torch.load(work / "checkpoint.pt", map_location=device)
-        model.load_state_dict(state["model"])
-        for optim, saved in zip(optims, state["optimizers"], strict=True):
-            optim.load_state_dict(saved)
-        step, seconds = state["step"], state["seconds"]
-    rates = [recipe.matrix_rate, recipe.rate]
-    compiled = torch.compile(loss_of)
-    tokens_a_step = recipe.batch * config.context
-    steps = recipe.tokens // tokens_a_step
-    log_path = out / "loss.csv"
-    began = time.monotonic()
-    started_at = seconds
+        saved = torch.load(work / "checkpoint.pt", map_location=device)
+        model.load_state_dict(saved["model"])
+        for optim, its in zip(optims, saved["optimizers"], strict=True):
+            optim.load_state_dict(its)
+        state = State(**saved["state"] | {"schedule": Schedule(**saved["state"]["schedule"])})
+        if state.step < state.schedule.decay_from:  # the horizon may be changed until the decay begins
+            state.schedule = Schedule.of(recipe)
+    else:
+        objective.begin(model, out.parent)
 
     def save() -> None:
-        state = {"model": model.state_dict(), "optimizers": [o.state_dict() for o in optims], "step": step, "seconds": seconds}
-        torch.save(state, work / "checkpoint.new")
+        saved = {"model": model.state_dict(), "optimizers": [one.state_dict() for one in optims], "state": asdict(state)}
+        torch.save(saved, work / "checkpoint.new")
         (work / "checkpoint.new").rename(work / "checkpoint.pt")
 
-    with log_path.open("a", newline="") as log, tqdm(total=steps, initial=step, unit="step", smoothing=0.05) as bar:
-        writer = csv.writer(log)
-        if log.tell() == 0:
-            writer.writerow(["step", "tokens", "seconds", "rate", "train_nats", "gradient_norm", "valid_nats"])
-        recent: list[float] = []
-        for ids, known in batches(corpus, recipe, config, step):
-            if step >= steps or time.monotonic() - began > 60 * minutes:
-                break
-            factor = rate_factor(step * tokens_a_step, recipe) if step else 1 / max(1, recipe.warmup // tokens_a_step)
-            for optim, rate in zip(optims, rates, strict=True):
+    def loss_of(model: nn.Module, *batch: torch.Tensor) -> torch.Tensor:
+        with torch.autocast(device, dtype=torch.bfloat16):
+            return objective.loss(model, *batch)
+
+    loss_of = torch.compile(loss_of, dynamic=False) if training.compiled else loss_of
+    began, before = time.monotonic(), state.seconds
+    first, saved_at = state.step, began
+    batches = objective.batches(state.step, state.schedule)
+    log = Log(out / "loss.csv", state.step)
+    with tqdm(total=state.schedule.steps, initial=state.step, unit="step", smoothing=0.05, mininterval=5) as bar:
+        while state.step < state.schedule.steps and time.monotonic() - began <= 60 * minutes:
+            batch = next(batches)
+            factor = state.schedule.rate(state.step)
+            for optim, rate in zip(optims, (recipe.matrix_rate, recipe.rate), strict=True):
                 optim.param_groups[0]["lr"] = rate * factor
-            loss = compiled(model, ids.to(device), known.to(device))
+            loss = loss_of(model, *(one.to(device) for one in batch))
             loss.backward()
             norm = torch.nn.utils.clip_grad_norm_(model.parameters(), recipe.clip)
             for optim in optims:
                 optim.step()
                 optim.zero_grad(set_to_none=True)
-            step += 1
-            recent.append(loss.item())
-            seconds = started_at + time.monotonic() - began
+            state.step += 1
+            state.tokens += objective.tokens(batch)
+            state.recent.append(loss.item())
+            state.seconds = before + time.monotonic() - began
             bar.update()
-            bar.set_postfix(nats=f"{np.mean(recent[-50:]):.3f}", rate=f"{factor:.2f}")
-            if step % 100 == 0 or step == steps:
-                nats = ""
-                if step % 500 == 0 or step == steps:
-                    total, count = held_out(model, valid_rows[:: 1 if step == steps else 8], corpus.start, device)
-                    nats = f"{total / count:.4f}"
-                    save()
-                row = [
-                    step,
-                    step * tokens_a_step,
-                    f"{seconds:.0f}",
-                    f"{factor:.4f}",
-                    f"{np.mean(recent):.4f}",
-                    f"{norm:.3f}",
-                    nats,
-                ]
-                writer.writerow(row)
-                log.flush()
-                recent.clear()
+            bar.set_postfix(nats=f"{np.mean(state.recent[-50:]):.3f}", rate=f"{factor:.2f}", refresh=False)
+            if (work / "finish").exists():
+                speed = (state.step - first) / (time.monotonic() - began)  # steps a second
+                more = math.ceil(60 * speed * float((work / "finish").read_text()))
+                state.schedule = state.schedule.finishing(state.step, more)
+                (work / "finish").unlink()
+                bar.total = state.schedule.steps
+                batches = objective.batches(state.step, state.schedule)
+            last = state.step == state.schedule.steps
+            if state.step % 100 == 0 or last:
+                total, count = held_out(objective, model, 8) if state.step % 500 == 0 or last else (0, 0)
+                log.write(state, factor, float(norm), f"{total / count:.4f}" if count else "")
+            if time.monotonic() - saved_at > 60 * save_every:
+                save()
+                saved_at = time.monotonic()
     save()
     write_weights(model, config, out)
-    total, count = held_out(model, valid_rows, corpus.start, device)
-    figures = {
-        "nats_per_token": total / count,
-        "bits_per_byte": total / math.log(2) / valid.bytes,
-        "tokens": step * tokens_a_step,
-        "seconds": round(seconds),
-        "recipe": asdict(recipe),
-    }
+    total, count = held_out(objective, model)
+    figures = {"nats_per_" + objective.unit.replace(" ", "_"): total / count, "predictions": count}
+    if hasattr(objective, "bytes"):
+        figures["bits_per_byte"] = total / math.log(2) / objective.bytes
+    figures |= {"step": state.step, "tokens": state.tokens, "seconds": round(state.seconds), "recipe": asdict(recipe)}
+    figures["recipe"] |= {"steps": state.schedule.steps, "decay_from": state.schedule.decay_from}
     (out / "figures.json").write_text(json.dumps(figures, indent=2) + "\n")
     print(json.dumps(figures, indent=2))
     return model
 
 
-def write_weights(model: Decoder, config: TransformerConfig, out: Path) -> None:
-    """The weights as float16 safetensors, and the config beside them."""
-    weights = {name: p.detach().half().cpu().contiguous() for name, p in model.state_dict().items()}
-    save_file(weights, out / "model.safetensors")
+def held_out(objective: Objective, model: nn.Module, every: int = 1) -> tuple[float, int]:
+    """As `Objective.held_out`, without dropout."""
+    model.eval()
+    try:
+        return objective.held_out(model, every)
+    finally:
+        model.train()
+
+
+class Log:
+    """The loss over the steps, as a file of comma-separated values."""
+
+    def __init__(self, path: Path, step: int):
+        """step: where the training goes on; lines of later steps, which are done again, are dropped."""
+        self.path = path
+        rows = list(csv.reader(path.open(newline=""))) if path.exists() else [COLUMNS]
+        kept = [rows[0], *(row for row in rows[1:] if int(row[0]) <= step)]
+        with path.open("w", newline="") as file:
+            csv.writer(file).writerows(kept)
+
+    def write(self, state: State, factor: float, norm: float, held_out_nats: str) -> None:
+        """One line; the losses since the last one become their mean."""
+        numbers = [f"{state.seconds:.0f}", f"{factor:.4f}", f"{np.mean(state.recent):.4f}", f"{norm:.3f}", held_out_nats]
+        with self.path.open("a", newline="") as file:
+            csv.writer(file).writerow([state.step, state.tokens, *numbers])
+        state.recent.clear()
+
+
+def write_weights(model: nn.Module, config: TransformerConfig, out: Path) -> None:
+    """The weights as float16 safetensors, each once, and the config beside them."""
+    named = {name: p for name, p in model.state_dict().items() if name not in shared(model)}
+    save_file({name: p.detach().half().cpu().contiguous() for name, p in named.items()}, out / "model.safetensors")
     (out / "config.json").write_text(json.dumps(config.changed(), indent=2) + "\n")
 
 
+def shared(model: nn.Module) -> set[str]:
+    """Names of weights that are another one's too, such as the decoder's embedding where the encoder has it."""
+    once = {name for name, _ in model.named_parameters()}
+    return {name for name, _ in model.named_parameters(remove_duplicate=False)} - once
+
+
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Train the writer; run again to go on where it stopped.")
-    parser.add_argument("--data", type=Path, default=Path("data"), help="folder with english_train.txt and english_valid.txt")
-    parser.add_argument("--work", type=Path, default=Path("build/train/writer"), help="folder for checkpoints")
-    parser.add_argument("--out", type=Path, default=WEIGHTS / "writer", help="folder for weights, tokenizer and loss log")
-    parser.add_argument("--tokens", type=int, default=Recipe.tokens, help="the horizon; may be changed until the decay begins")
-    parser.add_argument("--minutes", type=float, default=math.inf, help="stop after so long, to go on another time")
+    parser = argparse.ArgumentParser(description="Train the models that ship; run again to go on where it stopped.")
+    parser.add_argument("--data", type=Path, default=Path("data"), help="folder with english_*.txt and pairs_*.tsv")
+    parser.add_argument("--work", type=Path, default=Path("build/train"), help="folder for checkpoints, one in it for each model")
+    parser.add_argument("--out", type=Path, default=WEIGHTS, help="folder for the models, one in it for each")
+    parser.add_argument("--only", choices=SHIPPED, help="train this one, instead of all, one after another")
+    parser.add_argument("--steps", type=int, help="the horizon of that one; may be changed until the decay begins")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="stop each after so long, to go on another time")
+    parser.add_argument("--finish", type=float, help="let the learning rate fall to zero within so many minutes from now")
+    parser.add_argument("--threads", type=int, help="processor threads that it may use")
     arguments = parser.parse_args()
-    train(arguments.data, arguments.out, arguments.work, Recipe(tokens=arguments.tokens), TransformerConfig(), arguments.minutes)
+    if arguments.threads:
+        torch.set_num_threads(arguments.threads)
+    for name in [arguments.only] if arguments.only else SHIPPED:
+        one = SHIPPED[name]
+        if arguments.steps:
+            one = replace(one, recipe=replace(one.recipe, steps=arguments.steps))
+        folder = arguments.work / name
+        if arguments.finish is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "finish").write_text(str(arguments.finish))
+        print(f"The {name}:")
+        train(one, arguments.data, arguments.out / name, folder, arguments.minutes)

@@ -1,23 +1,27 @@
 """A transformer from scratch, to be read from top to bottom: attention, block, stack, and the three kinds of whole.
 
 Shapes stand at the end of each line that changes them. What has variants lives in a small file of its own, is chosen by the
-config and is called by its name there: positions.py, norms.py, feedforward.py, masks.py, scores.py, cheaper.py. The softmax
-itself is `models.recorder.attend`, the one function that every model here calls, so that what it does can be looked at.
+config and is called by its name there: positions.py, norms.py, feedforward.py, masks.py, scores.py, cheaper.py and
+initialisation.py. The softmax itself is `models.recorder.attend`, the one function that every model here calls, so that what it
+does can be looked at.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from models.recorder import note_hidden
 from models.scratch import masks
 from models.scratch.cheaper import CHEAPER
 from models.scratch.config import TransformerConfig
-from models.scratch.feedforward import FeedForward, SwiGLU, feedforward
+from models.scratch.feedforward import feedforward
+from models.scratch.initialisation import initialise
 from models.scratch.norms import NORMS, RMSNorm
 from models.scratch.positions import POSITIONS, NoPositions
 from models.scratch.scores import SCORES
@@ -29,10 +33,12 @@ __all__ = ["Cache", "Decoder", "Encoder", "EncoderDecoder", "TransformerConfig",
 class Cache:
     """Keys and values of the positions already read, one pair a layer, so that they are not computed again.
 
-    layers: list of (key, value), each [batch, kv_heads, position, d_head].
+    layers: list of (key, value), each [batch, kv_heads, position, d_head]; source: the same of the text that cross-attention
+    looks at, which is read once. A cache belongs to the texts that it began with.
     """
 
     layers: list[tuple[Tensor, Tensor]] = field(default_factory=list)
+    source: list[tuple[Tensor, Tensor]] = field(default_factory=list)
 
     @property
     def length(self) -> int:
@@ -47,19 +53,34 @@ class Cache:
             self.layers[layer] = torch.cat([old_key, key], dim=2), torch.cat([old_value, value], dim=2)
         return self.layers[layer]
 
+    def of_source(self, layer: int, read: Callable[[], tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
+        """The source's keys and values for a layer, which are read the first time only."""
+        if layer == len(self.source):
+            self.source.append(read())
+        return self.source[layer]
+
+    def rows(self, chosen: Tensor) -> Cache:
+        """The cache of some texts of the batch, in this order and as often as they are named: what a beam search goes on with."""
+        layers, source = ([(key[chosen], value[chosen]) for key, value in pairs] for pairs in (self.layers, self.source))
+        return Cache(layers, source)
+
 
 @dataclass
 class Reading:
     """What the layers of a stack share while they read: the order of positions, who may see whom, and what is remembered.
 
-    start: the position of the first token that is read now. lengths: int [batch], how much of each text is no padding.
+    start: the position of the first token that is read now. padding: bool [batch, 1, 1, key], True where there is text. mask: all
+    that hides keys, bool broadcastable to [batch, heads, query, key], or None where `future` says it all. bias: what positions
+    add to the scores, [heads, query, key].
     """
 
     positions: NoPositions
     future: bool  # whether a position sees those after it
     start: int = 0
-    lengths: Tensor | None = None
     cache: Cache | None = None
+    padding: Tensor | None = None
+    mask: Tensor | None = None
+    bias: Tensor | None = None
 
 
 class MultiHeadAttention(nn.Module):
@@ -89,31 +110,30 @@ class MultiHeadAttention(nn.Module):
 
     def forward(self, x: Tensor, reading: Reading, layer: int, memory: Tensor | None = None) -> Tensor:
         """x: [batch, position, d_model]; memory: [batch, source position, d_model] in cross-attention. Returns the shape of x."""
-        source = x if memory is None else memory
-        query, key, value = self.split(self.query(x)), self.split(self.key(source)), self.split(self.value(source))
-        if self.config.qk_norm:
-            query, key = self.query_norm(query), self.key_norm(key)
+        query = self.split(self.query(x))  # [batch, heads, position, d_head]
+        query = self.query_norm(query) if self.config.qk_norm else query
         if not self.cross:
+            key, value = self.keys_and_values(x)
             query, key = reading.positions.turn(query, reading.start), reading.positions.turn(key, reading.start)
             if reading.cache is not None:
                 key, value = reading.cache.extend(layer, key, value)  # [batch, kv_heads, all positions, d_head]
+        elif reading.cache is not None:
+            key, value = reading.cache.of_source(layer, lambda: self.keys_and_values(memory))
+        else:
+            key, value = self.keys_and_values(memory)
         out = self.attend(query, key, value, reading)  # [batch, position, heads, d_head]
         return self.output(out.flatten(-2))  # [batch, position, d_model]
 
+    def keys_and_values(self, source: Tensor) -> tuple[Tensor, Tensor]:
+        """source: [batch, position, d_model]. Returns twice [batch, kv_heads, position, d_head]."""
+        key, value = self.split(self.key(source)), self.split(self.value(source))
+        return self.key_norm(key) if self.config.qk_norm else key, value
+
     def attend(self, query: Tensor, key: Tensor, value: Tensor, reading: Reading) -> Tensor:
-        """Who may see whom, then the softmax or what the config has in its place. Returns [batch, position, heads, d_head]."""
-        queries, keys, future = query.shape[2], key.shape[2], self.cross or reading.future
-        padding = None if reading.lengths is None else masks.padding(reading.lengths, keys)  # [batch, 1, 1, key]
+        """The softmax, or what the config has in its place. Returns [batch, position, heads, d_head]."""
         if self.config.computed != "exact":
-            return self.cheaper(query, key, value, padding, future)
-        if self.cross:
-            return self.score(query, key, value, padding, None, True, self.drop)
-        if padding is None and self.config.pattern == "full":
-            mask = None  # the kernel knows the causal mask by itself
-        else:
-            mask = masks.mask(self.config.pattern, queries, keys, self.config.window, future, reading.lengths, query.device)
-        bias = reading.positions.bias(queries, keys)  # [heads, query, key], or None
-        return self.score(query, key, value, mask, bias, future, self.drop)
+            return self.cheaper(query, key, value, reading.padding, reading.future)
+        return self.score(query, key, value, reading.mask, reading.bias, reading.future, self.drop)
 
     @property
     def drop(self) -> float:
@@ -144,7 +164,7 @@ class Block(nn.Module):
             x = self.add(x, self.cross_norm, lambda y: self.cross(y, source, layer, memory))
         return self.add(x, self.feedforward_norm, self.feedforward)
 
-    def add(self, x: Tensor, norm: nn.Module, sublayer) -> Tensor:
+    def add(self, x: Tensor, norm: nn.Module, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         """A sublayer's answer added to the stream, with the norm where the config has it."""
         return x + self.dropout(sublayer(norm(x))) if self.before else norm(x + self.dropout(sublayer(x)))
 
@@ -155,8 +175,11 @@ class Stack(nn.Module):
     future: bool  # whether a position sees those after it
     name = "self"  # of its stream in a record
 
-    def __init__(self, config: TransformerConfig, embedding: nn.Embedding | None = None, cross: bool = False):
-        """embedding: of another stack, to be shared. cross: whether each block also looks at a memory."""
+    def __init__(
+        self, config: TransformerConfig, embedding: nn.Embedding | None = None, cross: bool = False, predicts: bool = True
+    ):
+        """embedding: of another stack, to be shared. cross: whether each block also looks at a memory. predicts: whether it has a
+        way to the vocabulary of its own."""
         super().__init__()
         self.config = config
         self.embedding = nn.Embedding(config.vocabulary, config.d_model) if embedding is None else embedding
@@ -166,14 +189,13 @@ class Stack(nn.Module):
         self.dropout = nn.Dropout(config.dropout) if config.dropout else nn.Identity()
         self.blocks = nn.ModuleList(Block(config, cross) for _ in range(config.layers))
         self.final_norm = norm(config.d_model) if config.norm_place == "before" else nn.Identity()
-        if config.head_transform:
+        if config.head_transform and predicts:
             dense = nn.Linear(config.d_model, config.d_model)
             self.transform = nn.Sequential(dense, nn.GELU(), norm(config.d_model))
             self.unembedding_bias = nn.Parameter(torch.zeros(config.vocabulary))
-        if not config.tied:
+        if not config.tied and predicts:
             self.unembedding = nn.Linear(config.d_model, config.vocabulary, bias=False)
-        self.checkpointing = False  # compute blocks again in the backward pass, to save memory (Chen et al. 2016)
-        self.apply(initialise)
+        initialise(self, config)
 
     def reset(self) -> None:
         """Make again what follows from the config and is not among the weights."""
@@ -191,24 +213,41 @@ class Stack(nn.Module):
 
         ids: int [batch, position]; with a cache, only the positions that come after it. lengths: int [batch], how much of each
         text is no padding; memory: [batch, source position, d_model] of an encoder, source_lengths as lengths, of its texts.
-        Returns [batch, position, d_model]. Errors: ValueError when cache and ids together are longer than the context.
+        Returns [batch, position, d_model]. Errors: ValueError when cache and ids together are longer than the context, and for a
+        cache where the future is seen.
         """
         start = cache.length if cache is not None else 0
         end = start + ids.shape[1]
         if end > self.config.context:
             raise ValueError(f"{end} tokens do not fit in a context of {self.config.context}.")
-        x = self.positions.embed(self.embedding(ids), start)  # [batch, position, d_model]
+        if cache is not None and self.future:
+            raise ValueError("An encoder cannot read on from a cache: what is added changes what its earlier positions see.")
+        x = self.embedding(ids) * self.config.d_model**0.5 if self.config.embedding_scale else self.embedding(ids)
+        x = self.positions.embed(x, start)  # [batch, position, d_model]
         x = self.dropout(self.embedding_norm(x))
         note_hidden(x, self.name)
-        reading = Reading(self.positions, self.future, start, lengths, cache)
-        source = Reading(self.positions, True, 0, source_lengths)
+        reading = self.reading(start, end, cache, lengths)
+        source = None if memory is None else self.reading_source(memory, cache, source_lengths)
         for layer, block in enumerate(self.blocks):
-            if self.checkpointing and self.training:
-                x = torch.utils.checkpoint.checkpoint(block, x, reading, layer, memory, source, use_reentrant=False)
+            if self.config.checkpointing and torch.is_grad_enabled() and cache is None:
+                x = checkpoint(block, x, reading, layer, memory, source, use_reentrant=False)
             else:
                 x = block(x, reading, layer, memory, source)
             note_hidden(x, self.name)
         return x
+
+    def reading(self, start: int, end: int, cache: Cache | None, lengths: Tensor | None) -> Reading:
+        """What self-attention goes by when the positions from `start` on are read."""
+        device, queries = self.embedding.weight.device, end - start
+        padding = None if lengths is None else masks.padding(lengths, end)  # [batch, 1, 1, key]
+        plain = lengths is None and self.config.pattern == "full"  # then the kernel knows what to hide by itself
+        mask = None if plain else masks.mask(self.config, queries, end, self.future, lengths, device)
+        return Reading(self.positions, self.future, start, cache, padding, mask, self.positions.bias(queries, end))
+
+    def reading_source(self, memory: Tensor, cache: Cache | None, lengths: Tensor | None) -> Reading:
+        """What cross-attention goes by: it sees all of the source that is text, in no order but what the encoder put into it."""
+        padding = None if lengths is None else masks.padding(lengths, memory.shape[1])  # [batch, 1, 1, key]
+        return Reading(self.positions, True, 0, cache, padding, padding)
 
     def unembed(self, x: Tensor) -> Tensor:
         """Residual stream [..., d_model] to logits [..., vocabulary], through the final norm."""
@@ -243,9 +282,14 @@ class EncoderDecoder(nn.Module):
     def __init__(self, config: TransformerConfig):
         super().__init__()
         self.config = config
-        self.encoder = Encoder(config)
+        self.encoder = Encoder(config, predicts=False)
         self.decoder = Decoder(config, self.encoder.embedding, cross=True)
         self.encoder.name, self.decoder.name = "encoder", "decoder"
+
+    def reset(self) -> None:
+        """As `Stack.reset`."""
+        self.encoder.reset()
+        self.decoder.reset()
 
     def encode(self, ids: Tensor, lengths: Tensor | None = None) -> Tensor:
         """ids: int [batch, source position]. Returns the memory that the decoder looks at: [batch, source position, d_model]."""
@@ -266,17 +310,3 @@ class EncoderDecoder(nn.Module):
 def build(config: TransformerConfig) -> Decoder | Encoder | EncoderDecoder:
     """The transformer of a config, with fresh weights."""
     return {"decoder": Decoder, "encoder": Encoder, "encoder-decoder": EncoderDecoder}[config.kind](config)
-
-
-def initialise(module: nn.Module) -> None:
-    """Normal weights; what writes into the stream starts at zero, so that a pre-norm block starts as the identity."""
-    if isinstance(module, nn.Embedding):
-        nn.init.normal_(module.weight, std=0.02)
-    elif isinstance(module, nn.Linear):
-        nn.init.normal_(module.weight, std=module.in_features**-0.5)
-        if module.bias is not None:
-            nn.init.zeros_(module.bias)
-    if isinstance(module, MultiHeadAttention):
-        nn.init.zeros_(module.output.weight)
-    elif isinstance(module, FeedForward | SwiGLU):
-        nn.init.zeros_(module.down.weight)

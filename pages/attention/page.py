@@ -5,19 +5,20 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from analysis import alignment, head_summary
+from analysis import Scope, alignment, head_summary
 from analysis.statistics import entropy_of
-from ui import pick, picker, scope, shell, state
+from ui import compare, pick, picker, scope, shell, state, window
 from ui.look import look
 from ui.pictures import BEGINNER, PICTURES
 from ui.show import picture, show_picture
+from ui.take_away import take_away
 from ui.text import plain
 from ui.words import say
 from viz import percent
 from viz.tokens import label
 
 HERE = Path(__file__).parent
-WIDE = ("Model", "Query-key", "BertViz")  # their words stand below them
+WIDE = ("Model", "Query-key", "BertViz")  # their words stand below them, and they show all of a long text
 
 
 def summary(model, trace, kind: str, layer: int, head: int) -> None:
@@ -42,7 +43,7 @@ def summary(model, trace, kind: str, layer: int, head: int) -> None:
     )  # fmt: skip
 
 
-def in_words(model, trace, kind: str, view: str, layer: int, head: int) -> None:
+def in_words(model, trace, kind: str, view: str, layer: int, head: int, seen: Scope) -> None:
     """What the picture shows, and what this head does in it."""
     attention = trace.attention[kind]
     st.markdown("##### In words")
@@ -52,7 +53,7 @@ def in_words(model, trace, kind: str, view: str, layer: int, head: int) -> None:
         return  # rows and columns are words about a heatmap
     how = "read cross" if kind == "cross" else "read both ways" if pick.both_ways(model.info) else "read"
     whole, name = (
-        scope.of(attention).apply(attention[layer][head]).sum(-1).min(initial=1.0) > 0.999,
+        seen.apply(attention[layer][head]).sum(-1).min(initial=1.0) > 0.999,
         model.info.name.replace("`", "’"),
     )
     say(
@@ -67,19 +68,28 @@ def choose_view() -> str:
         st.session_state["view"] = views[0]
     state.check_link("view", tuple(PICTURES), "the view")
     return st.segmented_control(
-        "View", views, default=views[0], required=True, key="view", bind="query-params", label_visibility="collapsed"
+        "View", views, default=views[0], required=True, key="view", bind="query-params", label_visibility="collapsed", wrap=True
     )
 
 
 def draw(model, trace) -> None:
-    looked, view = look(model, trace), choose_view()
-    place = st.container(key="look" if view == "Heatmap" else "look-first")
+    looked, above = look(model, trace), st.container(key="above", horizontal=True, horizontal_alignment="distribute", wrap=False)
+    with above:
+        view = choose_view()
+    place = st.container(key="look" if view == "Heatmap" and not compare.on() else "look-first")
     left, right = (place, place) if view in WIDE else place.columns([7, 4])
+    made = None
     with left, picture(f"The view “{view}”"):
+        looked = looked if view in WIDE else window.through(HERE, looked, view)
         if made := PICTURES[view](looked):
             show_picture(made)
+    with above, picture("“Take it away”"):
+        if made:
+            take_away(made)
     with right, picture("The summary"):
-        in_words(model, trace, looked.kind, view, looked.layer, looked.head)
+        if made and len(made.looks) > 1:
+            return compare.in_words(HERE, made)
+        in_words(model, trace, looked.kind, view, looked.layer, looked.head, looked.seen)
 
 
 pick.side_bar(picker.in_use())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis import entropy, head_scores, head_summary, prediction_entropy, surprise
+from analysis import entropy, head_scores, head_statistics, head_summary, prediction_entropy, surprise
 from analysis.heads import looks, repeated_words
 from models import Attention, Token, load
 from models.trace import Trace
@@ -82,3 +82,72 @@ def test_the_writer_has_a_previous_token_head():
     scores = head_scores(load("writer"))
     assert scores["previous"].max() > 0.5
     assert ((scores.drop(columns=["layer", "head"]) >= 0) & (scores.drop(columns=["layer", "head"]) <= 1 + 1e-6)).all().all()
+
+
+def random_attention(layers: int, heads: int, queries: int, keys: int | None = None) -> Attention:
+    """Causal within one text, or, where keys are given, between two."""
+    generator = np.random.default_rng(0)
+    scores = 2 * generator.normal(size=(layers, heads, queries, keys or queries))
+    if keys is None:
+        scores = np.where(np.tri(queries, dtype=bool), scores, -np.inf)
+    raised = np.exp(scores)
+    side = tokens(list(range(queries)))
+    other = side if keys is None else [Token(7, "k", i, i + 1, segment=1) for i in range(keys)]
+    return Attention.from_arrays(raised / raised.sum(-1, keepdims=True), side, other)
+
+
+def test_statistics_of_heads_whose_numbers_are_known():
+    n = 6
+    even, back, sink = np.tril(np.ones((n, n))) / np.arange(1, n + 1)[:, None], np.eye(n, k=-1), np.zeros((n, n))
+    back[0, 0], sink[:, 0] = 1, 1
+    table = head_statistics(Attention.from_arrays(np.stack([even, back, sink])[None], tokens([0] * n), tokens([0] * n)))
+    assert table["head"].tolist() == [0, 1, 2] and table["layer"].tolist() == [0, 0, 0]
+    assert table["entropy"].tolist() == pytest.approx([np.log(np.arange(2, n + 1)).mean(), 0, 0], abs=1e-6)
+    assert table["bits"].tolist() == pytest.approx(table["entropy"] / np.log(2))
+    assert table["evenness"].tolist() == pytest.approx([1, 0, 0], abs=1e-6)
+    assert table["distance"].tolist() == pytest.approx([np.arange(1, n).mean() / 2, 1, np.arange(1, n).mean()], abs=1e-6)
+    assert table["first"].tolist() == pytest.approx([(1 / np.arange(2, n + 1)).mean(), 1 / 5, 1], abs=1e-6)
+    assert table["previous"].tolist() == pytest.approx([(1 / np.arange(2, n + 1)).mean(), 1, 1 / 5], abs=1e-6)
+    assert table["itself"].tolist() == pytest.approx([(1 / np.arange(2, n + 1)).mean(), 0, 0], abs=1e-6)
+
+
+@pytest.mark.parametrize(("heads", "queries"), [(1, 5), (2, 1), (5, 9), (3, 130)])
+def test_specialisation_and_diversity_are_the_norms_written_out(heads, queries):
+    attention = random_attention(2, heads, queries)
+    table = head_statistics(attention)
+    for layer in range(2):
+        maps, rows = attention[layer].astype(float), table[table["layer"] == layer]
+        mean = maps.mean(0)
+        assert rows["specialisation"].tolist() == pytest.approx([np.linalg.norm(one - mean) for one in maps], abs=1e-6)
+        sums = [sum(np.linalg.norm(one - other) for other in maps) for one in maps]
+        assert rows["diversity"].tolist() == pytest.approx(sums, abs=1e-5)
+
+
+def test_statistics_agree_with_the_summary_of_each_head():
+    attention = random_attention(2, 3, 8)
+    for row in head_statistics(attention).itertuples():
+        facts = head_summary(attention[row.layer][row.head])
+        given = (facts.entropy, facts.first, facts.previous, facts.itself)
+        assert (row.entropy, row.first, row.previous, row.itself) == pytest.approx(given, abs=1e-6)
+
+
+def test_statistics_between_two_texts_leave_out_what_needs_one():
+    attention = random_attention(2, 3, 4, 6)
+    table = head_statistics(attention)
+    assert table[["distance", "previous", "itself"]].isna().all().all()
+    assert table["entropy"].tolist() == pytest.approx(entropy(attention).mean(-1).ravel().tolist())
+    assert table["evenness"].between(0, 1).all()
+
+
+def test_statistics_of_one_token():
+    table = head_statistics(random_attention(1, 2, 1))
+    assert table["entropy"].tolist() == [0, 0] and table["evenness"].isna().all() and table["first"].tolist() == [1, 1]
+
+
+def test_whoever_no_longer_wants_statistics_stops_them():
+    def enough(share: float, words: str) -> None:
+        if share > 0.4:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        head_statistics(random_attention(4, 2, 3), enough)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.serving import serve
 from viz import View
+
+TEXT = "The cat sat on the mat."
 
 
 @pytest.fixture(scope="session")
@@ -56,3 +61,39 @@ def redraw() -> Callable[[Page, View], None]:
         page.evaluate("text => headlight.draw(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)))", data)
 
     return again
+
+
+@pytest.fixture(scope="session")
+def folders(tmp_path_factory) -> dict[str, Path]:
+    """Tiny models with random weights, as folders."""
+    from tests.models.networks import network, tokenizer  # here, so that who draws a view does not wait for torch
+
+    made = {}
+    for name, kind in {"BERT": "encoder", "BERT without a head": "encoder", "T5": "encoder-decoder"}.items():
+        made[name] = tmp_path_factory.mktemp("folders") / name.replace(" ", "-").lower()
+        network(name).save_pretrained(made[name])
+        tokenizer(kind).save_pretrained(made[name])
+    return made
+
+
+def link(page: str, **choices: str) -> str:
+    """The address of a page with these choices."""
+    return f"/{page}?" + "&".join(f"{key}={quote(value, safe='')}" for key, value in choices.items())
+
+
+@pytest.fixture
+def open_with(open_page: Callable[..., Page], folders: dict[str, Path]) -> Callable[..., Page]:
+    """`open_with("BERT", level="expert", page="attention", text=…)`: a page with that model in use."""
+
+    def open_(name: str, page: str = "", **choices: str) -> Page:
+        opened = open_page(link(page, **({"model": str(folders[name]), "text": TEXT} | choices)))
+        if not page:
+            expect(opened.get_by_text(re.compile("What (is hidden|stands at|comes next)|No predictions")).first).to_be_visible(
+                timeout=60_000
+            )
+        expect(opened.locator("[data-testid=stSidebar]")).to_contain_text(
+            re.compile("an encoder|Encoder"), timeout=60_000
+        )  # the facts of the model in use
+        return opened
+
+    return open_

@@ -12,7 +12,23 @@ GRAVE = ("serious", "critical")
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("level", ["beginner", "intermediate", "expert"])
 @pytest.mark.parametrize(
-    "page", ["?", "attention?view=Head", "attention?view=Reading", "attention?view=Model", "attention?view=Query-key"]
+    "page",
+    [
+        "?",
+        "attention?view=Head",
+        "attention?view=Reading",
+        "attention?view=Model",
+        "attention?view=Query-key",
+        "layers?part=Evolution",
+        "layers?part=Statistics",
+        "layers?part=Lens",
+        "flow?show=Side%20by%20side",
+        "flow?show=Layer%20by%20layer",
+        "flow?show=Streams",
+        "flow?show=Which%20to%20believe",
+        "space?space=Tokens",
+        "space?space=Vocabulary",
+    ],
 )
 def test_axe_finds_nothing_grave(open_page, page, level, dark):
     opened = open_page(f"/{page}&level={level}", dark=dark)

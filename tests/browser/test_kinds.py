@@ -3,48 +3,15 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
 
 import models
-from tests.models.networks import network, tokenizer
 from viz import percent
 
 TEXT = "The cat sat on the mat."
 WAIT = 60_000
-
-
-@pytest.fixture(scope="session")
-def folders(tmp_path_factory) -> dict[str, Path]:
-    """Tiny models with random weights, as folders."""
-    made = {}
-    for name, kind in {"BERT": "encoder", "BERT without a head": "encoder", "T5": "encoder-decoder"}.items():
-        made[name] = tmp_path_factory.mktemp("folders") / name.replace(" ", "-").lower()
-        network(name).save_pretrained(made[name])
-        tokenizer(kind).save_pretrained(made[name])
-    return made
-
-
-@pytest.fixture
-def open_with(open_page, folders):
-    """`open_with("BERT", level="expert", page="attention", text=…)`: a page with that model in use."""
-
-    def open_(name: str, page: str = "", **choices: str) -> Page:
-        choices = {"model": str(folders[name]), "text": TEXT} | choices
-        opened = open_page(f"/{page}?" + "&".join(f"{key}={quote(value, safe='')}" for key, value in choices.items()))
-        if not page:
-            expect(opened.get_by_text(re.compile("What (is hidden|stands at|comes next)|No predictions")).first).to_be_visible(
-                timeout=WAIT
-            )
-        expect(opened.locator("[data-testid=stSidebar]")).to_contain_text(
-            re.compile("an encoder|Encoder"), timeout=WAIT
-        )  # the facts of the model in use
-        return opened
-
-    return open_
 
 
 def box(page: Page):

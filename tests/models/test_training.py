@@ -8,20 +8,48 @@ import numpy as np
 import pytest
 import torch
 
-from models.scratch.corpus import START, Corpus, documents, repeated_row, train_tokenizer
-from models.scratch.training import Recipe, batches, rate_factor, train
-from models.scratch.transformer import TransformerConfig
+from models.scratch.config import TransformerConfig
+from models.scratch.corpus import MASK, START, Corpus, documents, pairs, repeated_row, train_tokenizer, with_mask
+from models.scratch.folder import from_folder
+from models.scratch.objectives import IGNORED, MaskedTokens, NextToken, Translation
+from models.scratch.recipe import Recipe, Schedule
+from models.scratch.training import Log, State, Training, train
+from models.scratch.transformer import build
 
 TEXT = "The cat sat on the mat.\n\nThe dog sat on the cat.\n\nA bird sang to the dog, and the dog sang to the bird.\n"
-CONFIG = TransformerConfig(vocabulary=300, context=16, d_model=16, layers=1, heads=2, d_ff=16)
-RECIPE = Recipe(tokens=16 * 4 * 12, batch=4, warmup=64)
+PAIRS = "The cat sat.\tLe chat était assis.\nThe dog sat.\tLe chien était assis.\nA bird sang.\tUn oiseau a chanté.\nGo.\tVa !\n"
+SIZES = {"vocabulary": 300, "context": 16, "d_model": 16, "layers": 1, "heads": 2, "d_ff": 16}
+RECIPE = Recipe(steps=12, batch=4, warmup=2, repeats=0.3)
+TRAININGS = {
+    "writer": Training("writer", NextToken, TransformerConfig(**SIZES), RECIPE),
+    "filler": Training("filler", MaskedTokens, TransformerConfig(**SIZES | {"kind": "encoder", "vocabulary": 301}), RECIPE),
+    "translator": Training(
+        "translator", Translation, TransformerConfig(**SIZES | {"kind": "encoder-decoder", "context": 32}), RECIPE
+    ),
+}
 
 
 @pytest.fixture
 def data(tmp_path):
     for name in ("english_train.txt", "english_valid.txt"):
         (tmp_path / name).write_text(TEXT)
+    for name in ("pairs_train.tsv", "pairs_valid.tsv"):
+        (tmp_path / name).write_text(PAIRS)
     return tmp_path
+
+
+@pytest.fixture
+def objective(data, tmp_path):
+    """`objective("filler")`: what that model learns from the text above."""
+
+    def made(name: str):
+        if name == "filler":
+            (tmp_path / "weights" / "writer").mkdir(parents=True, exist_ok=True)
+            train_tokenizer([TEXT], 300).save(str(tmp_path / "weights" / "writer" / "tokenizer.json"))
+        one = TRAININGS[name]
+        return one.objective(data, one.objective.tokenizer(data, 300, tmp_path / "weights"), one.config, one.recipe)
+
+    return made
 
 
 @pytest.fixture
@@ -59,14 +87,69 @@ def test_a_repeated_row_can_be_known_from_the_second_round_on():
 
 
 def test_rate_warms_up_holds_and_falls_to_zero():
-    recipe = Recipe(tokens=1000, warmup=100, decay=0.4)
-    assert [rate_factor(t, recipe) for t in (0, 50, 100, 600, 800, 1000, 1200)] == pytest.approx([0, 0.5, 1, 1, 0.5, 0, 0])
+    schedule = Schedule(steps=1000, decay_from=600, warmup=100)
+    assert [schedule.rate(t) for t in (0, 49, 99, 600, 800, 1000, 1200)] == pytest.approx([0.01, 0.5, 1, 1, 0.5, 0, 0])
 
 
-def test_the_same_step_gives_the_same_batch(corpus):
-    straight = list(itertools.islice(batches(corpus, RECIPE, CONFIG, 0), 6))
-    resumed = next(batches(corpus, RECIPE, CONFIG, 5))
+def test_the_decay_begins_when_it_is_asked_for_and_goes_on_from_the_same_rate():
+    early = Schedule(steps=1000, decay_from=600, warmup=100).finishing(400, 50)
+    assert [early.rate(t) for t in (399, 400, 425, 450)] == pytest.approx([1, 1, 0.5, 0])
+    assert Schedule(steps=1000, decay_from=600, warmup=100).finishing(700, 5000).steps == 1000
+
+
+@pytest.mark.parametrize("name", TRAININGS)
+def test_the_same_step_gives_the_same_batch(objective, name):
+    one, schedule = objective(name), Schedule.of(RECIPE)
+    straight = list(itertools.islice(one.batches(0, schedule), 6))
+    resumed = next(one.batches(5, schedule))
     assert all(torch.equal(a, b) for a, b in zip(straight[5], resumed, strict=True))
+
+
+def test_hidden_tokens_are_known_by_their_places_alone(objective):
+    one = objective("filler")
+    ids = np.random.default_rng(0).integers(1, 300, (40, 50))
+    ids[:, 0] = one.start
+    hidden, places, tokens = one.hide(ids, np.random.default_rng(1))
+    np.testing.assert_array_equal(ids.ravel()[places], tokens)
+    assert len(places) == len(set(places)) == 400 and not (tokens == one.start).any()
+    untouched = np.setdiff1d(np.arange(ids.size), places)
+    np.testing.assert_array_equal(hidden.ravel()[untouched], ids.ravel()[untouched])
+    share = (hidden.ravel()[places] == one.mask).mean()
+    assert 0.74 < share < 0.86
+    everywhere, places, _ = one.hide(ids, np.random.default_rng(1), always=True)
+    assert (everywhere.ravel()[places] == one.mask).all()
+
+
+def test_the_mask_takes_its_space_along_and_other_signs_cannot_be_typed():
+    tokenizer = with_mask(train_tokenizer([TEXT], 300))
+    tokenizer.encode_special_tokens = True
+    encoded = tokenizer.encode(f"The {MASK} sat.{START}")
+    at = encoded.ids.index(tokenizer.token_to_id(MASK))
+    assert encoded.offsets[at] == (3, 4 + len(MASK))
+    assert tokenizer.token_to_id(START) not in encoded.ids
+
+
+def test_sources_of_a_batch_are_equally_long_and_every_pair_comes_once(objective):
+    one = objective("translator")
+    batches = one.grouped(one.train, np.random.default_rng(0))
+    assert sorted(i for batch in batches for i in batch) == list(range(4))
+    for batch in batches:
+        source, target = one.padded([one.train[i] for i in batch])
+        assert (source[:, -1] == one.end).all() and (target[:, 0] == one.start).all()
+        for row, i in zip(target, batch, strict=True):
+            assert row[row != IGNORED].tolist() == one.train[i][1]
+
+
+def test_padding_changes_no_loss(objective):
+    """The mean over a padded batch is the mean over its predictions, each read alone."""
+    one = objective("translator")
+    torch.manual_seed(0)
+    model = build(one.config).eval()
+    short = (one.train[0][0], one.train[3][1])  # the same source, a shorter target
+    both = [one.padded([row]) for row in (one.train[0], short)]
+    alone = [(one.loss(model, *row).item(), row[1].shape[1] - 1) for row in both]
+    together = one.loss(model, *one.padded([one.train[0], short])).item()
+    assert together == pytest.approx(sum(nats * n for nats, n in alone) / sum(n for _, n in alone), abs=1e-5)
 
 
 def test_missing_text_says_where_to_put_it(tmp_path):
@@ -74,16 +157,51 @@ def test_missing_text_says_where_to_put_it(tmp_path):
         documents(tmp_path / "english_train.txt")
 
 
-def test_training_learns_logs_and_goes_on_where_it_stopped(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(torch, "compile", lambda function: function)  # compiling takes longer than these twelve steps
-    whole = train(data, tmp_path / "a", tmp_path / "work-a", RECIPE, CONFIG)
-    train(data, tmp_path / "b", tmp_path / "work-b", RECIPE, CONFIG, minutes=0)
-    state = torch.load(tmp_path / "work-b" / "checkpoint.pt")
-    assert state["step"] == 0
-    resumed = train(data, tmp_path / "b", tmp_path / "work-b", RECIPE, CONFIG)
+def test_a_line_that_is_no_pair_is_named(tmp_path):
+    (tmp_path / "pairs.tsv").write_text("Go.\tVa !\nStop.\n")
+    with pytest.raises(ValueError, match=r"Pair 2 of .* has 1 parts"):
+        pairs(tmp_path / "pairs.tsv")
+
+
+def test_the_filler_waits_for_the_writer(data, tmp_path):
+    with pytest.raises(FileNotFoundError, match="Train the writer first"):
+        MaskedTokens.tokenizer(data, 300, tmp_path)
+
+
+@pytest.mark.parametrize("name", TRAININGS)
+def test_training_learns_logs_and_goes_on_where_it_stopped(objective, data, tmp_path, monkeypatch, name):
+    objective(name)
+    one, out = TRAININGS[name], tmp_path / "weights"
+    whole = train(one, data, out / "a", tmp_path / "work-a")
+    clock = itertools.count(0, 10)  # seconds: each look at the clock is ten later
+    with monkeypatch.context() as patched:
+        patched.setattr("models.scratch.training.time.monotonic", lambda: next(clock))
+        train(one, data, out / "b", tmp_path / "work-b", minutes=3)
+    assert 0 < torch.load(tmp_path / "work-b" / "checkpoint.pt")["state"]["step"] < 12
+    resumed = train(one, data, out / "b", tmp_path / "work-b")
     for ours, theirs in zip(whole.parameters(), resumed.parameters(), strict=True):
         torch.testing.assert_close(ours, theirs)
-    log = (tmp_path / "a" / "loss.csv").read_text().splitlines()
-    assert log[0].startswith("step,tokens") and log[-1].startswith("12,768")
-    assert float(log[-1].split(",")[4]) < np.log(300)
-    assert (tmp_path / "a" / "model.safetensors").exists()
+    header, *lines = (line.split(",") for line in (out / "a" / "loss.csv").read_text().splitlines())
+    last = dict(zip(header, lines[-1], strict=True))
+    assert last["step"] == "12" and float(last["train_nats"]) < np.log(300)
+    model = from_folder(out / "a")
+    assert model.info.kind == one.config.kind
+    for ours, its in zip(model.network.parameters(), whole.parameters(), strict=True):
+        torch.testing.assert_close(ours, its.detach().half().float())
+
+
+def test_a_training_that_is_asked_to_finish_does(objective, data, tmp_path):
+    objective("writer")
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "finish").write_text("0")
+    train(TRAININGS["writer"], data, tmp_path / "out", tmp_path / "work")
+    state = torch.load(tmp_path / "work" / "checkpoint.pt")["state"]
+    assert state["step"] == state["schedule"]["steps"] < 12
+
+
+def test_lines_of_steps_that_are_done_again_leave_the_log(tmp_path):
+    log = Log(tmp_path / "loss.csv", 0)
+    for step in (100, 200):
+        log.write(State(Schedule(300, 200, 1), step, recent=[1.0]), 1.0, 0.5, "")
+    Log(tmp_path / "loss.csv", 150)
+    assert [line.split(",")[0] for line in (tmp_path / "loss.csv").read_text().splitlines()] == ["step", "100"]

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from tests.serving import ROOT
-from viz.bertviz import BUDGET, bertviz_bytes, bertviz_head_view, bertviz_model_view, layers_that_fit
+from viz.bertviz import (
+    BUDGET,
+    bertviz_bytes,
+    bertviz_encoder_decoder_view,
+    bertviz_head_view,
+    bertviz_model_view,
+    layers_that_fit,
+)
 
 HOSTILE = [
     "</script><script>alert(1)</script>",
@@ -19,6 +26,7 @@ HOSTILE = [
     " the",
     "\ud800",
 ]
+NASTY = HOSTILE[0]
 SHOWN = [
     "</script><script>alert(1)</script>",
     "<img src=x onerror=alert(2)>",
@@ -157,3 +165,67 @@ def test_no_heavy_library_is_loaded_for_a_picture():
         "import sys, viz.bertviz as v, numpy; v.bertviz_head_view(numpy.ones((1, 1, 1, 1)), ['a']); print('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", check], cwd=ROOT, capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+ENDS = "lines => lines.map(line => [+line.getAttribute('left-token-index'), +line.getAttribute('right-token-index')])"
+
+
+def eye(layers: int, queries: int, keys: int, shift: int = 0) -> np.ndarray:
+    """One head; layer l looks `l + shift` keys further."""
+    return np.stack([np.eye(queries, keys, k=layer + shift) for layer in range(layers)])[:, None].astype(np.float32)
+
+
+def test_an_encoder_decoder_has_a_menu_and_each_attention_its_own_layers(show):
+    page = show(
+        bertviz_encoder_decoder_view(
+            eye(3, 4, 4), eye(2, 2, 2), eye(2, 2, 4, shift=1), list("abcd"), ["x", NASTY], first="cross", layer=1
+        )
+    )
+    lines, layer, which = page.locator("#attention line"), page.locator("#layer"), page.locator("#filter")
+    assert which.locator("option").all_text_contents() == ["Encoder", "Decoder", "Cross"] and which.input_value() == "2"
+    assert page.locator("#left text").all_text_contents() == ["x", NASTY]
+    assert page.locator("#right text").all_text_contents() == list("abcd")
+    assert lines.evaluate_all(ENDS) == [[0, 2], [1, 3]]
+    offered = "all => all.filter((one) => !one.disabled && !one.hidden).map((one) => one.value)"
+    assert layer.locator("option").evaluate_all(offered) == ["0", "1"]
+    which.select_option("Encoder")
+    assert lines.evaluate_all(ENDS) == [[0, 1], [1, 2], [2, 3]]
+    layer.select_option("2")
+    assert lines.evaluate_all(ENDS) == [[0, 2], [1, 3]]
+    which.select_option("Decoder")  # which has no layer 2
+    assert layer.input_value() == "1" and lines.evaluate_all(ENDS) == [[0, 1]]
+    assert layer.locator("option").evaluate_all(offered) == ["0", "1"]
+    which.select_option("Encoder")
+    layer.select_option("0")
+    assert lines.evaluate_all(ENDS) == [[i, i] for i in range(4)]
+    assert page.complaints == [] and page.locator("img").count() == 0
+
+
+def test_a_pair_of_texts_has_a_menu_of_who_looks_at_whom(show):
+    weights = np.full((1, 1, 5, 5), 0.2, np.float32)
+    page = show(bertviz_head_view(weights, list("abcde"), second=2))
+    sizes = {"All": 25, "Sentence A -> Sentence A": 4, "Sentence B -> Sentence B": 9, "Sentence A -> Sentence B": 6}
+    for name, lines in sizes.items():
+        page.locator("#filter").select_option(name)
+        assert page.locator("#attention line").count() == lines
+    assert page.locator("#left text").all_text_contents() == ["a", "b"]
+    assert page.locator("#right text").all_text_contents() == ["c", "d", "e"]
+    for wrong in ({"second": 0}, {"second": 5}, {"second": 2, "keys": list("abcde")}):
+        with pytest.raises(ValueError, match="second of two texts"):
+            bertviz_head_view(weights, list("abcde"), **wrong)
+    assert page.complaints == []
+
+
+def test_attentions_that_bertviz_cannot_show_together_are_refused():
+    encoder, decoder = eye(3, 4, 4), eye(2, 2, 2)
+    for wrong in (
+        {},
+        {"encoder": encoder, "first": "cross"},
+        {"encoder": encoder, "decoder": np.repeat(decoder, 2, axis=1)},
+        {"encoder": {2: encoder[0]}, "decoder": decoder},
+        {"decoder": decoder, "layer": 2},
+        {"decoder": decoder, "heads": [1]},
+        {"cross": decoder},
+    ):
+        with pytest.raises(ValueError):
+            bertviz_encoder_decoder_view(**wrong, encoder_tokens=list("abcd"), decoder_tokens=list("xy"))

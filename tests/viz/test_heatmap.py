@@ -46,9 +46,38 @@ def test_heads_share_a_scale_unless_one_is_asked_for():
 
 @pytest.mark.parametrize("n", [41, 128, 256, 1000])
 def test_tick_text_is_thinned_so_that_it_can_be_read(n):
-    figure = heatmap([" word"] * n, [" word"] * n, np.eye(n))
-    assert 20 <= len(figure.layout.xaxis.ticktext) <= 40
-    assert list(figure.layout.xaxis.tickvals)[:2] == [0, -(-n // 40)]
+    figure = heatmap([f"w{i}" for i in range(n)], [f"w{i}" for i in range(n)], np.eye(n))
+    axis = figure.layout.xaxis
+    assert 20 <= len(axis.ticktext) <= 40 and next(iter(axis.tickvals)) == 0
+    for cell, text in zip(axis.tickvals, axis.ticktext, strict=True):
+        assert figure.data[0].x[cell].startswith(f"“{text}” ("), "a tick names the token that its cell begins with"
+
+
+@pytest.mark.parametrize("n", [257, 1024])
+def test_a_long_text_has_cells_that_hold_their_largest_weight_and_say_so(n):
+    words, weights = [f"w{i}" for i in range(n)], np.where(np.tri(n), causal(n), np.nan)
+    figure = heatmap(words, words, weights)
+    cells, starts = figure.data[0], [int(name.split("(")[1].split(")")[0]) for name in figure.data[0].x]
+    assert cells.z.shape == (256, 256) and "the largest of" in cells.colorbar.title.text
+    ends = [*starts[1:], n]
+    for row, column in [(0, 0), (0, 255), (255, 0), (100, 17), (255, 255)]:
+        block = 100 * weights[starts[row] : ends[row], starts[column] : ends[column]]
+        expected = np.nan if np.isnan(block).all() else np.nanmax(block)
+        np.testing.assert_allclose(cells.z[row, column], expected, atol=1e-4)
+    other = difference(words, words, weights, np.roll(weights, 1)).data[0].z
+    points = 100 * (weights - np.roll(weights, 1))[starts[200] : ends[200], starts[9] : ends[9]]
+    assert other[200, 9] == pytest.approx(points.flat[np.nanargmax(np.abs(points))], abs=1e-4)
+    assert "largest" not in (heatmap(words[:256], words[:256], weights[:256, :256]).data[0].colorbar.title.text or "")
+
+
+def test_a_part_of_a_text_keeps_the_positions_that_it_has_there():
+    for figure in (
+        heatmap("ab", "cde", np.ones((2, 3)), starts=(100, 7)),
+        difference("ab", "cde", np.ones((2, 3)), np.ones((2, 3)), starts=(100, 7)),
+        heatmap_grid("ab", "cde", np.ones((1, 2, 3)), starts=(100, 7)),
+    ):
+        assert list(figure.data[0].y) == ["“a” (100)", "“b” (101)"]
+        assert list(figure.data[0].x) == ["“c” (7)", "“d” (8)", "“e” (9)"]
 
 
 def test_a_large_head_travels_as_bytes_not_as_numbers():

@@ -7,6 +7,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from viz import View, reading_view
 
@@ -25,11 +27,42 @@ def sent(view: View) -> tuple[dict, dict[str, np.ndarray]]:
     return header, found
 
 
-def test_several_heads_are_shaded_by_their_mean_and_each_is_there():
-    heads = np.stack([np.eye(3), np.tri(3) / np.arange(1, 4)[:, None]])
+def full(header: dict, rows: np.ndarray, count: int) -> np.ndarray:
+    """Weights [..., query, key] as the page reads them: without a future, each row goes up to the diagonal."""
+    if not header["packed"]:
+        return rows
+    maps = np.zeros((*rows.shape[:-1], count, count), dtype=rows.dtype)
+    maps[..., *np.tril_indices(count)] = rows
+    return maps
+
+
+@given(st.integers(1, 9), st.integers(1, 12), st.booleans(), st.integers(0, 2**32 - 1))
+def test_what_is_sent_is_the_weights_as_exactly_as_is_said(heads, count, causal, seed):
+    weights = np.exp(np.random.default_rng(seed).normal(0, 3, (heads, count, count)))
+    weights = np.tril(weights) if causal else weights
+    weights /= weights.sum(-1, keepdims=True)
+    tokens = [SimpleNamespace(id=i, text=" a", special=False, fragment=False) for i in range(count)]
+    header, found = sent(reading_view(tokens, weights))
+    assert header["packed"] == (causal and count > 1)
+    mean, each = full(header, found["weights"], count), full(header, found["heads"], count)
+    np.testing.assert_allclose(mean, weights.mean(0), rtol=2**-11, atol=2**-25)
+    assert np.abs(each / 255 - weights).max() <= 1 / 510 + 1e-6
+    header, found = sent(reading_view(tokens, weights[0]))
+    np.testing.assert_allclose(full(header, found["weights"], count), weights[0], rtol=2**-11, atol=2**-25)
+
+
+def test_what_is_not_a_number_is_drawn_as_nothing_and_counted():
+    heads = np.full((2, 3, 3), 0.25)
+    heads[0, 1, :2] = np.nan
+    heads[1, 2, 0] = -np.inf
     header, found = sent(reading_view(TOKENS, heads))
-    np.testing.assert_allclose(found["heads"], heads, rtol=2**-11)
-    np.testing.assert_allclose(found["weights"], heads.mean(0), rtol=2**-10)
+    assert header["broken"] == 3 and np.isfinite(found["weights"]).all()
+    assert (full(header, found["heads"], 3)[~np.isfinite(heads)] == 0).all()
+    assert sent(reading_view(TOKENS, heads[0]))[0]["broken"] == 2 and sent(reading_view(TOKENS, np.eye(3)))[0]["broken"] == 0
+
+
+def test_several_heads_are_shaded_by_their_mean_and_each_is_there():
+    header, _ = sent(reading_view(TOKENS, np.stack([np.eye(3), np.tri(3) / np.arange(1, 4)[:, None]])))
     assert header["heads"]["names"] == ["H0", "H1"]
     for page in ("light", "dark"):
         assert len(set(header["heads"][page])) == 2

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import shutil
 import subprocess
+import zlib
 from html import unescape
 from types import SimpleNamespace
 
@@ -119,6 +121,20 @@ def test_text_of_the_user_is_never_markup(view):
 @pytest.mark.parametrize("view", views("a", " b"), ids=lambda view: view.kind)
 def test_a_page_asks_nothing_of_the_outside(view):
     assert not re.search(r"https?:|//[a-z]+\.|@import|url\(|<link|src=", view.to_html())
+
+
+def test_large_data_stands_in_a_page_compressed_and_small_data_as_it_is():
+    weights = np.tril(np.random.default_rng(0).random((4, 256, 256), dtype=np.float32) ** 20)
+    for view in (
+        viz.head_view(tokens(*["a"] * 256), tokens(*["a"] * 256), weights),
+        viz.reading_view(tokens("a"), np.ones((1, 1))),
+    ):
+        page = view.to_html()
+        held = base64.b64decode(re.search('const text = "([^"]*)"', page)[1])
+        large = len(view.data) > 2**16
+        assert (zlib.decompress(held) if large else held) == view.data
+        assert ("const ready = true" in page) == large
+        assert not large or len(held) < len(view.data) / 2
 
 
 def test_a_label_cannot_break_out_of_the_title():

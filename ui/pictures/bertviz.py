@@ -4,23 +4,37 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.look import Look
+from ui.look import Look, Picture
+from viz.bertviz import bertviz_encoder_decoder_view, bertviz_head_view, layers_that_fit
+
+HIGHEST = 900  # pixels; beyond, one scrolls
 
 
-def bertviz(look: Look) -> None:
-    from viz.bertviz import bertviz_head_view, layers_that_fit
-
-    attention, tokens = look.seen.attention, look.seen.attention.queries
-    if look.kind == "cross":
-        st.info("BertViz is shown here for one text: choose Encoder or Decoder in the side bar.")
-        return
-    fit = layers_that_fit(attention.layers, attention.heads, len(tokens), around=look.layer)
+def bertviz(look: Look) -> Picture | None:
+    attentions = shown_together(look)
+    layers = max(one.layers for one in attentions.values())
+    weights = sum(len(one.queries) * len(one.keys) for one in attentions.values())
+    tokens = max(len(look.seen.attention.queries), len(look.seen.attention.keys))
+    second = [i for i, token in enumerate(look.trace.tokens) if token.segment] if look.kind == "self" else []
+    fit = layers_that_fit(layers, look.seen.attention.heads, weights * (2 if second else 1), 1, around=look.layer)
     if not fit:
-        st.info(f"BertViz carries every weight as text, and at {len(tokens)} tokens not even one layer fits: shorten it.")
-        return
-    if len(fit) < attention.layers:
+        st.info(f"BertViz carries every weight as text, and at {tokens} tokens not even one layer fits: shorten it.")
+        return None
+    if len(fit) < layers:
         few = f"layer {fit[0]}" if len(fit) == 1 else f"layers {fit[0]} to {fit[-1]}"
-        st.caption(f"BertViz carries every weight as text: of {attention.layers} layers at {len(tokens)} tokens, {few} fit here.")
-    theme = st.context.theme.type or "auto"
-    page = bertviz_head_view({one: attention[one] for one in fit}, tokens, layer=look.layer, heads=[look.head], theme=theme)
-    st.iframe(page, height=min(900, 120 + 23 * len(tokens)))
+        st.caption(f"BertViz carries every weight as text: of {layers} layers at {tokens} tokens, {few} fit here.")
+    chosen = {"layer": look.layer, "heads": [look.head], "theme": st.context.theme.type or "auto"}
+    given = {name: {layer: one[layer] for layer in fit if layer < one.layers} for name, one in attentions.items()}
+    if "self" in given:
+        page = bertviz_head_view(given["self"], look.trace.tokens, second=min(second, default=None), **chosen)
+    else:
+        given = {name: one for name, one in given.items() if one}
+        page = bertviz_encoder_decoder_view(
+            **given, encoder_tokens=look.trace.tokens, decoder_tokens=look.trace.target, first=look.kind, **chosen
+        )
+    return Picture(lambda *given: page, (look,), {}, "bertviz", dict, height=min(HIGHEST, 120 + 23 * tokens))
+
+
+def shown_together(look: Look) -> dict:
+    """The attentions that one page of BertViz can show beside the one that is looked at: those with as many heads."""
+    return {name: one for name, one in look.trace.attention.items() if one.heads == look.seen.attention.heads}

@@ -25,6 +25,6 @@ def lines(look: Look) -> Picture:
         (look,),
         {"layer": look.layer, "heads": alone, "chosen": None if chosen is None else seen.queries.index(chosen)},
         "head-view",
-        lambda: {"weights": seen[look.layer]},
+        lambda: {"weights": seen[look.layer] if alone is None else seen[look.layer][alone]},
         react,
     )

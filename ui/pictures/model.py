@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import streamlit as st
 
 from ui import pick, recipes
@@ -28,6 +27,6 @@ def all_heads(look: Look) -> Picture:
         (look,),
         {"layer": look.layer, "head": look.head, "by": by, "filter": FILTERS[only], "clear": CLEAR},
         "model-view",
-        lambda: {"weights": np.stack([look.seen[one] for one in range(look.seen.attention.layers)])},
+        lambda: {"weights": look.seen},
         react,
     )

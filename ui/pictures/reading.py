@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import streamlit as st
 
 from ui import pick, recipes, state
 from ui.look import Look, Picture
+from ui.numbers import Numbers
 from ui.show import choice
 
+UNITS = {"entropy": "nats", "surprise": "bits"}
 SHADES = ("head", "layer", "all heads", "rollout", "entropy", "surprise")
 
 
@@ -21,7 +24,12 @@ def reading(look: Look) -> Picture | None:
         return None
     options = {"kind": look.kind, "shade": shade, "layer": look.layer, "head": look.head, "target": look.target}
     if shade in ("entropy", "surprise"):
-        return Picture(recipes.quantity, (look,), options, "reading-view", dict, words=shade)
+
+        def numbers() -> dict[str, Numbers]:
+            each = recipes.a_token(look.trace, look.seen, shade, look.layer, look.head)
+            return {f"{shade}_{UNITS[shade]}": Numbers(each.astype(np.float32), ("token",))}
+
+        return Picture(recipes.quantity, (look,), options, "reading-view", numbers, words=shade)
     chosen = st.session_state.get("token")
     options |= {"causal": look.causal, "chosen": None if chosen is None else look.seen.queries.index(chosen)}
     start = len(look.seen.keys.tokens) if look.kind == "cross" else 0  # the source stands before the target there
@@ -30,4 +38,7 @@ def reading(look: Look) -> Picture | None:
         if (position := choice("reading-view") - start) >= 0:
             pick.token(look.seen.queries.groups[position][0], pick.newest(look.model, look.trace))
 
-    return Picture(recipes.reading, (look,), options, "reading-view", lambda: {"weights": look.seen[look.layer]}, react, shade)
+    def weights() -> dict[str, np.ndarray]:
+        return {"weights": recipes.shades(look.seen, shade, look.layer, look.head)}
+
+    return Picture(recipes.reading, (look,), options, "reading-view", weights, react, shade)

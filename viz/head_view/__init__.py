@@ -9,6 +9,7 @@ import numpy as np
 
 from viz.palette import HEADS_ON_DARK, HEADS_ON_LIGHT
 from viz.tokens import kinds, pieces
+from viz.triangle import looks_back_only, lower
 from viz.view import View, pack
 
 _LONGEST = 60  # characters of a token that are sent: no label has room for more
@@ -26,6 +27,7 @@ def head_view(
     heads: Sequence[int] | None = None,
     chosen: tuple[Side, int] | None = None,
     causal: bool | None = None,
+    starts: tuple[int, int] = (0, 0),
     link: str = "",
 ) -> View:
     """Queries on the left ("from"), keys on the right ("to"); each weight is a line: its colour the head, its opacity the weight.
@@ -35,7 +37,8 @@ def head_view(
     is not a number (NaN, infinite) is drawn as nothing, and the view says how many there are. `layer` is its number, for the
     label. `heads` are those that are on at first (None: all), `chosen` a token whose lines are shown while none is pointed at.
     `causal` says that no token looks at a later one: what it cannot see is faint, and is not sent (None: as the weights tell).
-    Views of the same `link` point together, by the position of a query.
+    `starts` are the positions of the first query and key in their text, where they are a part of it. Views of the same `link`
+    point together, by the position of a query.
 
     Pointing at a token, or stepping to it, shows only its lines, with numbers: the mean of the heads that are on (or their
     maximum, where the reader chose it). The reader's choices (heads, threshold, layout and so on) last when new data comes.
@@ -51,17 +54,18 @@ def head_view(
     if heads and not 0 <= heads[0] <= heads[-1] < count:
         raise ValueError(f"Heads {heads} of a layer that has {count}: they count from 0.")
     steps, missing = _steps(weights)
-    packed = causal is not False and _looks_back_only(steps)
+    packed = causal is not False and looks_back_only(steps)
     if causal and not packed and len(queries) > 1:
         raise ValueError("causal=True, but a token looks at a later one: leave causal out, or mask the weights.")
     small = np.add(steps, 0.5, out=steps).astype(np.uint8)
     names = f"{count} head{'s' if count != 1 else ''}"
     label = f"{names}: {len(queries)} tokens look at {len(keys)}"
-    same = list(queries) == list(keys)
+    same = list(queries) == list(keys) and starts[0] == starts[1]
     header = {
         "label": f"Layer {layer}, {label}" if layer is not None else label,
         "layer": layer,
         "shape": list(weights.shape),
+        "starts": [int(start) for start in starts],
         "causal": packed,
         "heads": heads,
         "chosen": _place(chosen, len(queries), len(keys)),
@@ -71,7 +75,7 @@ def head_view(
         "broken": 0 if missing is None else int(missing.sum()),
         "colours": {"light": HEADS_ON_LIGHT, "dark": HEADS_ON_DARK},
     }
-    arrays = {"weights": _lower(small) if packed else small}
+    arrays = {"weights": lower(small) if packed else small}
     if missing is not None:
         arrays["missing"] = np.packbits(missing, bitorder="little")
     return View("head_view", pack(header, **arrays), header["label"])
@@ -90,17 +94,6 @@ def _steps(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     if least < -_SLACK or most > 1 + _SLACK:
         raise ValueError(f"Weights from {least:.3g} to {most:.3g}: attention lies between 0 and 1.")
     return np.clip(steps, 0, 255, out=steps), missing
-
-
-def _looks_back_only(weights: np.ndarray) -> bool:
-    """Whether all weights above the diagonal are zero."""
-    rows, columns = weights.shape[1:]
-    return rows == columns > 1 and not any(weights[:, i, i + 1 :].any() for i in range(rows))
-
-
-def _lower(small: np.ndarray) -> np.ndarray:
-    """Each head's rows up to the diagonal, one after the other: half of the bytes."""
-    return np.concatenate([small[:, i, : i + 1] for i in range(small.shape[1])], axis=1)
 
 
 def _place(chosen: tuple[Side, int] | None, queries: int, keys: int) -> list[Any] | None:

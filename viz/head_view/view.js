@@ -26,14 +26,17 @@ const READABLE = 18; // the pitch of "every label"
 const BAR = 40; // the longest bar beside a label
 const NUMBER_FROM = 0.005;
 const TABLED = 20;
+const HINT = " Point at a token to see only its own.";
 
 function mount({ parentElement, data, setTriggerValue }) {
   const header = unpack(data);
   const state = stateOf(parentElement, make);
   const before = state.header;
   Object.assign(state, { header, tell: setTriggerValue, link: header.link, theme: themeOf(state.root, header) });
-  state.weights = dense(header);
-  state.sides = [header.from, header.to ?? header.from].map((side, i) => ({ ...side, count: header.shape[i + 1], i }));
+  const sent = header.arrays.weights.data;
+  if (header.causal) state.whole = fromRows(sent, header.shape[0], header.shape[1], state.whole);
+  state.weights = header.causal ? state.whole : sent; // [head, query, key] as bytes
+  state.sides = [header.from, header.to ?? header.from].map((side, i) => ({ ...side, count: header.shape[i + 1], first: header.starts[i], i }));
   state.paired = new Set(state.sides.flatMap((side) => side.segments ?? [0])).size > 1;
   adopt(state, before);
   if (String(header.shape) !== String(before?.shape)) state.scroll = 0;
@@ -64,16 +67,6 @@ function themeOf(root, header) {
 
 const colourOf = ({ theme }, head) => theme.heads[head % theme.heads.length];
 
-// The weights [head, query, key] as bytes; of a causal layer only the rows up to the diagonal were sent.
-function dense({ arrays, shape: [heads, rows, columns], causal }) {
-  const sent = arrays.weights.data;
-  if (!causal) return sent;
-  const whole = new Uint8Array(heads * rows * columns);
-  for (let head = 0, at = 0; head < heads; head++)
-    for (let row = 0; row < rows; at += ++row) whole.set(sent.subarray(at, at + row + 1), (head * rows + row) * columns);
-  return whole;
-}
-
 function isMissing({ header }, index) {
   const bits = header.arrays.missing?.data;
   return Boolean(bits && (bits[index >> 3] >> (index & 7)) & 1);
@@ -93,6 +86,8 @@ function make(state) {
   const stage = element("div", "stage");
   const canvases = ["all", "focus"].map((name) => element("canvas", name));
   for (const canvas of canvases) canvas.setAttribute("aria-hidden", "true");
+  canvases[0].redraw = () => drawAll(state);
+  canvases[1].redraw = () => asked(state) && drawFocus(state, asked(state));
   const boxes = NAMES.map((name, i) => {
     const box = element("div", "side " + name);
     box.setAttribute("role", "slider"); // one token after the other, at any length of text
@@ -568,8 +563,7 @@ function draw(state) {
   const [all, focus] = state.canvases;
   const place = asked(state);
   if (state.stale && !place) {
-    const pen = penOf(state, all);
-    paint(pen, state, state.lines, state.room + 6, state.across - state.room - 6);
+    drawAll(state);
     state.stale = false;
   }
   all.classList.toggle("away", Boolean(place));
@@ -580,9 +574,11 @@ function draw(state) {
   say(state, place);
 }
 
+const pathFor = (pen) => pen.path?.() ?? new Path2D();
+
 // In rows the axes change places, so that all drawing can be written for columns.
 function penOf({ options, ratio }, canvas) {
-  const pen = canvas.getContext("2d");
+  const pen = penOn(canvas);
   pen.setTransform(1, 0, 0, 1, 0, 0);
   pen.clearRect(0, 0, canvas.width, canvas.height);
   if (options.layout === "rows") pen.setTransform(0, ratio, ratio, 0, 0, 0);
@@ -621,7 +617,7 @@ function paint(pen, state, list, left, right) {
       level = here;
     }
     const plane = list.plane[i];
-    const path = (paths[plane] ??= new Path2D());
+    const path = (paths[plane] ??= pathFor(pen));
     const band = plane - (planes.length - 1) / 2;
     if (ribbons) {
       const width = (slot * list.value[i]) / 255 / planes.length;
@@ -648,6 +644,10 @@ function ribbon(path, left, a, right, b, width, middle) {
   path.closePath();
 }
 
+function drawAll(state) {
+  paint(penOf(state, state.canvases[0]), state, state.lines, state.room + 6, state.across - state.room - 6);
+}
+
 // The lines of one token end in bars: the mean weight, and in it the share of each head.
 function drawFocus(state, place) {
   const [side, position] = place;
@@ -662,7 +662,7 @@ function drawFocus(state, place) {
   const highest = values.reduce((a, b) => (b > a ? b : a), 0);
   if (!highest) return;
   const high = Math.max(1.5, Math.min(11, 0.6 * other.pitch));
-  const paths = planes.map(() => new Path2D());
+  const paths = planes.map(() => pathFor(pen));
   for (let i = 0; i < other.count; i++) {
     if (!(values[i] > 0.02 * highest) || other.at[i] < 0 || other.at[i] > extent) continue;
     const index = side === 0 ? position * header.shape[2] + i : i * header.shape[2] + position;
@@ -736,7 +736,7 @@ function label(state, side, place) {
     const at = Math.round(2 * (side.at[position] - (rows && !state.upright ? side.pitch : side.height) / 2)) / 2;
     const where = rows ? `${at}px 0` : `0 ${at}px`;
     if (node.where !== where) node.style.translate = node.where = where;
-    const number = other && !(values[position] < NUMBER_FROM) ? share(values[position]) : ""; // also for what is not a number
+    const number = other && !(values[position] < NUMBER_FROM) ? roughly(values[position]) : ""; // also for what is not a number
     if (node.number.words !== number) node.number.textContent = node.number.words = number;
     const unseen = other && !(place[0] === 0 ? canSee(state, place[1], position) : canSee(state, position, place[1]));
     const mine = place && !other && place[1] === position;
@@ -836,13 +836,6 @@ function brackets(state, side) {
 
 // ---------------------------------------------------------------- words
 
-// Bytes are right to 0.2 of a hundred: no more digits than that.
-function share(weight) {
-  if (Number.isNaN(weight)) return "–";
-  const hundred = 100 * weight;
-  return (hundred < 0.2 ? "<0.2" : hundred.toFixed(hundred < 9.95 ? 1 : 0)) + "\u00a0%";
-}
-
 function nameOf(side, position) {
   const name = side.tokens[position].join("").replace(/^·(?=.)/, "");
   return side.kinds[position] === 1 ? name : `“${name}”`;
@@ -851,7 +844,14 @@ function nameOf(side, position) {
 function say(state, place) {
   const { sentence, note, header, boxes, sides, planes } = state;
   const words = place ? sentenceOf(state, place) : resting(state);
-  if (sentence.textContent !== words) sentence.textContent = words;
+  if (sentence.textContent !== words) {
+    const [before, hint] = words.endsWith(HINT) ? [words.slice(0, -HINT.length), element("span", "", HINT)] : [words];
+    sentence.replaceChildren(before);
+    if (hint) {
+      hint.dataset.take = "no"; // it says how to use the view, and goes into no picture of it
+      sentence.append(hint);
+    }
+  }
   const notes = ["Weights are rounded to 1/255: exact to 0.2 %."];
   if (header.broken) notes.unshift(`${count(header.broken, "weight is", "weights are")} not a number: nothing is drawn for them.`);
   if (planes.length > 1) notes.unshift("Beside a label: the mean of the heads that are on, in parts.");
@@ -881,7 +881,7 @@ function resting({ lines, on, options, sides, header }) {
   const heads = options.mode === "each" ? `${on.length} heads` : `the ${options.mode} of ${on.length} heads`;
   const layer = header.layer === null ? "" : `L${header.layer}, `;
   const what = layer + (on.length === 1 ? `H${on[0]}` : heads);
-  return `${what}: ${drawn}, of ${from} % and more. Point at a token to see only its own.`;
+  return `${what}: ${drawn}, of ${from} % and more.${HINT}`;
 }
 
 function sentenceOf(state, [side, position]) {
@@ -890,15 +890,16 @@ function sentenceOf(state, [side, position]) {
   if (!on.length) return `${me}: no head is on.`;
   const order = best(values, 2);
   const verb = side === 0 ? "looks most at" : "is looked at most by";
-  if (!order.length) return `${me} (${position}) ${side === 0 ? "looks at nothing here" : "is looked at by nothing here"}.`;
-  const other = (i) => (state.header.to === null && i === position ? "itself" : `${nameOf(sides[1 - side], i)} (${i})`);
-  const parts = order.map((i) => `${other(i)}: ${share(values[i])}`);
+  const number = (i, side) => `(${sides[side].first + i})`; // the position in the text
+  if (!order.length) return `${me} ${number(position, side)} ${side === 0 ? "looks at nothing here" : "is looked at by nothing here"}.`;
+  const other = (i) => (state.header.to === null && i === position ? "itself" : `${nameOf(sides[1 - side], i)} ${number(i, 1 - side)}`);
+  const parts = order.map((i) => `${other(i)}: ${roughly(values[i])}`);
   let more = "";
   if (on.length > 1) {
     const [head, weight] = strongestHead(state, side, position, order[0]);
-    more = options.mode === "max" ? ` (H${head})` : ` on average of ${on.length} heads, ${share(weight)} in H${head}`;
+    more = options.mode === "max" ? ` (H${head})` : ` on average of ${on.length} heads, ${roughly(weight)} in H${head}`;
   }
-  return `${me} (${position}) ${verb} ${parts[0]}${more}${parts[1] ? `; then ${parts[1]}` : ""}.`;
+  return `${me} ${number(position, side)} ${verb} ${parts[0]}${more}${parts[1] ? `; then ${parts[1]}` : ""}.`;
 }
 
 function strongestHead({ header, weights, on }, side, position, other) {
@@ -918,7 +919,7 @@ function tabulate(state) {
   const [side, position] = place;
   const values = valuesOf(state, place);
   const order = [...values.keys()].sort((a, b) => values[b] - values[a] || a - b).slice(0, TABLED);
-  const caption = `Attention ${NAMES[side]} ${nameOf(sides[side], position)} (${position})`;
+  const caption = `Attention ${NAMES[side]} ${nameOf(sides[side], position)} (${sides[side].first + position})`;
   const few = values.length > TABLED ? `, the strongest ${TABLED} of ${values.length}` : "";
   const cell = (tag, words, scope) => {
     const node = element(tag, "", words);
@@ -934,11 +935,11 @@ function tabulate(state) {
   const body = element("tbody");
   for (const i of order) {
     const row = element("tr");
-    row.append(cell("th", `${nameOf(sides[1 - side], i)} (${i})`, "row"));
-    if (joint.length) row.append(cell("td", share(values[i])));
+    row.append(cell("th", `${nameOf(sides[1 - side], i)} (${sides[1 - side].first + i})`, "row"));
+    if (joint.length) row.append(cell("td", roughly(values[i])));
     for (const one of on) {
       const index = (one * rows + (side === 0 ? position : i)) * columns + (side === 0 ? i : position);
-      row.append(cell("td", isMissing(state, index) ? "–" : share(state.weights[index] / 255)));
+      row.append(cell("td", isMissing(state, index) ? "–" : roughly(state.weights[index] / 255)));
     }
     body.append(row);
   }

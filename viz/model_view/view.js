@@ -36,6 +36,7 @@ function make(state) {
   box.tabIndex = 0;
   const canvas = element("canvas");
   canvas.setAttribute("aria-hidden", "true");
+  canvas.redraw = () => draw(state);
   const labels = element("div", "labels");
   labels.setAttribute("aria-hidden", "true");
   const chosen = element("div", "chosen");
@@ -252,7 +253,7 @@ function mapOf({ header, rows, columns }, head) {
 function draw(state) {
   const { canvas, header, layers, heads, count, rows, columns, side, ratio, places, frame } = state;
   if (!side) return;
-  const pen = canvas.getContext("2d");
+  const pen = penOn(canvas);
   pen.clearRect(0, 0, canvas.width, canvas.height);
   state.tint = tints(state.root);
   const faint = header.arrays.faint?.data;

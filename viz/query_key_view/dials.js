@@ -8,6 +8,7 @@ function makeDials(state) {
   const words = element("p", "turns");
   const canvas = element("canvas");
   canvas.setAttribute("aria-hidden", "true");
+  canvas.redraw = () => dialsOf(state);
   node.append(words, canvas);
   const turnTable = element("table");
   return Object.assign(state, { dials: node, dialWords: words, dialCanvas: canvas, turnTable });
@@ -47,7 +48,7 @@ function dialsOf(state) {
   dialCanvas.height = Math.round((DIAL + DIAL_TEXT) * ratio);
   dialCanvas.style.width = some.length * DIAL + "px";
   dialCanvas.style.height = DIAL + DIAL_TEXT + "px";
-  const pen = dialCanvas.getContext("2d");
+  const pen = penOn(dialCanvas);
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   const { accent, ink } = colours(state.root);
   const paint = [accent, ink].map((rgb) => `rgb(${rgb.map(Math.round).join()})`);

@@ -81,6 +81,8 @@ function make(state) {
   pane.setAttribute("role", "presentation");
   const canvas = element("canvas");
   canvas.setAttribute("aria-hidden", "true");
+  canvas.redraw = () => rows(state);
+  barCanvas.redraw = () => barsOf(state);
   pane.append(canvas);
   spacer.append(pane);
   box.append(spacer);
@@ -370,7 +372,7 @@ function gauge(cell, share, full, words, second) {
 
 function cellsOf(state, first, shift, need) {
   const { canvas, ratio, cell, cells, height, keyAt, dimAt, products, dims, scaleEnd, allowed, paints, dim } = state;
-  const pen = canvas.getContext("2d");
+  const pen = penOn(canvas);
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.clearRect(0, 0, cells, height);
   const most = scaleEnd || 1;
@@ -450,7 +452,7 @@ function formulaOf(state) {
 function barsOf(state) {
   const { barCanvas, ratio, cell, cells, barHeight, dimAt, dims, header, products, paints, dim, extents } = state;
   if (!ratio) return;
-  const pen = barCanvas.getContext("2d");
+  const pen = penOn(barCanvas);
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.clearRect(0, 0, cells, barHeight);
   const key = active(state);

@@ -10,6 +10,7 @@ import numpy as np
 
 from viz.palette import HEADS_ON_DARK, HEADS_ON_LIGHT
 from viz.tokens import kinds, label, reading_pieces
+from viz.triangle import looks_back_only, lower
 from viz.view import View, pack
 
 
@@ -32,15 +33,17 @@ def reading_view(
     """The text as a paragraph; pointing at a token shades the others by its row of `weights`.
 
     `tokens` have `text`, `special` and `fragment`; `weights` is [query, key], the attention of one head (or a mean of heads),
-    rows summing to 1, sent as float16. `chosen` is the token that is shown while none is pointed at (None: the last).
-    `summary` adds a sentence with the strongest. `causal` draws what a token cannot see (all after it) faint. `direction`
-    "to" shades by column instead: who looks at the token; `toggle` lets the reader change it. A token that looks nowhere is
-    always shown by column. `second` is the position at which another text begins, on a line of its own (a target below its
-    source). Views of the same `link` point together. A press, Enter or Space tells `chosen`: the position.
+    rows summing to 1, sent as float16, without its future where nobody looks ahead. A weight that is not a number (NaN,
+    infinite) is drawn as nothing, and a line says how many there are. `chosen` is the token that is shown while none is pointed
+    at (None: the last). `summary` adds a sentence with the strongest. `causal` draws what a token cannot see (all after it)
+    faint. `direction` "to" shades by column instead: who looks at the token; `toggle` lets the reader change it. A token that
+    looks nowhere is always shown by column. `second` is the position at which another text begins, on a line of its own (a
+    target below its source). Views of the same `link` point together. A press, Enter or Space tells `chosen`: the position.
 
     Several heads: `weights` [heads, query, key]. The text is shaded by their mean; under each word every head has a strip in its
-    colour, as opaque as `palette.shade` of its weight, in 25 steps. `colours` are "#rrggbb" (those of the palette for each
-    page, light or dark, otherwise); `names` are what the heads are called (H0, H1, … otherwise).
+    colour, as opaque as `palette.shade` of its weight, in 25 steps; each head is sent as uint8, exact to 1/510. `colours` are
+    "#rrggbb" (those of the palette for each page, light or dark, otherwise); `names` are what the heads are called (H0, H1, …
+    otherwise).
     A number of each token instead of attention: `quantity` [position], NaN for none, in `unit`, with `weights` None. Shades run
     from 0, or the smallest where that is below 0, to the largest.
     Raises ValueError if the shapes do not agree.
@@ -51,23 +54,32 @@ def reading_view(
     weights = np.asarray(weights)
     heads = None
     if weights.ndim == 3 and weights.shape[1:] == (count, count) and len(weights):
-        heads, weights = weights, weights.mean(0, dtype=np.float64)
+        heads, weights = weights, _sound(weights).mean(0, dtype=np.float64)
     if weights.shape != (count, count):
         raise ValueError(f"Weights of shape {weights.shape} for {count} tokens: give one head's [query, key], {(count, count)}.")
     if direction not in ("from", "to"):
         raise ValueError(f'direction is "from" or "to", not {direction!r}.')
     header = _header("The text, shaded by attention", tokens, chosen, summary, second, link)
-    header |= {"causal": causal, "direction": direction, "toggle": toggle}
-    arrays = {"weights": np.nan_to_num(weights).astype(np.float16)}
+    broken = int((~np.isfinite(weights if heads is None else heads)).sum())
+    half = _sound(weights).astype(np.float16)
+    packed = looks_back_only(half)
+    header |= {"causal": causal, "direction": direction, "toggle": toggle, "packed": packed, "broken": broken}
+    arrays = {"weights": lower(half) if packed else half}
     if heads is not None:
+        small = np.rint(np.clip(_sound(heads), 0, 1) * 255).astype(np.uint8)
         light = _colours(colours, HEADS_ON_LIGHT, len(heads))
         dark = _colours(colours, HEADS_ON_DARK, len(heads))
         names = list(names) if names is not None else [f"H{head}" for head in range(len(heads))]
         if not len(light) == len(names) == len(heads):
             raise ValueError(f"There are {len(heads)} heads, {len(light)} colours and {len(names)} names.")
         header["heads"] = {"light": light, "dark": dark, "names": names}
-        arrays["heads"] = np.nan_to_num(heads).astype(np.float16)
+        arrays["heads"] = lower(small) if packed else small
     return View("reading_view", pack(header, **arrays), header["label"])
+
+
+def _sound(weights: np.ndarray) -> np.ndarray:
+    """The weights, and 0 for what is not a number."""
+    return np.nan_to_num(weights, posinf=0.0, neginf=0.0)
 
 
 def _colours(given: Sequence[str] | None, otherwise: Sequence[str], count: int) -> list[str]:
@@ -87,7 +99,7 @@ def _of_quantity(
     low, high = min(0.0, known.min(initial=0.0)), known.max(initial=0.0)
     on = np.where(np.isfinite(quantity), (quantity - low) / ((high - low) or 1.0), 0.0)
     header = _header(f"The text, shaded by {unit}" if unit else "The text, shaded", tokens, chosen, summary, second, link)
-    header |= {"causal": False, "direction": "from", "toggle": False}
+    header |= {"causal": False, "direction": "from", "toggle": False, "packed": False, "broken": 0}
     words = [_number(one) for one in quantity]
     header["quantity"] = {"unit": unit, "low": _number(low), "high": _number(high), "words": words}
     return View("reading_view", pack(header, on=on.astype(np.float16)), header["label"])

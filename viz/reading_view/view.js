@@ -7,6 +7,7 @@ const NUMBER_FROM = 0.05;
 const STRIP = 5; // CSS pixels of a head's strip with the gap below it; fewer where there are many
 const SAID = 4; // so many heads have their own words in the sentence
 const ROOM = 30; // CSS pixels between the middles of two numbers
+const STEPS = 50; // of shade: a hover repaints only the words that change by one
 
 function mount({ parentElement, data, setTriggerValue }) {
   const header = unpack(data);
@@ -14,6 +15,9 @@ function mount({ parentElement, data, setTriggerValue }) {
   const chosenMoved = header.chosen !== state.header?.chosen;
   if (header.direction !== state.header?.direction) state.direction = header.direction;
   Object.assign(state, { header, tell: setTriggerValue, link: header.link, theme: theme(state.root) });
+  if (header.packed)
+    for (const [name, maps] of [["weights", 1], ["heads", header.heads?.names.length]])
+      if (maps) header.arrays[name].data = fromRows(header.arrays[name].data, maps, header.tokens.length);
   write(state);
   explain(state);
   if (chosenMoved && !state.text.contains(state.root.getRootNode().activeElement)) rove(state, header.chosen);
@@ -39,14 +43,16 @@ function make(state) {
   text.dir = "auto";
   text.setAttribute("role", "group");
   const sentence = element("p", "sentence");
+  const below = element("div", "below");
+  below.setAttribute("aria-hidden", "true"); // the sentence and the table say them too
   const legend = element("p", "legend");
   const spoken = element("p", "hidden");
   spoken.setAttribute("aria-live", "polite");
   const table = element("table");
   const unseen = element("div", "hidden"); // a table itself would keep its height
   unseen.append(table);
-  state.root.replaceChildren(toggle, text, sentence, legend, spoken, unseen);
-  Object.assign(state, { toggle, text, sentence, legend, spoken, table, tokens: [], pointed: -1, focus: 0, direction: "from" });
+  state.root.replaceChildren(toggle, text, below, sentence, legend, spoken, unseen);
+  Object.assign(state, { toggle, text, below, sentence, legend, spoken, table, tokens: [], pointed: -1, focus: 0, direction: "from" });
 
   const place = (event) => event.target.closest?.(".token")?.position ?? -1;
   onHover(text, (event) => {
@@ -80,6 +86,10 @@ function make(state) {
     event.preventDefault();
   });
   onPoint(state, (position) => show(state, position));
+  new ResizeObserver(() => {
+    state.boxes = new Map();
+    if (state.values) number(state);
+  }).observe(text);
 }
 
 function press(state, position) {
@@ -99,6 +109,7 @@ function show(state, position) {
 // The words. Only a token that differs from the one that stood there is written again.
 function write(state) {
   const { text, tokens, header, toggle } = state;
+  state.boxes = new Map(); // where words stand; measuring it at every hover would make the browser lay out anew
   toggle.hidden = !header.toggle;
   text.setAttribute("aria-label", header.label);
   while (tokens.length > header.tokens.length) tokens.pop().node.remove();
@@ -118,7 +129,7 @@ function write(state) {
 function explain(state) {
   const { legend, header, text } = state;
   const { heads, quantity } = header;
-  legend.hidden = !heads && !quantity;
+  legend.hidden = !heads && !quantity && !header.broken;
   const strip = heads ? Math.max(2, Math.min(STRIP, Math.floor(28 / heads.names.length))) : 0;
   text.style.setProperty("--strips", heads ? heads.names.length * strip + "px" : "0px");
   text.style.setProperty("--strip", Math.max(1, strip - 1) + "px");
@@ -142,6 +153,8 @@ function explain(state) {
     node.append(quantity.low, box, `${quantity.high} ${quantity.unit}`.trim());
     parts.push(node);
   }
+  const { broken } = header;
+  if (broken) parts.push(`${broken.toLocaleString("en")} ${broken === 1 ? "weight is not a number" : "weights are not numbers"} here: drawn as nothing.`);
   legend.replaceChildren(...parts);
 }
 
@@ -150,17 +163,26 @@ function inks({ header, theme }) {
   return header.heads ? (luminance(theme.paper) < 0.2 ? header.heads.dark : header.heads.light) : [];
 }
 
-// A strip a head under the word, as opaque as the head's weight is large.
-function strips({ text }, colours, token, weights) {
-  const shares = weights.map((weight) => 4 * Math.round(25 * shade(weight))); // in steps: most words of a long text stay as they are
-  const key = colours.map((colour, i) => colour + shares[i]).join();
+const SHARES = Uint8Array.from({ length: 256 }, (_, byte) => 4 * Math.round(25 * shade(byte / 255))); // a head's opacity in per cent
+
+// A strip a head under the word, as opaque as the head's weight is large; `rows` has the weights of each head, as bytes.
+function strips({ text }, colours, token, rows, position) {
+  let key = ""; // in steps: most words of a long text stay as they are
+  for (let head = 0; head < rows.length; head++) {
+    const share = SHARES[rows[head][position]];
+    if (share) key += `${colours[head]} ${share} ${head},`;
+  }
+  if (colours.length) key += "|";
   if (token.strips === key) return;
   token.strips = key;
-  const layers = colours.map((colour, i) => {
-    const seen = `color-mix(in srgb, ${colour} ${shares[i]}%, transparent)`;
-    const down = (colours.length - 1 - i) * text.strip;
-    return `linear-gradient(${seen}, ${seen}) 0 calc(100% - ${down}px) / 100% var(--strip) no-repeat`;
-  });
+  const layers = [];
+  for (let head = 0; head < rows.length; head++) {
+    const share = SHARES[rows[head][position]];
+    if (!share) continue;
+    const seen = `color-mix(in srgb, ${colours[head]} ${share}%, transparent)`;
+    const down = (colours.length - 1 - head) * text.strip;
+    layers.push(`linear-gradient(${seen}, ${seen}) 0 calc(100% - ${down}px) / 100% var(--strip) no-repeat`);
+  }
   const behind = "color-mix(in srgb, var(--accent) var(--shade, 0%), transparent)"; // only the word, not the strips
   layers.push(`linear-gradient(${behind}, ${behind}) 0 0 / 100% calc(100% - var(--strips) - 1px) no-repeat`);
   token.word.style.background = colours.length ? layers.join() : "";
@@ -172,7 +194,7 @@ function blank(text, position) {
   node.tabIndex = -1;
   node.position = position;
   text.append(node);
-  return { node, opacity: 0, ink: "", faint: false, asked: false, number: "", strips: "" };
+  return { node, opacity: 0, ink: "", faint: false, asked: false, strips: "" };
 }
 
 // Spaces before a word stand outside of what is shaded, so that a shade fits its word; line breaks come after their mark.
@@ -195,7 +217,7 @@ function spell(token, pieces, kind) {
   token.node.replaceChildren(...[before, word, breaks].filter((part) => part !== ""));
   token.word = word;
   token.node.classList.remove("faint");
-  Object.assign(token, { opacity: 0, ink: "", faint: false, asked: false, number: "", strips: "" });
+  Object.assign(token, { opacity: 0, ink: "", faint: false, asked: false, strips: "" });
 }
 
 function theme(root) {
@@ -212,7 +234,7 @@ function wayOf({ header, direction }, from) {
   return direction === "from" && count > 1 && row.every((weight) => weight === 0) ? "to" : direction;
 }
 
-// weights as seen from one token: its row, or its column; of the mean, or of one of several heads
+// Weights as seen from one token: its row, or its column; of the mean, or of one of several heads (as bytes).
 function seen(state, from, direction = wayOf(state, from), head = -1) {
   const { header } = state;
   if (header.quantity) return header.arrays.on.data;
@@ -220,11 +242,22 @@ function seen(state, from, direction = wayOf(state, from), head = -1) {
   const size = count * count;
   const values = head < 0 ? header.arrays.weights.data : header.arrays.heads.data.subarray(head * size, (head + 1) * size);
   if (direction === "from") return values.subarray(from * count, (from + 1) * count);
-  return Float32Array.from({ length: count }, (_, i) => values[i * count + from]);
+  const column = new values.constructor(count);
+  for (let i = 0; i < count; i++) column[i] = values[i * count + from];
+  return column;
 }
 
-function strongest(values) {
-  return [...values.keys()].sort((a, b) => values[b] - values[a]);
+// Where the `most` largest stand, the largest first; of equals, the first.
+function strongest(values, most) {
+  const best = [];
+  for (let i = 0; i < values.length; i++) {
+    if (best.length === most && values[i] <= values[best[most - 1]]) continue;
+    let place = best.length;
+    while (place > 0 && values[best[place - 1]] < values[i]) place--;
+    best.splice(place, 0, i);
+    if (best.length > most) best.pop();
+  }
+  return best;
 }
 
 function draw(state) {
@@ -234,15 +267,16 @@ function draw(state) {
   const direction = asked < 0 ? state.direction : wayOf(state, asked);
   if (asked < 0) {
     sentence.textContent = "";
+    state.below.replaceChildren();
+    state.numbered = [];
     state.table.replaceChildren();
     return;
   }
   const values = seen(state, asked);
   const each = (header.heads?.names ?? []).map((_, head) => seen(state, asked, direction, head));
   const coloured = inks(state);
-  const numbered = new Set(strongest(values).slice(0, NUMBERED));
   tokens.forEach((token, i) => {
-    const opacity = Math.round(100 * FULL * shade(values[i])) / 100;
+    const opacity = (Math.round(STEPS * shade(values[i])) / STEPS) * FULL;
     if (token.opacity !== opacity) {
       token.opacity = opacity;
       token.word.style.setProperty("--shade", 100 * opacity + "%");
@@ -256,36 +290,36 @@ function draw(state) {
       token.asked = i === asked;
       token.word.classList.toggle("asked", token.asked);
     }
-    strips(state, coloured, token, each.map((row) => row[i]));
-    const short = header.quantity ? header.quantity.words[i] : Math.round(100 * values[i]) + " %";
-    const number = numbered.has(i) && values[i] >= NUMBER_FROM ? short : "";
-    if (token.number !== number) {
-      token.number = number;
-      if (number) token.word.dataset.number = number;
-      else delete token.word.dataset.number;
-    }
-    token.node.setAttribute("aria-pressed", i === header.chosen);
+    strips(state, coloured, token, each, i);
+    if (token.pressed !== (i === header.chosen)) token.node.setAttribute("aria-pressed", (token.pressed = i === header.chosen));
   });
-  clear(tokens, values);
+  Object.assign(state, { values, numbered: strongest(values, NUMBERED) });
+  number(state);
   sentence.hidden = !header.summary;
   sentence.replaceChildren(...sentenceOf(state, asked).map((part, i) => (i % 2 ? named(part) : part)));
   clearTimeout(state.later);
   state.later = setTimeout(() => tabulate(state, asked, values), 300); // nobody reads it at fifteen keys a second
 }
 
-// Of two numbers that would touch, under narrow neighbours, the larger stays.
-function clear(tokens, values) {
-  const numbered = tokens.map((token, i) => ({ token, value: values[i] })).filter(({ token }) => token.number);
-  const box = ({ token }) => token.word.getBoundingClientRect();
-  for (let i = 1; i < numbered.length; i++) {
-    const [before, after] = [numbered[i - 1], numbered[i]];
-    const [a, b] = [box(before), box(after)];
-    if (Math.abs(a.top - b.top) > 4 || Math.abs((a.left + a.right - b.left - b.right) / 2) > ROOM) continue;
-    const weaker = before.value < after.value ? before : after;
-    weaker.token.number = "";
-    delete weaker.token.word.dataset.number;
-    if (weaker === after) numbered[i] = before;
+// The strongest carry their number below them. The numbers stand apart from the text, of which the browser would lay out every
+// line anew for each. Of two that would touch, under narrow neighbours, the larger stays.
+function number(state) {
+  const { header, tokens, boxes, below, numbered, values } = state;
+  const kept = [];
+  for (const i of numbered) {
+    if (!(values[i] >= NUMBER_FROM)) continue;
+    const { word } = tokens[i];
+    if (!boxes.has(i))
+      boxes.set(i, { middle: word.offsetLeft + word.offsetWidth / 2, top: word.offsetTop, bottom: word.offsetTop + word.offsetHeight });
+    const box = boxes.get(i);
+    if (kept.some(({ top, middle }) => Math.abs(top - box.top) <= 4 && Math.abs(middle - box.middle) <= ROOM)) continue;
+    kept.push(box);
+    const node = below.children[kept.length - 1] ?? below.appendChild(element("b"));
+    node.hidden = false;
+    node.textContent = header.quantity ? header.quantity.words[i] : Math.round(100 * values[i]) + " %";
+    node.style.translate = `calc(${box.middle}px - 50%) ${box.bottom + 1}px`;
   }
+  for (let i = kept.length; i < below.children.length; i++) below.children[i].hidden = true;
 }
 
 // A token's name in the sentence, its control characters drawn as they are in the text.
@@ -304,7 +338,7 @@ function sentenceOf(state, asked) {
   const values = seen(state, asked, direction);
   const name = (i) => (kinds[i] === 1 ? names[i] : `“${names[i]}”`);
   const other = (i) => (i === asked ? "itself" : name(i));
-  const [best, second] = strongest(values);
+  const [best, second] = strongest(values, 2);
   const from = direction === "from";
   const { heads } = header;
   const parts = [heads ? "On the mean, " : "", name(asked), from ? " looks most at " : " is looked at most by ", other(best), ` (${share(values[best])})`];
@@ -316,9 +350,9 @@ function sentenceOf(state, asked) {
   if (heads) {
     heads.names.slice(0, SAID).forEach((head, i) => {
       const row = seen(state, asked, direction, i);
-      const [most] = strongest(row);
+      const [most] = strongest(row, 1);
       parts[parts.length - 1] += ` ${head}: `;
-      parts.push(other(most), ` (${share(row[most])})${i + 1 < Math.min(SAID, heads.names.length) ? "," : "."}`);
+      parts.push(other(most), ` (${roughly(row[most] / 255)})${i + 1 < Math.min(SAID, heads.names.length) ? "," : "."}`);
     });
     return parts;
   }
@@ -368,7 +402,7 @@ function tabulate(state, asked, values) {
     const head = element("th", "", header.names[i]);
     head.scope = "row";
     const number = quantity ? amount(quantity, i) : percent(value);
-    row.append(head, element("td", "", number), ...each.map((weights) => element("td", "", percent(weights[i]))));
+    row.append(head, element("td", "", number), ...each.map((weights) => element("td", "", roughly(weights[i] / 255))));
     body.append(row);
   });
   table.replaceChildren(caption, body);

@@ -1,0 +1,121 @@
+"""Which input tokens a position goes back to, by every method that there is here: the same question, asked side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analysis.flow import cut, maximum_flows, nearest
+from analysis.gradients import gradient_rollout, looked_at, relevances
+from analysis.paths import Paths, matrices, paths, shares
+from analysis.values import value_weights
+from models.language_model import LanguageModel
+from models.trace import Trace
+
+if TYPE_CHECKING:
+    from models.gradients import Gradients
+
+METHODS = ("raw attention", "rollout", "value-weighted rollout", "attention flow", "attention × gradient", "gradient rollout")
+FOLLOWING = METHODS[4:]  # these follow a prediction, so they need one
+Report = Callable[[float, str], None]
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """One position of one text through one model, asked by each method what it goes back to.
+
+    position: of `trace.read`; token: the id of the prediction that is followed there (None: no method that follows one can be
+    asked). fusion, discard, residual: as in `analysis.rollout`; the methods with gradients have their own. What is
+    computed once is kept.
+    """
+
+    model: LanguageModel
+    trace: Trace
+    position: int
+    token: int | None = None
+    fusion: str = "mean"
+    discard: float = 0.0
+    residual: float = 0.5
+
+    @cached_property
+    def ways(self) -> Paths:
+        return paths(self.trace)
+
+    def scores(self, method: str, layer: int | None = None) -> np.ndarray:
+        """What each of `ways.tokens` counts for the position, scaled to sum to 1 (all 0 where nothing counts): float64 [token].
+
+        layer: ask after this layer, not the last; of attention × gradient, in this layer alone. Errors: ValueError for another
+        method or layer, and where the model does not show what the method needs.
+        """
+        ways = self.ways.until(self._checked(layer))
+        place, steps = self.position, slice(len(ways.steps))
+        ask = {
+            "raw attention": lambda: _last_look(ways, self.attention[steps], place),
+            "rollout": lambda: shares(ways, self.attention[steps], place, self.residual)[0],
+            "value-weighted rollout": lambda: shares(ways, self.values[steps], place, self.residual)[0],
+            "attention flow": lambda: maximum_flows(ways, self.attention[steps], place, self.residual),
+            "attention × gradient": lambda: looked_at(*self._relevant(layer)),
+            "gradient rollout": lambda: gradient_rollout(ways, self.relevance[steps], place),
+        }
+        if method not in ask:
+            raise ValueError(f"The method must be one of {', '.join(METHODS)}; it is {method!r}.")
+        found = ask[method]()
+        total = found.sum()
+        return found / total if total > 0 else found
+
+    def flow(self, most: int | None = None, report: Report | None = None) -> np.ndarray:
+        """Attention flow, between at most `most` tokens of each text (see `analysis.flow.nearest`); NaN for the others."""
+        ways, weights, position, kept = self.ways, self.attention, self.position, np.arange(len(self.ways.tokens))
+        if most is not None:
+            place, kept = ways.place(position), nearest(ways, weights, position, most)
+            ways, weights = cut(ways, weights, kept)
+            position = int(np.flatnonzero(kept == place)[0]) - ways.start
+        flows = maximum_flows(ways, weights, position, self.residual, report)
+        found = np.full(len(self.ways.tokens), np.nan)
+        found[kept] = flows / (flows.sum() or 1.0)
+        return found
+
+    @cached_property
+    def attention(self) -> list[np.ndarray]:
+        """The attention of each step, its heads fused."""
+        return matrices(self.ways, self.fusion, self.discard)
+
+    @cached_property
+    def values(self) -> list[np.ndarray]:
+        """What each step brings (see `value_weights`), scaled so that rows sum to 1. Errors: ValueError where it is not known."""
+        return matrices(self.ways, discard=self.discard, of=lambda step: value_weights(self.model, self.trace, step))
+
+    @cached_property
+    def gradients(self) -> dict[str, Gradients]:
+        """The slopes of the prediction's logit. Errors: ValueError without a prediction."""
+        if self.token is None:
+            raise ValueError("This method follows a prediction, and here is none.")
+        return self.model.gradients(self.trace, self.position, self.token)
+
+    @cached_property
+    def relevance(self) -> list[np.ndarray]:
+        """What each step adds to the prediction's logit (see `analysis.gradients.relevance`)."""
+        return relevances(self.ways, self.gradients)
+
+    def _checked(self, layer: int | None) -> int:
+        layer = self.ways.layers - 1 if layer is None else layer
+        if not 0 <= layer < self.ways.layers:
+            raise ValueError(f"There are {self.ways.layers} layers, counted from 0: number {layer} is none of them.")
+        return layer
+
+    def _relevant(self, layer: int | None) -> tuple[Paths, list[np.ndarray]]:
+        """The steps of one layer of the stack that predicts, or all."""
+        one = [layer is None or (step.kind != "encoder" and step.layer == layer) for step in self.ways.steps]
+        steps = tuple(step for step, meant in zip(self.ways.steps, one, strict=True) if meant)
+        return replace(self.ways, steps=steps), [matrix for matrix, meant in zip(self.relevance, one, strict=True) if meant]
+
+
+def _last_look(ways: Paths, weights: Sequence[np.ndarray], position: int) -> np.ndarray:
+    """Where a position looks in the last step alone."""
+    found, step = np.zeros(len(ways.tokens)), ways.steps[-1]
+    found[step.keys] = weights[-1][ways.place(position) - step.queries.start]
+    return found

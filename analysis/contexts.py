@@ -1,0 +1,53 @@
+"""One word in several texts: where it stands, and what the model makes of it there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from models.tokens import Token
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """A word at one place: which text, and the positions of the tokens that it takes there."""
+
+    text: int
+    positions: tuple[int, ...]
+
+
+def occurrences(word: str, texts: Sequence[str], tokens: Sequence[Sequence[Token]]) -> list[Occurrence]:
+    """Every place of a word, whole and in any case: "bank" is also in "Bank.", and not in "bankrupt".
+
+    texts: as typed; tokens: what a model made of each.
+    """
+    word = word.strip()
+    if not word:
+        return []
+    pattern = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)
+    found = []
+    for number, (text, read) in enumerate(zip(texts, tokens, strict=True)):
+        for match in pattern.finditer(text):
+            covered = [
+                i for i, token in enumerate(read) if token.start < token.end and _overlap(token, text, match.start(), match.end())
+            ]
+            if covered:
+                found.append(Occurrence(number, tuple(covered)))
+    return found
+
+
+def word_states(hidden: Sequence[np.ndarray], places: Sequence[Occurrence]) -> np.ndarray:
+    """The hidden state of a word at each place, the mean of its tokens there: float32 [layers + 1, place, d_model].
+
+    hidden: [layers + 1, position, d_model] of each text.
+    """
+    return np.stack([hidden[one.text][:, list(one.positions)].mean(1) for one in places], axis=1).astype(np.float32)
+
+
+def _overlap(token: Token, text: str, start: int, end: int) -> bool:
+    """Whether a token holds a part of the word itself, and not only the space before it."""
+    inside = text[max(token.start, start) : min(token.end, end)]
+    return bool(inside.strip())

@@ -1,0 +1,274 @@
+"""What a transformer of a config costs to keep and to run, part by part: as formulas, as numbers, and as measured."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from models.scratch.config import TransformerConfig
+
+if TYPE_CHECKING:
+    import torch
+
+BYTES = 4  # of a float32
+SYMBOLS = (
+    "n tokens (m of the target), d = d_model, f = d_ff, h heads, g heads of keys, e = d_head, L layers, V vocabulary, C context, "
+    "F features, E experts of which k are used"
+)
+
+
+@dataclass(frozen=True)
+class Term:
+    """A formula in SYMBOLS, over all layers, and its value; empty and 0 where there is nothing."""
+
+    formula: str = ""
+    value: int = 0
+
+
+@dataclass(frozen=True)
+class Cost:
+    """One part of one stack. parameters: numbers that are learned; flops: of a forward pass, 2 a multiply-and-add, products of
+    matrices only; activations: bytes of what its modules give, in float32. stack: "" or "encoder" or "decoder"."""
+
+    part: str
+    stack: str
+    parameters: Term = field(default_factory=Term)
+    flops: Term = field(default_factory=Term)
+    activations: Term = field(default_factory=Term)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The same, measured: by part and stack as in `costs`. cache: bytes of the keys and values of the text; seconds: of one
+    forward pass."""
+
+    parameters: dict[tuple[str, str], int]
+    flops: dict[tuple[str, str], int]
+    activations: dict[tuple[str, str], int]
+    cache: int
+    seconds: float
+
+
+def costs(config: TransformerConfig, length: int, target: int | None = None) -> list[Cost]:
+    """The cost of each part for one text of `length` tokens, and one target of `target` where there are two stacks.
+
+    The scores are never kept by a fused kernel; see `scores_bytes` for what they would take.
+    """
+    if config.kind != "encoder-decoder":
+        return list(_stack(config, "", "n", length))
+    target = length if target is None else target
+    return [*_stack(config, "encoder", "n", length), *_stack(config, "decoder", "m", target, length)]
+
+
+def _stack(c: TransformerConfig, name: str, t: str, length: int, source: int | None = None) -> Iterator[Cost]:
+    """The parts of one stack. t: the symbol of its length; source: tokens of the memory that a decoder looks at."""
+    n, d, f, e, v, layers, shared = length, c.d_model, c.d_ff, c.d_head, c.vocabulary, c.layers, c.key_heads * c.d_head
+    norm_size, norm = (2 * d, "2 d") if c.norm == "layer" else (d, "d")
+    cross = source is not None
+    size, formula = (0, "shared") if cross else (v * d, "V d")
+    yield Cost("embedding", name, Term(formula, size), Term(), Term(f"d {t}", BYTES * d * n))
+    yield Cost("positions", name, _positions(c))
+
+    weights = 2 * d * d + 2 * d * shared + (2 * d + 2 * shared) * c.bias + 2 * e * c.qk_norm
+    words = "2 d² + 2 d g e" + " + 2 d + 2 g e" * c.bias + " + 2 e" * c.qk_norm
+    kept, given = Term(f"L ({words})", layers * weights), 2 * d + 2 * shared + (d + shared) * c.qk_norm
+    gives = "2 d + 2 g e" + " + d + g e" * c.qk_norm
+    yield Cost(
+        "self-attention: q, k, v, output",
+        name,
+        kept,
+        Term(f"L · 4 (d² + d g e) {t}", 4 * layers * (d * d + d * shared) * n),
+        Term(f"L ({gives}) {t}", BYTES * layers * given * n),
+    )
+    yield Cost("self-attention: scores", name, *_scores(c, t, t, n, n, cross or c.kind == "decoder"))
+    if cross:
+        both = layers * BYTES * ((2 * d + d * c.qk_norm) * n + (2 * shared + shared * c.qk_norm) * source)
+        yield Cost(
+            "cross-attention: q, k, v, output",
+            name,
+            kept,
+            Term("L · 4 (d² m + d g e n)", 4 * layers * (d * d * n + d * shared * source)),
+            Term(f"L ({'3' if c.qk_norm else '2'} d m + {'3' if c.qk_norm else '2'} g e n)", both),
+        )
+        yield Cost("cross-attention: scores", name, *_scores(c, "m", "n", n, source, False))
+
+    gated, many = c.feedforward == "swiglu", c.experts > 1
+    in_out, used = 3 if gated else 2, c.experts_used if many else 1
+    one = in_out * d * f + ((in_out - 1) * f + d) * c.bias
+    words = f"{in_out} d f" + (f" + {'2 f' if gated else 'f'} + d" if c.bias else "")
+    words, k = (f"E ({words}) + d E", " k") if many else (words, "")
+    yield Cost(
+        "feed-forward",
+        name,
+        Term(f"L ({words})", layers * (c.experts * one + d * c.experts if many else one)),
+        Term(
+            f"L ({2 * in_out}{k} d f{' + 2 d E' if many else ''}) {t}",
+            layers * n * (2 * in_out * used * d * f + 2 * d * c.experts * many),
+        ),
+        Term(
+            f"L ({k.strip()}{' ' if many else ''}({in_out - 1} f + d){' + E' if many else ''}) {t}",
+            BYTES * layers * n * (used * ((in_out - 1) * f + d) + c.experts * many),
+        ),
+    )
+    in_block = 3 if cross else 2
+    outside = (c.norm_place == "before") + c.embedding_norm
+    run = in_block * layers + c.embedding_norm + (c.norm_place == "before")
+    words = f"({in_block} L{f' + {outside}' if outside else ''})"
+    yield Cost(
+        "norms",
+        name,
+        Term(f"{words} {norm}", (in_block * layers + outside) * norm_size),
+        Term(),
+        Term(f"{words} d {t}", BYTES * run * d * n),
+    )
+    if name == "encoder":
+        return
+    head = (d * d + d + norm_size + v) * c.head_transform
+    words = " + ".join(["V d"] * (not c.tied) + [f"d² + d + {norm} + V"] * c.head_transform) or ("tied" if c.tied else "")
+    yield Cost(
+        "unembedding",
+        name,
+        Term(words, v * d * (not c.tied) + head),
+        Term(f"2 V d {t}" + f" + 2 d² {t}" * c.head_transform, 2 * v * d * n + 2 * d * d * n * c.head_transform),
+        Term(f"V {t}", BYTES * v * n),
+    )  # fmt: skip
+
+
+def _positions(c: TransformerConfig) -> Term:
+    if c.positions == "learned":
+        return Term("C d", c.context * c.d_model)
+    return Term("32 h", 32 * c.heads) if c.positions == "relative" else Term()
+
+
+def _scores(c: TransformerConfig, t: str, s: str, n: int, m: int, causal: bool) -> tuple[Term, Term, Term]:
+    """Queries meeting keys, and values brought: parameters, flops, activations. t, s: symbols of both lengths."""
+    d, e, layers = c.d_model, c.d_head, c.layers
+    pairs = f"{t}²" if t == s else f"{t} {s}"
+    given = Term(f"L d {t}", BYTES * layers * d * n)
+    if c.computed == "linformer":
+        slots = min(c.features, c.context)
+        return Term("L F C", layers * slots * c.context), Term(f"L · 8 F d {t}", 8 * layers * slots * d * n), given
+    if c.computed == "performer":
+        words, each = (f"6 F d {t}", 6 * n) if causal else (f"4 F d ({t} + {s})", 4 * (n + m))
+        return Term(), Term(f"L · {words}", layers * c.features * d * each), given
+    flops = Term(f"L · 4 d {pairs}", 4 * layers * d * n * m)
+    if c.score == "multiplicative":
+        return (
+            Term("L h e²", layers * c.heads * e * e),
+            Term(f"L (4 d {pairs} + 2 d e {t})", flops.value + 2 * layers * d * e * n),
+            given,
+        )
+    if c.score == "additive":
+        return Term("L d", layers * d), flops, given
+    return Term(), flops, given
+
+
+def scores_bytes(config: TransformerConfig, length: int) -> int:
+    """What the weights of one layer take when they are written out, h n² float32: a fused kernel never does."""
+    return BYTES * config.heads * length * length
+
+
+def cache_bytes(config: TransformerConfig, length: int) -> int:
+    """Keys and values of a text that a decoder keeps while it writes: 2 L g e n float32."""
+    return 2 * config.layers * config.key_heads * config.d_head * length * BYTES
+
+
+def crossing(config: TransformerConfig) -> float:
+    """The length of text from which the scores, 4 d n² a layer, cost more than the feed-forward: tokens.
+
+    Infinity where the scores grow no faster than it does.
+    """
+    if config.computed != "exact":
+        return float("inf")
+    used = config.experts_used if config.experts > 1 else 1
+    return (1.5 if config.feedforward == "swiglu" else 1) * config.d_ff * used
+
+
+def measure(config: TransformerConfig, length: int, target: int | None = None, seed: int = 0) -> Measured:
+    """Build the transformer with fresh weights, read random tokens, and count what `costs` says by formulas.
+
+    Errors: ValueError when the text is longer than the context.
+    """
+    import torch
+    from torch.utils.flop_counter import FlopCounterMode
+
+    from models.scratch.transformer import Cache, build
+
+    both = config.kind == "encoder-decoder"
+    network, generator = build(config).eval(), torch.Generator().manual_seed(seed)
+    lengths = [length, length if target is None else target][: 1 + both]
+    inputs = [torch.randint(config.vocabulary, (1, one), generator=generator) for one in lengths]
+    leaves = {name: module for name, module in network.named_modules() if not any(True for _ in module.children())}
+
+    parameters: Counter[tuple[str, str]] = Counter()
+    for name, parameter in network.named_parameters():  # one that is shared is named once
+        parameters[_part(name.removesuffix(".weight").removesuffix(".bias"), both)] += parameter.numel()
+
+    activations: Counter[tuple[str, str]] = Counter()
+    embedded = iter(["encoder", "decoder"] if both else [""])  # they share the module, and read one after the other
+
+    def note(name: str, out: torch.Tensor) -> None:
+        part, stack = _part(name, both)
+        activations[part, next(embedded) if part == "embedding" else stack] += out.numel() * BYTES
+
+    counted = [name for name in leaves if _gives(leaves[name]) and _part(name, both)[0] not in ("positions", "unembedding")]
+    hooks = [leaves[name].register_forward_hook(lambda module, _, out, name=name: note(name, out)) for name in counted]
+    with torch.inference_mode():
+        logits = network(*inputs)
+        for hook in hooks:
+            hook.remove()
+        began = time.perf_counter()
+        network(*inputs)
+        seconds = time.perf_counter() - began
+        with FlopCounterMode(display=False, custom_mapping=_kernels()) as counter:
+            network(*inputs)
+        cache = Cache()
+        if config.kind != "encoder":
+            network.hidden(inputs[1], network.encode(inputs[0]), cache) if both else network.hidden(inputs[0], cache)
+    activations["unembedding", "decoder" if both else ""] = logits.numel() * BYTES
+
+    flops: Counter[tuple[str, str]] = Counter()
+    for path, kinds in counter.get_flop_counts().items():
+        if (name := path.partition(".")[2]) in leaves:
+            flops[_part(name, both)] += sum(kinds.values())
+    flops["unembedding", "decoder" if both else ""] += counter.get_total_flops() - flops.total()  # it is no module
+    kept = sum(one.numel() * BYTES for pair in cache.layers for one in pair)
+    return Measured(dict(parameters), dict(flops), dict(activations), kept, seconds)
+
+
+def _gives(module: torch.nn.Module) -> bool:
+    """Whether a module gives something new, and does not only pass it on."""
+    import torch
+
+    return not isinstance(module, torch.nn.Identity | torch.nn.Dropout | torch.nn.GELU)
+
+
+def _kernels() -> dict:
+    """The fused kernel for CPUs, which PyTorch's counter leaves out: 2 products of [n, e] by [e, m] a head."""
+    import torch
+
+    def count(query, key, value, *_, **__) -> int:
+        batch, heads, n, e = query
+        return 4 * batch * heads * n * key[2] * e
+
+    return {torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: count}
+
+
+def _part(name: str, both: bool) -> tuple[str, str]:
+    """Which part of which stack a module belongs to, by its name."""
+    stack = name.split(".")[0] if both else ""
+    if found := re.search(r"\.(attention|cross)\.(score|cheaper)?", name):
+        kind = {"attention": "self-attention", "cross": "cross-attention"}[found[1]]
+        return f"{kind}: {'scores' if found[2] else 'q, k, v, output'}", stack
+    parts = {
+        "feed-forward": r"\.feedforward\b",
+        "positions": r"positions",
+        "unembedding": r"transform|unembedding",
+        "norms": r"norm$",
+    }
+    part = next((part for part, words in parts.items() if re.search(words, name)), "embedding")
+    return part, "decoder" if both and part == "unembedding" else stack

@@ -1,0 +1,128 @@
+"""The vectors that the words of a vocabulary begin with: which are near, and what lies at a − b + c."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+if TYPE_CHECKING:
+    from models.language_model import LanguageModel
+
+AT_ONCE = 8192  # rows of the embedding that are compared at once: a vocabulary of 256,000 in float32 takes gigabytes
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word as the vocabulary has it: the ids of its tokens, and what these stand for. One that takes several is their mean."""
+
+    text: str
+    ids: tuple[int, ...]
+    pieces: tuple[str, ...]
+
+
+def word(model: LanguageModel, text: str) -> Word:
+    """A word as it is read in the middle of a sentence, after a space, unless it takes fewer tokens without.
+
+    Errors: ValueError for a text that has no token but special ones.
+    """
+    text = text.strip()
+    readings = []
+    for before in (" ", ""):
+        tokens = [one for one in model.tokenize(before + text) if one.start < one.end or not one.special]
+        tokens = [one for one in tokens if one.text.strip()] or tokens
+        if tokens and text:
+            readings.append(Word(text, tuple(one.id for one in tokens), tuple(one.text for one in tokens)))
+    if not readings:
+        raise ValueError("This word has no token in the vocabulary. Type a word.")
+    return min(readings, key=lambda one: len(one.ids))
+
+
+def vectors(model: LanguageModel, words: Sequence[str], centred: bool = False) -> np.ndarray:
+    """The embedding of each word, the mean of its tokens: float32 [word, d_embedding].
+
+    centred: less the mean of the whole vocabulary, which most vectors have in common and which makes all of them seem alike
+    (Mu and Viswanath 2018).
+    """
+    found = [model.embedding(list(word(model, one).ids)).astype(np.float64).mean(0) for one in words]
+    return (np.array(found) - (mean(model) if centred else 0)).astype(np.float32)
+
+
+def mean(model: LanguageModel) -> np.ndarray:
+    """The mean vector of the vocabulary: float64 [d_embedding]."""
+    sums, counts = zip(*((rows.sum(0, dtype=np.float64), len(rows)) for rows in _rows(model)), strict=True)
+    return np.sum(sums, axis=0) / sum(counts)
+
+
+def cosines(model: LanguageModel, words: Sequence[str], centred: bool = False) -> np.ndarray:
+    """Cosine of every two words: float32 [word, word], from −1 to 1."""
+    unit = _unit(vectors(model, words, centred).astype(np.float64))
+    return np.clip(unit @ unit.T, -1, 1).astype(np.float32)
+
+
+def nearest(
+    model: LanguageModel,
+    vector: str | np.ndarray,
+    top: int = 10,
+    without: Sequence[int] = (),
+    centred: bool = False,
+    words_only: bool = False,
+) -> pd.DataFrame:
+    """The tokens whose vectors point most the same way: id, text, cosine; the nearest first.
+
+    vector: a word, which is then not among them, or a vector [d_embedding] (less the mean of the vocabulary when `centred`).
+    without: ids that are left out. Special tokens always are. words_only: leave out parts of words too, many of which a small
+    model has hardly met and left where they were at first.
+    """
+    if isinstance(vector, str):
+        without = [*without, *word(model, vector).ids]
+        vector = vectors(model, [vector], centred)[0]
+    vector = np.asarray(vector, dtype=np.float64)
+    if not np.linalg.norm(vector) > 0:
+        raise ValueError("This vector is zero and points nowhere. Choose other words.")
+    shift = mean(model) if centred else 0.0
+    near = np.concatenate([_unit(rows - shift) @ _unit(vector) for rows in _rows(model)])
+    near[list(without)] = -np.inf
+    wanted = min(top, len(near))
+    order = np.lexsort((np.arange(len(near)), -near.round(6)))
+    spaced = model.token_text(word(model, "the").ids[0]).startswith(" ") if words_only else False
+    ids: list[int] = []
+    for id in order.tolist():
+        if len(ids) == wanted or near[id] == -np.inf:
+            break
+        if not model.is_special(id) and not (words_only and _is_part(model, id, spaced)):
+            ids.append(id)
+    return pd.DataFrame({"id": ids, "text": [model.token_text(id) for id in ids], "cosine": near[ids].astype(np.float32)})
+
+
+def analogy(
+    model: LanguageModel, a: str, b: str, c: str, top: int = 10, centred: bool = False, words_only: bool = False
+) -> pd.DataFrame:
+    """What lies at a − b + c: id, text, cosine. king − man + woman asks: what is to woman as king is to man?
+
+    Each of the three is given length 1 first, as is usual, and none of them is among the answers (Mikolov et al. 2013); without
+    that rule the answer is most often one of the three (Linzen 2016).
+    """
+    vector = _unit(vectors(model, [a, b, c], centred).astype(np.float64))
+    without = [id for one in (a, b, c) for id in word(model, one).ids]
+    return nearest(model, vector[0] - vector[1] + vector[2], top, without, centred, words_only)
+
+
+def _rows(model: LanguageModel) -> Iterator[np.ndarray]:
+    """The embedding of the vocabulary in parts."""
+    for start in range(0, model.info.vocabulary, AT_ONCE):
+        yield model.embedding(slice(start, min(start + AT_ONCE, model.info.vocabulary)))
+
+
+def _is_part(model: LanguageModel, id: int, spaced: bool) -> bool:
+    """Whether a token is no word's beginning, or no word at all. spaced: a word's beginning has a space in this vocabulary."""
+    text = model.token_text(id)
+    return text.startswith(" ") != spaced or not text.strip().replace("'", "").isalpha()
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.divide(vectors, length, out=np.zeros_like(vectors, dtype=np.float64), where=length > 0)

@@ -1,0 +1,68 @@
+"""How attention changes from layer to layer: of one pair of tokens, and of the whole map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.statistics import Report, keys_in_sight, silent
+from models.trace import Attention
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What a query gives to a key in every head. weights: float32 [layers, heads]; ranks: int [layers, heads], 1 where no key
+    gets more; keys: int [layers], how many the query can see there. A key out of sight has rank 0."""
+
+    weights: np.ndarray
+    ranks: np.ndarray
+    keys: np.ndarray
+
+
+def pair(attention: Attention, query: int, key: int, report: Report = silent) -> Pair:
+    """The weight from a query to a key in every layer and head, and its rank among all keys in sight.
+
+    Errors: ValueError for a position that is not there. report(share, words) may raise to stop it.
+    """
+    for name, place, count in (("query", query, len(attention.queries)), ("key", key, len(attention.keys))):
+        if not 0 <= place < count:
+            raise ValueError(f"There is no {name} at position {place}; positions go from 0 to {count - 1}.")
+    weights, ranks, keys = [], [], []
+    for layer in range(attention.layers):
+        report(layer / attention.layers, f"Layer {layer}")
+        rows = attention[layer][:, query]  # [heads, key]
+        weights.append(rows[:, key])
+        seen = bool((rows[:, key] > 0).any())
+        ranks.append(((rows > rows[:, key, None]).sum(-1) + 1) * seen)
+        keys.append(keys_in_sight(rows[:, None])[0])
+    return Pair(np.stack(weights), np.stack(ranks), np.array(keys))
+
+
+def maps(attention: Attention, head: int | None = None, report: Report = silent) -> np.ndarray:
+    """The map of one head, or the mean of all heads, in each layer: float32 [layers, query, key], what is masked NaN.
+
+    Errors: ValueError for a head that is not there. report(share, words) may raise to stop it.
+    """
+    if head is not None and not 0 <= head < attention.heads:
+        raise ValueError(f"There is no head {head}; heads go from 0 to {attention.heads - 1}.")
+    found = []
+    for layer in range(attention.layers):
+        report(layer / attention.layers, f"Layer {layer}")
+        weights = attention[layer]
+        one = weights.mean(0) if head is None else weights[head]
+        found.append(np.where((weights > 0).any(0), one, np.float32(np.nan)))
+    return np.stack(found)
+
+
+def strongest_key(mean: np.ndarray, query: int, itself: bool = True) -> int:
+    """The key that a query gives most to, apart from the first token of all, which often gets what a head has no use for, and
+    apart from itself. Where there is no other, the first.
+
+    mean: [query, key], NaN where masked; itself: whether the keys are the queries.
+    """
+    row = np.nan_to_num(mean[query], copy=True)
+    row[0] = 0
+    if itself:
+        row[query] = 0
+    return int(row.argmax())

@@ -1,0 +1,56 @@
+"""Attention that matters to a prediction: weights times the slope of its logit against them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analysis.paths import Paths
+
+if TYPE_CHECKING:
+    from models.gradients import Gradients
+
+
+def relevance(weights: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+    """mean over the heads of max(0, P · dL/dP): float64 [query, key], what weights add to a logit to first order.
+
+    weights, slopes: [heads, query, key]. Where a weight lowers the logit it counts as 0. Source: Chefer, Gur and Wolf 2021,
+    "Generic Attention-model Explainability for Interpreting Bi-Modal and Encoder-Decoder Transformers", eq. 5.
+    """
+    product = np.multiply(weights, slopes, dtype=np.float32)
+    return np.maximum(product, 0, out=product).mean(0, dtype=np.float64)
+
+
+def relevances(ways: Paths, slopes: dict[str, Gradients]) -> list[np.ndarray]:
+    """`relevance` of each step. slopes: as from `model.gradients`."""
+    return [relevance(ways.attention[step.kind][step.layer], slopes[step.kind][step.layer]) for step in ways.steps]
+
+
+def looked_at(ways: Paths, relevant: Sequence[np.ndarray]) -> np.ndarray:
+    """Attention × gradient, as one number a token: how much all looks at it, in all steps, add to the logit: float64 [token].
+
+    A token's states in all layers count as the token. Source: Barkan et al. 2021, "Grad-SAM: Explaining Transformers via Gradient
+    Self-Attention Maps", eq. 6.
+    """
+    found = np.zeros(len(ways.tokens))
+    for step, matrix in zip(ways.steps, relevant, strict=True):
+        found[step.keys] += matrix.sum(0)
+    return found
+
+
+def gradient_rollout(ways: Paths, relevant: Sequence[np.ndarray], query: int) -> np.ndarray:
+    """Relevance multiplied up: the row of a position in R, where R ← R + Ā R from step to step, R = I at first: float64 [token].
+
+    Ā is `relevance`. The identity that R began with is left out at the end, because it says no more than that the position is
+    itself. Source: Chefer, Gur and Wolf 2021, eq. 6; through cross-attention by the same rule, without the scaling of its eq. 8.
+    """
+    row = np.zeros(len(ways.tokens))
+    row[ways.place(query)] = 1.0
+    begun = row.copy()
+    for step, matrix in zip(reversed(ways.steps), reversed(relevant), strict=True):
+        more = row[step.queries] @ matrix
+        row = row.copy()
+        row[step.keys] += more
+    return row - begun

@@ -1,0 +1,161 @@
+"""What a model would predict if it stopped after a layer: the logit lens, and the tuned lens of a model that ships with one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analysis.statistics import Report, silent
+from models.language_model import LanguageModel
+from models.trace import Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CELLS = 2**22  # logits that are made at a time
+
+Translator = Callable[[np.ndarray], np.ndarray]
+"""A stream [layers + 1, position, d_model] to one of the same shape, the last layer as it is."""
+
+
+@dataclass(frozen=True)
+class Lens:
+    """What each layer would predict. Layer 0 is after the embedding, layer l after block l − 1; L of them in all.
+
+    positions: int [P], which of the trace's. ids, probabilities: [L, P, top], the likeliest first. answer: int [P], the last
+    layer's likeliest token. rank, probability: [L, P], of that token, 1 where none is likelier. kl: [L, P], KL(last layer ‖ this
+    layer) in nats.
+    """
+
+    positions: np.ndarray
+    ids: np.ndarray
+    probabilities: np.ndarray
+    answer: np.ndarray
+    rank: np.ndarray
+    probability: np.ndarray
+    kl: np.ndarray
+
+    @property
+    def settled(self) -> np.ndarray:
+        """The layer from which on the answer stays the likeliest token: int [P]."""
+        later = np.cumsum(self.rank[::-1] > 1, axis=0)[::-1]  # how many layers from here on think otherwise
+        return (later > 0).sum(0)
+
+
+def lens(
+    trace: Trace,
+    positions: Sequence[int] | None = None,
+    top: int = 5,
+    translate: Translator | None = None,
+    report: Report = silent,
+) -> Lens:
+    """The residual stream after each layer through the model's own final norm and unembedding.
+
+    positions: of `trace.read`; None: all. translate: what is done to the stream first (a tuned lens), None for the logit lens.
+    report(share, words) is told how far it is, and may raise to stop it. Errors: ValueError without a language-model head, for a
+    position that is not there, for no top.
+
+    Source: nostalgebraist 2020, "interpreting GPT: the logit lens".
+    """
+    if trace.unembed is None:
+        raise ValueError("This model has no language-model head, so there is nothing to look at its layers through.")
+    stream = trace.hidden["self" if "self" in trace.hidden else "decoder"]
+    places = np.arange(stream.shape[1]) if positions is None else np.asarray(positions, dtype=int)
+    if wrong := [place for place in places.tolist() if not 0 <= place < stream.shape[1]]:
+        raise ValueError(f"There is no position {wrong[0]}; positions go from 0 to {stream.shape[1] - 1}.")
+    if top < 1:
+        raise ValueError(f"top must be at least 1; it is {top}.")
+    stream = stream[:, places]
+    moved = stream if translate is None else translate(stream)
+    layers, count = stream.shape[:2]
+    found: dict[str, list] = {"ids": [], "probabilities": [], "answer": [], "rank": [], "probability": [], "kl": []}
+    width = len(trace.unembed(stream[-1, :1])[0]) if count else 1
+    at_once = max(1, CELLS // width)
+    for start in range(0, count, at_once):
+        part = slice(start, start + at_once)
+        last = _log_softmax(trace.unembed(stream[-1, part]))
+        answer = last.argmax(-1)
+        each = []
+        for layer in range(layers):
+            report((start + layer * min(at_once, count - start) / layers) / count, f"Layer {layer}")
+            here = last if layer == layers - 1 else _log_softmax(trace.unembed(moved[layer, part]))
+            each.append(_seen(here, last, answer, top))
+        for name, values in zip(("ids", "probabilities", "rank", "probability", "kl"), zip(*each, strict=True), strict=True):
+            found[name].append(np.stack(values))
+        found["answer"].append(answer)
+    kept = min(top, width)
+    empty = {"ids": (layers, 0, kept), "probabilities": (layers, 0, kept), "answer": (0,)}
+    joined = {
+        name: np.concatenate(parts, axis=0 if name == "answer" else 1) if parts else np.zeros(empty.get(name, (layers, 0)))
+        for name, parts in found.items()
+    }
+    return Lens(places, **joined)
+
+
+def logit_lens(model: LanguageModel, trace: Trace, top: int = 5) -> pd.DataFrame:
+    """What each layer would predict if the model stopped there: columns layer, position, rank, id, text, probability.
+
+    layer: 0 after the embedding, l after block l − 1; rank: 1 to `top`. The last layer is what the model predicts.
+    Errors: ValueError without a language-model head. Source: nostalgebraist 2020, "interpreting GPT: the logit lens".
+    """
+    return _table(model, lens(trace, top=top))
+
+
+def tuned_lens(model: LanguageModel, trace: Trace, top: int = 5) -> pd.DataFrame:
+    """As `logit_lens`, with the stream of each layer first translated to what the last would make of it.
+
+    Errors: ValueError for a model without a tuned lens: those that ship have one. Source: Belrose et al. 2023, "Eliciting Latent
+    Predictions from Transformers with the Tuned Lens".
+    """
+    translate = translator(model)
+    if translate is None:
+        raise ValueError(f"There is no tuned lens for {model.info.name}: it takes training. The models that ship have one.")
+    return _table(model, lens(trace, top=top, translate=translate))
+
+
+def translator(model: LanguageModel) -> Translator | None:
+    """The tuned lens of a model, or None where it has none."""
+    from models.scratch.tuned_lens import tuned_lens_of
+
+    return tuned_lens_of(model.info.name)
+
+
+def _table(model: LanguageModel, seen: Lens) -> pd.DataFrame:
+    import pandas as pd  # here, because it takes long to import and a first page needs none
+
+    layer, position, rank = np.indices(seen.ids.shape)
+    ids = seen.ids.ravel()
+    texts = {int(id): model.token_text(int(id)) for id in np.unique(ids)}
+    return pd.DataFrame(
+        {
+            "layer": layer.ravel(),
+            "position": seen.positions[position.ravel()],
+            "rank": rank.ravel() + 1,
+            "id": ids,
+            "text": [texts[int(id)] for id in ids],
+            "probability": seen.probabilities.ravel(),
+        }
+    )
+
+
+def _log_softmax(logits: np.ndarray) -> np.ndarray:
+    """ln p along the last axis: float32, the sum in float64."""
+    shifted = logits - logits.max(-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(-1, dtype=np.float64, keepdims=True)).astype(np.float32)
+
+
+def _seen(here: np.ndarray, last: np.ndarray, answer: np.ndarray, top: int) -> tuple[np.ndarray, ...]:
+    """ids, probabilities, rank, probability and kl of one layer. here, last: ln p, [position, vocabulary]."""
+    top = min(top, here.shape[-1])
+    best = np.argpartition(-here, top - 1, axis=-1)[:, :top]
+    values = np.take_along_axis(here, best, -1)
+    order = np.lexsort((best, -values), axis=-1)
+    best, values = np.take_along_axis(best, order, -1), np.take_along_axis(values, order, -1)
+    given = np.take_along_axis(here, answer[:, None], -1)
+    rank = (here > given).sum(-1) + 1
+    shares = np.exp(last)
+    kl = np.sum(shares * np.subtract(last, here, out=np.zeros_like(last), where=shares > 0), axis=-1, dtype=np.float64)
+    return best, np.exp(values.astype(np.float64)), rank, np.exp(given[:, 0].astype(np.float64)), np.maximum(0, kl)

@@ -1,0 +1,50 @@
+"""Hidden states as files for other tools: TensorBoard's projector, and arrays for a notebook."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+
+def projector_files(vectors: np.ndarray, columns: Mapping[str, Sequence[object]]) -> dict[str, bytes]:
+    """vectors.tsv and metadata.tsv, as TensorBoard's projector (and projector.tensorflow.org) loads them.
+
+    vectors: [row, d], written to six significant digits, one row a line. columns: a name and a value for each row; a single
+    column has no line for its name, as the projector wants it. Tabs and line breaks in values become "⇥" and "↵".
+    Errors: ValueError where a column is not as long as the vectors.
+    """
+    vectors = np.asarray(vectors)
+    for name, values in columns.items():
+        if len(values) != len(vectors):
+            raise ValueError(f"The column “{name}” has {len(values)} values for {len(vectors)} vectors.")
+    table = io.BytesIO()
+    np.savetxt(table, vectors, fmt="%.6g", delimiter="\t")
+    lines = ["\t".join(columns)] if len(columns) > 1 else []
+    lines += ["\t".join(_cell(one) for one in row) for row in zip(*columns.values(), strict=True)]
+    return {"vectors.tsv": table.getvalue(), "metadata.tsv": ("\n".join(lines) + "\n").encode()}
+
+
+def layer_rows(hidden: np.ndarray, columns: Mapping[str, Sequence[object]]) -> tuple[np.ndarray, dict[str, list[object]]]:
+    """Every token of every layer as a row: vectors [(layers + 1) · position, d_model], and columns to go with them.
+
+    columns: a value for each position; "layer" (embedding, L0, …) and "norm" (the length of the vector) are added.
+    """
+    layers = ["embedding", *(f"L{i}" for i in range(len(hidden) - 1))]
+    rows = {name: list(values) * len(hidden) for name, values in columns.items()}
+    rows["layer"] = [layer for layer in layers for _ in range(hidden.shape[1])]
+    rows["norm"] = [f"{one:.6g}" for one in np.linalg.norm(hidden, axis=-1).ravel()]
+    return hidden.reshape(-1, hidden.shape[-1]), rows
+
+
+def npz(**arrays: np.ndarray) -> bytes:
+    """Arrays as one compressed file, which `numpy.load` opens."""
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)
+    return file.getvalue()
+
+
+def _cell(value: object) -> str:
+    text = str(value).replace("\t", "⇥").replace("\r\n", "↵").replace("\n", "↵").replace("\r", "↵")
+    return "".join("↵" if one in "\v\f\x1c\x1d\x1e\x85\u2028\u2029" else one for one in text) or "∅"

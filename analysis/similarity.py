@@ -1,0 +1,76 @@
+"""How alike the heads of a model look in one text, and a map on which like heads lie together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.statistics import Report, entropy_of, silent
+from models.trace import Attention
+
+CELLS = 2**16  # weights of each head that are compared at a time
+AT_MOST = 2**31  # cells compared in all, some ten seconds of work; beyond, queries are taken at even steps
+
+
+def compared_queries(attention: Attention) -> list[int]:
+    """The queries at which `head_divergence` compares heads: all, or as many at even steps as it takes a few seconds for."""
+    count = attention.layers * attention.heads
+    fit = max(1, AT_MOST // max(1, count * count * len(attention.keys) // 2))
+    queries = len(attention.queries)
+    if queries <= fit:
+        return list(range(queries))
+    return np.linspace(0, queries - 1, fit).round().astype(int).tolist() if fit > 1 else [queries - 1]
+
+
+def head_divergence(attention: Attention, report: Report = silent) -> np.ndarray:
+    """Jensen-Shannon divergence between the heads of a model, in bits, the mean over `compared_queries`.
+
+    Returns float64 [heads of all layers, the same]; head h of layer l is l · heads + h. JS(p, q) = H((p + q) / 2) −
+    (H(p) + H(q)) / 2, in 0..1: 0 for heads that look alike, 1 for heads that never look at the same key. Its square root is a
+    distance (Endres and Schindelin 2003); Clark et al. 2019 compare heads by it. report(share, words) may raise to stop it.
+    """
+    queries, count = compared_queries(attention), attention.layers * attention.heads
+    rows = np.concatenate([attention[layer][:, queries] for layer in range(attention.layers)])  # [all heads, query, key]
+    own = entropy_of(rows).sum(-1)  # nats, summed over the queries
+    rows = rows[:, (rows > 0).any(0)]  # [all heads, cell]: what nobody looks at adds nothing
+    negative = np.zeros((count, count))  # Σ m ln m, m = (p + q) / 2
+    steps = range(0, rows.shape[1], CELLS)
+    for step, start in enumerate(steps):
+        part = rows[:, start : start + CELLS]
+        for one in range(count - 1):
+            if one % 16 == 0:
+                report((step + one / count) / len(steps), "Comparing heads")
+            mean = (part[one] + part[one + 1 :]) / 2
+            negative[one, one + 1 :] += np.einsum("hc,hc->h", mean, np.log(mean + np.float32(1e-30)))
+    negative += negative.T
+    found = (-negative - (own[:, None] + own) / 2) / np.log(2) / len(queries)
+    np.fill_diagonal(found, 0)
+    return np.clip(found, 0, 1)
+
+
+@dataclass(frozen=True)
+class HeadMap:
+    """points: float64 [heads of all layers, 2]; explained: the share of all squared distance that these hold, in 0..1."""
+
+    points: np.ndarray
+    explained: float
+
+
+def head_map(divergence: np.ndarray) -> HeadMap:
+    """Heads in the plane, as far apart as they can be at once: classical scaling (Torgerson 1952) of √JS.
+
+    divergence: [head, head], as `head_divergence` gives it. The same divergence gives the same map; which way it is turned means
+    nothing. Errors: ValueError for what is not square and symmetric.
+    """
+    divergence = np.asarray(divergence, dtype=np.float64)
+    if divergence.ndim != 2 or divergence.shape[0] != divergence.shape[1] or not np.allclose(divergence, divergence.T):
+        raise ValueError(f"Divergences of shape {list(divergence.shape)}: give one for each pair of heads, [head, head].")
+    centred = divergence - divergence.mean(0) - divergence.mean(1)[:, None] + divergence.mean()
+    values, vectors = np.linalg.eigh(-centred / 2)
+    values = np.maximum(0, values)
+    points = np.zeros((len(divergence), 2))
+    for axis in range(min(2, len(divergence))):
+        along = vectors[:, -1 - axis] * np.sqrt(values[-1 - axis])
+        points[:, axis] = along * (np.sign(along[np.abs(along).argmax()]) or 1)
+    return HeadMap(points, float(values[-2:].sum() / values.sum()) if values.sum() > 0 else 1.0)

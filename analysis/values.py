@@ -1,0 +1,27 @@
+"""Attention weighed by what it brings: how long the vectors are that a token adds to another."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analysis.paths import Step
+from models.language_model import LanguageModel
+from models.trace import Trace
+
+
+def value_weights(model: LanguageModel, trace: Trace, step: Step | tuple[str, int]) -> np.ndarray:
+    """‖Σ_h P_h[q, k] v_h[k] W_O,h‖, the length of what a key adds to a query through all heads together: float32 [1, query, key].
+
+    The heads' vectors are summed before the length is taken, so what they cancel does not count; the dimension of one stands
+    where the heads were. step: a `Step`, or the kind of attention and the layer. v has its bias in it, W_O has none: a bias is
+    the same for all keys. Errors: ValueError where values or W_O are not known.
+    Source: Kobayashi et al. 2020, "Attention is Not Only a Weight: Analyzing Transformers with Vector Norms".
+    """
+    kind, layer = (step.kind, step.layer) if isinstance(step, Step) else step
+    attention = trace.attention[kind]
+    value, output = attention.v(layer), model.output_weights(kind, layer)
+    brought = np.matmul(value, output).transpose(1, 0, 2).astype(np.float64)  # [key, heads, d_model]
+    products = brought @ brought.transpose(0, 2, 1)  # [key, heads, heads], which saves a vector for each query and key
+    weights = attention[layer].transpose(2, 1, 0).astype(np.float64)  # [key, query, heads]
+    squared = ((weights @ products) * weights).sum(-1)  # [key, query]
+    return np.sqrt(np.maximum(squared, 0.0)).T[None].astype(np.float32)

@@ -1,0 +1,69 @@
+"""Whether the heads of cross-attention look at the word that is being translated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from models.tokens import Token
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from models.language_model import LanguageModel
+
+Pair = tuple[str, str, list[tuple[str, str]]]  # a text, its translation, and which of its words stand for which: (said, source)
+
+
+def word_alignment(model: LanguageModel, pairs: Sequence[Pair]) -> pd.DataFrame:
+    """For each head of cross-attention, the share of words whose strongest source word is the right one.
+
+    A word is looked up in the rows that predict its tokens (those of the tokens before them), on the mean of these; a source word
+    gets the sum of what its tokens get. The end token and punctuation are no words.
+    Returns a DataFrame: layer, head, share. Errors: ValueError for a word that does not stand once in its text, and for a model
+    that has one stack.
+    """
+    import pandas as pd
+
+    if model.info.kind != "encoder-decoder":
+        raise ValueError(f"{model.info.name} has no cross-attention. Take an encoder-decoder.")
+    right, count = np.zeros((model.info.decoder_layers, model.info.decoder_heads)), 0
+    for source, target, links in pairs:
+        trace = model.trace(source, target)
+        cross = trace.attention["cross"]
+        weights = np.stack([cross[layer] for layer in range(cross.layers)])  # [layers, heads, query, key]
+        words = [match.span() for match in re.finditer(r"\w+", source)]
+        keys = [tokens_in(trace.tokens, *span) for span in words]
+        for said, meant in links:
+            rows = [position - 1 for position in tokens_in(trace.target, *place(said, target))]
+            row = weights[:, :, rows].mean(2)  # [layers, heads, key]
+            got = np.stack([row[..., key].sum(-1) for key in keys], axis=-1)  # [layers, heads, word]
+            right += got.argmax(-1) == words.index(place(meant, source))
+            count += 1
+    layers, heads = np.indices(right.shape)
+    return pd.DataFrame({"layer": layers.ravel(), "head": heads.ravel(), "share": (right / max(1, count)).ravel()})
+
+
+def read_links(text: str) -> list[Pair]:
+    """Lines of source TAB translation TAB links, each "said=source", as the list in `models/weights/translator`."""
+    found = []
+    for line in text.splitlines():
+        source, target, links = line.split("\t")
+        found.append((source, target, [tuple(link.split("=")) for link in links.split()]))
+    return found
+
+
+def place(word: str, text: str) -> tuple[int, int]:
+    """Where a word stands. Errors: ValueError where it is not there once."""
+    found = [match.span() for match in re.finditer(r"\w+", text) if match.group() == word]
+    if len(found) != 1:
+        raise ValueError(f"“{word}” stands {len(found)} times in “{text}”. Name words that stand there once.")
+    return found[0]
+
+
+def tokens_in(tokens: Sequence[Token], start: int, end: int) -> list[int]:
+    """Positions of the tokens that have characters of text[start:end], the space before a word aside."""
+    return [i for i, token in enumerate(tokens) if token.start < end and token.end > start]

@@ -1,0 +1,76 @@
+"""The from-scratch encoder-decoder as a LanguageModel: it says a text again, token by token, in another language."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from models.decoding import Said, beam
+from models.prefix import Encoded
+from models.recorder import recording
+from models.scratch.model import ScratchModel, ids
+from models.scratch.transformer import MultiHeadAttention, Stack
+from models.tokens import Token
+from models.trace import Attention, Trace
+
+
+class EncoderDecoderModel(ScratchModel):
+    """An encoder and a decoder of our own with the tokenizer that they share. What the encoder made of a text is remembered."""
+
+    def tokenize(self, text: str) -> list[Token]:
+        """The text's tokens, then the end."""
+        return [*self.vocabulary.body(text), self.vocabulary.sign(self.vocabulary.end, len(text))]
+
+    def translate(self, text: str, width: int = 4) -> list[Said]:
+        """The answers to a text that beam search of this width finds, the best first; `text_of` spells them."""
+        memory = self._encoded(self._fitting(self.tokenize(text))[0]).out
+
+        def following(said: list[tuple[int, ...]]) -> np.ndarray:
+            with torch.inference_mode():
+                stream = self.network.hidden(torch.tensor(said), memory.expand(len(said), -1, -1))
+                return self.network.unembed(stream[:, -1]).numpy()
+
+        return beam(following, self.vocabulary.start, self.vocabulary.end, width, self.room - 1)
+
+    def text_of(self, said: Said) -> str:
+        return self.vocabulary.tokenizer.decode([id for id in said.ids if not self.is_special(id)])
+
+    def _trace(self, text: str, tokens: list[Token], cut: int, target: str) -> Trace:
+        known = self._encoded(tokens)
+        said, _ = self._fitting(self.vocabulary.tokens(target))
+        with torch.inference_mode(), recording() as record:
+            self.network.hidden(ids([said]), known.out)
+        attention = {
+            "encoder": Attention(tokens, tokens, known.attention._calls, rotary=self._rotary),
+            "decoder": Attention(said, said, record.calls[::2], rotary=self._rotary),
+            "cross": Attention(said, tokens, record.calls[1::2]),
+        }
+        hidden = {"encoder": known.hidden, "decoder": torch.stack(record.hidden["decoder"]).numpy()}
+        return Trace(text, tokens, attention, hidden, cut, self._unembed, said)
+
+    def _encoded(self, tokens: list[Token]) -> Encoded:
+        read = tuple(token.id for token in tokens)
+        known = self._recent.get(read)
+        if known is None:
+            with torch.inference_mode(), recording() as record:
+                out = self.network.encode(ids([tokens]))
+            hidden = torch.stack(record.hidden["encoder"]).numpy()  # [layers + 1, position, d_model]
+            known = Encoded(Attention(tokens, tokens, record.calls, rotary=self._rotary), hidden, out)
+            self._recent.keep(read, known)
+        return known
+
+    @property
+    def _stack(self) -> Stack:
+        return self.network.encoder
+
+    def _stream(self, read: Tensor, said: Tensor) -> Tensor:
+        return self.network.hidden(said, self.network.encode(read))
+
+    def _by_kind(self, recorded: list) -> dict[str, list]:
+        layers = self.info.layers
+        return {"encoder": recorded[:layers], "decoder": recorded[layers::2], "cross": recorded[layers + 1 :: 2]}
+
+    def _attention(self, kind: str, layer: int) -> MultiHeadAttention:
+        stack = self.network.encoder if kind == "encoder" else self.network.decoder
+        return stack.blocks[layer].cross if kind == "cross" else stack.blocks[layer].attention

@@ -1,0 +1,77 @@
+"""One step of learning: the loss, the learning rate at each step, and what the gradients do to the weights."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+IGNORED = -100  # as a target: a position that is not predicted
+
+
+class DivergedError(ValueError):
+    """The loss or its gradients are no numbers any more; the weights are those from before."""
+
+
+def smoothed_loss(logits: Tensor, targets: Tensor, smoothing: float = 0.0) -> Tensor:
+    """Mean over the targets of −Σ_v q_v log p_v in nats, q being 1 − ε on the target and ε / V more on every token alike.
+
+    logits: [..., vocabulary], of any float type; targets: int [...], IGNORED where nothing is predicted. smoothing: ε, 0 for the
+    plain cross entropy. Source: Szegedy et al. 2016, "Rethinking the Inception Architecture", section 7.
+    Errors: ValueError when ε is not from 0 to 1, and when no target is left.
+    """
+    if not 0 <= smoothing <= 1:
+        raise ValueError(f"Label smoothing is a share, from 0 to 1; it is {smoothing}.")
+    predicted = targets != IGNORED
+    if not predicted.any():
+        raise ValueError("There is nothing to predict: every target is ignored.")
+    logs = logits[predicted]
+    logs = logs.to(torch.promote_types(logs.dtype, torch.float32)).log_softmax(-1)  # [predicted, vocabulary]
+    right = logs.gather(-1, targets[predicted, None])[:, 0]  # [predicted]
+    return -((1 - smoothing) * right + smoothing * logs.mean(-1)).mean()
+
+
+def noam(step: int, d_model: int, warmup: int) -> float:
+    """The learning rate at a step, from 1 on: d_model^-0.5 · min(step^-0.5, step · warmup^-1.5).
+
+    It rises in a straight line to (d_model · warmup)^-0.5 at step `warmup`, and falls with the root of the step from there.
+    Source: Vaswani et al. 2017, "Attention Is All You Need", eq. 3. Errors: ValueError for a step or a warm-up below 1.
+    """
+    if step < 1 or warmup < 1:
+        raise ValueError(f"Steps and warm-up count from 1; they are {step} and {warmup}.")
+    return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+
+
+def adamw(
+    model: nn.Module, rate: float = 3e-4, decay: float = 0.1, betas: tuple[float, float] = (0.9, 0.95)
+) -> torch.optim.AdamW:
+    """Adam, with the weights themselves shrinking by rate · decay a step: matrices and embeddings do, biases and norms do not.
+
+    Source: Loshchilov and Hutter 2019, "Decoupled Weight Decay Regularization", algorithm 2.
+    """
+    parameters = [one for one in model.parameters() if one.requires_grad]
+    groups = [
+        {"params": [one for one in parameters if one.dim() >= 2], "weight_decay": decay},
+        {"params": [one for one in parameters if one.dim() < 2], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW([group for group in groups if group["params"]], lr=rate, betas=betas)
+
+
+def update(model: nn.Module, optimizer: torch.optim.Optimizer, loss: Tensor, rate: float, clip: float = 1.0) -> float:
+    """One step down the gradient of a loss, which is scaled down to norm `clip` where it is longer.
+
+    Returns the norm of the gradient before that. Source of clipping: Pascanu, Mikolov and Bengio 2013, "On the difficulty of
+    training recurrent neural networks", algorithm 1. Errors: DivergedError, with the weights left as they are, when the loss or
+    the norm is infinite or no number.
+    """
+    optimizer.zero_grad(set_to_none=True)
+    loss.backward()
+    norm = float(nn.utils.clip_grad_norm_(model.parameters(), clip))
+    if not (math.isfinite(norm) and math.isfinite(loss.item())):
+        optimizer.zero_grad(set_to_none=True)
+        raise DivergedError(f"The loss is {loss.item():.3g} and the norm of its gradient {norm:.3g}. Try a lower learning rate.")
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    optimizer.step()
+    return norm

@@ -1,0 +1,116 @@
+"""Toy tasks that a small transformer learns in a minute: each makes examples of one length, and says what can be known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+@dataclass(frozen=True)
+class Task:
+    """make(generator): an example as (given, answer), whose characters together are always `length`; the answer follows from what
+    was given, so that a model can know every character of it. Characters are ASCII, a token each."""
+
+    name: str
+    says: str  # what is to be learned, in a sentence
+    length: int
+    make: Callable[[np.random.Generator], tuple[str, str]]
+
+    def example(self, generator: np.random.Generator) -> tuple[str, str]:
+        given, answer = self.make(generator)
+        assert len(given) + len(answer) == self.length
+        return given, answer
+
+    def batch(self, generator: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray]:
+        """Characters as codes, int64 [rows, length], and which of them belong to the answer, bool [rows, length]."""
+        texts = [self.example(generator) for _ in range(rows)]
+        codes = np.array([list((given + answer).encode("ascii")) for given, answer in texts], dtype=np.int64)
+        known = np.array([[False] * len(given) + [True] * len(answer) for given, answer in texts])
+        return codes, known
+
+
+def copy(length: int = 10) -> Task:
+    """Say the same letters again after a bar."""
+    return _turned("copy", "Say the letters again.", length, lambda letters: letters)
+
+
+def reverse(length: int = 10) -> Task:
+    """Say the letters backwards after a bar."""
+    return _turned("reverse", "Say the letters backwards.", length, lambda letters: letters[::-1])
+
+
+def sort(length: int = 8) -> Task:
+    """Say the letters in the order of the alphabet after a bar."""
+    return _turned("sort", "Say the letters in the order of the alphabet.", length, sorted)
+
+
+def repeat(length: int = 40, alphabet: str = LETTERS) -> Task:
+    """Random letters that come again: from the second round on each is known by looking back to what followed last time.
+
+    The rounds are of another length in every example, so that counting does not help: it takes induction heads (Olsson et al.
+    2022, "In-context Learning and Induction Heads").
+    """
+
+    def make(generator: np.random.Generator) -> tuple[str, str]:
+        period = int(generator.integers(length // 4, length // 2 + 1))
+        piece = "".join(generator.permutation(list(alphabet))[:period])  # no letter twice in a round: what follows it is certain
+        text = (piece * (length // period + 1))[:length]
+        return text[: period + 1], text[period + 1 :]
+
+    if not 8 <= length <= 2 * len(alphabet):
+        raise ValueError(f"Repeated letters take from 8 to {2 * len(alphabet)} characters; {length} were asked for.")
+    return Task("repeat", "Letters come again: find what followed last time.", length, make)
+
+
+def dates() -> Task:
+    """Write a date as numbers: “ 7 Mar 2019|2019-03-07”."""
+
+    def make(generator: np.random.Generator) -> tuple[str, str]:
+        day, month, year = int(generator.integers(1, 29)), int(generator.integers(12)), int(generator.integers(1900, 2100))
+        return f"{day:2d} {MONTHS[month]} {year}|", f"{year}-{month + 1:02d}-{day:02d}"
+
+    return Task("dates", "Write the date as numbers.", 22, make)
+
+
+def text(typed: str, length: int = 48) -> Task:
+    """Stretches of a text that somebody typed, in which every character is to be foreseen. Characters beyond ASCII become “?”.
+
+    Errors: ValueError when the text is shorter than a stretch.
+    """
+    codes = typed.encode("ascii", "replace").decode()
+    if len(codes) < length:
+        raise ValueError(
+            f"To learn from a text takes at least {length} characters; this one has {len(codes)}. Type more, or choose a task."
+        )
+
+    def make(generator: np.random.Generator) -> tuple[str, str]:
+        start = int(generator.integers(len(codes) - length + 1))
+        return codes[start], codes[start + 1 : start + length]
+
+    return Task("text", "Foresee the next character of your text.", length, make)
+
+
+def _turned(name: str, says: str, length: int, turn: Callable) -> Task:
+    if not 1 <= length <= 40:
+        raise ValueError(f"This task takes from 1 to 40 letters; {length} were asked for.")
+
+    def make(generator: np.random.Generator) -> tuple[str, str]:
+        letters = "".join(generator.choice(list(LETTERS), length))
+        return letters + "|", "".join(turn(letters))
+
+    return Task(name, says, 2 * length + 1, make)
+
+
+TASKS: dict[str, Callable[..., Task]] = {
+    "repeat": repeat,
+    "copy": copy,
+    "reverse": reverse,
+    "sort": sort,
+    "dates": dates,
+    "text": text,
+}

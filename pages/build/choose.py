@@ -1,0 +1,77 @@
+"""The parts and sizes of a transformer as widgets, each in the link."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import streamlit as st
+
+from models.scratch.config import (
+    COMPUTED,
+    FEEDFORWARDS,
+    KINDS,
+    NORMS,
+    PATTERNS,
+    PLACES,
+    POSITIONS,
+    SCORES,
+    TransformerConfig,
+)
+from ui import state
+
+DEFAULTS = {one.name: one.default for one in fields(TransformerConfig)}
+NAMES = {
+    "kind": "Stacks", "layers": "Layers", "d_model": "Width (d_model)", "heads": "Heads", "kv_heads": "Key heads (0: all)",
+    "d_ff": "Feed-forward (d_ff)", "vocabulary": "Vocabulary", "context": "Context", "positions": "Positions", "norm": "Norm",
+    "norm_place": "Norm stands", "feedforward": "Activation", "experts": "Experts", "experts_used": "Used by a token",
+    "score": "Score", "temperature": "Temperature", "computed": "Computed", "features": "Features", "pattern": "Pattern",
+    "window": "Window", "random_keys": "Random keys", "global_tokens": "Global tokens", "qk_norm": "Normalise q and k",
+    "bias": "Biases", "tied": "Unembedding tied", "embedding_norm": "Norm after the embedding",
+    "head_transform": "Layer before the unembedding",
+}  # fmt: skip
+CHOICES = {
+    "kind": KINDS, "positions": POSITIONS, "norm": NORMS, "norm_place": PLACES, "feedforward": FEEDFORWARDS, "score": SCORES,
+    "computed": COMPUTED, "pattern": PATTERNS,
+}  # fmt: skip
+GROUPS = {
+    "Sizes": ("kind", "layers", "d_model", "heads", "kv_heads", "d_ff", "vocabulary", "context"),
+    "Order and norm": ("positions", "norm", "norm_place", "qk_norm", "embedding_norm"),
+    "Attention": ("pattern", "window", "random_keys", "global_tokens", "score", "temperature", "computed", "features"),
+    "Feed-forward and ends": ("feedforward", "experts", "experts_used", "bias", "tied", "head_transform"),
+}
+SIMPLE = ("kind", "layers", "d_model", "heads", "positions")  # what a beginner chooses
+LIMITS = {
+    "layers": 96,
+    "d_model": 16_384,
+    "heads": 256,
+    "kv_heads": 256,
+    "d_ff": 65_536,
+    "vocabulary": 1_000_000,
+    "context": 131_072,
+}
+
+
+def config() -> TransformerConfig:
+    """The transformer that is chosen. Errors: ValueError, a sentence, for parts and sizes that do not fit together."""
+    if state.level() == "beginner":
+        return TransformerConfig(**{name: _widget(name) for name in SIMPLE})
+    found = {}
+    for number, (group, names) in enumerate(GROUPS.items()):
+        with st.expander(group, expanded=number == 0):
+            left, right = st.columns(2)
+            for i, name in enumerate(names):
+                with (left, right)[i % 2]:
+                    found[name] = _widget(name)
+    return TransformerConfig(**found)
+
+
+def _widget(name: str):
+    key, default, title = f"build-{name}", DEFAULTS[name], NAMES[name]
+    if name in CHOICES:
+        return st.selectbox(title, CHOICES[name], CHOICES[name].index(default), key=key, bind="query-params")
+    if isinstance(default, bool):
+        return st.toggle(title, default, key=key, bind="query-params")
+    if isinstance(default, float):
+        return st.number_input(title, 0.01, 100.0, default, 0.1, key=key, bind="query-params")
+    least = 0 if name == "kv_heads" else 1
+    return int(st.number_input(title, least, LIMITS.get(name, 100_000), default, key=key, bind="query-params"))

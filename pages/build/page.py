@@ -1,0 +1,47 @@
+"""Page "Build": a transformer put together by its parts, drawn, reckoned and measured on the text that is typed."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from pages.build import choose, parts
+from ui import shell, state
+from ui.show import picture
+from ui.text import plain
+
+HERE = Path(__file__).parent
+PARTS = {
+    "Architecture": parts.diagram,
+    "Cost": parts.costs,
+    "Masks": parts.masks,
+    "Positions": parts.positions,
+    "Why √d": parts.root,
+}
+SIMPLE = ("Architecture", "Cost", "Masks", "Positions")
+
+
+def draw(model, trace) -> None:
+    names = SIMPLE if state.level() == "beginner" else tuple(PARTS)
+    state.check_link("build", tuple(PARTS), "the part")
+    if st.session_state.get("build", names[0]) not in names:
+        st.session_state["build"] = names[0]
+    left, right = st.container(key="look").columns([4, 8], gap="medium")  # on a phone the picture comes first
+    with left:
+        st.markdown("##### Its parts")
+        try:
+            config = choose.config()
+        except ValueError as error:
+            st.error(plain(str(error)), icon=":material/report:")
+            config = None
+    with right:
+        look = st.segmented_control(
+            "Look", names, default=names[0], required=True, key="build", bind="query-params", label_visibility="collapsed"
+        )
+        if config is None:
+            st.info("These parts do not fit together yet: the sentence beside says which.")
+            return
+        with picture(f"The part “{look}”"):
+            PARTS[look](HERE, config, len(trace.tokens), len(trace.target) or len(trace.tokens))
+
+
+shell.live(draw)

@@ -1,0 +1,85 @@
+"""A config as a diagram: its stacks as boxes, with the shapes that a text takes on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from models.scratch.config import TransformerConfig
+from viz.architecture import Box
+
+POSITIONS = {
+    "sinusoidal": "+ sin and cos waves of rising length",
+    "learned": "+ a learned vector for each position",
+}
+IN_ATTENTION = {
+    "rotary": "q and k turned by position × frequency",
+    "alibi": "score − slope × distance",
+    "relative": "score + a learned number for the distance",
+}
+FEEDFORWARD = {
+    "relu": "W↓ max(0, W↑ x)",
+    "gelu": "W↓ GELU(W↑ x)",
+    "gelu-tanh": "W↓ GELU(W↑ x), by tanh",
+    "swiglu": "W↓ (SiLU(W x) * W↑ x)",
+}
+SCORE = {"dot": "q·k / √{e}", "multiplicative": "qᵀ W k", "additive": "wᵀ tanh(q + k)"}
+
+
+def columns(config: TransformerConfig, length: int, target: int) -> Sequence[tuple[str, Sequence[Box]]]:
+    """What `viz.architecture` draws, for a text of `length` tokens and a target of `target`."""
+    if config.kind != "encoder-decoder":
+        return [("", _stack(config, length, config.kind == "encoder", None))]
+    return [("Encoder", _stack(config, length, True, None, ends=False)), ("Decoder", _stack(config, target, False, length))]
+
+
+def _stack(c: TransformerConfig, n: int, both_ways: bool, source: int | None, ends: bool = True) -> list[Box]:
+    stream, norm = f"[{n:,}, {c.d_model:,}]", {"rms": "RMSNorm", "layer": "LayerNorm"}[c.norm]
+    boxes = [Box("Embedding", stream, f"a vector for each of {c.vocabulary:,} tokens")]
+    if c.positions in POSITIONS:
+        boxes.append(Box("Positions", stream, POSITIONS[c.positions]))
+    if c.embedding_norm:
+        boxes.append(Box(norm, stream))
+    inside = _sublayer(c, norm, stream, _attention(c, n, n, "Self-attention", both_ways))
+    if source is not None:
+        inside += _sublayer(
+            c, norm, stream, _attention(c, n, source, "Cross-attention", True, "keys and values from the encoder")
+        )
+    inside += _sublayer(c, norm, stream, _feedforward(c, n, stream))
+    boxes.append(Box("Block", stream, parts=tuple(inside), times=c.layers))
+    if c.norm_place == "before":
+        boxes.append(Box(norm, stream))
+    if ends:
+        if c.head_transform:
+            boxes.append(Box("Dense, GELU, norm", stream))
+        boxes.append(
+            Box("Unembedding", f"[{n:,}, {c.vocabulary:,}]", "logits; the embedding turned round" if c.tied else "logits")
+        )
+    return boxes
+
+
+def _sublayer(c: TransformerConfig, norm: str, stream: str, part: Box) -> list[Box]:
+    """The part with its norm before or after it."""
+    return [Box(norm, stream), part] if c.norm_place == "before" else [part, Box(norm, stream)]
+
+
+def _attention(c: TransformerConfig, n: int, m: int, name: str, both_ways: bool, beside: str = "") -> Box:
+    cross = bool(beside)
+    shared = "" if c.key_heads == c.heads else f", k and v [{c.key_heads}, {m:,}, {c.d_head}]"
+    where = "" if cross else IN_ATTENTION.get(c.positions, "")
+    note = f"q [{c.heads}, {n:,}, {c.d_head}]{shared}"
+    if c.computed == "exact":
+        seen = [] if cross or both_ways else ["the past"]
+        seen += [] if cross or c.pattern == "full" else [f"{c.pattern} pattern"]
+        score = SCORE[c.score].format(e=c.d_head) + (f" / {c.temperature:g}" if c.temperature != 1 else "")
+        sees = f", over {' in a '.join(seen)}" if seen else ""
+        note += f"; softmax({score}){sees}: [{c.heads}, {n:,}, {m:,}]"
+    else:
+        note += f"; {c.computed}, {c.features} {'features' if c.computed == 'performer' else 'slots'}, no [{n:,}, {m:,}] matrix"
+    return Box(name, f"[{n:,}, {c.d_model:,}]", note + (f"; {where}" if where else ""), added=True, beside=beside)
+
+
+def _feedforward(c: TransformerConfig, n: int, stream: str) -> Box:
+    note = f"{FEEDFORWARD[c.feedforward]}, inside [{n:,}, {c.d_ff:,}]"
+    if c.experts > 1:
+        note = f"each token by {c.experts_used} of {c.experts} experts; {note}"
+    return Box("Feed-forward", stream, note, added=True)

@@ -1,0 +1,139 @@
+"""What this page asks: which tokens one position of the text goes back to, method by method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from analysis import Attribution, Scope, paragraph
+from analysis.attribution import FOLLOWING, METHODS
+from analysis.flow import pipes
+from models.tokens import Token
+from ui import jobs, scope, state
+from ui.words import words
+
+HERE = Path(__file__).parent
+FLOW = "attention flow"
+PLAIN = ("raw attention", "rollout", "attention × gradient")  # what a beginner meets
+A_PIPE = 1.5e-8  # seconds that the solver takes for a token and a pipe, as measured on one core
+LONG = 4.0  # seconds; flow that takes longer is offered between fewer tokens
+WINDOWS = (32, 64, 128, 256)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A position of `trace.read`, the prediction that is followed there (its token's id, or None), and the choices made."""
+
+    model: Any
+    trace: Any
+    position: int
+    token: int | None
+    choices: tuple[tuple[str, Any], ...]  # of `Attribution`
+
+    @property
+    def key(self) -> tuple:
+        """What everything here hangs on."""
+        ids = tuple((one.id, one.segment) for one in (*self.trace.tokens, *self.trace.target))
+        return ("flow", self.model.info.name, ids, len(self.trace.tokens), self.position, self.token, self.choices)
+
+    @cached_property
+    def attribution(self) -> Attribution:
+        return Attribution(self.model, self.trace, self.position, self.token, **dict(self.choices))
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Those that are shown at this level."""
+        return PLAIN if state.level() == "beginner" else METHODS
+
+    @property
+    def place(self) -> int:
+        """Of the position among all tokens, the source's first."""
+        return self.attribution.ways.place(self.position)
+
+    @cached_property
+    def seen(self) -> tuple[list[Token], list[list[int]], int]:
+        """The tokens that are shown, the source before the target; the places that each joins; where the target begins."""
+        kind = "cross" if self.trace.target else "self"
+        looked: Scope = scope.of(self.trace.attention[kind])
+        tokens, _, start = paragraph(self.trace, kind, looked, None, st.session_state.get("target") or "")
+        if kind == "self":
+            return tokens, looked.keys.groups, 0
+        before = len(self.trace.tokens)
+        return tokens, looked.keys.groups + [[before + i for i in group] for group in looked.queries.groups], start
+
+    @property
+    def chosen(self) -> int | None:
+        """Which of the shown tokens holds the position."""
+        return next((i for i, group in enumerate(self.seen[1]) if self.place in group), None)
+
+    def shown(self, scores: np.ndarray) -> np.ndarray:
+        """Scores [token] of what is shown: a word has the sum of its tokens' (NaN only where all are)."""
+        groups = [scores[group] for group in self.seen[1]]
+        found = np.array([np.nan if np.isnan(one).all() else np.nansum(one) for one in groups])
+        total = np.nansum(found)
+        return found / total if scope.options().get("renormalised") and total > 0 else found
+
+
+def title(method: str) -> str:
+    return words(HERE, f"title {method}") or method[0].upper() + method[1:]
+
+
+def answers(asked: Asked) -> dict[str, np.ndarray | str] | None:
+    """Scores by method, flow apart, or a sentence where there are none; None while they are under way."""
+
+    def work(report: Callable[[float, str], None]) -> dict[str, np.ndarray | str]:
+        found: dict[str, np.ndarray | str] = {}
+        several = [method for method in METHODS if method != FLOW]
+        for i, method in enumerate(several):
+            report(i / len(several), title_of[method])
+            try:
+                found[method] = asked.attribution.scores(method)
+            except ValueError as error:
+                found[method] = str(error)
+        found["pipes"] = np.array(pipes(asked.attribution.ways, asked.attribution.attention, asked.position))
+        return found
+
+    title_of = {method: title(method) for method in METHODS}  # words hang on the visitor's level, which a job does not know
+    return jobs.result(asked.key, work, "Following the attention back")
+
+
+def flow(asked: Asked, size: np.ndarray) -> np.ndarray | str | None:
+    """Attention flow; between fewer tokens, as the visitor chooses, where all would take long. None while it is under way."""
+    tokens, many = (int(one) for one in size)
+    seconds, most = tokens * many * A_PIPE, None
+    if seconds > LONG:
+        choices = [one for one in WINDOWS if one < tokens] + [0]
+        told = {0: f"all {tokens:,} tokens: about {seconds:,.0f} seconds"}
+        chosen = st.selectbox(
+            "Attention flow between", choices, 1, lambda one: told.get(one, f"the nearest {one} tokens"), key="flow-window",
+            help=f"Between all {tokens:,} tokens there are {many:,} pipes, which are looked at once a token.",
+        )  # fmt: skip
+        most = chosen or None
+    key = ("max-flow", *asked.key, most)
+    return jobs.result(key, lambda report: asked.attribution.flow(most, report), title(FLOW))
+
+
+def layers(asked: Asked) -> tuple[list[str], np.ndarray] | None:
+    """Scores after each layer, of the methods that have an answer, flow apart: float64 [layer, method, token]."""
+
+    def work(report: Callable[[float, str], None]) -> tuple[list[str], np.ndarray]:
+        count = asked.attribution.ways.layers
+        names, found = [], []
+        for method in methods:
+            report(len(names) / len(methods), title_of[method])
+            try:
+                found.append([asked.attribution.scores(method, layer) for layer in range(count)])
+                names.append(method)
+            except ValueError:
+                continue  # the page says why where the methods stand side by side
+        return names, np.array(found).transpose(1, 0, 2)
+
+    title_of = {method: title(method) for method in METHODS}
+    methods = [one for one in asked.methods if one != FLOW and (one not in FOLLOWING or asked.token is not None)]
+    return jobs.result(("by layer", *asked.key, *methods), work, "Following each layer back")

@@ -1,0 +1,52 @@
+"""Which token is asked about, and which prediction is followed there."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.flow.asked import HERE
+from ui import pick, shown, state
+from ui.show import choice, show
+from ui.text import plain
+from ui.words import say
+from viz import Card, Part, board, percent, token_chips
+from viz.tokens import label
+
+PREDICTIONS = 10  # to choose from
+
+
+def first(model, trace) -> int:
+    """The position that is asked about while none is chosen: a mask, or the last."""
+    return (model.places(trace) or [pick.newest(model, trace)])[0]
+
+
+def position(model, trace) -> int:
+    """The position that is asked about, among `trace.read`."""
+    kept = st.session_state.get("token")
+    return first(model, trace) if kept is None or kept >= len(trace.read) else kept
+
+
+def chips(model, trace, chosen: int) -> None:
+    """The tokens to choose from; a press asks about one, and pressed again it is let go."""
+    seen = shown.shown(trace.read)
+
+    def react() -> None:
+        pick.token(seen.places[choice("flow-chips")["value"]], first(model, trace))
+
+    view = token_chips(seen.tokens, seen.index(chosen), ids=False, link="" if trace.target else "flow")
+    show(board([Card([Part("chips", view)])], "The tokens"), "flow-chips", react)
+
+
+def token(model, trace, chosen: int) -> int | None:
+    """The id of the prediction that is followed: the likeliest, or as chosen; None for a model that predicts nothing."""
+    if trace.unembed is None:
+        say(HERE, "headless", name=plain(model.info.name))
+        return None
+    best = model.top(trace.logits_at(chosen), chosen, PREDICTIONS)
+    if model.info.mask and chosen not in model.places(trace):
+        say(HERE, "not covered", mask=plain(model.info.mask))
+    if state.level() == "beginner":
+        say(HERE, "follows", prediction=plain(f"“{best[0].text.strip()}”"), share=percent(best[0].probability))
+        return best[0].id
+    spelt = {one.id: f"“{label(one.text)}” {percent(one.probability)}" for one in best}
+    return st.selectbox("Follow the prediction", list(spelt), 0, spelt.get, key=f"follow-{hash((chosen, *spelt))}")

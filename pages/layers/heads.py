@@ -1,0 +1,32 @@
+"""A press on a cell of layers × heads: it opens that head on page "Attention"; a beginner reads about it here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from ui import pick, state
+
+ATTENTION = Path(__file__).parents[1] / "attention" / "page.py"
+
+
+def pressed(layer: int, head: int) -> None:
+    """Keep the head that was pressed, for `told`, or choose it, so that `follow` opens it."""
+    st.session_state["layers-head"] = (int(layer), int(head))
+    if state.level() != "beginner":
+        pick.head(int(layer), int(head))
+        st.session_state["layers-open"] = True
+
+
+def follow() -> None:
+    """Open page "Attention" if a head was pressed. Call it first thing in a run."""
+    if st.session_state.pop("layers-open", False):
+        st.session_state["view"] = "Head"
+        st.switch_page(ATTENTION, query_params={})  # without the empty dict it refuses, as choices are bound to the link
+
+
+def told(layers: int, heads: int) -> tuple[int, int] | None:
+    """The head that a beginner pressed last, where this model has it."""
+    layer, head = st.session_state.get("layers-head", (-1, -1))
+    return (layer, head) if 0 <= layer < layers and 0 <= head < heads and state.level() == "beginner" else None

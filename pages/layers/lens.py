@@ -1,0 +1,161 @@
+"""Part "Lens": what the model would predict if it stopped after a layer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+
+from analysis.lens import Lens, lens, translator
+from ui import jobs, pick, state
+from ui.show import choice, part, show
+from ui.text import plain
+from ui.words import say, words
+from viz import Card, Part, board, percent
+from viz.layers import LENS, answer_grid, lens_grid, likeliest
+from viz.tokens import label
+
+KINDS = ("logit lens", "tuned lens")
+COLOURS = dict(zip(("probability", "rank of the answer", "distance to the answer"), LENS, strict=True))
+WINDOW = 48  # positions that are shown at a time
+TOP = 5
+
+
+def draw(here: Path, model, trace) -> None:
+    if trace.unembed is None:
+        return say(here, "headless", name=plain(model.info.name))
+    positions = model.places(trace) if model.info.kind == "encoder" else list(range(len(trace.read)))
+    if not positions:
+        return say(here, "unmasked" if model.info.mask else "maskless", mask=plain(model.info.mask))
+    tuned, colour = translator(model), "probability"
+    chosen_kind = KINDS[0]
+    if tuned is not None or state.level() != "beginner":
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+            if tuned is not None:
+                chosen_kind = st.segmented_control(
+                    "Look through",
+                    KINDS,
+                    default=KINDS[0],
+                    required=True,
+                    key="lens",
+                    bind="query-params",
+                )
+            if state.level() != "beginner":
+                colour = st.segmented_control(
+                    "Colour by", tuple(COLOURS), default="probability", required=True, key="lens-colour", bind="query-params"
+                )
+    positions = _window(positions)
+    translate = tuned if chosen_kind == KINDS[1] else None
+    what = (model.info.name, trace.text, st.session_state.get("target") or "", tuple(positions), chosen_kind)
+    seen = jobs.result(
+        ("lens", *what), lambda report: lens(trace, positions, TOP, translate, report), "Looking through every layer"
+    )
+    if seen is None:
+        return
+    at = pick.chosen_token(model, trace, len(trace.read))
+    column = positions.index(at) if at in positions else len(positions) - 1 if model.info.kind != "encoder" else 0
+    layer = min(st.session_state.get("lens-layer", len(seen.ids) - 1), len(seen.ids) - 1)
+
+    def react() -> None:
+        match choice("lens-board"):
+            case {"part": "lens", "value": [row, place]}:
+                st.session_state["lens-layer"], st.session_state["token"] = row, positions[place]
+            case {"part": "layers" | "answer", "value": [row, _]}:
+                st.session_state["lens-layer"] = row
+
+    facts = _facts(model, trace, seen, column, layer)
+    tuning = " tuned" if translate is not None else ""
+    cards = [
+        Card(
+            [
+                Part("words", None, words(here, f"lens{tuning}", **facts)),
+                part("The lens", _grid, model, trace, seen, COLOURS.get(colour, colour), (layer, column)),
+            ]
+        ),
+        Card([part("This position", _layers, model, seen, column, layer)], f"{facts['where']}, layer by layer", 6),
+        Card(
+            [
+                Part("facts", None, words(here, "settled", **facts)),
+                part("The answer", _answer, model, seen, column, layer),
+                Part("cell", None, words(here, "cell", **facts)),
+            ],
+            "How it comes to its answer",
+            5,
+        ),
+    ]
+    show(board(cards, "What each layer would predict"), "lens-board", chosen=react)
+
+
+def _window(positions: list[int]) -> list[int]:
+    """Of many positions, some neighbours."""
+    if len(positions) <= WINDOW:
+        return positions
+    last = st.slider(
+        "Positions up to", WINDOW, len(positions), len(positions), key="lens-window", persist_state="session",
+        help=f"{WINDOW} positions are shown at a time.",
+    )  # fmt: skip
+    return positions[last - WINDOW : last]
+
+
+def _named(layer: int) -> str:
+    return "start" if layer == 0 else f"L{layer - 1}"
+
+
+def _grid(model, trace, seen: Lens, colour: str, chosen: tuple[int, int]) -> Part:
+    best = [[model.token_text(int(id)) for id in row] for row in seen.ids[:, :, 0]]
+    answers = [label(model.token_text(int(id))) for id in seen.answer]
+    notes = [
+        [
+            f"“{label(text)}” {percent(share)}\nrank of “{answer}”: {rank:,}, KL {kl:.2f} nats"
+            for text, share, answer, rank, kl in zip(
+                best[row], seen.probabilities[row, :, 0], answers, seen.rank[row], seen.kl[row], strict=True
+            )
+        ]
+        for row in range(len(best))
+    ]
+    tokens = [trace.read[place].text for place in seen.positions]
+    across = "at this mask" if model.info.kind == "encoder" else "after reading this token"
+    view = lens_grid(tokens, best, seen.probabilities[:, :, 0], seen.rank, seen.kl, colour, across, chosen, notes)
+    return Part("lens", view)
+
+
+def _layers(model, seen: Lens, column: int, layer: int) -> Part:
+    ids, shares = seen.ids[:, column], seen.probabilities[:, column]
+    return Part("layers", likeliest([[model.token_text(int(id)) for id in row] for row in ids], shares, layer))
+
+
+def _answer(model, seen: Lens, column: int, layer: int) -> Part:
+    answer = model.token_text(int(seen.answer[column]))
+    each = zip(seen.rank[:, column], seen.kl[:, column], strict=True)
+    notes = [f"choice {rank:,}" if state.level() == "beginner" else f"rank {rank:,} · KL {kl:.2f}" for rank, kl in each]
+    return Part("answer", answer_grid(answer, seen.probability[:, column], notes, layer))
+
+
+def _facts(model, trace, seen: Lens, column: int, layer: int) -> dict[str, object]:
+    place, settled = int(seen.positions[column]), int(seen.settled[column])
+    token = _plainly(trace.read[place].text)
+    facts = {
+        "where": f"At “{token}”" if model.info.kind == "encoder" else f"After “{token}”",
+        "answer": _plainly(model.token_text(int(seen.answer[column]))),
+        "share": percent(seen.probability[-1, column]),
+        "settled": "from the very start" if settled == 0 else f"from {_named(settled)} on",
+        "layer": "the embedding" if layer == 0 else f"L{layer - 1}",
+        "best": _plainly(model.token_text(int(seen.ids[layer, column, 0]))),
+        "best_share": percent(seen.probabilities[layer, column, 0]),
+        "rank": f"{seen.rank[layer, column]:,}",
+        "answer_share": percent(seen.probability[layer, column]),
+        "kl": f"{seen.kl[layer, column]:.3f}",
+        "vocabulary": f"{model.info.vocabulary:,}",
+        "d_model": model.info.d_model,
+        "name": model.info.name,
+        "row": layer,
+        "place": place,
+        "mean_settled": f"{np.mean(seen.settled):.1f}",
+    }
+    return {name: str(value).replace("*", r"\*") for name, value in facts.items()}
+
+
+def _plainly(text: str) -> str:
+    """A token inside a sentence: without the space before it."""
+    return label(text.strip(" ") or text)

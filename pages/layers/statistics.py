@@ -1,0 +1,109 @@
+"""Part "Statistics": what every head is like in this text, in numbers, and which heads look alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+
+from analysis import head_divergence, head_map, head_statistics
+from analysis.similarity import compared_queries
+from pages.layers import heads
+from ui import jobs, pick, state
+from ui.show import choice, picture, show
+from ui.words import say, words
+from viz import Card, Part, board, percent
+from viz.grid_view import grid_view
+from viz.layers import head_grid, head_scatter
+
+# of each number: its title for beginners ("" for none) and for others, its unit, and the ends of its scale
+NUMBERS = {
+    "evenness": ("How widely it looks", "Entropy, share of its maximum", "%", (0, 1)),
+    "entropy": ("", "Entropy", "nats", None),
+    "distance": ("How far it looks", "Distance looked", "tokens", None),
+    "first": ("How much at the beginning", "Share to the first token", "%", (0, 1)),
+    "previous": ("How much at the word before", "Share to the token before", "%", (0, 1)),
+    "itself": ("", "Share to itself", "%", (0, 1)),
+    "specialisation": ("", "Specialisation", "", None),
+    "diversity": ("", "Diversity", "", None),
+}
+PAIRS = 400  # heads; the matrix of more is too fine to be looked at
+
+
+def draw(here: Path, model, trace) -> None:
+    heads.follow()
+    kind = pick.kind(model.info)
+    if len(trace.attention[kind].keys) == 1:
+        return say(here, "single")
+    attention, what = trace.attention[kind], (model.info.name, trace.text, st.session_state.get("target") or "", kind)
+    table = jobs.result(("heads", *what), lambda report: head_statistics(attention, report), "Reading every head")
+    if table is None:
+        return
+    size = (attention.layers, attention.heads)
+    beginner, told = state.level() == "beginner", heads.told(*size)
+    say(here, "statistics cross" if kind == "cross" else "statistics", tokens=len(attention.queries), heads=size[0] * size[1])
+    if told:
+        row = table.iloc[told[0] * size[1] + told[1]]
+        say(
+            here, "pressed head", layer=told[0], head=told[1], evenness=percent(row["evenness"]),
+            distance=_number(row["distance"]), first=percent(row["first"]),
+        )  # fmt: skip
+    cards = []
+    for name, (plainly, exactly, unit, scale) in NUMBERS.items():
+        values = table[name].to_numpy().reshape(size)
+        title = plainly if beginner else exactly
+        if title and np.isfinite(values).any():
+            notes = [[f"{one / np.log(2):.2f} bits" for one in row] for row in values] if name == "entropy" else None
+            each = [f"Σ {total / 2:.3g}" for total in values.sum(-1)] if name == "diversity" else None
+            view = head_grid(values, unit=unit, scale=scale, notes=notes, row_notes=each, chosen=told, label=title)
+            cards.append(Card([Part(name, view, words(here, name))], title, 4))
+    show(board(cards, "Every head in numbers"), "statistics", chosen=lambda: heads.pressed(*choice("statistics")["value"]))
+    if size[0] * size[1] > 1:
+        with picture("The map of heads"):
+            _alike(here, attention, what)
+
+
+def _alike(here: Path, attention, what: tuple) -> None:
+    st.markdown("##### Which heads look alike")
+    divergence = jobs.result(("alike", *what), lambda report: head_divergence(attention, report), "Comparing heads")
+    if divergence is None:
+        return
+    found, queries = head_map(divergence), compared_queries(attention)
+    ordered = divergence + np.where(np.eye(len(divergence)), np.nan, 0)
+    near, far = (
+        [f"L{at // attention.heads} H{at % attention.heads}" for at in divmod(int(which(ordered)), len(ordered))]
+        for which in (np.nanargmin, np.nanargmax)
+    )
+    facts = {
+        "near": " and ".join(near), "far": " and ".join(far), "least": f"{np.nanmin(ordered):.3f}",
+        "most": f"{np.nanmax(ordered):.3f}", "explained": percent(found.explained), "queries": len(queries),
+        "all": len(attention.queries), "heads": len(divergence),
+    }  # fmt: skip
+    left, right = st.columns([6, 5])
+    with left:
+        st.plotly_chart(
+            head_scatter(found.points, attention.layers, heads.told(attention.layers, attention.heads)),
+            key="head-map", on_select=lambda: _picked(attention.heads), selection_mode="points",
+            config={"displayModeBar": False, "scrollZoom": False},
+        )  # fmt: skip
+    with right:
+        say(here, "alike", **facts)
+        if len(queries) < len(attention.queries):
+            say(here, "alike sampled", **facts)
+        if state.level() != "beginner" and len(divergence) <= PAIRS:
+            names = [f"L{at // attention.heads} H{at % attention.heads}" for at in range(len(divergence))]
+            view = grid_view(
+                divergence, names, names, down="head", across="head", unit="bits", scale=(0, max(1e-9, divergence.max())),
+                row_names=[f"{name} and" for name in names], cell=(2, 12), label="Divergence of every two heads",
+            )  # fmt: skip
+            show(view, "alike", chosen=lambda: heads.pressed(*divmod(choice("alike")[0], attention.heads)))
+
+
+def _picked(count: int) -> None:
+    if points := st.session_state["head-map"].selection.points:
+        heads.pressed(*divmod(points[0]["point_index"], count))
+
+
+def _number(value: float) -> str:
+    return "–" if np.isnan(value) else f"{value:.1f}"

@@ -1,0 +1,42 @@
+"""Positions in numbers: what the page draws follows from the formulas."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from analysis.encodings import encoding
+from models.scratch.config import POSITIONS, TransformerConfig
+
+
+def made(positions: str) -> TransformerConfig:
+    return TransformerConfig(d_model=64, heads=4, d_ff=32, layers=1, vocabulary=20, context=128, positions=positions)
+
+
+@pytest.mark.parametrize("positions", POSITIONS)
+def test_every_scheme_can_be_drawn(positions):
+    found = encoding(made(positions), 40)
+    assert (found.values is None) == (positions == "none")
+    for curve in found.by_distance.values():
+        assert curve.shape == found.distances.shape and np.isfinite(curve).all()
+
+
+def test_waves_know_the_distance_alone():
+    """PE[p]·PE[p + Δ] = Σ cos(Δ θ_i), whatever p is."""
+    found = encoding(made("sinusoidal"), 60)
+    theta = 2 * np.pi / found.wavelengths
+    np.testing.assert_allclose(
+        found.by_distance["PE · PE"], np.cos(np.outer(found.distances, theta)).sum(-1), rtol=1e-4, atol=1e-4
+    )
+    np.testing.assert_allclose(found.wavelengths[[0, -1]], [2 * np.pi, 2 * np.pi * 10_000 ** (62 / 64)])
+
+
+def test_turning_takes_from_the_product_with_distance():
+    found = encoding(made("rotary"), 60)
+    theta = 2 * np.pi / found.wavelengths
+    np.testing.assert_allclose(found.by_distance["q·k"], np.cos(np.outer(found.distances, theta)).mean(-1), atol=1e-5)
+
+
+def test_each_head_has_its_slope():
+    found = encoding(made("alibi"), 10)
+    np.testing.assert_allclose(found.values, -np.outer(2.0 ** (-2 * np.arange(1, 5)), np.arange(10)), rtol=1e-6)

@@ -1,0 +1,67 @@
+"""Page "Build" in a real browser: parts are chosen, and the diagram, the costs and the pictures follow."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from analysis.cost import costs
+from models.scratch.config import TransformerConfig
+
+WAIT = 60_000
+
+
+def boxes(page: Page):
+    return page.locator(".hl-architecture li.box, .hl-architecture li.block")
+
+
+def test_parts_are_chosen_and_the_diagram_follows(open_page):
+    page = open_page("/build?level=intermediate&text=The+cat+sat+on+the+mat")
+    expect(page.locator(".hl-architecture .times")).to_have_text("× 6", timeout=WAIT)
+    expect(boxes(page).first).to_contain_text("[7, 256]")
+    page.get_by_label("Layers", exact=True).fill("4")
+    page.keyboard.press("Enter")
+    expect(page.locator(".hl-architecture .times")).to_have_text("× 4")
+    page.get_by_label("Your text").fill("The cat")
+    expect(boxes(page).first).to_contain_text("[3, 256]")
+    assert "build-layers=4" in page.url, "a link opens the same parts"
+
+
+def test_two_stacks_stand_side_by_side(open_page):
+    page = open_page("/build?level=intermediate&build-kind=encoder-decoder&text=The+cat")
+    expect(page.locator(".hl-architecture .column")).to_have_count(2, timeout=WAIT)
+    expect(page.locator(".hl-architecture .column").nth(1)).to_contain_text("Cross-attention")
+
+
+def test_what_does_not_fit_together_is_a_sentence_and_the_page_stands(open_page):
+    page = open_page("/build?level=intermediate&build-heads=7&text=The+cat")
+    expect(page.get_by_text("must be a multiple of heads (7)")).to_be_visible(timeout=WAIT)
+    page.get_by_label("Heads", exact=True).fill("4")
+    page.keyboard.press("Enter")
+    expect(page.locator(".hl-architecture .times")).to_be_visible()
+
+
+def test_costs_are_reckoned_and_counted(open_page):
+    page = open_page("/build?level=expert&build=Cost&build-d_model=64&build-d_ff=96&text=The+cat+sat+on+the+mat")
+    row = page.get_by_role("row", name=re.compile("^feed-forward"))
+    expect(row).to_be_visible(timeout=WAIT)
+    part = next(one for one in costs(TransformerConfig(d_model=64, d_ff=96), 7) if one.part == "feed-forward")
+    number = f"{part.parameters.value:,}"
+    expect(row).to_have_text(re.compile(rf"{re.escape(part.parameters.formula)}\s*{number}\s*{number}"))  # reckoned, counted
+    page.get_by_role("radio", name="operations").or_(page.get_by_role("button", name="operations")).first.click()
+    expect(row).to_contain_text(f"{part.flops.value:,}")
+
+
+def test_too_large_a_model_is_reckoned_not_built(open_page):
+    page = open_page("/build?level=expert&build=Cost&build-layers=96&build-d_model=12288&build-heads=96&build-d_ff=49152")
+    expect(page.get_by_text("are reckoned, not built")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("row", name=re.compile("^feed-forward"))).to_be_visible()
+
+
+@pytest.mark.parametrize("look", ["Masks", "Positions", "Why+√d"])
+def test_every_part_draws(open_page, look):
+    page = open_page(f"/build?level=expert&build={look}&build-pattern=bigbird&text=The+cat+sat")
+    expect(page.locator(".js-plotly-plot").first).to_be_visible(timeout=WAIT)
+    assert page.locator(".stException, .stAlertContainer:has-text('went wrong')").count() == 0

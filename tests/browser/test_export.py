@@ -1,0 +1,183 @@
+"""What the browser writes of a picture, held to what it shows: views that stand alone, as SVG and as PNG."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import re
+import xml.etree.ElementTree as ET
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from PIL import Image, ImageFilter
+
+import viz
+from tests.serving import ROOT
+from viz import View
+
+WORDS = ["<|start|>", "The", " dog", " ran", " into", " the", " forest", ",", " שלום", " 🐕", "\n", " <0xF0>"]
+NAMESPACE = "http://www.w3.org/2000/svg"
+NASTY = "<img src=x onerror=\"document.title='caught'\">]]></script>&amp;\x00\ud800\ufffe"
+SCRIPTS = "\n".join((ROOT / "viz" / name).read_text("utf-8") for name in ("export/pen.js", "export/walk.js", "export/png.js"))
+SHARED = (ROOT / "viz" / "view.js").read_text("utf-8")
+TAKE = f"""async ([selector, kind]) => {{
+  const made = (() => {{ {SHARED} {SCRIPTS} return {{ pictureOf, pngOf, TOOLS }}; }})();
+  const state = () => document.body.innerHTML + [...document.querySelectorAll("canvas")].map((one) => one.toDataURL());
+  const before = state();
+  const picture = made.pictureOf(document.querySelector(selector), {{ title: "A <title>", words: "Said — “so” 🐕" }});
+  if (kind === "svg") return picture.svg;
+  if (kind === "both") return JSON.stringify([before, state()]);
+  if (kind === "tools") return made.TOOLS;
+  const blob = await made.pngOf(picture, {{ Title: "A <title>", Description: "Said — “so” 🐕" }});
+  return btoa(Array.from(new Uint8Array(await blob.arrayBuffer()), (b) => String.fromCharCode(b)).join(""));
+}}"""
+
+
+def tokens(texts: list[str] = WORDS) -> list[SimpleNamespace]:
+    return [SimpleNamespace(text=t, special=t.startswith("<|"), fragment=t == " <0xF0>", segment=0) for t in texts]
+
+
+def weights(heads: int, count: int) -> np.ndarray:
+    scores = np.random.default_rng(1).normal(0, 3, (heads, count, count))
+    scores[:, np.triu(np.ones((count, count), dtype=bool), 1)] = -np.inf
+    parts = np.exp(scores - scores.max(-1, keepdims=True))
+    return (parts / parts.sum(-1, keepdims=True)).astype(np.float32)
+
+
+def many_keys(texts: list[str] = WORDS) -> View:
+    made = np.random.default_rng(2).normal(size=(len(texts), 16)).astype(np.float32)
+    q, raw = made[3], made @ made[3]
+    each = np.exp(raw / 4) / np.exp(raw / 4).sum()
+    keys, lengths = tokens(texts), np.ones(len(texts))
+    return viz.query_key_view(keys[3], keys, q, made, raw, 0.25, raw / 4, each, v_norm=lengths, position=3, title="L1 H1")
+
+
+VIEWS = {
+    "head": lambda: viz.head_view(tokens(), tokens(), weights(4, 12), layer=2),
+    "head-token": lambda: viz.head_view(tokens(), tokens(), weights(4, 12), layer=2, chosen=("from", 6)),
+    "reading": lambda: viz.reading_view(tokens(), weights(1, 12)[0], toggle=True),
+    "reading-heads": lambda: viz.reading_view(tokens(), weights(4, 12)),
+    "reading-number": lambda: viz.reading_view(tokens(), None, quantity=np.arange(12.0), unit="bits"),
+    "model": lambda: viz.model_view(
+        weights(12, 12).reshape(3, 4, 12, 12), chosen=(1, 2), values=np.arange(12.0).reshape(3, 4), unit="nats"
+    ),
+    "query-key": many_keys,
+}
+
+
+def take(page, kind: str, selector: str = ".hl") -> bytes:
+    got = page.evaluate(TAKE, [selector, kind])
+    return base64.b64decode(got) if kind == "png" else got.encode()
+
+
+def grey(image: Image.Image) -> np.ndarray:
+    return np.asarray(image.convert("RGB").filter(ImageFilter.GaussianBlur(2)), dtype=float)
+
+
+def compare(page) -> None:
+    """The PNG, made small again, is what a screenshot of the same place shows, but for the last pixel of an edge."""
+    page.add_style_tag(content=f"{page.evaluate(TAKE, ['.hl', 'tools'])} {{ display: none !important }}")
+    image = Image.open(io.BytesIO(take(page, "png")))
+    x, y, width, height = map(float, ET.fromstring(take(page, "svg")).get("viewBox").split())
+    assert image.size == (2 * width, 2 * height)
+    page.set_viewport_size({"width": page.viewport_size["width"], "height": int(y + height) + 20})
+    seen = Image.open(io.BytesIO(page.screenshot(clip={"x": x, "y": y, "width": width, "height": height})))
+    off = np.abs(grey(seen) - grey(image.resize(seen.size, Image.Resampling.BOX))).max(-1)
+    assert grey(seen).std() > 4, "or there is nothing to compare"
+    assert (off > 42).sum() < 9, f"{(off > 42).sum()} pixels differ"
+
+
+@pytest.fixture
+def still(draw):
+    """A view drawn without fading."""
+
+    def drawn(view: View, **kwargs):
+        page = draw(view, width=900, height=1000, **kwargs)
+        page.emulate_media(reduced_motion="reduce")
+        return page
+
+    return drawn
+
+
+@pytest.mark.parametrize(("name", "dark"), [(name, i % 2 == 0) for i, name in enumerate(VIEWS)])
+def test_a_png_looks_like_the_page(still, name, dark):
+    compare(still(VIEWS[name](), dark=dark))
+
+
+@pytest.mark.parametrize("count", [5, 12], ids=["level", "upright"])
+def test_the_head_view_in_rows_with_ribbons(still, count):
+    page = still(viz.head_view(tokens()[:count], tokens()[:count], weights(4, count), layer=2))
+    page.get_by_role("button", name="rows").click()
+    page.get_by_role("button", name="ribbons").click()
+    page.mouse.move(1, 1)
+    compare(page)
+
+
+def test_what_is_cut_off_on_the_page_is_cut_off(still):
+    long = ["a", "word" * 40, " of many" * 30, "שלום" * 30]
+    page = still(viz.head_view(tokens(long), tokens(long), weights(2, 4), layer=0))
+    compare(page)
+    words = [one.text for one in ET.fromstring(take(page, "svg")).iter(f"{{{NAMESPACE}}}text")]
+    assert sum("…" in (one or "") for one in words) >= 4
+    rows = [f" key{i}" for i in range(40)]
+    page = still(many_keys(rows))
+    words = [one.text for one in ET.fromstring(take(page, "svg")).iter(f"{{{NAMESPACE}}}text")]
+    assert len([one for one in words if (one or "").startswith("key")]) < 40, "rows that are scrolled out of sight stay there"
+
+
+@pytest.mark.parametrize("name", ["head", "reading-heads", "query-key"])
+def test_an_svg_is_text_and_lines_that_stand_alone(still, name):
+    page = still(VIEWS[name]())
+    text = take(page, "svg").decode()
+    svg = ET.fromstring(text)
+    words = " ".join("".join(one.itertext()) for one in svg.iter(f"{{{NAMESPACE}}}text"))
+    for word in ("dog", "forest", "שלום", "🐕", "0xF0"):
+        assert word in words
+    assert svg[0].text == "A <title>" and svg[1].text == "Said — “so” 🐕"
+    assert not list(svg.iter(f"{{{NAMESPACE}}}image")), "lines and cells are lines and cells"
+    alone(text)
+    if name == "reading-heads":
+        numbers = re.findall(r"\d+ %", page.locator(".below").inner_text())
+        assert numbers and all(number in words for number in numbers)
+    if name == "head":
+        lines = int(page.locator(".sentence").inner_text().split(": ")[1].split(" lines")[0])
+        drawn = [one.get("d") for one in svg.iter(f"{{{NAMESPACE}}}path") if "C" in one.get("d")]
+        assert sum(d.count("M") for d in drawn) == lines
+        assert "Point at" not in words
+
+
+def alone(svg: str) -> None:
+    """Nothing in it asks for another file."""
+    for place in re.findall(r"""(?:href|src)=["']([^"']*)|url\(["']?([^)"']*)""", svg):
+        assert re.match(r"#|data:image/", "".join(place)), place
+    assert "<script" not in svg and "@import" not in svg and "<foreignObject" not in svg
+
+
+def test_thumbnails_are_cells_of_their_own_size(still):
+    page = still(VIEWS["model"]())
+    svg = ET.fromstring(take(page, "svg"))
+    images = [one for one in svg.iter(f"{{{NAMESPACE}}}image")]
+    assert len(images) == 12
+    for head, image in enumerate(images):
+        cells = np.asarray(Image.open(io.BytesIO(base64.b64decode(image.get("href").split(",")[1]))).convert("RGBA"))[..., 3]
+        given = np.rint(255 * weights(12, 12).reshape(12, 12, 12)[head])
+        assert cells.shape == (12, 12) and np.abs(cells / 255 - (given / 255) ** 0.7).max() < 0.005
+
+
+def test_hostile_text_is_written_as_text(still):
+    page = still(viz.reading_view(tokens(["a", NASTY, " ok"]), weights(1, 3)[0]))
+    text = take(page, "svg").decode()
+    svg = ET.fromstring(text)
+    assert "NUL" in "".join(svg.itertext()), "what CSS writes is written too"
+    assert "onerror" in "".join(svg.itertext()) and "]]></script>&amp;" in "".join(svg.itertext())
+    alone(text)
+    compare(page)
+    assert page.title() != "caught"
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_taking_leaves_the_page_as_it_was(still, name):
+    before, after = json.loads(take(still(VIEWS[name]()), "both"))
+    assert after == before

@@ -1,0 +1,135 @@
+"""Page "Flow": methods side by side, from layer to layer, as streams, and put to the test."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+import models
+from analysis import Attribution, Question, faithfulness, rollout
+from viz import percent
+
+TEXT = "Tom gave Anna a red ball. Anna thanked Tom and threw the red"
+WAIT = 60_000
+
+
+@pytest.fixture
+def open_flow(open_page):
+    def open_(**choices: str) -> Page:
+        choices = {"text": TEXT, "level": "intermediate"} | choices
+        opened = open_page("/flow?" + "&".join(f"{key}={quote(value, safe='')}" for key, value in choices.items()))
+        expect(opened.locator("[data-testid=stSidebar]")).to_contain_text("parameters", timeout=WAIT)
+        return opened
+
+    return open_
+
+
+def part(page: Page, name: str):
+    return page.locator(f"[data-part='{name}']")
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("radio", name=name).or_(page.get_by_role("button", name=name)).first.click()
+
+
+def line(page: Page, chart: str = "deletion") -> list[float]:
+    """What the curve in front shows."""
+    return page.evaluate(
+        """(chart) => {
+          const plot = document.querySelector(`.st-key-${chart} .js-plotly-plot`);
+          return plot.calcdata.at(-1).map((point) => point.y);
+        }""",
+        chart,
+    )
+
+
+def test_methods_stand_side_by_side_and_follow_the_token_that_is_pressed(open_flow):
+    page, model = open_flow(), models.load("writer")
+    shown = part(page, "rollout").locator("table tr")
+    trace = model.trace(TEXT)
+    expect(shown).to_have_count(len(trace.tokens), timeout=WAIT)
+    assert page.locator("[data-part]").count() == 7  # the chips, and six methods
+    row = rollout(trace.attention["self"])[-1]
+    expect(shown.first).to_contain_text(f"{100 * row[-1, 0]:.3g}")
+    part(page, "chips").get_by_role("option").nth(6).click()
+    expect(shown.first).to_contain_text(f"{100 * row[6, 0]:.3g}")
+    expect(page.get_by_text(re.compile("could not be drawn"))).to_have_count(0)
+
+
+def test_another_prediction_is_followed(open_flow):
+    page, model = open_flow(), models.load("writer")
+    trace = model.trace(TEXT)
+    place = len(trace.tokens) - 1
+    first, second = model.top(trace.logits_at(place), place, 2)
+    ball = next(i for i, token in enumerate(trace.tokens) if token.text == " ball")
+    cell = part(page, "gradient rollout").locator("table tr").nth(ball)
+
+    def share(token: int) -> str:
+        return f"{100 * Attribution(model, trace, place, token).scores('gradient rollout')[ball]:.3g}"
+
+    expect(cell).to_contain_text(share(first.id), timeout=WAIT)
+    page.get_by_role("combobox", name="Follow the prediction").click()
+    page.get_by_role("option", name=percent(second.probability)).click()
+    expect(cell).to_contain_text(share(second.id))
+
+
+def test_layers_play(open_flow):
+    page = open_flow(show="Layer by layer")
+    expect(page.locator("output.frame")).to_have_text("after layer 5", timeout=WAIT)
+    before = page.locator("tbody").inner_text()
+    page.get_by_role("button", name="Play").click()
+    expect(page.locator("output.frame")).to_have_text("after layer 0")
+    assert page.locator("tbody").inner_text() != before
+    expect(page.locator("output.frame")).to_have_text("after layer 1")
+
+
+def test_streams_arrive_at_the_token(open_flow):
+    page = open_flow(show="Streams")
+    expect(page.locator(".sankey-link").first).to_be_visible(timeout=WAIT)
+    rows = page.get_by_text(re.compile(r"\d+ streams of at least 1"))
+    expect(rows).to_be_visible()
+
+
+def test_another_method_has_another_curve(open_flow):
+    page, model = open_flow(show="Which to believe"), models.load("writer")
+    trace = model.trace(TEXT)
+    place = len(trace.tokens) - 1
+    token = int(trace.logits_at(place).argmax())
+    scores = {name: Attribution(model, trace, place, token).scores(name) for name in ("rollout", "gradient rollout")}
+    found = faithfulness(Question(model, trace, place, token), scores, orders=1)
+    expect(page.locator(".st-key-deletion .js-plotly-plot")).to_be_visible(timeout=WAIT)
+    for name in ("rollout", "gradient rollout"):
+        press(page, re.compile(f"^{name}$", re.IGNORECASE))
+        title = page.locator(".st-key-deletion .legendtext").first
+        expect(title).to_have_text(name.capitalize())
+        expect(page.locator(".st-key-insertion .legendtext").first).to_have_text(name.capitalize())
+        np.testing.assert_allclose(line(page), 100 * found.methods[name].deletion, atol=0.05)
+        np.testing.assert_allclose(line(page, "insertion"), 100 * found.methods[name].insertion, atol=0.05)
+    expect(page.get_by_role("table").first).to_contain_text("By chance")
+
+
+def test_one_token_and_no_head_are_sentences(open_flow, folders):
+    page = open_flow(text=" ", model=str(folders["BERT without a head"]), show="Which to believe")
+    expect(page.get_by_text("no language-model head").first).to_be_visible(timeout=WAIT)
+    page.get_by_label("Your text", exact=True).fill("The cat sat")
+    expect(page.get_by_text("no prediction whose probability could fall")).to_be_visible(timeout=WAIT)
+    press(page, "Side by side")
+    expect(part(page, "attention × gradient")).to_contain_text("here is none", timeout=WAIT)
+    expect(part(page, "rollout").locator("table tr").first).to_be_attached()
+    page = open_flow(text="")
+    page.get_by_label("Your text", exact=True).fill("")
+    expect(page.get_by_text("There is only one token")).to_be_visible(timeout=WAIT)
+
+
+@pytest.mark.parametrize("view", ["Side by side", "Layer by layer", "Streams", "Which to believe"])
+@pytest.mark.parametrize(("name", "target"), [("BERT", ""), ("T5", "the dog")])
+def test_every_view_draws_other_kinds_of_models(open_flow, folders, name, target, view):
+    text = "The <mask> sat on the mat." if name == "BERT" else "The cat sat on the mat."
+    page = open_flow(model=str(folders[name]), text=text, target=target, show=view, level="expert")
+    drawn = {"Side by side": ".hl-reading-view", "Layer by layer": ".hl-compare-view"}.get(view, ".js-plotly-plot")
+    expect(page.locator(drawn).first).to_be_visible(timeout=WAIT)
+    assert page.get_by_text(re.compile("could not be (drawn|read)")).count() == 0

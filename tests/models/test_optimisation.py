@@ -1,0 +1,162 @@
+"""One step of learning against torch's own and the formulas; and what must not change when memory or precision is saved."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from models.scratch.config import KINDS
+from models.scratch.optimisation import IGNORED, DivergedError, adamw, noam, smoothed_loss, update
+from tests.models.ours import VOCABULARY, answer, small, texts
+
+VARIANTS = [
+    {}, {"positions": "relative"}, {"positions": "alibi", "pattern": "bigbird"}, {"score": "additive"},
+    {"score": "multiplicative"}, {"computed": "performer"}, {"experts": 3},
+    {"norm": "layer", "norm_place": "after", "kv_heads": 1},
+]  # fmt: skip
+
+
+@given(st.floats(0, 1), st.integers(0, 2**31), st.integers(0, 5))
+@settings(max_examples=30, deadline=None)
+def test_the_smoothed_loss_is_that_of_torch(smoothing, seed, ignored):
+    generator = torch.Generator().manual_seed(seed)
+    logits, targets = torch.randn(2, 3, 7, generator=generator), torch.randint(7, (2, 3), generator=generator)
+    targets.view(-1)[:ignored] = IGNORED
+    expected = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORED, label_smoothing=smoothing)
+    torch.testing.assert_close(smoothed_loss(logits, targets, smoothing), expected)
+
+
+def test_the_smoothed_loss_is_the_sum_over_its_definition():
+    logits, share = torch.randn(5, dtype=torch.float64), 0.1
+    wanted = torch.full((5,), share / 5, dtype=torch.float64)
+    wanted[3] += 1 - share
+    expected = -(wanted * (logits.exp() / logits.exp().sum()).log()).sum()
+    torch.testing.assert_close(smoothed_loss(logits[None], torch.tensor([3]), share), expected)
+    logits.requires_grad_()
+    assert torch.autograd.gradcheck(lambda x: smoothed_loss(x[None], torch.tensor([3]), share), logits)
+
+
+def test_a_loss_that_cannot_be_says_why():
+    with pytest.raises(ValueError, match=r"from 0 to 1; it is 1\.5"):
+        smoothed_loss(torch.zeros(1, 3), torch.tensor([0]), 1.5)
+    with pytest.raises(ValueError, match="every target is ignored"):
+        smoothed_loss(torch.zeros(1, 3), torch.tensor([IGNORED]))
+
+
+def test_the_warm_up_is_as_published():
+    assert noam(1, 512, 4000) == pytest.approx(512**-0.5 * 4000**-1.5)
+    assert noam(4000, 512, 4000) == pytest.approx((512 * 4000) ** -0.5) == pytest.approx(7e-4, rel=0.01)
+    rates = [noam(step, 64, 100) for step in range(1, 401)]
+    assert max(rates) == rates[99] and rates[49] == pytest.approx(rates[99] / 2) == pytest.approx(rates[399])
+    for step, warmup in ((0, 100), (5, 0)):
+        with pytest.raises(ValueError, match="count from 1"):
+            noam(step, 64, warmup)
+
+
+def test_a_step_is_that_of_the_paper():
+    """AdamW written out, over three steps: matrices shrink, biases do not; a long gradient is cut to its norm."""
+    torch.manual_seed(0)
+    model = nn.Linear(3, 2).double()
+    x, rate, decay, (b1, b2) = torch.randn(5, 3, dtype=torch.float64), 0.01, 0.1, (0.9, 0.95)
+    optimizer = adamw(model, decay=decay, betas=(b1, b2))
+    weights = [one.detach().clone() for one in model.parameters()]
+    means, squares = [torch.zeros_like(one) for one in weights], [torch.zeros_like(one) for one in weights]
+    for step in range(1, 4):
+        y = x @ weights[0].T + weights[1]
+        gradients = [2 * y.T @ x, 2 * y.sum(0)]  # of the sum of squares
+        norm = math.sqrt(sum(float(one.square().sum()) for one in gradients))
+        assert norm > 0.5
+        for i, gradient in enumerate(one * 0.5 / norm for one in gradients):
+            weights[i] *= 1 - rate * decay * (i == 0)
+            means[i] = b1 * means[i] + (1 - b1) * gradient
+            squares[i] = b2 * squares[i] + (1 - b2) * gradient**2
+            weights[i] -= rate * (means[i] / (1 - b1**step)) / ((squares[i] / (1 - b2**step)).sqrt() + 1e-8)
+        assert update(model, optimizer, model(x).square().sum(), rate, clip=0.5) == pytest.approx(norm)
+        for one, expected in zip(model.parameters(), weights, strict=True):
+            torch.testing.assert_close(one.detach(), expected, atol=1e-6, rtol=1e-5)
+
+
+def test_a_step_that_diverges_is_not_taken():
+    network = small()
+    before = {name: one.clone() for name, one in network.state_dict().items()}
+    optimizer = adamw(network)
+    for wrong in (math.nan, math.inf):
+        with pytest.raises(DivergedError, match="Try a lower learning rate"):
+            update(network, optimizer, network(texts()).mean() * wrong, 0.1)
+    assert all(torch.equal(one, before[name]) for name, one in network.state_dict().items())
+    assert update(network, optimizer, network(texts()).square().mean(), 0.1) > 0, "and one can go on"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("choices", VARIANTS, ids=str)
+def test_checkpointing_gives_the_same_gradients(kind, choices):
+    found = []
+    for checkpointing in (False, True):
+        network = small(kind=kind, checkpointing=checkpointing, **choices).train()
+        answer(network, texts()).square().mean().backward()
+        found.append({name: one.grad for name, one in network.named_parameters() if one.grad is not None})
+    assert found[0].keys() == found[1].keys()
+    for name, gradient in found[0].items():
+        torch.testing.assert_close(found[1][name], gradient, msg=lambda said, name=name: f"{name}: {said}")
+
+
+def test_checkpointing_computes_blocks_again_and_only_when_gradients_are_wanted():
+    network, runs = small(checkpointing=True).train(), []
+    network.blocks[0].attention.register_forward_hook(lambda *_: runs.append(1))
+    network(texts()).mean().backward()
+    assert len(runs) == 2
+    with torch.no_grad():
+        network(texts())
+    assert len(runs) == 3
+
+
+def test_checkpointing_drops_the_same_when_it_computes_again():
+    found = []
+    for checkpointing in (False, True):
+        network = small(checkpointing=checkpointing, dropout=0.3).train()
+        torch.manual_seed(5)
+        network(texts()).square().mean().backward()
+        found.append(network.embedding.weight.grad)
+    torch.testing.assert_close(*found)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("choices", [*VARIANTS, {"computed": "linformer"}], ids=str)
+def test_in_bfloat16_it_learns_and_says_nearly_the_same(kind, choices):
+    if choices.get("computed") == "linformer" and kind != "encoder":
+        pytest.skip("a linformer sees the future")
+    network = small(kind=kind, **choices)
+    exact = answer(network, texts())
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        coarse = answer(network, texts())
+    assert coarse.dtype == torch.bfloat16
+    if choices != {"experts": 3}:  # a token on the edge between two experts may go to the other
+        assert (coarse - exact).norm() < 0.1 * exact.norm()
+    smoothed_loss(coarse, texts(seed=2)).backward()
+    assert all(one.grad.isfinite().all() for one in network.parameters() if one.grad is not None)
+
+
+def test_dropout_is_for_training_alone():
+    network = small(dropout=0.5)
+    torch.testing.assert_close(network(texts()), small()(texts()))
+    network.train()
+    assert not torch.allclose(network(texts()), network(texts()))
+
+
+def test_with_these_parts_a_transformer_learns():
+    """To write again what it has just read: from a guess to certainty."""
+    network = small(d_model=32, d_ff=64, initialisation="xavier").train()
+    generator, optimizer, losses = torch.Generator().manual_seed(0), adamw(network), []
+    for step in range(1, 81):
+        half = torch.randint(VOCABULARY, (16, 8), generator=generator)
+        ids = torch.cat([half, half], 1)
+        loss = smoothed_loss(network(ids[:, :-1])[:, 7:], ids[:, 8:])
+        update(network, optimizer, loss, 4 * noam(step, 32, 40))
+        losses.append(loss.item())
+    assert losses[0] > 3 and min(losses) < losses[0] / 2

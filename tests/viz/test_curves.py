@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from viz.curves import curves
+
+COUNTS, VALUES = [0, 1, 2, 4], [0.5, 0.25, 0.1, 0.0]
+CHANCE = [[0.5, 0.5, 0.4, 0.0], [0.5, 0.3, 0.2, 0.0], [0.5, 0.4, 0.3, 0.0]]
+
+
+def lines(figure) -> dict:
+    return {one.name: one for one in figure.data if one.name}
+
+
+def test_shares_of_tokens_and_probabilities_are_in_per_cent():
+    found = lines(curves(COUNTS, ("rollout", VALUES), {"flow": [0.5, 0.4, 0.4, 0.0]}))
+    np.testing.assert_allclose(found["rollout"].x, [0, 25, 50, 100])
+    np.testing.assert_allclose(found["rollout"].y, [50, 25, 10, 0])
+    np.testing.assert_allclose(found["flow"].y, [50, 40, 40, 0])
+    assert found["rollout"].line.width > found["flow"].line.width
+
+
+def test_chance_is_a_mean_within_its_band():
+    figure = curves(COUNTS, ("rollout", VALUES), random=CHANCE)
+    low, high = (np.array(one.y, dtype=float) for one in figure.data if one.fill == "tonexty" or (not one.name and not one.fill))
+    np.testing.assert_allclose(lines(figure)["by chance"].y, [50, 40, 30, 0])
+    np.testing.assert_allclose(low, 100 * np.percentile(CHANCE, 10, axis=0))
+    np.testing.assert_allclose(high, 100 * np.percentile(CHANCE, 90, axis=0))
+
+
+def test_names_are_text():
+    figure = curves(COUNTS, ("<i>%{x}</i>", VALUES), steps=["", "<b>", "“ball”", "x"])
+    line = figure.data[-1]
+    assert "<i>" not in line.name and "%{x}<" not in line.hovertemplate.split(":")[0]
+    assert "<b>" not in line.customdata[1] and "“ball”" in line.customdata[2]
+
+
+def test_what_does_not_fit_is_a_sentence():
+    for wrong in (
+        {"chosen": ("a", VALUES[:2])},
+        {"chosen": ("a", VALUES), "others": {"b": [1.0]}},
+        {"chosen": ("a", VALUES), "random": [[1.0]]},
+        {"chosen": ("a", VALUES), "steps": ["x"]},
+    ):
+        with pytest.raises(ValueError, match="There are 4 points"):
+            curves(COUNTS, **wrong)

@@ -1,0 +1,121 @@
+"""What the pictures across layers send: the numbers they were given, names for every cell, colours that follow."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from models import Token
+from tests.viz.test_model_view import sent
+from viz import View
+from viz.grid_view import grid_view
+from viz.layers import attention_movie, head_grid, head_scatter, lens_grid, pressed, rank_grid
+
+
+def tokens(count: int) -> list[Token]:
+    return [Token(i, f" t{i}", i, i + 1) for i in range(count)]
+
+
+def causal(layers: int, count: int, seed: int = 0) -> np.ndarray:
+    maps = np.random.default_rng(seed).dirichlet(np.ones(count), (layers, count)).astype(np.float32)
+    return np.where(np.tri(count, dtype=bool), maps, np.nan)
+
+
+def numbers(view: View) -> np.ndarray:
+    return sent(view)[1]["values"]
+
+
+def test_values_arrive_as_they_are_and_colours_run_from_the_smallest_to_the_largest():
+    values = np.array([[1.25, np.nan], [-3.5, 0.1]])
+    header, found = sent(grid_view(values, ["a", "b"], ["x", "y"], unit="nats"))
+    np.testing.assert_array_equal(found["values"][0], values.astype(np.float32))
+    assert found["shades"][0].tolist() == [[255, 0], [0, round(255 * 3.6 / 4.75)]] and header["ends"] == [-3.5, 1.25]
+    header, found = sent(grid_view(np.array([[0.5]]), ["a"], ["x"], scale=(0, 1)))
+    assert header["ends"] == [0, 1] and found["shades"].item() == 128
+
+
+def test_what_is_all_the_same_or_nothing_at_all_is_drawn():
+    assert sent(grid_view(np.full((2, 2), 7.0), "ab", "xy"))[1]["shades"].max() == 0
+    assert np.isnan(numbers(grid_view(np.full((2, 2), np.nan), "ab", "xy"))).all()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: grid_view(np.zeros((2, 3)), "ab", "xy"),
+        lambda: grid_view(np.zeros((0, 0)), "", ""),
+        lambda: grid_view(np.zeros((3, 2, 2)), "ab", "xy"),
+        lambda: grid_view(np.zeros((3, 2, 2)), "ab", "xy", frames=["one"]),
+        lambda: grid_view(np.zeros((2, 2)), "ab", "xy", row_names=["one"]),
+        lambda: grid_view(np.zeros((2, 2)), "ab", "xy", texts=[["one"]]),
+        lambda: attention_movie(tokens(3), tokens(3), np.zeros((2, 3, 2))),
+        lambda: head_grid(np.zeros(3)),
+        lambda: head_scatter(np.zeros((7, 2)), 2),
+        lambda: lens_grid(["a"], [["b"]], np.ones((1, 1)), np.ones((1, 1)), np.ones((1, 1)), colour="red"),
+    ],
+)
+def test_what_does_not_fit_is_refused(wrong):
+    with pytest.raises(ValueError, match=r"fit|need|names|give|colour|frames"):
+        wrong()
+
+
+def test_a_place_that_is_not_there_is_not_chosen():
+    for chosen in ((2, 0), (0, -1), None):
+        assert sent(grid_view(np.zeros((2, 2)), "ab", "xy", chosen=chosen))[0]["chosen"] is None
+    assert sent(grid_view(np.zeros((2, 2)), "ab", "xy", chosen=(1, 0)))[0]["chosen"] == [1, 0]
+
+
+def test_the_movie_has_a_frame_a_layer_and_a_name_for_every_token():
+    maps = causal(3, 5)
+    header, found = sent(attention_movie(tokens(5), tokens(5), maps, (4, 1)))
+    np.testing.assert_array_equal(found["values"], maps)
+    assert header["frames"] == ["Layer 0", "Layer 1", "Layer 2"] and header["chosen"] == [4, 1]
+    assert header["rowNames"][4] == "from “·t4” (4)" and header["columnNames"][1] == "to “·t1” (1)"
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(1, 150), st.integers(0, 10**6))
+def test_a_cell_of_a_large_movie_is_its_strongest_pair(count, seed):
+    maps = causal(2, count, seed)
+    view = attention_movie(tokens(count), tokens(count), maps)
+    shown = numbers(view)
+    generator = np.random.default_rng(seed)
+    row = int(generator.integers(shown.shape[1]))
+    column = int(generator.integers(0, row + 1))
+    query, key = pressed(maps, row, column)
+    assert shown[:, row, column][~np.isnan(shown[:, row, column])].max(initial=0) == pytest.approx(
+        np.nan_to_num(maps[:, query, key]).max(), abs=1e-3
+    )
+    assert sent(attention_movie(tokens(count), tokens(count), maps, (query, key)))[0]["chosen"] == [row, column]
+
+
+def test_ranks_are_brighter_the_nearer_to_the_first_and_blank_out_of_sight():
+    ranks = np.array([[1, 4], [16, 0]])
+    header, found = sent(rank_grid(ranks, [16, 16]))
+    assert np.isnan(found["values"][0, 1, 1]) and found["values"][0, 1, 0] == 16
+    assert found["shades"][0].ravel()[:3].tolist() == [255, 128, 0]  # halfway from 1 to 16, in the logarithm, is 4
+    assert header["ends"] == ["rank 16", "rank 1"]
+
+
+@pytest.mark.parametrize(("colour", "bright"), [("probability", (0, 1)), ("rank", (1, 0)), ("kl", (1, 0))])
+def test_the_lens_is_bright_where_the_model_is_sure_or_near_its_answer(colour, bright):
+    probability, rank, kl = np.array([[0.1, 0.9], [0.5, 0.5]]), np.array([[9, 3], [1, 2]]), np.array([[4.0, 2.0], [0.0, 1.0]])
+    header, found = sent(lens_grid([" a", " b"], [["x", "y"], ["z", "w"]], probability, rank, kl, colour))
+    assert np.unravel_index(found["shades"][0].argmax(), (2, 2)) == bright
+    assert header["texts"] == [["x", "y"], ["z", "w"]] and header["rows"] == ["start", "L0"]
+    given = {"probability": probability, "rank": rank, "kl": kl}[colour]
+    np.testing.assert_allclose(found["values"][0], given, rtol=1e-6)
+
+
+def test_points_of_heads_keep_their_place_and_their_names_do_not_touch():
+    points = np.random.default_rng(1).normal(size=(40, 2))
+    figure = head_scatter(points, 5, chosen=(2, 3))
+    np.testing.assert_array_equal(np.column_stack([figure.data[0].x, figure.data[0].y]), points)
+    assert list(figure.data[0].hovertext) == [f"L{i // 8} H{i % 8}" for i in range(40)]
+    assert [figure.data[1].x[0], figure.data[1].y[0]] == points[2 * 8 + 3].tolist()
+    named = points[[bool(text) for text in figure.data[0].text]] / np.ptp(points, axis=0).max()
+    apart = np.abs(named[:, None] - named)[~np.eye(len(named), dtype=bool)]
+    assert len(named) > 3 and ((apart[:, 0] > 0.1) | (apart[:, 1] > 0.05)).all()
+    assert list(head_scatter(np.zeros((4, 2)), 2).data[0].text).count("") == 3

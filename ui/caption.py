@@ -1,0 +1,143 @@
+"""What a picture shows, in words that can go with it: model, text, layer, head and options."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from viz.tokens import label
+
+if TYPE_CHECKING:
+    from ui.look import Look, Picture
+
+SHOWN = 300  # characters of a text in a caption; files that hold data have all of it
+# Options whose words stand in the subject, or that follow from the model.
+SAID = {"layer", "head", "heads", "shade", "kind", "causal", "title", "target", "clear", "same_text", "names"}
+KINDS = {"bertviz": "BertViz’s head view"}
+WORDS = {
+    "special": {False: "without special tokens"},
+    "whole_words": {True: "whole words"},
+    "renormalised": {True: "rows brought to 100 %"},
+    "by": "ordered by {}",
+    "filter": "filtered by the pattern “{}”",
+}
+
+
+@dataclass(frozen=True)
+class Caption:
+    """What a picture shows. models, texts: one, or more of a comparison; options: what else was chosen."""
+
+    picture: str
+    subject: str
+    models: tuple[str, ...]
+    texts: tuple[str, ...]
+    options: tuple[str, ...]
+    stem: str  # what its files are called, without an ending
+
+    @property
+    def title(self) -> str:
+        return f"{self.picture} of {self.subject} in {' and '.join(one.split(' (')[0] for one in self.models)}"
+
+    def __str__(self) -> str:
+        options = f" Shown: {', '.join(self.options)}." if self.options else ""
+        texts = " / ".join(f"“{short(text)}”" for text in self.texts)
+        return f"{self.picture} of {self.subject}. Model: {'; '.join(self.models)}. Text: {texts}.{options} Made with Headlight."
+
+
+def caption(made: Picture) -> Caption:
+    """The caption of a picture."""
+    kind = "Comparison" if len(made.looks) > 1 else KINDS.get(made.key, made.key.replace("-view", " view").capitalize())
+    about = subject(made)
+    texts = [text for look in made.looks for text in (look.trace.text, second_text(look)) if text]
+    options = {**made.options, **made.looks[0].seen.options}
+    chosen = [in_words(name, value, made.looks[0]) for name, value in options.items() if name not in SAID]
+    names = [f"{called(one.name)} ({one.kind}, {size(one)})" for one in dict.fromkeys(look.model.info for look in made.looks)]
+    parts = ["headlight", *dict.fromkeys(Path(look.model.info.name).name for look in made.looks), about, kind]
+    return Caption(
+        kind,
+        about,
+        tuple(names),
+        tuple(dict.fromkeys(texts)),
+        tuple(filter(None, chosen)),
+        "-".join(filter(None, map(slug, parts))),
+    )
+
+
+def subject(made: Picture) -> str:
+    """Layer and head, as people write them: "L5 H1", "L5, all heads", "mean of the heads of L5"."""
+    if len(made.looks) == 1:
+        return of_look(made.looks[0], made.options, made.words)
+    heads = made.options.get("heads", [(look.layer, look.head) for look in made.looks])
+    means = [head is None for _, head in heads]
+    names = [layer_of(look) if mean else look.name for look, mean in zip(made.looks, means, strict=True)]
+    return ("the mean of the heads of " if any(means) else "") + " and ".join(dict.fromkeys(names))
+
+
+def layer_of(look: Look) -> str:
+    return look.name.rsplit(" ", 1)[0]
+
+
+def of_look(look: Look, options: dict[str, Any], words: str) -> str:
+    layer, heads = layer_of(look), options.get("heads", ())
+    match words or options.get("shade"):
+        case "layer":
+            return f"the mean of the heads of {layer}"
+        case "all heads":
+            return f"{layer}, all heads"
+        case "rollout":
+            return f"rollout up to {layer}"
+        case "entropy":
+            return f"the entropy of {look.name}"
+        case "surprise":
+            return "surprise"
+    if "by" in options:
+        return f"all heads{'' if look.kind == 'self' else f' ({look.kind})'}"
+    if heads is None or ("head" not in options and not heads):
+        return f"{layer}, all heads"
+    if heads:
+        return f"{layer} {' and '.join(f'H{head}' for head in heads)}"
+    return look.name
+
+
+def in_words(name: str, value: Any, look: Look) -> str:
+    """An option as words; "" for one that says nothing."""
+    if name in WORDS:
+        words = WORDS[name]
+        return (
+            (words.get(value, "") if isinstance(words, dict) else words.format(value)) if value not in (None, "", "layer") else ""
+        )
+    if value is None or value is False or value == "":
+        return ""
+    if name in ("chosen", "position") and isinstance(value, int):
+        tokens = look.seen.attention.queries if name == "position" else look.seen.queries.tokens
+        return f"from token {value}, “{label(tokens[value].text).lstrip('·')}”" if value < len(tokens) else f"from token {value}"
+    spelt = " to ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
+    return name.replace("_", " ") + ("" if value is True else f" {spelt}")
+
+
+def second_text(look: Look) -> str:
+    """What was read beside the text; "" where the model read one text, whatever an earlier one left in the box."""
+    return look.target if look.trace.target or any(token.segment for token in look.trace.tokens) else ""
+
+
+def called(name: str) -> str:
+    """A model's name; of a folder its last part: where it stands on a disk is nobody's business."""
+    return Path(name).name if Path(name).is_absolute() else name
+
+
+def size(info) -> str:
+    encoder = f"{info.layers} layers × {info.heads} heads"
+    return encoder + (f" and {info.decoder_layers} × {info.decoder_heads}" if info.decoder_layers else "")
+
+
+def short(text: str) -> str:
+    """A text on one line, and not all of one that is long."""
+    line = re.sub(r"\s+", " ", text)
+    return line if len(line) <= SHOWN else f"{line[:SHOWN]}… ({len(text):,} characters)"
+
+
+def slug(text: str) -> str:
+    """Text as a part of a file's name, which every system takes."""
+    return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")[:60]

@@ -1,0 +1,229 @@
+"""Work that takes long, shared by pages: done beside the page, once for all who ask, with its progress and a way out of it."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import threading
+import time
+import uuid
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from traceback import clear_frames
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from models.errors import Cancelled
+
+T = TypeVar("T")
+Report = Callable[[float, str], None]
+"""report(share done in 0..1, what is being done): raises Cancelled when nobody wants the work any more."""
+
+AT_ONCE = 0.3  # seconds that a page waits for a result before it shows how far the work is
+POLL = 0.3  # seconds between two looks at it
+PATIENCE = 2.0  # seconds after which somebody who has not looked is gone
+ERRORS_STAY = 60.0  # seconds in which work that failed is not tried again
+KEPT, KEPT_BYTES = 64, 256 * 2**20  # results that are kept, and the bytes of their arrays
+FORGOTTEN = 100  # keys that a visitor cancelled are remembered, the newest ones
+
+
+@dataclass(eq=False)
+class Job:
+    """One piece of work, shared by everybody who looks at it. It ends with a value, with an error, or stopped."""
+
+    key: Hashable
+    work: Callable[[Report], Any] | None
+    doing: str
+    words: str
+    share: float = 0.0
+    value: Any = None
+    error: Exception | None = None
+    stopped: bool = False  # nobody wanted it any more
+    bytes: int = 0
+    until: float = math.inf  # when an error is forgotten
+    lookers: dict[Hashable, float] = field(default_factory=dict)
+    ended: threading.Event = field(default_factory=threading.Event)
+
+
+class Jobs:
+    """Jobs by key, on a few threads of their own; what they gave is kept, the least used leaves first.
+
+    threads: how many run at a time; count, size: results kept, and their bytes. Safe to use from many threads.
+    """
+
+    def __init__(
+        self,
+        threads: int = 2,
+        count: int = KEPT,
+        size: int = KEPT_BYTES,
+        clock: Callable[[], float] = time.monotonic,
+        initializer: Callable[[], None] | None = None,
+    ):
+        self._count, self._size, self._clock = count, size, clock
+        self._lock = threading.RLock()
+        self._jobs: OrderedDict[Hashable, Job] = OrderedDict()  # the least used first
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="job", initializer=initializer)
+
+    def ask(self, key: Hashable, work: Callable[[Report], Any], doing: str, who: Hashable) -> Job:
+        """The job of that key: ended, under way, or begun now. Says that somebody looks at it."""
+        with self._lock:
+            job = self._jobs.get(key)
+            if job is None or job.stopped or job.until < self._clock():
+                job = self._jobs[key] = Job(key, work, doing, f"{doing}: waiting for its turn")
+                self._pool.submit(self._run, job)
+            self._jobs.move_to_end(key)
+            job.lookers[who] = self._clock() + PATIENCE
+            return job
+
+    def known(self, key: Hashable) -> Job | None:
+        """The job of that key if it has ended with a value."""
+        with self._lock:
+            job = self._jobs.get(key)
+            return job if job and job.ended.is_set() and not job.stopped and not job.error else None
+
+    def leave(self, key: Hashable, who: Hashable) -> None:
+        """Somebody wants it no more. When nobody does, it stops at its next report."""
+        with self._lock:
+            if job := self._jobs.get(key):
+                job.lookers.pop(who, None)
+
+    def _run(self, job: Job) -> None:
+        work, job.work = job.work, None
+        try:
+            self._report(job, 0.0, job.doing)  # it may have waited for its turn longer than anybody for it
+            value = work(lambda share, words: self._report(job, share, words))
+            if value is None:
+                raise TypeError("This work gave nothing: None means that it is still under way.")
+            job.value, job.bytes = value, size_of(value)
+        except Exception as error:
+            if not job.stopped:
+                clear_frames(error.__traceback__)  # the lines stay, the arrays that were at work go
+                job.error, job.until = error, self._clock() + ERRORS_STAY
+        with self._lock:
+            job.ended.set()
+            if job.stopped and self._jobs.get(job.key) is job:
+                del self._jobs[job.key]
+            self._make_room()
+
+    def _report(self, job: Job, share: float, words: str) -> None:
+        with self._lock:
+            job.share, job.words = (min(max(float(share), 0.0), 1.0) if math.isfinite(share) else 0.0), words
+            if not self._wanted(job):
+                job.stopped = True  # under the lock: whoever asks from now on gets a job of his own
+                raise Cancelled
+
+    def _wanted(self, job: Job) -> bool:
+        return any(until >= self._clock() for until in job.lookers.values())
+
+    def _make_room(self) -> None:
+        """Let results leave until the rest fits, but none that somebody still waits for."""
+        ended = [job for job in self._jobs.values() if job.ended.is_set()]
+        size, count = sum(job.bytes for job in ended), len(ended)
+        for job in ended:
+            if count <= self._count and size <= self._size:
+                break
+            if not self._wanted(job):
+                del self._jobs[job.key]
+                size, count = size - job.bytes, count - 1
+
+
+def size_of(value: Any) -> int:
+    """Bytes of the arrays and texts in a value, looked for in tuples, lists, dicts, tables and the fields of objects."""
+    seen: set[int] = set()
+
+    def size(one: Any) -> int:
+        if id(one) in seen:
+            return 0
+        seen.add(id(one))
+        if isinstance(getattr(one, "nbytes", None), int):
+            return one.nbytes
+        if isinstance(one, str | bytes):
+            return len(one)
+        if hasattr(one, "memory_usage"):  # a table of pandas
+            return int(one.memory_usage(deep=True).sum())
+        if isinstance(one, Mapping):
+            return sum(size(key) + size(item) for key, item in one.items())
+        if isinstance(one, tuple | list | set | frozenset):
+            return sum(map(size, one))
+        return sum(map(size, vars(one).values())) if hasattr(one, "__dict__") and not isinstance(one, type) else 8
+
+    return size(value)
+
+
+def _one_thread() -> None:
+    import torch
+
+    torch.set_num_threads(1)
+
+
+def _on_one_core(work: Callable[[Report], T]) -> Callable[[Report], T]:
+    """The same work, with numpy's and scikit-learn's own threads at rest: on small arrays they mostly wait for each other,
+    and on a busy machine that takes ten times as long as the work."""
+
+    def alone(report: Report) -> T:
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1):
+            return work(report)
+
+    return alone
+
+
+_jobs = Jobs(max(2, (os.cpu_count() or 2) // 2), initializer=_one_thread)
+
+
+def result(key: Hashable, work: Callable[[Report], T], doing: str) -> T | None:
+    """What `work(report)` gives for this key, or None while it is under way or was cancelled.
+
+    The work runs on a thread of its own, once for all visitors who ask for the same key, and must give something other than
+    None. What is quick comes back in the same run; else a progress bar with words (at first `doing`, such as "Arranging the
+    tokens") and a button "Cancel" stand here, and the page runs again when the work has ended. Work that nobody looks at for
+    about two seconds, because the text has changed, is cancelled at its next report. Ask for a key once a run.
+
+    key: what the result depends on, such as ("t-sne", model name, text, target, perplexity).
+    Errors: those of the work, so that `ui.show.picture` makes sentences of them.
+    """
+    me = st.session_state.setdefault("looker", uuid.uuid4().hex)
+    cancelled: dict[Hashable, None] = st.session_state.setdefault("cancelled", {})
+    name = hashlib.blake2b(repr(key).encode(), digest_size=8).hexdigest()
+    if key in cancelled and not _jobs.known(key):
+        st.caption("Cancelled.")
+        st.button("Start again", key=f"again-{name}", icon=":material/replay:", on_click=cancelled.pop, args=(key, None))
+        return None
+    cancelled.pop(key, None)
+    work = _on_one_core(work)
+    job = _jobs.ask(key, work, doing, me)
+    try:
+        patience = time.monotonic() + AT_ONCE
+        while not job.ended.wait(0.02) and time.monotonic() < patience:
+            st.session_state.get("looker")  # here Streamlit leaves this run when a newer one is asked for
+    except BaseException:
+        _jobs.leave(key, me)
+        raise
+    if job.ended.is_set() and not job.stopped:
+        _jobs.leave(key, me)
+        if job.error:
+            raise job.error
+        return job.value
+
+    def cancel() -> None:
+        _jobs.leave(key, me)
+        cancelled[key] = None
+        while len(cancelled) > FORGOTTEN:
+            del cancelled[next(iter(cancelled))]
+
+    def watch() -> None:
+        job = None if key in cancelled else _jobs.ask(key, work, doing, me)
+        if job is None or job.ended.is_set():
+            st.rerun()
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            st.progress(job.share, f"{job.words} … {100 * job.share:.0f} %")
+            st.button("Cancel", key=f"cancel-{name}", icon=":material/close:", on_click=cancel)
+
+    with st.container(key=f"job-{name}"):
+        st.fragment(watch, run_every=POLL)()
+    return None

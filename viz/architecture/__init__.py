@@ -1,0 +1,38 @@
+"""A transformer drawn as a diagram: what each part takes and gives, with the shapes for a text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+
+from viz.view import View, pack
+
+
+@dataclass(frozen=True)
+class Box:
+    """One part. shape: of what it gives; note: in a few words what it does, or its formula. parts: boxes inside it, in order,
+    which are repeated `times`. added: whether what it gives is added to the stream. beside: the name of what it looks at in the
+    column before."""
+
+    name: str
+    shape: str = ""
+    note: str = ""
+    parts: tuple[Box, ...] = field(default_factory=tuple)
+    times: int = 1
+    added: bool = False
+    beside: str = ""
+
+
+def architecture(columns: Sequence[tuple[str, Sequence[Box]]]) -> View:
+    """A diagram that reads from top to bottom: a column for each stack, (its name, its boxes).
+
+    Raises ValueError where there is no column.
+    """
+    if not columns:
+        raise ValueError("There is nothing to draw: give at least one column.")
+    label = "Architecture: " + "; ".join(
+        (f"{name}: " if name else "") + ", ".join(f"{box.times} blocks" if box.parts else box.name for box in boxes)
+        for name, boxes in columns
+    )
+    header = {"label": label, "columns": [{"name": name, "boxes": [asdict(box) for box in boxes]} for name, boxes in columns]}
+    return View("architecture", pack(header), label)

@@ -1,0 +1,34 @@
+// A transformer as boxes from top to bottom. Everything is text in the document, so that it is read, searched and enlarged as such.
+
+function mount({ parentElement, data }) {
+  const header = unpack(data);
+  const state = stateOf(parentElement, (fresh) => fresh.root.setAttribute("role", "group"));
+  state.root.setAttribute("aria-label", header.label);
+  state.root.classList.toggle("two", header.columns.length > 1);
+  state.root.replaceChildren(
+    ...header.columns.map(({ name, boxes }) => {
+      const column = element("div", "column");
+      if (name) column.append(element("h6", "", name));
+      column.append(listOf(boxes));
+      return column;
+    }),
+  );
+}
+
+function listOf(boxes) {
+  const list = element("ol");
+  for (const box of boxes) {
+    const item = element("li", box.parts.length ? "block" : "box");
+    if (box.added) item.classList.add("added");
+    const line = element("div", "line");
+    line.append(element("b", "", box.name));
+    if (box.times > 1) line.append(element("span", "times", "× " + box.times));
+    if (box.shape) line.append(element("span", "shape", box.shape));
+    item.append(line);
+    if (box.note) item.append(element("p", "", box.note));
+    if (box.beside) item.append(element("p", "beside", "← " + box.beside));
+    if (box.parts.length) item.append(listOf(box.parts));
+    list.append(item);
+  }
+  return list;
+}

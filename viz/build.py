@@ -1,0 +1,45 @@
+"""Pictures of the parts of a transformer: positions as numbers, their dot products by distance, and the bench of √d_k."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz.palette import DIVERGING
+
+_COLOURS = ("#d0661a", "#3d7fc4", "#6b9a3a", "#a15fb8", "#8a8f99")  # in sight on a light and on a dark page
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+_CLEAR = {"paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)"}
+
+
+def encoding_heatmap(values: np.ndarray, title: str, across: str = "dimension", down: str = "position") -> go.Figure:
+    """What a scheme of positions gives each position, [position, dimension], red above 0 and blue below."""
+    values = np.asarray(values, dtype=np.float32)
+    if values.ndim != 2 or values.size == 0:
+        raise ValueError(f"Positions of shape {list(values.shape)}: give [position, dimension].")
+    most = float(np.abs(values).max()) or 1.0
+    hover = f"{down} %{{y}}, {across} %{{x}}: %{{z:.3f}}<extra></extra>"
+    figure = go.Figure(go.Heatmap(z=values, zmin=-most, zmax=most, colorscale=DIVERGING, hovertemplate=hover))
+    figure.update_layout(
+        **_CLEAR, height=360, title=title, margin={"l": 10, "r": 10, "t": 46, "b": 10},
+        xaxis={"title": across}, yaxis={"title": down, "autorange": "reversed"},
+    )  # fmt: skip
+    return figure
+
+
+def lines(
+    x: np.ndarray, series: Mapping[str, np.ndarray], title: str, across: str, up: str, log_x: bool = False, log_y: bool = False
+) -> go.Figure:
+    """Curves over a common x."""
+    figure = go.Figure()
+    for number, (name, y) in enumerate(series.items()):
+        line = {"color": _COLOURS[number % len(_COLOURS)], "dash": _DASHES[number % len(_DASHES)]}
+        figure.add_trace(go.Scatter(x=x, y=y, name=name, line=line, mode="lines+markers" if len(x) < 30 else "lines"))
+    figure.update_layout(
+        **_CLEAR, height=320, title=title, margin={"l": 10, "r": 10, "t": 46, "b": 10},
+        xaxis={"title": across, "type": "log" if log_x else "linear"}, yaxis={"title": up, "type": "log" if log_y else "linear"},
+        legend={"orientation": "h", "y": -0.28, "yanchor": "top"}, showlegend=len(series) > 1,
+    )  # fmt: skip
+    return figure

@@ -1,0 +1,85 @@
+"""How a probability falls or rises as tokens go or come: one curve that is meant, others behind it, and what chance does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz.heatmap import escape_plotly
+
+_CHOSEN = "#d0661a"  # these three are in sight on a light and on a dark page
+_OTHER = "#8a8f99"
+_CHANCE = "rgba(128,136,150,.24)"
+_BAND = (10, 90)  # percentiles
+
+
+def curves(
+    counts: Sequence[int],
+    chosen: tuple[str, Sequence[float]],
+    others: Mapping[str, Sequence[float]] | None = None,
+    random: Sequence[Sequence[float]] = (),
+    steps: Sequence[str] = (),
+    title: str = "",
+    across: str = "tokens taken away",
+) -> go.Figure:
+    """Probabilities in 0..1, drawn in per cent, over how many tokens have gone or come, as a share of all.
+
+    counts: [point], from 0 to all. chosen: a name and its probabilities [point]; others: more of them, thin. random: orders by
+    chance [order, point], drawn as their mean and the band from the 10th to the 90th percentile. steps: [point], what the hover
+    says that went or came last in the chosen order. Raises ValueError where something has another length than `counts`.
+    """
+    name, values = chosen
+    lines = {name: values, **(others or {})}
+    wrong = [one for one, each in lines.items() if len(each) != len(counts)]
+    if wrong or any(len(each) != len(counts) for each in random) or (steps and len(steps) != len(counts)):
+        raise ValueError(f"There are {len(counts)} points, and something has another number of values{_of(wrong)}.")
+    x = 100 * np.asarray(counts) / max(1, counts[-1])
+    figure = go.Figure()
+    if len(random):
+        by_chance = 100 * np.asarray(random, dtype=np.float64)
+        low, high = np.percentile(by_chance, _BAND, axis=0)
+        quiet = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
+        figure.add_scatter(x=x, y=low, **quiet)
+        figure.add_scatter(x=x, y=high, fill="tonexty", fillcolor=_CHANCE, **quiet)
+        dashed = {"color": _OTHER, "width": 2, "dash": "dash"}
+        figure.add_scatter(
+            x=x, y=by_chance.mean(0), name="by chance", mode="lines", line=dashed, hovertemplate=_hover("by chance")
+        )
+    for other, each in (others or {}).items():
+        thin = {"color": _OTHER, "width": 1}
+        figure.add_scatter(
+            x=x, y=100 * np.asarray(each), name=escape_plotly(other), mode="lines", line=thin, opacity=0.75,
+            hovertemplate=_hover(other), showlegend=False,
+        )  # fmt: skip
+    figure.add_scatter(
+        x=x,
+        y=100 * np.asarray(values, dtype=np.float64),
+        name=escape_plotly(name),
+        mode="lines+markers",
+        line={"color": _CHOSEN, "width": 3},
+        marker={"size": 6},
+        customdata=[escape_plotly(step) for step in steps] if steps else None,
+        hovertemplate=_hover(name, "<br>%{customdata}" if steps else ""),
+    )
+    figure.update_layout(
+        title={"text": escape_plotly(title), "x": 0, "font": {"size": 15}} if title else None,
+        height=300,
+        margin={"l": 8, "r": 8, "t": 40 if title else 10, "b": 8},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom"},
+        xaxis={"title": {"text": escape_plotly(across)}, "ticksuffix": " %", "range": [-2, 102], "automargin": True},
+        yaxis={"title": {"text": "probability"}, "ticksuffix": " %", "rangemode": "tozero", "automargin": True},
+    )
+    return figure
+
+
+def _hover(name: str, more: str = "") -> str:
+    called = escape_plotly(name).replace("%", "&#37;")  # %{…} would be a place of the template
+    return f"{called}: %{{y:.3r}} % at %{{x:.0f}} %{more}<extra></extra>"
+
+
+def _of(names: list[str]) -> str:
+    return f" (such as {names[0]})" if names else ""

@@ -1,0 +1,46 @@
+"""A picture as a file: what the page shows at this moment as SVG or PNG, made in the browser; a Plotly figure as a page."""
+
+from __future__ import annotations
+
+from html import escape
+
+import plotly.graph_objects as go
+
+from viz.palette import LIGHT
+from viz.view import View, pack
+
+
+def export_view(key: str, name: str, title: str, caption: str) -> View:
+    """Two buttons, PNG and SVG, for the picture that the page holds under that Streamlit key.
+
+    name: of the files, without an ending; title and caption: what they say inside, SVG as <title> and <desc>, PNG as text chunks.
+    """
+    header = {"key": key, "name": name, "title": title, "caption": caption}
+    return View("export", pack(header), f"{title}, as a file")
+
+
+def figure_page(figure: go.Figure, title: str, caption: str) -> str:
+    """A Plotly figure with its caption as one self-contained page, Plotly's own script inside it: no request leaves it."""
+    shown = {"displaylogo": False, "responsive": True, "topojsonURL": ""}
+    figure = go.Figure(figure).update_layout(template="plotly_white")  # Streamlit's own template has colours for Streamlit only
+    body = figure.to_html(full_html=False, include_plotlyjs=True, include_mathjax=False, config=shown)
+    return _PAGE.format(title=escape(title), body=body, caption=escape(caption), **LIGHT)
+
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+body {{ margin: 0; padding: 12px; background: {paper}; color: {ink}; font: 14px/1.5 system-ui, sans-serif; }}
+p {{ margin: 16px 0 0; max-width: 80ch; color: {soft}; overflow-wrap: anywhere; }}
+</style>
+</head>
+<body>
+<main>{body}</main>
+<p class="caption">{caption}</p>
+</body>
+</html>
+"""

@@ -1,0 +1,199 @@
+// A pen that writes down as SVG what a canvas is told to draw: as much of CanvasRenderingContext2D as our views use.
+// A view draws on `penOn(canvas)` and says in `canvas.redraw` how to draw again; paths that it keeps come from `pen.path()`.
+
+const SVG = "http://www.w3.org/2000/svg";
+const PEN = {
+  ...{ fillStyle: "#000", strokeStyle: "#000", lineWidth: 1, globalAlpha: 1, font: "10px sans-serif", textAlign: "start" },
+  ...{ textBaseline: "alphabetic", lineCap: "butt", lineJoin: "miter", imageSmoothingEnabled: true },
+};
+const ANCHORS = { center: "middle", right: "end", end: "end", left: "start", start: "start" };
+
+class Trail {
+  constructor() {
+    this.d = [];
+  }
+  add(letter, ...numbers) {
+    this.d.push(letter + numbers.map(short).join(" "));
+    return this;
+  }
+  moveTo(...to) {
+    this.add("M", ...to);
+  }
+  lineTo(...to) {
+    this.add("L", ...to);
+  }
+  bezierCurveTo(...to) {
+    this.add("C", ...to);
+  }
+  quadraticCurveTo(...to) {
+    this.add("Q", ...to);
+  }
+  closePath() {
+    this.d.push("Z");
+  }
+  rect(x, y, w, h) {
+    this.add("M", x, y).add("h", w).add("v", h).add("h", -w).closePath();
+  }
+  roundRect(x, y, w, h, radius = 0) {
+    this.d.push(rounded(x, y, w, h, Array(4).fill(Number(Array.isArray(radius) ? radius[0] : radius))));
+  }
+  arc(x, y, r, start, end, back = false) {
+    const turn = Math.min(2 * Math.PI, Math.abs(end - start)) * (back ? -1 : 1);
+    const at = (angle) => [x + r * Math.cos(angle), y + r * Math.sin(angle)];
+    this.add(this.d.length ? "L" : "M", ...at(start));
+    for (const part of [0.5, 1]) this.add("A", r, r, 0, 0, back ? 0 : 1, ...at(start + part * turn));
+  }
+}
+
+class Pen {
+  constructor(canvas) {
+    Object.assign(this, PEN, { canvas, parts: [], kept: [], matrix: [1, 0, 0, 1, 0, 0], trail: new Trail(), dash: [] });
+  }
+  path() {
+    return new Trail();
+  }
+  save() {
+    const { matrix, dash, trail, kept, parts, canvas, ...look } = this;
+    kept.push({ ...look, matrix: [...matrix], dash: [...dash] });
+  }
+  restore() {
+    Object.assign(this, this.kept.pop());
+  }
+  setTransform(...matrix) {
+    this.matrix = matrix;
+  }
+  transform(a, b, c, d, e, f) {
+    const [A, B, C, D, E, F] = this.matrix;
+    this.matrix = [A * a + C * b, B * a + D * b, A * c + C * d, B * c + D * d, A * e + C * f + E, B * e + D * f + F];
+  }
+  translate(x, y) {
+    this.transform(1, 0, 0, 1, x, y);
+  }
+  scale(x, y) {
+    this.transform(x, 0, 0, y, 0, 0);
+  }
+  rotate(angle) {
+    const [c, s] = [Math.cos(angle), Math.sin(angle)];
+    this.transform(c, s, -s, c, 0, 0);
+  }
+  setLineDash(dash) {
+    this.dash = dash;
+  }
+  clearRect() {} // a view clears its canvas before it draws, and here nothing was drawn yet
+  beginPath() {
+    this.trail = new Trail();
+  }
+  fill(path = this.trail) {
+    this.put("path", { d: path.d.join(""), ...this.filled() });
+  }
+  stroke(path = this.trail) {
+    this.put("path", { d: path.d.join(""), fill: "none", ...this.stroked() });
+  }
+  fillRect(x, y, width, height) {
+    this.put("rect", { x, y, width, height, ...this.filled() });
+  }
+  strokeRect(x, y, width, height) {
+    this.put("rect", { x, y, width, height, fill: "none", ...this.stroked() });
+  }
+  measureText(text) {
+    scratch().font = this.font;
+    return scratch().measureText(text);
+  }
+  fillText(text, x, y) {
+    const { fontBoundingBoxAscent: up, fontBoundingBoxDescent: down } = this.measureText("x");
+    const shift = { middle: (up - down) / 2, top: up, hanging: up, bottom: -down, ideographic: -down }[this.textBaseline] ?? 0;
+    const look = { "text-anchor": ANCHORS[this.textAlign], style: `font:${this.font};white-space:pre`, ...this.filled() };
+    this.put("text", { x, y: y + shift, ...look }, String(text));
+  }
+  drawImage(source, ...places) {
+    const [sx, sy, sw, sh, x, y, width, height] = places.length === 8 ? places : [0, 0, source.width, source.height, ...places];
+    if (!(sw > 0 && sh > 0)) return;
+    const cut = document.createElement("canvas");
+    Object.assign(cut, { width: Math.round(sw), height: Math.round(sh) });
+    cut.getContext("2d").drawImage(source, sx, sy, sw, sh, 0, 0, cut.width, cut.height);
+    const look = { href: cut.toDataURL(), preserveAspectRatio: "none", opacity: this.globalAlpha };
+    if (!this.imageSmoothingEnabled) look.style = "image-rendering:pixelated";
+    this.put("image", { x, y, width: width ?? sw, height: height ?? sh, ...look });
+  }
+  filled() {
+    return painted("fill", this.fillStyle, this.globalAlpha);
+  }
+  stroked() {
+    const dash = this.dash.length ? { "stroke-dasharray": this.dash.join(" ") } : {};
+    return { ...painted("stroke", this.strokeStyle, this.globalAlpha), "stroke-width": this.lineWidth, ...dash };
+  }
+  put(name, attributes, text = "") {
+    const plain = this.matrix.join() === "1,0,0,1,0,0";
+    this.parts.push(tag(name, plain ? attributes : { ...attributes, transform: `matrix(${this.matrix.map(short).join(" ")})` }, safe(text)));
+  }
+}
+
+for (const name of ["moveTo", "lineTo", "bezierCurveTo", "quadraticCurveTo", "closePath", "rect", "roundRect", "arc"])
+  Pen.prototype[name] = function (...given) {
+    this.trail[name](...given);
+  };
+
+let ground = null; // to measure text on, and to ask what a colour is
+
+function scratch() {
+  return (ground ??= Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true }));
+}
+
+const known = new Map();
+
+// A colour as every program reads it: "#rrggbb" and an opacity.
+function colour(css) {
+  let found = known.get(css);
+  if (found) return found;
+  const numbers = (css.match(/[\d.]+(?:e-?\d+)?%?/g) ?? []).map((one) => (one.endsWith("%") ? parseFloat(one) / 100 : Number(one)));
+  let rgb, opacity;
+  if (/^rgba?\(/.test(css)) [rgb, opacity] = [numbers.slice(0, 3), numbers[3] ?? 1];
+  else if (/^color\(srgb /.test(css)) [rgb, opacity] = [numbers.slice(0, 3).map((v) => 255 * v), numbers[3] ?? 1];
+  else {
+    const pen = scratch();
+    pen.clearRect(0, 0, 1, 1);
+    pen.fillStyle = "#000";
+    pen.fillStyle = css;
+    pen.fillRect(0, 0, 1, 1);
+    const [r, g, b, a] = pen.getImageData(0, 0, 1, 1).data;
+    [rgb, opacity] = [[r, g, b], a / 255];
+  }
+  const hex = "#" + rgb.map((v) => Math.round(Math.min(255, Math.max(0, v))).toString(16).padStart(2, "0")).join("");
+  known.set(css, (found = { hex, opacity }));
+  return found;
+}
+
+function painted(name, css, alpha = 1) {
+  const { hex, opacity } = colour(String(css));
+  const seen = opacity * alpha;
+  return seen < 1 ? { [name]: hex, [name + "-opacity"]: seen } : { [name]: hex };
+}
+
+function short(number) {
+  return typeof number === "number" ? String(Math.round(1000 * number) / 1000) : number;
+}
+
+// Text as it may stand in XML, which holds no control characters and no half of a character.
+function safe(text) {
+  const legal = String(text).replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Cs}/gu, "\ufffd");
+  return legal.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+}
+
+function tag(name, attributes, inside = "") {
+  const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${safe(short(value))}"`);
+  return `<${name}${written.join("")}${inside ? `>${inside}</${name}>` : "/>"}`;
+}
+
+// A rectangle whose corners have radii: top left, top right, bottom right, bottom left.
+function rounded(x, y, w, h, radii) {
+  const [a, b, c, d] = radii.map((r) => Math.max(0, Math.min(r, w / 2, h / 2)));
+  const corner = (r, dx, dy) => (r ? `a${short(r)} ${short(r)} 0 0 1 ${short(dx)} ${short(dy)}` : "");
+  const along = (letter, by) => letter + short(by);
+  return [
+    `M${short(x + a)} ${short(y)}`,
+    along("h", w - a - b) + corner(b, b, b),
+    along("v", h - b - c) + corner(c, -c, c),
+    along("h", d + c - w) + corner(d, -d, -d),
+    along("v", a + d - h) + corner(a, a, -a) + "Z",
+  ].join("");
+}

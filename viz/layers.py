@@ -1,0 +1,328 @@
+"""Pictures across layers: attention layer by layer, a number for each head, what each layer would predict, and a map of heads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz.grid_view import grid_view
+from viz.model_view.shrink import edges, shrink
+from viz.palette import SEQUENTIAL
+from viz.tokens import label
+from viz.view import View, percent
+
+SIDE = 64  # cells of a map a side; beyond, a cell is the largest of those that it covers
+_LONGEST = 16  # characters of a label
+_ROW = 24  # pixels of a layer
+
+
+def attention_movie(
+    queries: Sequence[Any], keys: Sequence[Any], maps: np.ndarray, chosen: tuple[int, int] | None = None, of: str = "attention"
+) -> View:
+    """The map [layer, query, key] of one head, or of the mean of heads, in [0, 1], to be played layer by layer; NaN is masked.
+
+    A row looks, a column is looked at; the colours run from 0 to 100 %. Queries and keys are tokens (anything with a `.text`).
+    Above 64 tokens a side a cell is the largest of those that it covers. chosen: (query, key). A press tells `chosen`: `[row,
+    column]` of the cells; `pressed` says which pair that is. Raises ValueError where the maps do not fit the tokens.
+    """
+    maps = np.asarray(maps)
+    if maps.ndim != 3 or maps.shape[1:] != (len(queries), len(keys)) or maps.size == 0:
+        raise ValueError(f"Maps of shape {list(maps.shape)} do not fit {len(queries)} queries and {len(keys)} keys.")
+    (rows, row_names), (columns, column_names) = _spans(queries), _spans(keys)
+    cell = None
+    if chosen is not None:
+        places = [
+            np.searchsorted(edges(len(side), SIDE), at, "right") - 1 for side, at in zip((queries, keys), chosen, strict=True)
+        ]
+        cell = (int(places[0]), int(places[1]))
+    most = " (each cell the largest of those that it covers)" if max(len(queries), len(keys)) > SIDE else ""
+    return grid_view(
+        shrink(maps, SIDE),
+        rows,
+        columns,
+        down="from (query)",
+        across=f"to (key){most}",
+        unit="%",
+        scale=(0, 1),
+        row_names=[f"from {name}" for name in row_names],
+        column_names=[f"to {name}" for name in column_names],
+        frames=[f"Layer {layer}" for layer in range(len(maps))],
+        chosen=cell,
+        cell=(5, 30),
+        label=f"{of}, layer by layer",
+    )
+
+
+def pressed(maps: np.ndarray, row: int, column: int) -> tuple[int, int]:
+    """The query and the key that a cell of `attention_movie` stands for: of several, those of the largest weight in any layer."""
+    down, across = edges(maps.shape[1], SIDE), edges(maps.shape[2], SIDE)
+    part = np.nan_to_num(maps[:, down[row] : down[row + 1], across[column] : across[column + 1]]).max(0)
+    query, key = np.unravel_index(part.argmax(), part.shape)
+    return int(down[row] + query), int(across[column] + key)
+
+
+def head_grid(
+    values: np.ndarray,
+    *,
+    unit: str = "",
+    scale: tuple[float, float] | None = None,
+    chosen: tuple[int, int] | None = None,
+    notes: Sequence[Sequence[str]] | None = None,
+    row_notes: Sequence[str] | None = None,
+    label: str = "",
+) -> View:
+    """A number for each head, [layer, head]; NaN is left blank. unit, scale, notes, row_notes: as `grid_view` has them.
+
+    A press tells `chosen`: `[layer, head]`. Raises ValueError where the shapes do not agree.
+    """
+    values = np.asarray(values)
+    if values.ndim != 2:
+        raise ValueError(f"Values of shape {list(values.shape)}: give one a head, [layer, head].")
+    return grid_view(
+        values,
+        [f"L{layer}" for layer in range(values.shape[0])],
+        [f"H{head}" for head in range(values.shape[1])],
+        down="layer",
+        across="head",
+        unit=unit,
+        scale=scale,
+        chosen=chosen,
+        notes=notes,
+        row_notes=row_notes,
+        cell=(9, 44),
+        height=_ROW,
+        numbered=True,
+        label=label or "A number for each head",
+    )
+
+
+def rank_grid(ranks: np.ndarray, keys: Sequence[int], chosen: tuple[int, int] | None = None, label: str = "") -> View:
+    """The rank of a key in every head, [layer, head], 1 the brightest; 0 (out of sight) is left blank. keys[layer]: how many
+    there are to choose from. Colours are even in the logarithm of the rank."""
+    ranks = np.asarray(ranks, dtype=np.float64)
+    most = max(2, *keys)
+    seen = np.where(ranks > 0, ranks, np.nan)
+    notes = [[f"of {count} keys in sight"] * ranks.shape[1] for count in keys]
+    return grid_view(
+        seen,
+        [f"L{layer}" for layer in range(ranks.shape[0])],
+        [f"H{head}" for head in range(ranks.shape[1])],
+        down="layer",
+        across="head",
+        shades=log_shades(seen, most),
+        ends=(f"rank {most}", "rank 1"),
+        chosen=chosen,
+        notes=notes,
+        cell=(9, 44),
+        height=_ROW,
+        numbered=True,
+        label=label or "The rank of a key in each head",
+    )
+
+
+def log_shades(ranks: np.ndarray, most: float) -> np.ndarray:
+    """How bright a rank is: 1 for the first, 0 for the rank `most`, even in the logarithm."""
+    return 1 - np.log(np.clip(ranks, 1, most)) / np.log(max(2, most))
+
+
+LENS = ("probability", "rank", "kl")
+
+
+def lens_grid(
+    tokens: Sequence[str],
+    best: Sequence[Sequence[str]],
+    probability: np.ndarray,
+    rank: np.ndarray,
+    kl: np.ndarray,
+    colour: str = "probability",
+    across: str = "after reading this token",
+    chosen: tuple[int, int] | None = None,
+    notes: Sequence[Sequence[str]] | None = None,
+) -> View:
+    """What each layer would predict at each position: the likeliest token in the cell, [layer, position] of all.
+
+    tokens: what was read at each position; across: what the columns are. colour: "probability" (of the token in the cell), "rank"
+    (of the last layer's answer) or "kl" (KL(last layer ‖ layer) in nats, the brightest the nearest). A press tells `chosen`:
+    `[layer, position]`.
+    Raises ValueError for another colour, and where the shapes do not agree.
+    """
+    if colour not in LENS:
+        raise ValueError(f"colour is one of {', '.join(LENS)}, not {colour!r}.")
+    probability, rank, kl = np.asarray(probability), np.asarray(rank, dtype=float), np.asarray(kl)
+    options: dict[str, Any] = {"unit": "%", "scale": (0, 1)}
+    values = probability
+    if colour == "rank":
+        most = max(2.0, float(rank.max(initial=1)))
+        values, options = rank, {"shades": log_shades(rank, most), "ends": (f"rank {most:,.0f}", "rank 1")}
+    elif colour == "kl":
+        most = float(kl.max(initial=0)) or 1.0
+        values, options = kl, {"unit": "nats", "shades": 1 - kl / most, "ends": (f"{most:.3g} nats", "0 nats")}
+    layers = len(values)
+    return grid_view(
+        values,
+        _stages(layers),
+        [_short(text) for text in tokens],
+        down="after this layer",
+        across=across,
+        texts=[[label(text) for text in row] for row in best],
+        notes=notes,
+        row_names=_afters(layers),
+        column_names=[f"at “{label(text)}”" for text in tokens],
+        chosen=chosen,
+        cell=(64, 104),
+        height=27,
+        label="What each layer would predict",
+        **options,
+    )
+
+
+def likeliest(best: Sequence[Sequence[str]], probabilities: np.ndarray, chosen: int | None = None) -> View:
+    """The likeliest tokens of every layer at one position, [layer, place], with their probabilities; `chosen` is a layer."""
+    layers, top = np.asarray(probabilities).shape
+    return grid_view(
+        probabilities,
+        _stages(layers),
+        [f"{place + 1}." for place in range(top)],
+        down="after this layer",
+        across="the likeliest tokens",
+        unit="%",
+        scale=(0, 1),
+        texts=[[label(text) for text in row] for row in best],
+        notes=[[f"“{label(text)}”" for text in row] for row in best],
+        row_names=_afters(layers),
+        column_names=[f"number {place + 1}" for place in range(top)],
+        chosen=None if chosen is None else (chosen, 0),
+        cell=(52, 104),
+        height=27,
+        label="The likeliest tokens of every layer",
+    )
+
+
+def answer_grid(answer: str, probability: np.ndarray, notes: Sequence[str], chosen: int | None = None) -> View:
+    """How the last layer's answer rises through the layers at one position: its probability [layer], a few words behind each.
+
+    A press tells `chosen`: `[layer, 0]`.
+    """
+    return grid_view(
+        np.asarray(probability)[:, None],
+        _stages(len(probability)),
+        [f"“{_short(answer)}”"],
+        down="after this layer",
+        unit="%",
+        scale=(0, 1),
+        texts=[[percent(one)] for one in probability],
+        row_names=_afters(len(probability)),
+        column_names=[f"the probability of “{label(answer)}”"],
+        row_notes=notes,
+        chosen=None if chosen is None else (chosen, 0),
+        cell=(80, 150),
+        height=27,
+        label=f"“{label(answer)}”, layer by layer",
+    )
+
+
+def head_scatter(points: np.ndarray, layers: int, chosen: tuple[int, int] | None = None, height: int = 420) -> go.Figure:
+    """Heads of all layers as points [layers · heads, 2], a colour a layer; point i is head i % heads of layer i // heads.
+
+    Raises ValueError where the points are not as many as whole layers of heads.
+    """
+    points = np.asarray(points)
+    if points.ndim != 2 or points.shape[1] != 2 or layers < 1 or len(points) % layers or not len(points):
+        raise ValueError(f"Points of shape {list(points.shape)}: give [heads of all layers, 2] for {layers} layers.")
+    heads = len(points) // layers
+    each = np.stack(np.divmod(np.arange(len(points)), heads), axis=1)
+    names = [f"L{layer} H{head}" for layer, head in each]
+    labelled = _apart(points, names)
+    figure = go.Figure(
+        go.Scattergl(
+            x=points[:, 0],
+            y=points[:, 1],
+            text=[name if on else "" for name, on in zip(names, labelled, strict=True)],
+            hovertext=names,
+            mode="markers+text",
+            textposition="top center",
+            textfont={"size": 10},
+            marker={
+                "size": 8 if len(points) > 160 else 11,
+                "color": each[:, 0],
+                "colorscale": SEQUENTIAL,
+                "cmin": 0,
+                "cmax": max(1, layers - 1),
+                "line": {"width": 1, "color": "rgba(128,128,128,.8)"},
+                "colorbar": {
+                    "title": {"text": "layer", "side": "top"},
+                    "orientation": "h",
+                    "x": 0,
+                    "xanchor": "left",
+                    "y": 1.02,
+                    "yanchor": "bottom",
+                    "len": 180,
+                    "lenmode": "pixels",
+                    "thickness": 10,
+                    "outlinewidth": 0,
+                    "dtick": max(1, layers // 6),
+                },
+            },
+            hovertemplate="%{hovertext}<extra></extra>",
+        )
+    )
+    if chosen is not None and 0 <= chosen[0] < layers and 0 <= chosen[1] < heads:
+        x, y = points[chosen[0] * heads + chosen[1]]
+        ring = {"size": 20, "color": "rgba(0,0,0,0)", "line": {"width": 2.5, "color": "#d9660f"}}
+        figure.add_trace(go.Scattergl(x=[x], y=[y], mode="markers", marker=ring, hoverinfo="skip"))
+    bare = {"showticklabels": False, "showgrid": False, "zeroline": False, "ticks": "", "title": None}
+    low, high = points.min(0), points.max(0)
+    room = 0.12 * (high - low).max() or 1.0
+    figure.update_layout(
+        height=height,
+        margin={"l": 6, "r": 6, "t": 58, "b": 6},
+        showlegend=False,
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(128,128,128,.07)",
+        xaxis=bare | {"range": [low[0] - room, high[0] + room]},
+        yaxis=bare | {"scaleanchor": "x", "range": [low[1] - room, high[1] + room]},
+    )
+    return figure
+
+
+def _spans(tokens: Sequence[Any]) -> tuple[list[str], list[str]]:
+    """What stands beside each row or column of a map, and what words call it: a token, or the first and last of a span."""
+    cuts = edges(len(tokens), SIDE).tolist()
+    texts = [label(token.text) for token in tokens]
+    names = [
+        f"“{texts[start]}” ({start})" if end == start + 1 else f"“{texts[start]}” … “{texts[end - 1]}” ({start} to {end - 1})"
+        for start, end in pairwise(cuts)
+    ]
+    return [_short(tokens[start].text) for start in cuts[:-1]], names
+
+
+def _stages(layers: int) -> list[str]:
+    """What the rows of a residual stream are called: before the first block, then after each."""
+    return ["start", *(f"L{layer}" for layer in range(layers - 1))]
+
+
+def _afters(layers: int) -> list[str]:
+    return ["after the embedding", *(f"after layer {layer}" for layer in range(layers - 1))]
+
+
+def _short(text: str) -> str:
+    text = label(text)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _apart(points: np.ndarray, names: Sequence[str]) -> list[bool]:
+    """Which points can carry their name: the loneliest first, as long as no two names and points touch."""
+    spread = np.ptp(points, axis=0).max() or 1.0
+    away = np.abs(points[:, None] - points) / spread
+    lonely = np.argsort(
+        -np.partition(np.hypot(*away.transpose(2, 0, 1)), min(1, len(points) - 1), axis=1)[:, min(1, len(points) - 1)]
+    )
+    kept: list[int] = []
+    for at in lonely:
+        if all(away[at, other, 0] > 0.13 or away[at, other, 1] > 0.06 for other in kept):
+            kept.append(int(at))
+    return [at in kept for at in range(len(names))]

@@ -1,0 +1,145 @@
+"""What flows through the layers to one token, as a Sankey diagram: as wide as its share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz.heatmap import escape_plotly
+from viz.tokens import label
+from viz.view import percent
+
+_WHOLE = 260  # pixels of all that arrives
+_GAP = 14  # pixels between two states, at least: a line of text
+_TOP, _BOTTOM, _LEFT = 26, 8, 84  # pixels around; the names of the inputs stand at the left
+_CARRIED = "rgba(208,108,36,.5)"  # by attention: the accent, in sight on a light and on a dark page
+_STAYS = "rgba(128,136,150,.38)"
+_STATE = "#8a8f99"
+_LONGEST = 12  # characters of a name
+_COLUMNS = 8  # that have their name above them, at most
+
+
+def sankey(tokens: Sequence[Any], streams: Sequence[Any], columns: Sequence[str]) -> go.Figure:
+    """Streams between the states of tokens, from the input at the left to one state at the right, drawn with Plotly.
+
+    tokens: anything with a `.text`, or strings. streams: each has `share`, of all that arrives, `from_column` and `from_token`,
+    `to_column` and `to_token`. columns: what the states of tokens are called in each of them, the inputs first. Grey stays with
+    its token; orange is carried from another by attention. A state is as high as what is drawn of it.
+    Raises ValueError where there is no stream, or one names a token or column that is not there.
+    """
+    if not streams:
+        raise ValueError("There is nothing to draw: no stream is as large as asked for. Ask for smaller ones.")
+    ends = [((one.from_column, one.from_token), (one.to_column, one.to_token)) for one in streams]
+    shares = [one.share for one in streams]
+    size = _sizes(ends, shares)
+    states = sorted(size)
+    if not all(0 <= column < len(columns) and 0 <= token < len(tokens) for column, token in states):
+        raise ValueError(f"A stream names a state that is not there; there are {len(columns)} columns of {len(tokens)} tokens.")
+    number = {state: i for i, state in enumerate(states)}
+    texts = [label(token if isinstance(token, str) else token.text) for token in tokens]
+    names = [f"“{escape_plotly(text)}” ({i})" for i, text in enumerate(texts)]
+    titles = [escape_plotly(column) for column in columns]
+    last = max(column for column, _ in states)
+    middle, height, gap = _places(size, ends)
+    x = {column: min(max(column / last, 0.001), 0.999) for column, _ in states}
+    node = {
+        "x": [x[column] for column, _ in states],
+        "y": [min(max(middle[state] / height, 0.001), 0.999) for state in states],
+        "color": _STATE,
+        "line": {"width": 0},
+        "thickness": 8,
+        "pad": gap,
+        "align": "left",
+        "customdata": [f"{names[token]}, {titles[column]}: {percent(size[column, token])}" for column, token in states],
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
+    link = {
+        "source": [number[start] for start, _ in ends],
+        "target": [number[end] for _, end in ends],
+        "value": shares,
+        "color": [_STAYS if start[1] == end[1] else _CARRIED for start, end in ends],
+        "customdata": [
+            f"from {names[start[1]]} to {names[end[1]]}, {titles[end[0]]}: {percent(share)}"
+            for (start, end), share in zip(ends, shares, strict=True)
+        ],
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
+    figure = go.Figure(go.Sankey(node=node, link=link, arrangement="fixed"))
+    figure.update_layout(
+        height=height + _TOP + _BOTTOM,
+        margin={"l": _LEFT, "r": 10, "t": _TOP, "b": _BOTTOM},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+    )
+    told = {"xref": "paper", "yref": "paper", "showarrow": False}
+    used = sorted({column for column, _ in states})
+    begins = {token: min(column for column, one in states if one == token) for _, token in states}
+    for column in [*used[: -1 : -(-len(used) // _COLUMNS)], last]:
+        side = "right" if column == last else "left" if column == 0 else "center"
+        figure.add_annotation(x=x[column], y=1, yanchor="bottom", xanchor=side, text=titles[column], font={"size": 11}, **told)
+    for token, column in begins.items():  # what is put in
+        if column == 0 or (column, token) not in {end for _, end in ends}:
+            y = 1 - middle[column, token] / height
+            figure.add_annotation(
+                x=x[column], y=y, yanchor="middle", xanchor="right", xshift=-7, text=escape_plotly(_short(texts[token])), **told
+            )
+    return figure
+
+
+def _sizes(ends: list, shares: list[float]) -> dict[tuple[int, int], float]:
+    """What is drawn to run through each state: the larger of what comes and what goes."""
+    comes: dict[tuple[int, int], float] = {}
+    goes: dict[tuple[int, int], float] = {}
+    for (start, end), share in zip(ends, shares, strict=True):
+        goes[start] = goes.get(start, 0.0) + share
+        comes[end] = comes.get(end, 0.0) + share
+    return {state: max(comes.get(state, 0.0), goes.get(state, 0.0)) for state in comes | goes}
+
+
+def _places(size: dict[tuple[int, int], float], ends: list) -> tuple[dict[tuple[int, int], float], int, float]:
+    """The middle of each state in pixels from the top, the height of all, and the gap that makes Plotly draw to this scale.
+
+    A token stays at its height from column to column where there is room, and keeps its place in the order everywhere. Plotly
+    makes the scale as large as its own columns allow, which count from where streams begin.
+    """
+    by_column: dict[int, list[int]] = {}
+    for column, token in sorted(size):
+        by_column.setdefault(column, []).append(token)
+    depth = dict.fromkeys(sorted(size), 0)
+    for start, end in sorted(ends, key=lambda pair: pair[1]):  # a stream goes to a later column
+        depth[end] = max(depth[end], depth[start] + 1)
+    theirs: dict[int, list[float]] = {}
+    for state, column in depth.items():
+        theirs.setdefault(column, []).append(size[state])
+    height = max(
+        *(_WHOLE * sum(each) for each in theirs.values()),
+        *(_WHOLE * sum(size[column, token] for token in each) + _GAP * (len(each) - 1) for column, each in by_column.items()),
+    )
+    height = int(np.ceil(height)) + 2
+    gap = min(((height - _WHOLE * sum(each)) / (len(each) - 1) for each in theirs.values() if len(each) > 1), default=0.0)
+    middle: dict[tuple[int, int], float] = {}
+    home: dict[int, float] = {}  # of a token, where it was first
+    for column, each in by_column.items():
+        high = np.array([size[column, token] * _WHOLE for token in each])
+        order = np.array([home.get(token, np.interp(token, *_line(home)) if home else 0.0) for token in each])
+        top = order - high / 2
+        for i in range(len(each)):  # down, out of the way of those above
+            top[i] = max(top[i], 0.0 if i == 0 else top[i - 1] + high[i - 1] + _GAP)
+        for i in reversed(range(len(each))):  # and up again, into the picture
+            top[i] = min(top[i], height - high[i] if i == len(each) - 1 else top[i + 1] - _GAP - high[i])
+        for token, start, tall in zip(each, top, high, strict=True):
+            middle[column, token] = float(start + tall / 2)
+            home.setdefault(token, middle[column, token])
+    return middle, height, gap
+
+
+def _line(home: dict[int, float]) -> tuple[list[int], list[float]]:
+    tokens = sorted(home)
+    return tokens, [home[token] for token in tokens]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -1,0 +1,16 @@
+"""Square maps without their future: half of the bytes for who looks only back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def looks_back_only(maps: np.ndarray) -> bool:
+    """Whether maps [..., query, key] are square and zero above the diagonal; a single token looks nowhere else anyway: False."""
+    rows, columns = maps.shape[-2:]
+    return rows == columns > 1 and not any(maps[..., i, i + 1 :].any() for i in range(rows))
+
+
+def lower(maps: np.ndarray) -> np.ndarray:
+    """Each map's rows up to the diagonal, one after the other: [..., n (n + 1) / 2]. `fromRows` in view.js is the other half."""
+    return np.concatenate([maps[..., i, : i + 1] for i in range(maps.shape[-1])], axis=-1)
