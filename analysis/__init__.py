@@ -1,5 +1,6 @@
 """A Trace in, arrays out: what can be computed from what a model did."""
 
+from analysis.align import Common, align, align_texts, compare
 from analysis.attribution import Attribution
 from analysis.contexts import Occurrence, occurrences, word_states
 from analysis.embedding import analogy, cosines, nearest
@@ -22,6 +23,7 @@ from analysis.statistics import HeadSummary, entropy, head_statistics, head_summ
 
 __all__ = [
     "Attribution",
+    "Common",
     "Curves",
     "Faithfulness",
     "HeadMap",
@@ -37,9 +39,12 @@ __all__ = [
     "Side",
     "Step",
     "Stream",
+    "align",
+    "align_texts",
     "alignment",
     "analogy",
     "as_written",
+    "compare",
     "cosines",
     "entropy",
     "faithfulness",

@@ -50,7 +50,7 @@ def caption(made: Picture) -> Caption:
     """The caption of a picture."""
     kind = "Comparison" if len(made.looks) > 1 else KINDS.get(made.key, made.key.replace("-view", " view").capitalize())
     about = subject(made)
-    texts = [text for look in made.looks for text in (look.trace.text, second_text(look)) if text]
+    texts = [text for look in made.looks for text in (look.trace.text, look.target) if text]
     options = {**made.options, **made.looks[0].seen.options}
     chosen = [in_words(name, value, made.looks[0]) for name, value in options.items() if name not in SAID]
     names = [f"{called(one.name)} ({one.kind}, {size(one)})" for one in dict.fromkeys(look.model.info for look in made.looks)]
@@ -115,11 +115,6 @@ def in_words(name: str, value: Any, look: Look) -> str:
         return f"from token {value}, “{label(tokens[value].text).lstrip('·')}”" if value < len(tokens) else f"from token {value}"
     spelt = " to ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
     return name.replace("_", " ") + ("" if value is True else f" {spelt}")
-
-
-def second_text(look: Look) -> str:
-    """What was read beside the text; "" where the model read one text, whatever an earlier one left in the box."""
-    return look.target if look.trace.target or any(token.segment for token in look.trace.tokens) else ""
 
 
 def called(name: str) -> str:

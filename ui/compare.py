@@ -103,7 +103,7 @@ def other_text(look: Look) -> Look | None:
     if not text.strip():
         st.info("Type a second text: your own with one word changed shows best what that word does.")
         return None
-    return through(look.model.info.name, text, second(look), look.kind, look.layer, look.head)
+    return through(look.model.info.name, text, look.target, look.kind, look.layer, look.head)
 
 
 def other_model(look: Look) -> Look | None:
@@ -122,12 +122,7 @@ def other_model(look: Look) -> Look | None:
         layer = numbered(left, "other-layer", "Its layer", layers, layer)
         head = numbered(right, "other-head", "Its head", heads, head)
     both_read_it = info.kind == mine.kind and (info.kind == "encoder-decoder" or info.pairs)
-    return through(name, look.trace.text, second(look) if both_read_it else "", kind, layer, head)
-
-
-def second(look: Look) -> str:
-    """The target or second text, where the model has read one."""
-    return look.target if look.trace.target or any(token.segment for token in look.trace.tokens) else ""
+    return through(name, look.trace.text, look.target if both_read_it else "", kind, layer, head)
 
 
 def through(name: str, text: str, target: str, kind: str, layer: int, head: int) -> Look:

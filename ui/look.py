@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Look:
-    """One text through one model, and the head that is chosen. kind: which attention; target: what was typed as the target or
-    the second text."""
+    """One text through one model, and the head that is chosen. kind: which attention; target: what was read beside the text, the
+    target or second text; "" where the model read one, whatever an earlier one left in the box."""
 
     model: LanguageModel
     trace: Trace
@@ -72,4 +72,9 @@ def look(model: LanguageModel, trace: Trace) -> Look:
     """The text in the box, through the model and the head that are chosen."""
     kind = pick.kind(model.info)
     layer, head = pick.chosen_head(model)
-    return Look(model, trace, kind, scope.of(trace.attention[kind]), layer, head, st.session_state.get("target") or "")
+    return Look(model, trace, kind, scope.of(trace.attention[kind]), layer, head, beside(trace, st.session_state.get("target")))
+
+
+def beside(trace: Trace, typed: str | None) -> str:
+    """What was typed beside the text, where the model has read it."""
+    return typed or "" if trace.target or any(token.segment for token in trace.tokens) else ""

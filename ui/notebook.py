@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ui.caption import second_text
 from ui.text import plain
 
 if TYPE_CHECKING:
@@ -113,7 +112,7 @@ def looks_source(made: Picture) -> str:
             lines.append(f"{loaded[name]} = models.load({literal(name)})")
             if look.trace.cut and look.model.at_most:
                 lines.append(f"{loaded[name]}.at_most = {look.model.at_most}  # tokens that Headlight reads at a time")
-        second = second_text(look)
+        second = look.target
         texts = literal(look.trace.text) + (f", {literal(second)}" if second else "")
         chosen = "".join(f", {name}={literal(value)}" for name, value in look.seen.options.items())
         lines.append(f"trace{i or ''} = {loaded[name]}.trace({texts})")

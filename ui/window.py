@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from ui import scope, state
+from ui import compare, scope, state
 from ui.look import Look
 from ui.show import choice, show
 from ui.words import words
@@ -38,7 +38,7 @@ def through(folder: Path, look: Look, view: str) -> Look:
     """
     attention = look.trace.attention[look.kind]
     counts = len(attention.queries), len(attention.keys)
-    two_texts = view == "Heatmap" and st.session_state.get("compare") in ("text", "model")  # aligned as wholes
+    two_texts = view == "Heatmap" and compare.chosen() in ("text", "model")  # aligned as wholes
     if two_texts or max(counts) <= (MOST if view == READING else LONG):
         return look
     edges = chosen(look.kind, counts, view)

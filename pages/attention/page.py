@@ -7,7 +7,7 @@ import streamlit as st
 
 from analysis import Scope, alignment, head_summary
 from analysis.statistics import entropy_of
-from ui import compare, pick, picker, scope, shell, state, window
+from ui import compare, parts, pick, picker, scope, shell, state, window
 from ui.look import look
 from ui.pictures import BEGINNER, PICTURES
 from ui.show import picture, show_picture
@@ -62,20 +62,10 @@ def in_words(model, trace, kind: str, view: str, layer: int, head: int, seen: Sc
     )  # fmt: skip
 
 
-def choose_view() -> str:
-    views = BEGINNER if state.level() == "beginner" else tuple(PICTURES)
-    if st.session_state.get("view", views[0]) not in views:
-        st.session_state["view"] = views[0]
-    state.check_link("view", tuple(PICTURES), "the view")
-    return st.segmented_control(
-        "View", views, default=views[0], required=True, key="view", bind="query-params", label_visibility="collapsed", wrap=True
-    )
-
-
 def draw(model, trace) -> None:
     looked, above = look(model, trace), st.container(key="above", horizontal=True, horizontal_alignment="distribute", wrap=False)
     with above:
-        view = choose_view()
+        view = parts.chosen("view", tuple(PICTURES), "the view", BEGINNER if state.level() == "beginner" else None)
     place = st.container(key="look" if view == "Heatmap" and not compare.on() else "look-first")
     left, right = (place, place) if view in WIDE else place.columns([7, 4])
     made = None

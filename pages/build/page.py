@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.build import choose, parts
 from ui import shell, state
+from ui.parts import chosen
 from ui.show import picture
 from ui.text import plain
 
@@ -21,10 +22,6 @@ SIMPLE = ("Architecture", "Cost", "Masks", "Positions")
 
 
 def draw(model, trace) -> None:
-    names = SIMPLE if state.level() == "beginner" else tuple(PARTS)
-    state.check_link("build", tuple(PARTS), "the part")
-    if st.session_state.get("build", names[0]) not in names:
-        st.session_state["build"] = names[0]
     left, right = st.container(key="look").columns([4, 8], gap="medium")  # on a phone the picture comes first
     with left:
         st.markdown("##### Its parts")
@@ -34,9 +31,7 @@ def draw(model, trace) -> None:
             st.error(plain(str(error)), icon=":material/report:")
             config = None
     with right:
-        look = st.segmented_control(
-            "Look", names, default=names[0], required=True, key="build", bind="query-params", label_visibility="collapsed"
-        )
+        look = chosen("build", tuple(PARTS), "the part", SIMPLE if state.level() == "beginner" else None)
         if config is None:
             st.info("These parts do not fit together yet: the sentence beside says which.")
             return

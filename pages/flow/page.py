@@ -11,7 +11,7 @@ from pages.flow import choose
 from pages.flow.asked import FLOW, Asked, answers, flow, layers, title
 from pages.flow.believe import panel
 from pages.flow.streams import drawn
-from ui import scope, shell, state
+from ui import parts, scope, shell, state
 from ui.show import picture, show
 from ui.words import say, words
 from viz import Card, Part, board, compare_view, percent, reading_view
@@ -115,14 +115,11 @@ def draw(model, trace) -> None:
     if len(trace.tokens) + len(trace.target) == 1:
         say(HERE, "single")
         return
-    state.check_link("show", VIEWS, "the view")
     left, right = (
         (st.container(), st.container()) if state.level() == "beginner" else st.columns([5, 4], vertical_alignment="bottom")
     )
     with left:
-        view = st.segmented_control(
-            "Show", VIEWS, default=VIEWS[0], required=True, key="show", bind="query-params", label_visibility="collapsed"
-        )
+        view = parts.chosen("show", VIEWS, "the view")
     with right:
         token = choose.token(model, trace, position)
     asked = Asked(model, trace, position, token, settings)

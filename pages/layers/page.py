@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-import streamlit as st
-
 from pages.layers import evolution, lens, statistics
-from ui import pick, picker, shell, state
+from ui import parts, pick, picker, shell
 from ui.show import picture
 
 HERE = Path(__file__).parent
@@ -13,13 +11,7 @@ PARTS = {"Evolution": evolution.draw, "Statistics": statistics.draw, "Lens": len
 
 
 def draw(model, trace) -> None:
-    first = next(iter(PARTS))
-    state.check_link("part", tuple(PARTS), "the part")
-    if st.session_state.get("part", first) not in PARTS:
-        st.session_state["part"] = first
-    part = st.segmented_control(
-        "Part", tuple(PARTS), default=first, required=True, key="part", bind="query-params", label_visibility="collapsed"
-    )
+    part = parts.chosen("part", tuple(PARTS), "the part")
     with picture(f"The part “{part}”"):
         PARTS[part](HERE, model, trace)
 

@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-import streamlit as st
-
 from pages.space import contexts, tokens, vocabulary
-from ui import shell, shown, state
+from ui import parts, shell, shown
 from ui.show import picture
 
 HERE = Path(__file__).parent
@@ -13,13 +11,7 @@ PARTS = {"Tokens": tokens.draw, "One word": contexts.draw, "Vocabulary": vocabul
 
 
 def draw(model, trace) -> None:
-    first = next(iter(PARTS))
-    state.check_link("space", tuple(PARTS), "the part")
-    if st.session_state.get("space", first) not in PARTS:
-        st.session_state["space"] = first
-    part = st.segmented_control(
-        "Part", tuple(PARTS), default=first, required=True, key="space", bind="query-params", label_visibility="collapsed"
-    )
+    part = parts.chosen("space", tuple(PARTS), "the part")
     with picture(f"The part “{part}”"):
         PARTS[part](HERE, model, trace)
 

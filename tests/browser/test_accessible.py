@@ -19,6 +19,7 @@ GRAVE = ("serious", "critical")
         "attention?view=Reading",
         "attention?view=Model",
         "attention?view=Query-key",
+        "attention?view=Heatmap",
         "layers?part=Evolution",
         "layers?part=Statistics",
         "layers?part=Lens",
@@ -28,6 +29,8 @@ GRAVE = ("serious", "critical")
         "flow?show=Which%20to%20believe",
         "space?space=Tokens",
         "space?space=Vocabulary",
+        "build?build=Architecture",
+        "build?build=Cost",
     ],
 )
 def test_axe_finds_nothing_grave(open_page, page, level, dark):

@@ -1,0 +1,31 @@
+"""The choice of what a page shows, in every link."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from ui import state
+
+
+def chosen(key: str, names: Sequence[str], meaning: str, here: Sequence[str] | None = None) -> str:
+    """A row of names, of which one is chosen; the first, until somebody has.
+
+    key: of the choice, in the address too. meaning: what a link's nonsense is said to ask for ("the view"). here: those of the
+    names that there are at this level.
+    """
+    here = tuple(names if here is None else here)
+    state.check_link(key, tuple(names), meaning)
+    if st.session_state.get(key, here[0]) not in here:
+        st.session_state[key] = here[0]
+    return st.segmented_control(
+        meaning.removeprefix("the ").capitalize(),
+        here,
+        default=here[0],
+        required=True,
+        key=key,
+        bind="query-params",
+        label_visibility="collapsed",
+        wrap=True,
+    )
