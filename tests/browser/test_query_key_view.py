@@ -258,12 +258,9 @@ def test_the_dials_say_how_each_pair_was_turned(draw):
     view = view_of(parts | {"unturned": unturned, "frequencies": frequencies, "pairs": pairs}, position=5, chosen=2)
     page = draw(view)
     expect(page.locator(".dials")).to_contain_text("q turned by 5 steps, k by 2; only their distance, 3, counts")
-    cells = (
-        page.locator("table")
-        .nth(2)
-        .locator("tbody tr")
-        .evaluate_all("rows => rows.map((row) => [...row.cells].map((cell) => cell.textContent))")
-    )
+    rows = page.locator("table").nth(2).locator("tbody tr")
+    expect(rows).to_have_count(2)  # tables are filled when the pointer rests
+    cells = rows.evaluate_all("rows => rows.map((row) => [...row.cells].map((cell) => cell.textContent))")
     assert [row[0] for row in cells] == ["0, 2", "1, 3"]
     after = (parts["q"][pairs] * parts["k"][2][pairs]).sum(-1)
     for row, frequency, before, now in zip(cells, frequencies, (q * k[2]).sum(-1), after, strict=True):
