@@ -135,12 +135,17 @@ def faithfulness(high: np.ndarray, low: np.ndarray, neighbours: int = NEIGHBOURS
 def kept_within(high: np.ndarray, low: np.ndarray, neighbours: int = NEIGHBOURS) -> np.ndarray:
     """Share of each token's nearest within its layer that are among its nearest in the picture: [layers + 1].
 
-    Over at most a third of the other tokens, so that chance does not keep them. nan where there are fewer than four tokens.
+    Over `within_neighbours` of them. nan where there are fewer than four tokens.
     """
-    neighbours = min(neighbours, (high.shape[1] - 1) // 3)
+    neighbours = within_neighbours(high.shape[1], neighbours)
     if neighbours < 1:
         return np.full(len(high), math.nan)
     return np.array([np.mean(_shared(*layers, neighbours)) for layers in zip(high, low, strict=True)])
+
+
+def within_neighbours(tokens: int, neighbours: int = NEIGHBOURS) -> int:
+    """How many nearest `kept_within` looks at: at most a third of the other tokens, so that chance does not keep them."""
+    return min(neighbours, (tokens - 1) // 3)
 
 
 def nearest_tokens(hidden: np.ndarray, count: int = 3) -> np.ndarray:

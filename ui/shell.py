@@ -65,8 +65,11 @@ def live(draw: Callable[[LanguageModel, Trace], None]) -> None:
                 f"time, so the first {trace.cut:,} of {len(text):,} characters are left out here.",
                 icon=":material/content_cut:",
             )
+        complaints = st.container()
         with picture("This page"):
             draw(model, trace)
+        with complaints:
+            state.show_complaints()  # of what is chosen on this page
 
     picker.show_trouble()
     if not picker.settled():

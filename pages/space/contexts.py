@@ -40,6 +40,9 @@ def draw(folder: Path, model, trace) -> None:
     hidden = [one.hidden[stack] for one in traces]
     places = occurrences(word, [one.text for one in traces], [one.tokens for one in traces])
     with left:
+        if not word.strip():
+            st.info("Type a word to follow through the texts.")
+            return
         if not places:
             st.info(f"“{plain(word)}” is in none of these texts. Write it into one, or choose another word.")
             return
@@ -57,7 +60,8 @@ def draw(folder: Path, model, trace) -> None:
         if made:
             values = numbers + [""] * len(others)
             notes = [texts[t] for t in [one.text for one in places] + [t for t, _ in others]]
-            scene.view(made, names, "context-view", values=values, notes=[short(one, 90) for one in notes])
+            labels = [f"{i + 1}: {name}" for i, name in enumerate(names[: len(places)])] + names[len(places) :]
+            scene.view(made, labels, "context-view", values=values, notes=[short(one, 90) for one in notes])
             columns = {"token": [short(one, 60) for one in names], "text": notes}
             take_away.draw("word", made, names, states, columns, values)
     if made:

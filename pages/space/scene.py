@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 from analysis import Projection, projection
-from analysis.projection import METHODS, nearest_tokens, umap_installed
+from analysis.projection import METHODS, nearest_tokens, umap_installed, within_neighbours
 from ui import state
 from ui.jobs import result
 from ui.show import choice, show
@@ -143,9 +143,11 @@ def faith(folder: Path, made: Arranged, chosen: Choice) -> None:
     if found.explained is not None:
         say(folder, f"explained{one}", share=percent(found.explained.sum()), axes=len(found.explained))
     if found.neighbours >= 2:
+        fewer = within_neighbours(found.points.shape[1])
+        near = f"Of each token’s {fewer} nearest in the last layer alone, {percent(found.within[-1])} are kept. "
         say(
             folder, f"kept{one}", neighbours=found.neighbours, kept=f"{found.kept * found.neighbours:.1f}",
-            share=percent(found.kept), trust=f"{found.trustworthiness:.3f}", within=percent(found.within[-1]),
+            share=percent(found.kept), trust=f"{found.trustworthiness:.3f}", alone=near if fewer else "",
             step=f"{found.step:.2f}",
         )  # fmt: skip
     say(folder, f"limits {found.method}", perplexity=f"{found.perplexity or 0:.3g}", seed=chosen.seed)

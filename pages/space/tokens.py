@@ -32,6 +32,9 @@ def draw(folder: Path, model, trace) -> None:
         chosen = scene.choose(pick_colour)
         tokens = trace.target if stack == "decoder" else trace.tokens
         places = scene.thinned(shown.shown(tokens).places, len(trace.hidden[stack]), chosen)
+        if len(places) < 2:
+            st.info("One token has no place among others, and a projection shows how tokens stand to one another. Type a word.")
+            return
         tokens, hidden = [tokens[i] for i in places], trace.hidden[stack][:, places]
         made = scene.arranged((model.info.name, trace.text, st.session_state.get("target"), stack, tuple(places)), hidden, chosen)
         if made:
@@ -45,6 +48,8 @@ def draw(folder: Path, model, trace) -> None:
         say(folder, "tokens", layers=len(hidden) - 1, d=model.info.d_model)
         if made:
             scene.faith(folder, made, chosen)
+            if colour == "Norm" and chosen.equal_lengths:
+                say(folder, "norm")
 
 
 def pick_stack(trace) -> str:

@@ -36,7 +36,7 @@ def draw(folder: Path, model, trace) -> None:
                 centred = st.toggle("Less the mean", key="centred", persist_state="session", help=MEAN)
                 st.toggle("Parts of words too", key="word-parts", persist_state="session", help=PARTS)
         if len(words) < 3:
-            st.info("Write at least three words: two always lie on a line.")
+            st.info("Write at least three different words: two always lie on a line.")
         else:
             with picture("The map"):
                 map_of(folder, model, words, centred, right)

@@ -224,10 +224,10 @@ def test_a_long_arrangement_can_be_cancelled_while_the_page_goes_on(open_page):
 
 def test_too_little_for_a_projection_is_said(open_page):
     page = open_space(open_page, text="")
-    expect(page.get_by_text("a projection needs at least two").first).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("One token has no place among others").first).to_be_visible(timeout=WAIT)
     box(page).fill("Dog")
     expect(stage(page)).to_have_text("after L5", timeout=WAIT)
-    expect(page.get_by_text("a projection needs at least two")).to_have_count(0)
+    expect(page.get_by_text("One token has no place among others")).to_have_count(0)
 
 
 def test_a_word_is_followed_through_texts(open_page):

@@ -155,7 +155,9 @@ function controls(state) {
   const { header, scrub, follow, buttons, scene, stages } = state;
   scene.setAttribute("aria-label", `${header.label}. Arrow keys ${state.dimensions === 3 ? "turn" : "move"} it, plus and minus change its size, 0 resets it, the space bar plays.`);
   scrub.max = stages - 1;
-  const options = header.names.map((name, i) => `${i} ${name}`);
+  const often = new Map();
+  for (const name of header.names) often.set(name, (often.get(name) ?? 0) + 1);
+  const options = header.names.map((name, i) => (often.get(name) > 1 ? `${name} (${i})` : name));
   const wanted = options.join("\n");
   if (follow.wanted !== wanted) {
     follow.wanted = wanted;
