@@ -278,7 +278,13 @@ def in_words(folder: Path, made: Picture) -> None:
 def line(both: Common, query: int, key: int) -> str:
     """One difference: from where to where, and both weights."""
     a, b = (float(one.weights[query, key]) for one in (both.a, both.b))
-    return f"“{plain(label(both.queries[query]))}” → “{plain(label(both.keys[key]))}”: **{percent(a)}** and **{percent(b)}**"
+    return f"{which(both.queries, query)} → {which(both.keys, key)}: **{percent(a)}** and **{percent(b)}**"
+
+
+def which(names: list[str], place: int) -> str:
+    """A token by its name, and by its place where others have the same."""
+    again = f" ({place})" if list(names).count(names[place]) > 1 else ""
+    return f"“{plain(label(names[place]))}”{again}"
 
 
 def listed(tokens: list) -> str:

@@ -49,6 +49,8 @@ def in_words(model, trace, kind: str, view: str, layer: int, head: int, seen: Sc
     st.markdown("##### In words")
     say(HERE, f"view {view}")
     summary(model, trace, kind, layer, head)
+    if not seen.whole:
+        say(HERE, "all tokens")
     if view != "Heatmap" and state.level() != "expert":
         return  # rows and columns are words about a heatmap
     how = "read cross" if kind == "cross" else "read both ways" if pick.both_ways(model.info) else "read"
@@ -79,6 +81,8 @@ def draw(model, trace) -> None:
     with right, picture("The summary"):
         if made and len(made.looks) > 1:
             return compare.in_words(HERE, made)
+        if not made and compare.on() and view == "Heatmap":
+            return  # what it takes to compare is said where the picture will be
         in_words(model, trace, looked.kind, view, looked.layer, looked.head, looked.seen)
 
 

@@ -18,7 +18,9 @@ def bertviz(look: Look) -> Picture | None:
     second = [i for i, token in enumerate(look.trace.tokens) if token.segment] if look.kind == "self" else []
     fit = layers_that_fit(layers, look.seen.attention.heads, weights * (2 if second else 1), 1, around=look.layer)
     if not fit:
-        st.info(f"BertViz carries every weight as text, and at {tokens} tokens not even one layer fits: shorten it.")
+        st.info(
+            f"BertViz carries every weight as text, and at {tokens} tokens not even one layer fits. Choose the view “Head”, or shorten the text."
+        )
         return None
     if len(fit) < layers:
         few = f"layer {fit[0]}" if len(fit) == 1 else f"layers {fit[0]} to {fit[-1]}"
