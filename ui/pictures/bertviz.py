@@ -19,12 +19,13 @@ def bertviz(look: Look) -> Picture | None:
     fit = layers_that_fit(layers, look.seen.attention.heads, weights * (2 if second else 1), 1, around=look.layer)
     if not fit:
         st.info(
-            f"BertViz carries every weight as text, and at {tokens} tokens not even one layer fits. Choose the view “Head”, or shorten the text."
+            f"BertViz carries every weight as text, and at {tokens:,} tokens not even one layer fits. Choose the view “Head”, or "
+            "shorten the text."
         )
         return None
     if len(fit) < layers:
         few = f"layer {fit[0]}" if len(fit) == 1 else f"layers {fit[0]} to {fit[-1]}"
-        st.caption(f"BertViz carries every weight as text: of {layers} layers at {tokens} tokens, {few} fit here.")
+        st.caption(f"BertViz carries every weight as text: of {layers} layers at {tokens:,} tokens, {few} fit here.")
     chosen = {"layer": look.layer, "heads": [look.head], "theme": st.context.theme.type or "auto"}
     given = {name: {layer: one[layer] for layer in fit if layer < one.layers} for name, one in attentions.items()}
     if "self" in given:
