@@ -31,6 +31,7 @@ GRAVE = ("serious", "critical")
         "space?space=Vocabulary",
         "build?build=Architecture",
         "build?build=Cost",
+        "build?build=Positions",
     ],
 )
 def test_axe_finds_nothing_grave(open_page, page, level, dark):
