@@ -43,7 +43,13 @@ def draw(here: Path, model, trace) -> None:
                 )
             if state.level() != "beginner":
                 colour = st.segmented_control(
-                    "Colour by", tuple(COLOURS), default="probability", required=True, key="lens-colour", bind="query-params"
+                    "Colour by",
+                    tuple(COLOURS),
+                    default="probability",
+                    required=True,
+                    key="lens-colour",
+                    bind="query-params",
+                    wrap=True,
                 )
     positions = _window(positions)
     translate = tuned if chosen_kind == KINDS[1] else None
