@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,10 @@ def load(name: str, device: str | None = None, report: Report = silent) -> Langu
         from models.scratch.folder import from_folder
 
         return from_folder(WEIGHTS / name)
+    if own(name):
+        from models.scratch.folder import from_folder
+
+        return from_folder(Path(name).expanduser(), name)
     from dataclasses import fields
 
     from models.huggingface.model import HuggingFaceModel
@@ -37,3 +42,22 @@ def load(name: str, device: str | None = None, report: Report = silent) -> Langu
 
     opened = open_model(name, device, report)
     return HuggingFaceModel(**{field.name: getattr(opened, field.name) for field in fields(opened)})
+
+
+def own(name: str) -> bool:
+    """Whether a name is the folder of a transformer of ours, as a training writes it: its config names parts of ours alone."""
+    from dataclasses import fields
+
+    from models.huggingface.names import is_folder_name
+    from models.scratch.config import TransformerConfig
+
+    if not is_folder_name(name):
+        return False
+    folder = Path(name).expanduser()
+    if not all((folder / part).is_file() for part in ("config.json", "model.safetensors", "tokenizer.json")):
+        return False
+    try:
+        found = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and {"kind"} <= set(found) <= {one.name for one in fields(TransformerConfig)}

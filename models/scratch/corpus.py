@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 
+from models.tokens import byte_of
+
 START = "<|start|>"  # stands before every document and at the head of every window; never predicted
 END = "<|end|>"  # stands after each sentence of a pair
 MASK = "[MASK]"  # stands where a token is hidden
@@ -52,6 +54,15 @@ def train_tokenizer(texts: list[str], vocabulary: int, special: tuple[str, ...] 
         vocab_size=vocabulary, special_tokens=list(special), initial_alphabet=alphabet, show_progress=False
     )
     tokenizer.train_from_iterator(texts, trainer)
+    return tokenizer
+
+
+def byte_tokenizer() -> Tokenizer:
+    """A tokenizer without merges, a token for each byte of UTF-8: ids are the bytes' values, and 256 is the start token."""
+    tokenizer = Tokenizer(models.BPE(vocab=dict(byte_of()), merges=[]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.add_special_tokens([START])
     return tokenizer
 
 

@@ -1,4 +1,4 @@
-"""A from-scratch transformer out of its folder: config.json, model.safetensors and tokenizer.json."""
+"""A from-scratch transformer in its folder, and out of it: config.json, model.safetensors and tokenizer.json."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import json
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_model
+from safetensors.torch import load_model, save_file
 from tokenizers import Tokenizer
+from torch import nn
 
+from models.errors import ModelError
+from models.huggingface.names import quoted, short
 from models.scratch.config import TransformerConfig
 from models.scratch.decoder_model import DecoderModel
 from models.scratch.encoder_decoder_model import EncoderDecoderModel
@@ -17,6 +20,7 @@ from models.scratch.model import ScratchModel
 from models.scratch.positions import NoPositions
 from models.scratch.transformer import build
 
+MOST_LAYERS = 1000
 MODELS: dict[str, type[ScratchModel]] = {
     "decoder": DecoderModel,
     "encoder": EncoderModel,
@@ -24,15 +28,45 @@ MODELS: dict[str, type[ScratchModel]] = {
 }
 
 
-def from_folder(folder: Path) -> ScratchModel:
-    """The model of a folder that `models.scratch.training` wrote; its weights are computed with in float32."""
-    config = TransformerConfig(**json.loads((folder / "config.json").read_text()))
+def from_folder(folder: Path, name: str = "") -> ScratchModel:
+    """The model of a folder that a training wrote; its weights are computed with in float32.
+
+    name: what it is called, if not as its folder. Errors: ModelError for files that do not fit together.
+    """
+    try:
+        return _opened(folder, name)
+    except Exception as error:  # of JSON, safetensors, tokenizers and torch, each of its own kind
+        raise ModelError(
+            f"The folder {quoted(folder.name)} holds no transformer of ours that can be read: {short(error, 200)}"
+        ) from error
+
+
+def _opened(folder: Path, name: str) -> ScratchModel:
+    config = TransformerConfig(**json.loads((folder / "config.json").read_text(encoding="utf-8")))
+    if config.layers > MOST_LAYERS:
+        raise ValueError(f"its config asks for {config.layers:,} layers, and at most {MOST_LAYERS} are built.")
     with torch.device("meta"):
         network = build(config)
+    needed, there = sum(p.numel() for p in network.parameters()), (folder / "model.safetensors").stat().st_size
+    if needed > there:  # two bytes each at the least; without a look, a config could fill the memory
+        raise ValueError(f"its config asks for {needed:,} parameters, and the file of weights has {there:,} bytes.")
     network.to_empty(device="cpu")
     load_model(network, folder / "model.safetensors")
     for part in network.modules():
         if isinstance(part, NoPositions):
             part.reset()  # what follows from the config is not in the file
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    return MODELS[config.kind](network, tokenizer, folder.name, "Headlight")
+    return MODELS[config.kind](network, tokenizer, name or folder.name, "folder" if name else "Headlight")
+
+
+def write_weights(model: nn.Module, config: TransformerConfig, out: Path, dtype: torch.dtype = torch.float16) -> None:
+    """The weights as safetensors, each once, and the config beside them."""
+    named = {name: p for name, p in model.state_dict().items() if name not in shared(model)}
+    save_file({name: p.detach().to(dtype).cpu().contiguous() for name, p in named.items()}, out / "model.safetensors")
+    (out / "config.json").write_text(json.dumps({"kind": config.kind} | config.changed(), indent=2) + "\n")
+
+
+def shared(model: nn.Module) -> set[str]:
+    """Names of weights that are another one's too, such as the decoder's embedding where the encoder has it."""
+    once = {name for name, _ in model.named_parameters()}
+    return {name for name, _ in model.named_parameters(remove_duplicate=False)} - once

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -12,34 +16,64 @@ from torch import Tensor
 
 from models.recorder import recording
 from models.scratch.config import TransformerConfig
-from models.scratch.optimisation import IGNORED, DivergedError, adamw, smoothed_loss, update
+from models.scratch.corpus import byte_tokenizer
+from models.scratch.folder import write_weights
+from models.scratch.optimisation import IGNORED, DivergedError, adamw, muon_and_adamw, smoothed_loss, update
 from models.scratch.recipe import Schedule
 from models.scratch.tasks import Task
 from models.scratch.transformer import build
 
+START = 256  # the token before the text; those below are bytes
+VOCABULARY = 257
+OPTIMIZERS = ("muon", "adamw")
+MATRICES = 20 / 3  # Muon's learning rate for each of AdamW's, as for the models that ship
+PROBES = 64  # examples on which a snapshot counts right answers
 LARGEST = 5_000_000  # parameters
+MOST_BYTES = 768 * 2**20  # that a training may take
 REST = 0.15  # of each step's time is left to others
+NICE = 5  # how far a training stands back behind who types
+
+SIZES = {"vocabulary": VOCABULARY, "context": 64, "d_model": 64, "layers": 2, "heads": 4, "d_ff": 256}  # where nothing is chosen
+
+# All trainings of this process take turns, a step each, so that a core is left for those who look.
+_turns = threading.Semaphore(max(1, (os.cpu_count() or 2) - 1))
 
 
 @dataclass(frozen=True)
 class Budget:
-    """How long and how fast: steps, rows a step, the highest learning rate, steps of warm-up, and seconds at the most."""
+    """How long and how fast: steps, rows a step, the highest learning rate, steps of warm-up, and seconds at the most.
 
-    steps: int = 1500
+    rate: AdamW's; with optimizer "muon" (Jordan et al. 2024) the matrices inside the blocks get 20/3 of it from that one.
+    Errors: ValueError for numbers that cannot be.
+    """
+
+    steps: int = 400
     rows: int = 32
     rate: float = 3e-3
-    warmup: int = 50
-    every: int = 25  # steps between two snapshots
+    warmup: int = 20
+    every: int = 10  # steps between two snapshots
     seconds: float = 300.0
+    optimizer: str = "muon"
     seed: int = 0
+
+    def __post_init__(self):
+        for name in ("steps", "rows", "warmup", "every"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1; it is {getattr(self, name)}.")
+        if not (self.rate > 0 and self.seconds > 0):
+            raise ValueError(f"The learning rate and the seconds must be above 0; they are {self.rate} and {self.seconds}.")
+        if self.optimizer not in OPTIMIZERS:
+            raise ValueError(f"The optimizer must be one of {', '.join(OPTIMIZERS)}; it is {self.optimizer!r}.")
 
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """The model at one step, on a fixed example. accuracy: share of the answers' characters that it holds likeliest.
+    """The model at one step, on examples that it does not learn from. accuracy: share of the answers' characters that it holds
+    likeliest; loss: nats of each of them, in the mean.
 
-    attention: float16 [layers, heads, query, key]; entropy: float32 [layers, heads], nats, the mean over the queries.
-    previous, induction: float32 [layers, heads], mean weight on the token before, and on what followed the token's last copy.
+    attention: float16 [layers, heads, query, key], on the first example; entropy: float32 [layers, heads], nats, the mean over
+    its queries. previous, induction: float32 [layers, heads], mean weight on the token before, and on what followed the token's
+    last copy.
     """
 
     step: int
@@ -61,42 +95,60 @@ class Curves:
 
 
 class Training:
-    """One training on a thread of its own. state: "running" | "paused" | "done" | "stopped" | "diverged" | "failed".
+    """One training on a thread of its own. state: "paused" | "running" | "done" | "stopped" | "diverged" | "failed".
 
-    says: why it ended, in a sentence.
+    says: why it ended, in a sentence. watch(training): is called after each snapshot, and once more when it has ended.
 
     Errors: ValueError for a model that is too large or whose context is shorter than an example.
     """
 
-    def __init__(self, task: Task, config: TransformerConfig, budget: Budget):
+    def __init__(
+        self, task: Task, config: TransformerConfig, budget: Budget, watch: Callable[[Training], None] = lambda training: None
+    ):
         if config.kind != "decoder":
             raise ValueError(f'Here a decoder learns what comes next; kind is "{config.kind}".')
-        if config.context < task.length or config.vocabulary < 129:
+        if config.context < task.length or config.vocabulary < VOCABULARY:
             raise ValueError(
-                f"An example takes {task.length} positions and 129 tokens; there are {config.context} and {config.vocabulary}."
+                f"An example takes {task.length} positions and {VOCABULARY} tokens; there are {config.context} and "
+                f"{config.vocabulary}."
             )
-        torch.manual_seed(budget.seed)
-        self.task, self.config, self.budget = task, config, budget
-        self.network = build(config)
-        size = sum(parameter.numel() for parameter in self.network.parameters())
+        with torch.device("meta"):
+            size = sum(parameter.numel() for parameter in build(config).parameters())
         if size > LARGEST:
             raise ValueError(f"This model has {size:,} parameters; at most {LARGEST:,} are trained here. Make it smaller.")
-        self.optimizer = adamw(self.network, budget.rate)
-        self.schedule = Schedule(budget.steps, round(0.7 * budget.steps), budget.warmup)
+        needed = bytes_needed(config, size, max(budget.rows, PROBES), task.length)
+        if needed > MOST_BYTES:
+            raise ValueError(
+                f"This training would take about {needed / 2**20:,.0f} MB, and {MOST_BYTES // 2**20} are allowed here. "
+                "Take fewer rows a step, fewer layers or a smaller width."
+            )
+        self.task, self.config, self.budget, self.watch = task, config, budget, watch
+        torch.manual_seed(budget.seed)
+        self.network = build(config)
+        self.parameters = size
+        self._optimizers = optimizers(self.network, budget)
+        self.schedule = Schedule(budget.steps, round(0.7 * budget.steps), min(budget.warmup, budget.steps))
         self.curves, self.snapshots = Curves(), []
         self.step, self.seconds, self.state, self.says = 0, 0.0, "paused", ""
         self._generator = np.random.default_rng([budget.seed, 1])
-        self._probe = task.batch(np.random.default_rng([budget.seed, 2]), 64)
+        self._probe = task.batch(np.random.default_rng([budget.seed, 2]), PROBES)
         self._good = self._weights()
         self._wanted = threading.Event()
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # of who starts and pauses
+        self._still = threading.Lock()  # of the weights: they change under it
         self._thread: threading.Thread | None = None
-        self._look(float("nan"))
+        self._look()
 
     @property
-    def probe(self) -> str:
-        """The example that the snapshots' attention is of."""
-        return bytes(self._probe[0][0].tolist()).decode("ascii")
+    def probe(self) -> tuple[str, str]:
+        """What is given in the example that the snapshots' attention is of, and the answer."""
+        codes, known = self._probe[0][0], self._probe[1][0]
+        return tuple(bytes(codes[which].tolist()).decode("utf-8", "replace") for which in (~known, known))
+
+    @property
+    def read(self) -> list[int]:
+        """The tokens that the attention of a snapshot is between: the start, then the example without its last byte."""
+        return [START, *self._probe[0][0][:-1].tolist()]
 
     def start(self) -> None:
         """Begin, or go on after a pause."""
@@ -109,15 +161,21 @@ class Training:
             self._thread.start()
 
     def pause(self) -> None:
-        self._wanted.clear()
-        if self._thread is not None:
-            self._thread.join()
+        with self._lock:
+            self._wanted.clear()
+            if self._thread is not None:
+                self._thread.join()
 
     def stop(self) -> None:
         """End it here; what was learned stays."""
         self.pause()
         if self.state == "paused":
-            self.state, self.says = "stopped", f"Stopped after {self.step} steps."
+            try:
+                if self.step != self.snapshots[-1].step:
+                    self._look()
+                self._end("stopped", f"Stopped after {self.step} steps.")
+            except DivergedError:
+                self._diverged()
 
     def advance(self, steps: int) -> None:
         """So many steps, on the thread of the caller."""
@@ -125,14 +183,26 @@ class Training:
             if not self._one():
                 break
 
+    def write(self, folder: Path) -> None:
+        """The model as it is now, as a folder that `models.load` opens: its weights in float32, its config, its tokenizer."""
+        folder.mkdir(parents=True, exist_ok=True)
+        with self._still:
+            write_weights(self.network, self.config, folder, torch.float32)
+        byte_tokenizer().save(str(folder / "tokenizer.json"))
+
     def _run(self) -> None:
         torch.set_num_threads(1)
+        with contextlib.suppress(OSError, AttributeError):  # only some systems let a single thread stand back
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
         try:
             while self._wanted.is_set():
-                began = time.monotonic()
-                if not self._one():
+                with _turns:
+                    began = time.monotonic()
+                    more = self._one()
+                    took = time.monotonic() - began
+                if not more:
                     return
-                time.sleep(REST * (time.monotonic() - began))
+                time.sleep(REST * took)
             self.state = "paused"
         except Exception as error:
             self.state, self.says = "failed", f"It stopped at step {self.step}: {error}"
@@ -140,76 +210,104 @@ class Training:
 
     def _one(self) -> bool:
         """One step; whether there is another one."""
+        try:
+            return self._step()
+        except DivergedError:
+            return self._diverged()
+
+    def _step(self) -> bool:
         if self.step >= self.budget.steps:
-            self.state, self.says = "done", f"Done: {self.step} steps in {self.seconds:.0f} seconds."
-            return False
+            return self._end("done", f"Done: {self.step} steps in {self.seconds:.0f} seconds.")
         if self.seconds > self.budget.seconds:
-            self.state, self.says = "done", f"The time is up, after {self.step} steps in {self.seconds:.0f} seconds."
-            return False
+            if self.step != self.snapshots[-1].step:
+                self._look()
+            return self._end("done", f"The time is up, after {self.step} steps in {self.seconds:.0f} seconds.")
         began = time.monotonic()
         ids, known = self.task.batch(self._generator, self.budget.rows)
-        self.network.train()
-        rate = self.budget.rate * self.schedule.rate(self.step)
-        try:
-            logits = self.network(inputs(ids))
-            loss = smoothed_loss(logits, torch.from_numpy(np.where(known, ids, IGNORED)))
-            norm = update(self.network, self.optimizer, loss, rate)
-        except DivergedError:
-            self._keep(self._good)
-            self.state = "diverged"
-            self.says = (
-                f"At step {self.step} the loss was no number any more: the learning rate {self.budget.rate:g} is too high. The "
-                "weights of the last snapshot are kept. Choose a lower one and begin again."
-            )
-            return False
-        for name, value in (("loss", loss.item()), ("rate", rate), ("norm", norm)):
+        factor = self.schedule.rate(self.step)
+        with self._still:
+            self.network.train()
+            loss = smoothed_loss(self.network(inputs(ids)), torch.from_numpy(np.where(known, ids, IGNORED)))
+            norm = update(self.network, ((one, rate * factor) for one, rate in self._optimizers), loss)
+        for name, value in (("loss", loss.item()), ("rate", self.budget.rate * factor), ("norm", norm)):
             getattr(self.curves, name).append(value)
         self.step += 1
         if self.step % self.budget.every == 0 or self.step == self.budget.steps:
-            self._look(loss.item())
+            self._look()
         self.seconds += time.monotonic() - began
         return True
 
-    def _look(self, loss: float) -> None:
-        """A snapshot of the model as it is, on examples that it does not learn from."""
+    def _diverged(self) -> bool:
+        with self._still:
+            self.network.load_state_dict(self._good)
+        return self._end(
+            "diverged",
+            f"At step {self.step} the loss was no number any more: the learning rate {self.budget.rate:g} is too high. The "
+            f"weights of step {self.snapshots[-1].step} are kept. Choose a lower one and begin again.",
+        )
+
+    def _end(self, state: str, says: str) -> bool:
+        self.says, self.state = says, state
+        self.watch(self)
+        return False
+
+    def _look(self) -> None:
+        """A snapshot of the model as it is."""
         ids, known = self._probe
-        self.network.eval()
-        with torch.inference_mode():
-            right = self.network(inputs(ids)).argmax(-1).numpy() == ids
+        with self._still, torch.inference_mode():
+            self.network.eval()
+            logits = self.network(inputs(ids))
             with recording() as record:
                 self.network(inputs(ids[:1]))
+        if not torch.isfinite(logits).all():
+            raise DivergedError("The model's answers are no numbers any more.")
+        self._good = self._weights()
+        loss = smoothed_loss(logits, torch.from_numpy(np.where(known, ids, IGNORED))).item()
+        right = logits.argmax(-1).numpy() == ids
         attention = np.stack([call.weights().numpy() for call in record.calls])  # [layers, heads, query, key]
-        looks = looked(attention, ids[0])
         entropy = -(attention * np.log(np.where(attention > 0, attention, 1))).sum(-1).mean(-1)
+        looks = looked(attention, self.read)
         self.snapshots.append(
             Snapshot(
                 self.step, loss, float(right[known].mean()), attention.astype(np.float16), entropy.astype(np.float32), *looks
             )
         )
-        self._good = self._weights()
+        self.watch(self)
 
     def _weights(self) -> dict[str, Tensor]:
         return {name: weight.detach().clone() for name, weight in self.network.state_dict().items()}
 
-    def _keep(self, weights: dict[str, Tensor]) -> None:
-        self.network.load_state_dict(weights)
+
+def optimizers(network: torch.nn.Module, budget: Budget) -> list[tuple[torch.optim.Optimizer, float]]:
+    """The optimizers that a budget asks for, each with its highest learning rate."""
+    if budget.optimizer == "adamw":
+        return [(adamw(network, budget.rate), budget.rate)]
+    rates = (MATRICES * budget.rate, budget.rate)
+    return list(zip(muon_and_adamw(network, *rates), rates, strict=True))
 
 
-START = 128  # the token before the text: no character of ASCII
+def bytes_needed(config: TransformerConfig, parameters: int, rows: int, length: int) -> int:
+    """About what a training takes: weights, their copy, gradients and two moments; and what a step keeps for its way back.
+
+    Of a token that is, a layer: what goes into and comes out of its linear maps, norms and activations, and a weight for each
+    head and key; and three times its logits. Four bytes a number.
+    """
+    layer = 12 * config.d_model + 4 * config.d_ff * min(config.experts, config.experts_used) + 3 * config.heads * length
+    return 4 * (5 * parameters + rows * length * (config.layers * layer + 3 * config.vocabulary))
 
 
 def inputs(codes: np.ndarray) -> Tensor:
-    """What the model reads to foresee each character of `codes` [rows, length]: the start token, then all but the last."""
+    """What the model reads to foresee each byte of `codes` [rows, length]: the start token, then all but the last."""
     return torch.from_numpy(np.concatenate([np.full((len(codes), 1), START), codes[:, :-1]], axis=1))
 
 
-def looked(attention: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def looked(attention: np.ndarray, tokens: list[int]) -> tuple[np.ndarray, np.ndarray]:
     """Mean weight of each head on the token before, and on what followed the last copy of the token: 2 x float32 [layers, heads].
 
-    attention: [layers, heads, query, key] over the start token and `codes` but the last. NaN where no character comes again.
+    attention: [layers, heads, query, key] between `tokens`. NaN where none comes again.
     """
     previous = np.diagonal(attention, -1, axis1=2, axis2=3).mean(-1)
-    tokens, induced = [START, *codes[:-1].tolist()], []
+    induced = []
     for query, token in enumerate(tokens):
         earlier = [place for place in range(query) if tokens[place] == token]
         if earlier:

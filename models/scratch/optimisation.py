@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import torch
 from torch import Tensor, nn
@@ -58,20 +59,38 @@ def adamw(
     return torch.optim.AdamW([group for group in groups if group["params"]], lr=rate, betas=betas)
 
 
-def update(model: nn.Module, optimizer: torch.optim.Optimizer, loss: Tensor, rate: float, clip: float = 1.0) -> float:
+def muon_and_adamw(
+    model: nn.Module, matrix_rate: float, rate: float, matrix_decay: float = 0.05
+) -> tuple[torch.optim.Optimizer, torch.optim.Optimizer]:
+    """Muon for the matrices inside the blocks, whose every direction then moves alike; AdamW for embeddings, norms and biases.
+
+    Source: Jordan et al. 2024, "Muon: An optimizer for hidden layers in neural networks".
+    """
+    inside = [one for name, one in model.named_parameters() if "blocks." in name and one.dim() == 2]
+    others = [one for name, one in model.named_parameters() if not ("blocks." in name and one.dim() == 2)]
+    return (
+        torch.optim.Muon(inside, lr=matrix_rate, weight_decay=matrix_decay),
+        torch.optim.AdamW(others, lr=rate, betas=(0.9, 0.95), weight_decay=0.0, fused=True),
+    )
+
+
+def update(model: nn.Module, optimizers: Iterable[tuple[torch.optim.Optimizer, float]], loss: Tensor, clip: float = 1.0) -> float:
     """One step down the gradient of a loss, which is scaled down to norm `clip` where it is longer.
 
+    optimizers: each with its learning rate at this step, for different weights of the model.
     Returns the norm of the gradient before that. Source of clipping: Pascanu, Mikolov and Bengio 2013, "On the difficulty of
     training recurrent neural networks", algorithm 1. Errors: DivergedError, with the weights left as they are, when the loss or
     the norm is infinite or no number.
     """
-    optimizer.zero_grad(set_to_none=True)
+    optimizers = list(optimizers)
+    model.zero_grad(set_to_none=True)
     loss.backward()
     norm = float(nn.utils.clip_grad_norm_(model.parameters(), clip))
     if not (math.isfinite(norm) and math.isfinite(loss.item())):
-        optimizer.zero_grad(set_to_none=True)
+        model.zero_grad(set_to_none=True)
         raise DivergedError(f"The loss is {loss.item():.3g} and the norm of its gradient {norm:.3g}. Try a lower learning rate.")
-    for group in optimizer.param_groups:
-        group["lr"] = rate
-    optimizer.step()
+    for optimizer, rate in optimizers:
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        optimizer.step()
     return norm

@@ -14,7 +14,7 @@ MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 @dataclass(frozen=True)
 class Task:
     """make(generator): an example as (given, answer), whose characters together are always `length`; the answer follows from what
-    was given, so that a model can know every character of it. Characters are ASCII, a token each."""
+    was given, so that a model can know every character of it. A character is a byte (its code is below 256) and a token."""
 
     name: str
     says: str  # what is to be learned, in a sentence
@@ -29,7 +29,7 @@ class Task:
     def batch(self, generator: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray]:
         """Characters as codes, int64 [rows, length], and which of them belong to the answer, bool [rows, length]."""
         texts = [self.example(generator) for _ in range(rows)]
-        codes = np.array([list((given + answer).encode("ascii")) for given, answer in texts], dtype=np.int64)
+        codes = np.array([list((given + answer).encode("latin-1")) for given, answer in texts], dtype=np.int64)
         known = np.array([[False] * len(given) + [True] * len(answer) for given, answer in texts])
         return codes, known
 
@@ -78,14 +78,14 @@ def dates() -> Task:
 
 
 def text(typed: str, length: int = 48) -> Task:
-    """Stretches of a text that somebody typed, in which every character is to be foreseen. Characters beyond ASCII become “?”.
+    """Stretches of a text that somebody typed, in which every byte of its UTF-8 is to be foreseen.
 
     Errors: ValueError when the text is shorter than a stretch.
     """
-    codes = typed.encode("ascii", "replace").decode()
+    codes = typed.encode("utf-8", "replace").decode("latin-1")
     if len(codes) < length:
         raise ValueError(
-            f"To learn from a text takes at least {length} characters; this one has {len(codes)}. Type more, or choose a task."
+            f"To learn from your text takes at least {length} characters; this one has {len(typed)}. Type more, or choose a task."
         )
 
     def make(generator: np.random.Generator) -> tuple[str, str]:

@@ -12,13 +12,14 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from torch import nn
 from tqdm import tqdm
 
 from models.scratch.config import TransformerConfig
+from models.scratch.folder import write_weights
 from models.scratch.objectives import MaskedTokens, NextToken, Objective, Translation
+from models.scratch.optimisation import muon_and_adamw, update
 from models.scratch.recipe import Recipe, Schedule
 from models.scratch.transformer import build
 
@@ -68,16 +69,6 @@ class State:
     recent: list[float] = field(default_factory=list)  # losses since the last line of the log
 
 
-def optimizers(model: nn.Module, recipe: Recipe) -> list[torch.optim.Optimizer]:
-    """Muon for the matrices inside the blocks, AdamW for the rest."""
-    inside = [p for name, p in model.named_parameters() if "blocks." in name and p.dim() == 2]
-    others = [p for name, p in model.named_parameters() if not ("blocks." in name and p.dim() == 2)]
-    return [
-        torch.optim.Muon(inside, lr=recipe.matrix_rate, weight_decay=recipe.matrix_decay),
-        torch.optim.AdamW(others, lr=recipe.rate, betas=(0.9, 0.95), weight_decay=0.0, fused=True),
-    ]
-
-
 def train(training: Training, data: Path, out: Path, work: Path, minutes: float = math.inf, save_every: float = 5) -> nn.Module:
     """Train a model on the text in `data`; checkpoints go to `work`, weights, tokenizer, figures and loss log to `out`.
 
@@ -94,7 +85,7 @@ def train(training: Training, data: Path, out: Path, work: Path, minutes: float 
     objective = training.objective(data, Tokenizer.from_file(str(out / "tokenizer.json")), config, recipe)
 
     model = build(config).to(device)
-    optims = optimizers(model, recipe)
+    optims = muon_and_adamw(model, recipe.matrix_rate, recipe.rate, recipe.matrix_decay)
     state = State(Schedule.of(recipe))
     if (work / "checkpoint.pt").exists():
         saved = torch.load(work / "checkpoint.pt", map_location=device)
@@ -125,14 +116,9 @@ def train(training: Training, data: Path, out: Path, work: Path, minutes: float 
         while state.step < state.schedule.steps and time.monotonic() - began <= 60 * minutes:
             batch = next(batches)
             factor = state.schedule.rate(state.step)
-            for optim, rate in zip(optims, (recipe.matrix_rate, recipe.rate), strict=True):
-                optim.param_groups[0]["lr"] = rate * factor
+            rates = (recipe.matrix_rate * factor, recipe.rate * factor)
             loss = loss_of(model, *(one.to(device) for one in batch))
-            loss.backward()
-            norm = torch.nn.utils.clip_grad_norm_(model.parameters(), recipe.clip)
-            for optim in optims:
-                optim.step()
-                optim.zero_grad(set_to_none=True)
+            norm = update(model, zip(optims, rates, strict=True), loss, recipe.clip)
             state.step += 1
             state.tokens += objective.tokens(batch)
             state.recent.append(loss.item())
@@ -149,7 +135,7 @@ def train(training: Training, data: Path, out: Path, work: Path, minutes: float 
             last = state.step == state.schedule.steps
             if state.step % 100 == 0 or last:
                 total, count = held_out(objective, model, 8) if state.step % 500 == 0 or last else (0, 0)
-                log.write(state, factor, float(norm), f"{total / count:.4f}" if count else "")
+                log.write(state, factor, norm, f"{total / count:.4f}" if count else "")
             if time.monotonic() - saved_at > 60 * save_every:
                 save()
                 saved_at = time.monotonic()
@@ -192,19 +178,6 @@ class Log:
         with self.path.open("a", newline="") as file:
             csv.writer(file).writerow([state.step, state.tokens, *numbers])
         state.recent.clear()
-
-
-def write_weights(model: nn.Module, config: TransformerConfig, out: Path) -> None:
-    """The weights as float16 safetensors, each once, and the config beside them."""
-    named = {name: p for name, p in model.state_dict().items() if name not in shared(model)}
-    save_file({name: p.detach().half().cpu().contiguous() for name, p in named.items()}, out / "model.safetensors")
-    (out / "config.json").write_text(json.dumps(config.changed(), indent=2) + "\n")
-
-
-def shared(model: nn.Module) -> set[str]:
-    """Names of weights that are another one's too, such as the decoder's embedding where the encoder has it."""
-    once = {name for name, _ in model.named_parameters()}
-    return {name for name, _ in model.named_parameters(remove_duplicate=False)} - once
 
 
 if __name__ == "__main__":

@@ -10,12 +10,16 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+import models
+from models.errors import ModelError
 from models.scratch.config import TransformerConfig
-from models.scratch.live import Budget, Training, inputs, looked
+from models.scratch.corpus import byte_tokenizer
+from models.scratch.live import OPTIMIZERS, SIZES, START, VOCABULARY, Budget, Training, inputs, looked
 from models.scratch.tasks import MONTHS, TASKS, Task
+from models.tokens import ByteLevelTokens
 
 TYPED = "The cat sat on the mat, and the dog sat on the cat. " * 2
-SMALL = {"vocabulary": 129, "context": 64, "d_model": 32, "layers": 2, "heads": 2, "d_ff": 64}
+SMALL = {"vocabulary": VOCABULARY, "context": 64, "d_model": 32, "layers": 2, "heads": 2, "d_ff": 64}
 
 
 def task(name: str) -> Task:
@@ -119,7 +123,7 @@ def test_a_loss_that_is_no_number_keeps_the_last_good_weights():
 
 
 def test_time_is_bounded():
-    training = Training(task("copy"), TransformerConfig(**SMALL), Budget(steps=10_000, rows=4, seconds=0.0))
+    training = Training(task("copy"), TransformerConfig(**SMALL), Budget(steps=10_000, rows=4, seconds=1e-9))
     training.advance(10)
     assert training.state == "done" and training.step == 1 and "time is up" in training.says
 
@@ -132,5 +136,83 @@ def test_heads_are_scored_by_where_they_look():
         previous[..., query, max(0, query - 1)] = 1
         earlier = [place for place in range(query) if tokens[place] == tokens[query]]
         induction[..., query, earlier[-1] + 1 if earlier else 0] = 1
-    assert looked(previous, codes)[0] == 1 and looked(induction, codes)[1] == 1
-    assert np.isnan(looked(previous[..., :3, :3], codes[:3])[1]).all()
+    assert looked(previous, tokens)[0] == 1 and looked(induction, tokens)[1] == 1
+    assert np.isnan(looked(previous[..., :3, :3], tokens[:3])[1]).all()
+
+
+def test_the_default_budget_learns_repeated_sequences_with_an_induction_head():
+    training = Training(task("repeat"), TransformerConfig(**SIZES), Budget())
+    training.advance(10_000)
+    last = training.snapshots[-1]
+    assert last.step == Budget().steps and last.accuracy >= 0.99 and last.induction.max() >= 0.5
+    assert training.snapshots[0].induction.max() < 0.2
+    before = next(one for one in training.snapshots if one.induction.max() >= 0.5)
+    assert before.previous.max() > 2 * training.snapshots[0].previous.max(), "the previous-token head comes first"
+
+
+def test_a_written_model_is_opened_and_says_the_same(tmp_path):
+    training = Training(task("text"), TransformerConfig(**SMALL), Budget(steps=20, rows=8))
+    training.advance(20)
+    training.write(tmp_path / "mine")
+    model = models.load(str(tmp_path / "mine"))
+    text = "".join(training.probe)[:-1]
+    trace = model.trace(text)
+    assert [token.id for token in trace.tokens] == training.read
+    for layer, seen in enumerate(training.snapshots[-1].attention):
+        np.testing.assert_allclose(trace.attention["self"][layer], seen, atol=1e-3)
+    ids = torch.tensor([training.read])
+    np.testing.assert_allclose(trace.logits, training.network.eval()(ids)[0].detach(), atol=1e-5)
+    assert "".join(token.text for token in model.tokenize("für 😀\n")[1:] if not token.fragment).startswith("f")
+
+
+def test_folders_that_are_broken_are_a_sentence(tmp_path):
+    training = Training(task("copy"), TransformerConfig(**SMALL), Budget())
+    for name, spoil in {
+        "too large": lambda folder: (folder / "config.json").write_text('{"kind": "decoder", "d_model": 65536}'),
+        "deep": lambda folder: (folder / "config.json").write_text('{"kind": "decoder", "layers": 1000000000}'),
+        "odd": lambda folder: (folder / "config.json").write_text('{"kind": "decoder", "heads": 7}'),
+        "cut": lambda folder: (folder / "model.safetensors").write_bytes(b"nothing"),
+        "mute": lambda folder: (folder / "tokenizer.json").write_text("{}"),
+    }.items():
+        training.write(tmp_path / name)
+        spoil(tmp_path / name)
+        with pytest.raises(ModelError, match="holds no transformer of ours"):
+            models.load(str(tmp_path / name))
+
+
+@given(st.text(max_size=40))
+def test_bytes_are_tokens(typed):
+    typed = typed.encode("utf-8", "replace").decode()
+    tokens = ByteLevelTokens(byte_tokenizer(), "<|start|>").tokens(typed)
+    assert [token.id for token in tokens] == [START, *typed.encode()]
+
+
+def test_it_is_told_of_every_snapshot_and_of_the_end():
+    seen = []
+    watch = lambda training: seen.append((training.state, training.snapshots[-1].step))  # noqa: E731
+    training = Training(task("copy"), TransformerConfig(**SMALL), Budget(steps=6, every=3, rows=4), watch)
+    training.advance(10)
+    assert [step for _, step in seen] == [0, 3, 6, 6] and seen[-1][0] == "done"
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_a_rate_that_is_too_high_ends_in_a_sentence(optimizer):
+    training = Training(task("copy"), TransformerConfig(**SMALL), Budget(rate=1e8, rows=4, optimizer=optimizer))
+    training.advance(200)
+    assert training.state == "diverged" and "1e+08 is too high" in training.says and len(training.snapshots) >= 1
+    assert all(torch.isfinite(weight).all() for weight in training.network.state_dict().values())
+
+
+def test_memory_is_reckoned_and_bounded():
+    large = TransformerConfig(**SMALL | {"d_model": 256, "heads": 8, "d_ff": 1024, "layers": 4})
+    with pytest.raises(ValueError, match=r"would take about .* MB, and 768 are allowed"):
+        Training(task("repeat"), large, Budget(rows=2000))
+    for wrong, sentence in (({"steps": 0}, "steps"), ({"rate": 0.0}, "learning rate"), ({"optimizer": "sgd"}, "optimizer")):
+        with pytest.raises(ValueError, match=sentence):
+            Budget(**wrong)
+
+
+def test_text_of_any_letters_is_learned_from_by_its_bytes():
+    made = TASKS["text"]("Füße über Flüsse, Bäche und Gräben gehen müde nach Hause. ")
+    codes, known = made.batch(np.random.default_rng(0), 4)
+    assert codes.shape == (4, 48) and codes.max() > 127 and known[:, 1:].all()

@@ -77,7 +77,7 @@ def test_a_step_is_that_of_the_paper():
             means[i] = b1 * means[i] + (1 - b1) * gradient
             squares[i] = b2 * squares[i] + (1 - b2) * gradient**2
             weights[i] -= rate * (means[i] / (1 - b1**step)) / ((squares[i] / (1 - b2**step)).sqrt() + 1e-8)
-        assert update(model, optimizer, model(x).square().sum(), rate, clip=0.5) == pytest.approx(norm)
+        assert update(model, [(optimizer, rate)], model(x).square().sum(), clip=0.5) == pytest.approx(norm)
         for one, expected in zip(model.parameters(), weights, strict=True):
             torch.testing.assert_close(one.detach(), expected, atol=1e-6, rtol=1e-5)
 
@@ -88,9 +88,9 @@ def test_a_step_that_diverges_is_not_taken():
     optimizer = adamw(network)
     for wrong in (math.nan, math.inf):
         with pytest.raises(DivergedError, match="Try a lower learning rate"):
-            update(network, optimizer, network(texts()).mean() * wrong, 0.1)
+            update(network, [(optimizer, 0.1)], network(texts()).mean() * wrong)
     assert all(torch.equal(one, before[name]) for name, one in network.state_dict().items())
-    assert update(network, optimizer, network(texts()).square().mean(), 0.1) > 0, "and one can go on"
+    assert update(network, [(optimizer, 0.1)], network(texts()).square().mean()) > 0, "and one can go on"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -157,6 +157,6 @@ def test_with_these_parts_a_transformer_learns():
         half = torch.randint(VOCABULARY, (16, 8), generator=generator)
         ids = torch.cat([half, half], 1)
         loss = smoothed_loss(network(ids[:, :-1])[:, 7:], ids[:, 8:])
-        update(network, optimizer, loss, 4 * noam(step, 32, 40))
+        update(network, [(optimizer, 4 * noam(step, 32, 40))], loss)
         losses.append(loss.item())
     assert losses[0] > 3 and min(losses) < losses[0] / 2
