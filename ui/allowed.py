@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from models.errors import ModelError
-from ui import cached
+from ui import cached, trainings
 
 HERE_ONLY = ("localhost", "127.0.0.1", "::1")  # addresses that only this machine reaches
 
@@ -39,7 +39,7 @@ def inside(folder: str, allowed: tuple[Path, ...]) -> bool:
 
 def check_folder(folder: str) -> None:
     """Errors: ModelError when visitors may not open that folder, the same whether or not it exists."""
-    if not inside(folder, roots(address=st.get_option("server.address"))):
+    if not inside(folder, (*roots(address=st.get_option("server.address")), trainings.root())):
         raise ModelError(
             "Folders in that place cannot be opened here. Choose one of the models listed, or ask whoever runs this server."
         )

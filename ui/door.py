@@ -14,6 +14,7 @@ PAGES = {
     "flow": ("Flow", ":material/account_tree:"),
     "space": ("Space", ":material/scatter_plot:"),
     "build": ("Build", ":material/construction:"),
+    "train": ("Train", ":material/exercise:"),
 }
 
 st.set_page_config(page_title="Headlight", page_icon=ROOT / "assets/icon.svg", layout="wide", initial_sidebar_state=256)

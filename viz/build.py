@@ -7,10 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.palette import DIVERGING
+from viz.palette import DASHES, DIVERGING, LINES
 
-_COLOURS = ("#d0661a", "#3d7fc4", "#6b9a3a", "#a15fb8", "#8a8f99")  # in sight on a light and on a dark page
-_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 _CLEAR = {"paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)"}
 
 
@@ -35,7 +33,7 @@ def lines(
     """Curves over a common x."""
     figure = go.Figure()
     for number, (name, y) in enumerate(series.items()):
-        line = {"color": _COLOURS[number % len(_COLOURS)], "dash": _DASHES[number % len(_DASHES)]}
+        line = {"color": LINES[number % len(LINES)], "dash": DASHES[number % len(DASHES)]}
         figure.add_trace(go.Scatter(x=x, y=y, name=name, line=line, mode="lines+markers" if len(x) < 30 else "lines"))
     figure.update_layout(
         **_CLEAR, height=320, title=title, margin={"l": 10, "r": 10, "t": 46, "b": 10},

@@ -105,3 +105,8 @@ def standalone_css() -> str:
         return ":root{" + "".join(f"--own-{name}:{value};" for name, value in colours.items()) + "}"
 
     return f":root{{color-scheme:light dark}}{block(LIGHT)}@media(prefers-color-scheme:dark){{{block(DARK)}}}"
+
+
+# A few lines in one picture: in sight on a light and on a dark page, and told apart by their dashes too.
+LINES = ("#d0661a", "#3d7fc4", "#6b9a3a", "#a15fb8", "#8a8f99")
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash")

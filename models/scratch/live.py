@@ -73,7 +73,7 @@ class Snapshot:
 
     attention: float16 [layers, heads, query, key], on the first example; entropy: float32 [layers, heads], nats, the mean over
     its queries. previous, induction: float32 [layers, heads], mean weight on the token before, and on what followed the token's
-    last copy.
+    last copy. said: the bytes that it holds likeliest where the answer of the first example stands.
     """
 
     step: int
@@ -83,6 +83,7 @@ class Snapshot:
     entropy: np.ndarray
     previous: np.ndarray
     induction: np.ndarray
+    said: bytes
 
 
 @dataclass(eq=False)
@@ -263,13 +264,19 @@ class Training:
             raise DivergedError("The model's answers are no numbers any more.")
         self._good = self._weights()
         loss = smoothed_loss(logits, torch.from_numpy(np.where(known, ids, IGNORED))).item()
-        right = logits.argmax(-1).numpy() == ids
+        said = logits[..., :START].argmax(-1).numpy()  # the start is never said
         attention = np.stack([call.weights().numpy() for call in record.calls])  # [layers, heads, query, key]
         entropy = -(attention * np.log(np.where(attention > 0, attention, 1))).sum(-1).mean(-1)
         looks = looked(attention, self.read)
         self.snapshots.append(
             Snapshot(
-                self.step, loss, float(right[known].mean()), attention.astype(np.float16), entropy.astype(np.float32), *looks
+                self.step,
+                loss,
+                float((said == ids)[known].mean()),
+                attention.astype(np.float16),
+                entropy.astype(np.float32),
+                *looks,
+                bytes(said[0][known[0]].tolist()),
             )
         )
         self.watch(self)

@@ -20,6 +20,7 @@ class Task:
     says: str  # what is to be learned, in a sentence
     length: int
     make: Callable[[np.random.Generator], tuple[str, str]]
+    fresh: bool = True  # whether examples are so many that others than those learned from can be made
 
     def example(self, generator: np.random.Generator) -> tuple[str, str]:
         given, answer = self.make(generator)
@@ -92,7 +93,7 @@ def text(typed: str, length: int = 48) -> Task:
         start = int(generator.integers(len(codes) - length + 1))
         return codes[start], codes[start + 1 : start + length]
 
-    return Task("text", "Foresee the next character of your text.", length, make)
+    return Task("text", "Foresee the next character of your text.", length, make, fresh=False)
 
 
 def _turned(name: str, says: str, length: int, turn: Callable) -> Task:

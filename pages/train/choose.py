@@ -1,0 +1,114 @@
+"""What is to be learned, by which transformer and how, as widgets; each is in the link."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from ui import state
+
+TASKS = ("Repeat", "Copy", "Reverse", "Sort", "Dates", "Text")
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number that is chosen: its name, least, most and step."""
+
+    title: str
+    least: float
+    most: float
+    step: float = 1
+    help: str | None = None
+
+
+SIZES = {
+    "layers": Number("Layers", 1, 8),
+    "heads": Number("Heads", 1, 16),
+    "d_model": Number("Width (d_model)", 8, 512, 8),
+    "d_ff": Number("Feed-forward (d_ff)", 8, 2048, 8),
+}
+LEARNING = {
+    "steps": Number("Steps", 20, 5000, 20),
+    "rate": Number("Learning rate", 0.0, 1000.0, 0.001, "AdamW’s; Muon’s is 20/3 of it."),
+    "rows": Number("Examples a step", 1, 256),
+    "warmup": Number("Warm-up steps", 1, 1000),
+    "every": Number("Snapshot every … steps", 1, 500),
+    "seconds": Number("Seconds at most", 5.0, 600.0, 5.0, "Of computing; pauses do not count."),
+    "seed": Number("Seed", 0, 2**31 - 1),
+}
+LEVELS = {  # what is chosen at each level; the rest is as it is by default
+    "beginner": (("layers",), ()),
+    "intermediate": (("layers", "heads", "d_model"), ("steps", "rate")),
+    "expert": (tuple(SIZES), tuple(LEARNING)),
+}
+PARTS = ("positions", "norm", "norm_place", "feedforward")
+PART_NAMES = {"positions": "Positions", "norm": "Norm", "norm_place": "Norm stands", "feedforward": "Activation"}
+MOST_SNAPSHOTS = 100
+
+
+def choices(disabled: bool) -> tuple[str, dict, dict]:
+    """The task, the sizes and parts of the transformer, and the numbers of the budget; those alone that are chosen here."""
+    from models.scratch.live import OPTIMIZERS
+
+    state.check_link("train-task", TASKS, "the task")
+    task = st.selectbox("Task", TASKS, key="train-task", bind="query-params", disabled=disabled).lower()
+    sizes, learning = LEVELS[state.level()]
+    found = _numbers(SIZES, sizes, disabled)
+    budget = _numbers(LEARNING, learning, disabled)
+    if state.level() == "expert":
+        budget["optimizer"] = _one_of("optimizer", "Optimizer", OPTIMIZERS, disabled)
+        for name in PARTS:
+            found[name] = _one_of(name, PART_NAMES[name], allowed(name), disabled)
+    return task, found, budget
+
+
+def allowed(name: str) -> tuple[str, ...]:
+    """The choices of a part, the default first."""
+    from models.scratch import config
+
+    every = {"positions": config.POSITIONS, "norm": config.NORMS, "norm_place": config.PLACES, "feedforward": config.FEEDFORWARDS}
+    default = getattr(config.TransformerConfig, name)
+    return (default, *(one for one in every[name] if one != default))
+
+
+def plan(task: str, sizes: dict, budget: dict, typed: str):
+    """The task, the config and the budget that the choices mean. Errors: ValueError, a sentence, for what does not fit."""
+    from models.scratch.config import TransformerConfig
+    from models.scratch.live import SIZES as DEFAULTS
+    from models.scratch.live import Budget
+    from models.scratch.tasks import TASKS as MADE
+
+    made = MADE[task](typed) if task == "text" else MADE[task]()
+    steps = budget.get("steps", Budget.steps)
+    wanted = Budget(**{"every": max(Budget.every, -(-steps // MOST_SNAPSHOTS))} | budget)
+    if wanted.steps / wanted.every > MOST_SNAPSHOTS:
+        raise ValueError(
+            f"{wanted.steps} steps with a snapshot every {wanted.every} make more than {MOST_SNAPSHOTS} snapshots. "
+            f"Take one every {-(-wanted.steps // MOST_SNAPSHOTS)} steps or more."
+        )
+    return made, TransformerConfig(**DEFAULTS | sizes), wanted
+
+
+def _numbers(every: dict[str, Number], names: tuple[str, ...], disabled: bool) -> dict:
+    from models.scratch.live import SIZES as DEFAULTS
+    from models.scratch.live import Budget
+
+    found, columns = {}, st.columns(2) if len(names) > 1 else [st.container()]
+    for i, name in enumerate(names):
+        one = every[name]
+        default = DEFAULTS.get(name, getattr(Budget, name, None))
+        kind = type(default)
+        with columns[i % len(columns)]:
+            found[name] = kind(
+                st.number_input(
+                    one.title, kind(one.least), kind(one.most), default, kind(one.step), key=f"train-{name}",
+                    bind="query-params", disabled=disabled, help=one.help, format="%g" if name == "rate" else None,
+                )
+            )  # fmt: skip
+    return found
+
+
+def _one_of(name: str, title: str, names: tuple[str, ...], disabled: bool) -> str:
+    state.check_link(f"train-{name}", names, f"the {title.lower()}")
+    return st.selectbox(title, names, key=f"train-{name}", bind="query-params", disabled=disabled)

@@ -1,0 +1,79 @@
+"""Begin, pause, stop and let go of a training, and how far it is."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ui import state, trainings
+from ui.text import plain
+
+
+def log_switch() -> bool:
+    """Whether a log for TensorBoard is to be written."""
+    if state.level() == "beginner":
+        return False
+    return st.toggle(
+        "TensorBoard log", key="train-log", bind="query-params", help="Scalars, histograms, the graph, the embedding."
+    )
+
+
+def begin(plan, log: bool) -> None:
+    """The button that starts a training of what is planned; what cannot be trained is said in its place."""
+    if not st.button(
+        "Start", icon=":material/play_arrow:", type="primary", disabled=plan is None, width="stretch", key="train-start"
+    ):
+        return
+    from models.scratch.live import Training
+
+    name = trainings.new_name()
+    try:
+        if log:
+            from models.scratch.tensorboard import TensorBoardLog
+
+            training = Training(*plan, watch=TensorBoardLog(trainings.logs(name)))
+        else:
+            training = Training(*plan)
+    except (ValueError, OSError) as error:
+        st.error(plain(str(error)), icon=":material/report:")
+        return
+    trainings.keep(name, training)
+    st.session_state["train-follow"] = True
+    training.start()
+    st.rerun()
+
+
+def described(training) -> str:
+    """What is being trained, in words."""
+    config, budget = training.config, training.budget
+    return (
+        f"“{training.task.name}” with {config.layers} layers of {config.heads} heads, {training.parameters:,} parameters, "
+        f"in {budget.steps} steps of {budget.rows} examples at a learning rate of {budget.rate:g}"
+    )
+
+
+def buttons(training) -> None:
+    """What can be done with a training, and how far it is."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="train-buttons"):
+        if training.state == "running":
+            st.button("Pause", icon=":material/pause:", on_click=training.pause, key="train-pause")
+            st.button("Stop", icon=":material/stop:", on_click=training.stop, key="train-stop")
+        elif training.state == "paused":
+            st.button("Go on", icon=":material/play_arrow:", type="primary", on_click=training.start, key="train-go-on")
+            st.button("Stop", icon=":material/stop:", on_click=training.stop, key="train-stop")
+        if st.button("Reset", icon=":material/restart_alt:", key="train-reset", help="Let go of this model and choose anew."):
+            trainings.forget()
+            st.rerun()
+    share = min(1.0, max(training.step / training.budget.steps, training.seconds / training.budget.seconds))
+    st.progress(share if training.state in ("running", "paused") else 1.0, progress(training))
+    if training.state in ("diverged", "failed"):
+        st.warning(plain(training.says), icon=":material/report:")
+
+
+def progress(training) -> str:
+    """How far it is, in words."""
+    if training.state not in ("running", "paused"):
+        return training.says if training.state in ("done", "stopped") else f"Ended at step {training.step}."
+    others = trainings.running() - 1
+    beside = f" {others} more {'goes' if others == 1 else 'go'} on here, and all take turns." if others > 0 else ""
+    paused = "Paused at step" if training.state == "paused" else "Step"
+    return f"{paused} {training.step} of {training.budget.steps}, {training.seconds:.0f} seconds of computing.{beside}"

@@ -1,0 +1,54 @@
+"""Page "Train": a small transformer learns while one watches what its heads do."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from pages.train import choose, control, shown, use
+from ui import shell, trainings
+from ui.show import picture
+from ui.text import plain
+from ui.words import say
+
+HERE = Path(__file__).parent
+EVERY = 1.0  # seconds between two looks at a training that runs
+
+
+def draw(model, trace) -> None:
+    name, training = trainings.mine()
+    # On a phone the picture comes first, but nothing comes before the choices while there is none.
+    left, right = st.container(key="look" if training else "plan").columns([4, 8], gap="medium")
+    with left:
+        say(HERE, "what")
+        task, sizes, budget = choose.choices(disabled=training is not None)
+        say(HERE, f"task {task}")
+        plan = None
+        if training is None:
+            try:
+                plan = choose.plan(task, sizes, budget, trace.text)
+            except ValueError as error:
+                st.error(plain(str(error)), icon=":material/report:")
+            log = control.log_switch()
+            control.begin(plan, log)
+        else:
+            say(HERE, "fixed", what=control.described(training))
+    with right:
+        if training is None:
+            shown.before(HERE, plan)
+            return
+        st.fragment(watch, run_every=EVERY if training.state == "running" else None)(name, training, training.state)
+
+
+def watch(name, training, state) -> None:
+    """What the training is and shows, anew while it runs."""
+    if training.state != state:
+        st.rerun()
+    control.buttons(training)
+    with picture("This training"):
+        shown.picture(HERE, training)
+    if training.state != "running" and training.step:
+        with picture("The trained model"):
+            use.place(HERE, name, training)
+
+
+shell.live(draw)

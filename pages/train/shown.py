@@ -1,0 +1,160 @@
+"""What a training shows: curves over its steps, a slider of time, and the attention of a fixed example at that step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+
+from ui import state
+from ui.parts import chosen
+from ui.show import choice, show
+from ui.text import plain
+from ui.words import say
+from viz.grid_view import grid_view
+from viz.model_view import model_view
+from viz.training import over_steps
+
+CURVES = ("Answers and heads", "Loss", "Entropy", "Rate and gradient")
+SIMPLE = CURVES[:2]
+CHART = {"displaylogo": False}
+
+
+def before(here: Path, plan) -> None:
+    """What one will see, while nothing is trained: the task's example."""
+    st.markdown("##### Nothing is trained yet")
+    say(here, "before")
+    if plan is None:
+        return
+    task = plan[0]
+    given, answer = task.example(np.random.default_rng(0))
+    st.markdown(f"**An example.** {plain(task.says)}")
+    st.code(f"given   {_seen(given)}\nanswer  {_seen(answer)}", language=None)
+
+
+def picture(here: Path, training) -> None:
+    look = chosen("curves", CURVES, "the curves", SIMPLE if state.level() == "beginner" else None)
+    slot = st.container()
+    snapshot = at_step(training)
+    with slot:
+        st.plotly_chart(curves(training, look, snapshot.step), key=f"train-curves-{look}", config=CHART)
+    best = {name: place(getattr(snapshot, name)) for name in ("previous", "induction")}
+    from models.scratch.live import PROBES
+
+    examples = f"{PROBES} fresh examples" if training.task.fresh else f"{PROBES} stretches of the text that it learns"
+    say(here, "at", examples=examples, **told(snapshot, best))
+    given, answer = training.probe
+    st.code(f"given      {given}\nanswer     {answer}\nit says    {_shown(snapshot.said)}", language=None)
+    heads(here, training, snapshot, best)
+
+
+def at_step(training):
+    """The snapshot that the slider is at; while nobody moves it, the newest."""
+    snapshots = list(training.snapshots)
+    every, last = training.budget.every, training.budget.steps
+    ended = training.state not in ("running", "paused")
+    steps = [one.step for one in snapshots] if ended else [*range(0, last, every), last]
+    if len(snapshots) < 2 and ended:
+        return snapshots[-1]
+    newest = snapshots[-1].step
+    if st.session_state.get("train-follow", True) or st.session_state.get("train-at", 0) not in steps:
+        st.session_state["train-at"] = newest
+    st.session_state["train-at"] = min(st.session_state["train-at"], newest)
+
+    def moved() -> None:
+        st.session_state["train-follow"] = st.session_state["train-at"] >= training.snapshots[-1].step
+
+    at = st.select_slider("Step that is shown", steps, key="train-at", on_change=moved)
+    return next((one for one in reversed(snapshots) if one.step <= at), snapshots[0])
+
+
+def curves(training, look: str, at: int):
+    snapshots, done = list(training.snapshots), len(training.curves.norm)
+    seen, steps = [one.step for one in snapshots], list(range(1, done + 1))
+    layers = len(snapshots[0].entropy)
+    match look:
+        case "Loss":
+            series = {
+                "examples it learns from": (steps, training.curves.loss[:done]),
+                "fresh examples" if training.task.fresh else "the same text": (seen, [one.loss for one in snapshots]),
+            }
+            return over_steps(series, training.budget.steps, at, up="loss, nats")
+        case "Entropy":
+            series = {f"layer {i}": (seen, [one.entropy[i].mean() for one in snapshots]) for i in range(layers)}
+            return over_steps(series, training.budget.steps, at, up="entropy of attention, nats")
+        case "Rate and gradient":
+            series = {
+                "norm of the gradient": (steps, training.curves.norm[:done]),
+                "learning rate": (steps, training.curves.rate[:done]),
+            }
+            return over_steps(series, training.budget.steps, at, log=True)
+        case _:
+            series = {
+                "answers that are right": (seen, [one.accuracy for one in snapshots]),
+                "best previous-token head": (seen, [one.previous.max() for one in snapshots]),
+            }
+            if np.isfinite(snapshots[0].induction).all():
+                series["best induction head"] = (seen, [one.induction.max() for one in snapshots])
+            return over_steps(series, training.budget.steps, at, shares=True)
+
+
+def heads(here: Path, training, snapshot, best) -> None:
+    """Every head as a thumbnail, and the chosen one large; the induction head until somebody chooses."""
+    layers, count = snapshot.entropy.shape
+    layer, head = st.session_state.get("train-head") or best["induction"] or best["previous"]
+    if layer >= layers or head >= count:
+        layer, head = best["induction"] or best["previous"]
+
+    def react() -> None:
+        st.session_state["train-head"] = tuple(choice("trained-heads") or ())
+
+    notes = [[note(snapshot, i, j) for j in range(count)] for i in range(layers)]
+    left, right = st.columns([4, 8], gap="medium")
+    with left:
+        maps = snapshot.attention.astype(np.float32)
+        show(model_view(maps, chosen=(layer, head), notes=notes, largest=96), "trained-heads", react)
+        say(here, "heads")
+    with right:
+        texts = signs(training.read)
+        st.markdown(f"**L{layer} H{head} at step {snapshot.step}**: {notes[layer][head]}.")
+        axes = {"down": "from (query)", "across": "to (key)", "unit": "%", "scale": (0.0, 1.0), "cell": (9, 16)}
+        show(grid_view(maps[layer][head], texts, texts, **axes, label=f"Attention of L{layer} H{head}"), "trained-map")
+
+
+def note(snapshot, layer: int, head: int) -> str:
+    found = f"{100 * snapshot.previous[layer, head]:.3g} % on the token before"
+    if np.isfinite(snapshot.induction[layer, head]):
+        found += f", {100 * snapshot.induction[layer, head]:.3g} % on what followed last time"
+    return found
+
+
+def place(scores: np.ndarray) -> tuple[int, int] | None:
+    """Layer and head of the highest score; None where there is none."""
+    if not np.isfinite(scores).all():
+        return None
+    layer, head = np.unravel_index(scores.argmax(), scores.shape)
+    return int(layer), int(head)
+
+
+def told(snapshot, best: dict) -> dict[str, str]:
+    """A snapshot's numbers as the page says them."""
+    found = {"step": f"{snapshot.step}", "right": f"{100 * snapshot.accuracy:.3g} %", "loss": f"{snapshot.loss:.3g}"}
+    for name, where in best.items():
+        found[name] = f"L{where[0]} H{where[1]}" if where else "none"
+        found[f"{name}_share"] = f"{100 * getattr(snapshot, name)[where]:.3g} %" if where else "nothing comes again here"
+    return found
+
+
+def signs(read: list[int]) -> list[str]:
+    """What stands for each token: a byte that is no character by itself as its number."""
+    return ["start" if one > 255 else chr(one) if 32 < one < 127 else "␣" if one == 32 else f"{one:02X}" for one in read]
+
+
+def _seen(text: str) -> str:
+    return _shown(text.encode("latin-1"))
+
+
+def _shown(said: bytes) -> str:
+    """Bytes as text on one line; what is no character becomes �."""
+    return "".join(one if one.isprintable() else "�" for one in said.decode("utf-8", "replace"))

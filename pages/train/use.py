@@ -1,0 +1,59 @@
+"""What was trained is a model like any other: it opens on all pages, and can be taken away."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import streamlit as st
+
+from ui import boxes, picker, trainings
+from ui.words import say
+
+
+def place(here: Path, name: str, training) -> None:
+    st.markdown("##### Use it")
+    say(here, "use", step=training.step)
+
+    def open_it() -> None:
+        picker.choose(str(trainings.written(name, training)))
+        boxes.change("text", training.probe[0] + training.probe[1][:-1])
+
+    with st.container(horizontal=True, gap="small"):
+        if st.button("Open on all pages", icon=":material/open_in_browser:", on_click=open_it, key="train-open", type="primary"):
+            st.rerun()
+        st.download_button(
+            "Weights (safetensors)", lambda: (trainings.written(name, training) / "model.safetensors").read_bytes(),
+            f"{training.task.name}.safetensors", "application/octet-stream", key="train-weights", on_click="ignore",
+            icon=":material/download:",
+        )  # fmt: skip
+        st.download_button(
+            "Folder (zip)", lambda: zipped(trainings.written(name, training)), f"{training.task.name}.zip", "application/zip",
+            key="train-folder", on_click="ignore", icon=":material/folder_zip:",
+        )  # fmt: skip
+        if (logs := trainings.logs(name)).is_dir():
+            st.download_button(
+                "TensorBoard log (zip)", lambda: zipped(logs), f"{training.task.name}-log.zip", "application/zip",
+                key="train-log-zip", on_click="ignore", icon=":material/monitoring:",
+            )  # fmt: skip
+    if logs.is_dir():
+        say(here, "log")
+        st.code(f"tensorboard --logdir {plain_path(logs)}", language="bash")
+
+
+def zipped(folder: Path) -> bytes:
+    """The files of a folder, under its name."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                archive.write(path, Path(folder.name) / path.relative_to(folder))
+    return made.getvalue()
+
+
+def plain_path(path: Path) -> str:
+    """A path as a shell takes it."""
+    import shlex
+
+    return shlex.quote(str(path))

@@ -1,0 +1,143 @@
+"""Page "Train" in a real browser: a small transformer learns, can be paused, left, looked back on, opened and taken away."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+from safetensors.torch import load as load_weights
+
+from tests.browser.test_accessible import violations
+
+WAIT = 60_000
+SMALL = "train-layers=1&train-d_model=32&train-heads=2"
+
+
+def begin(page: Page) -> None:
+    page.get_by_role("button", name="Start").click(timeout=WAIT)
+    expect(page.get_by_role("button", name="Reset", exact=True)).to_be_visible(timeout=WAIT)
+
+
+def lines(page: Page) -> dict[str, list[float]]:
+    """The curves that are drawn, by name."""
+    return page.locator(".js-plotly-plot").first.evaluate(
+        "plot => Object.fromEntries(plot._fullData.map(({ name, _input, y }) => [name, Array.from(y)]))"
+    )
+
+
+def stepped(page: Page) -> int:
+    """The step that the progress names."""
+    found = re.search(r"(?:Step|step|Done:) (\d+)", page.locator("[data-testid=stProgress]").inner_text())
+    return int(found[1]) if found else 0
+
+
+def test_it_learns_and_the_slider_goes_back_in_time(open_page):
+    page = open_page(f"/train?level=intermediate&train-task=Copy&train-steps=60&{SMALL}")
+    begin(page)
+    expect(page.get_by_text("Done: 60 steps")).to_be_visible(timeout=WAIT)
+    page.get_by_role("radio", name="Loss").or_(page.get_by_role("button", name="Loss")).first.click()
+    page.wait_for_function("() => document.querySelector('.js-plotly-plot')?._fullData?.[0]?.name?.startsWith('examples')")
+    loss = lines(page)
+    learned, fresh = loss["examples it learns from"], loss["fresh examples"]
+    assert len(learned) == 60 and sum(learned[-10:]) < 0.7 * sum(learned[:10]) and fresh[-1] < fresh[0]
+    expect(page.get_by_text(re.compile(r"^Step 60: "))).to_be_visible()
+    slider = page.get_by_role("slider")
+    slider.focus()
+    slider.press("ArrowLeft")
+    expect(page.get_by_text(re.compile(r"^Step 50: "))).to_be_visible()
+    slider.press("Home")
+    expect(page.get_by_text(re.compile(r"^Step 0: "))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"^L\d H\d at step 0$"))).to_be_visible()
+
+
+def test_it_pauses_goes_on_while_one_is_away_and_is_let_go(open_page):
+    page = open_page(f"/train?level=intermediate&train-task=Sort&train-steps=5000&{SMALL}")
+    begin(page)
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_text(re.compile("^Paused at step"))).to_be_visible()
+    paused = stepped(page)
+    page.wait_for_timeout(1500)
+    assert stepped(page) == paused
+    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    page.get_by_role("link", name="Build").click()
+    expect(page.locator(".hl-architecture")).to_be_visible(timeout=WAIT)
+    page.get_by_role("link", name="Train").click()
+    expect(page.get_by_role("button", name="Pause")).to_be_visible(timeout=WAIT)
+    assert stepped(page) > paused, "it went on meanwhile"
+    page.reload()
+    expect(page.get_by_role("button", name="Pause")).to_be_visible(timeout=WAIT)  # the link knows it
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text(re.compile(r"^Stopped after \d+ steps"))).to_be_visible()
+    page.get_by_role("button", name="Reset", exact=True).click()
+    expect(page.get_by_text("Nothing is trained yet")).to_be_visible()
+    assert "training=" not in page.url
+
+
+def test_what_was_trained_opens_like_any_model_and_is_taken_away(open_page):
+    page = open_page(f"/train?level=expert&train-task=Dates&train-steps=40&train-d_ff=32&train-log=true&{SMALL}")
+    begin(page)
+    expect(page.get_by_text("Done: 40 steps")).to_be_visible(timeout=WAIT)
+    weights = load_weights(saved(page, "Weights (safetensors)"))
+    assert weights["embedding.weight"].shape == (257, 32)
+    with zipfile.ZipFile(io.BytesIO(saved(page, "Folder (zip)"))) as archive:
+        assert {name.rpartition("/")[2] for name in archive.namelist()} == {"config.json", "model.safetensors", "tokenizer.json"}
+    with zipfile.ZipFile(io.BytesIO(saved(page, "TensorBoard log (zip)"))) as archive:
+        assert any("tfevents" in name for name in archive.namelist())
+    page.get_by_role("button", name="Open on all pages").click()
+    expect(page.locator("[data-testid=stSidebar]")).to_contain_text("1 layers × 2 heads", timeout=WAIT)
+    page.get_by_role("link", name="Attention").click()
+    expect(page.locator(".hl-head-view, .hl canvas").first).to_be_visible(timeout=WAIT)
+    expect(page.get_by_label("Your text")).to_have_value(re.compile(r"\d \w{3} \d{4}\|"))
+
+
+@pytest.mark.parametrize(
+    "choices, sentence",
+    [
+        ("level=intermediate&train-heads=7", "must be a multiple of heads (7)"),
+        ("level=beginner&train-task=Text&text=Too+short", "at least 48 characters"),
+        ("level=expert&train-steps=5000&train-every=1", "Take one every 50 steps"),
+    ],
+)
+def test_what_cannot_be_trained_is_a_sentence(open_page, choices, sentence):
+    page = open_page(f"/train?{choices}")
+    expect(page.get_by_text(sentence)).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("button", name="Start")).to_be_disabled()
+
+
+def test_a_learning_rate_that_is_too_high_keeps_the_last_good_weights(open_page):
+    page = open_page(f"/train?level=intermediate&train-task=Copy&train-rate=1000&{SMALL}")
+    page.get_by_label("Learning rate", exact=True).fill("1000")
+    begin(page)
+    expect(page.get_by_text(re.compile("the learning rate 1000 is too high.*are kept"))).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("button", name="Reset", exact=True)).to_be_visible()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_axe_finds_nothing_grave(open_page, dark):
+    page = open_page(f"/train?level=expert&train-task=Copy&train-steps=20&train-d_ff=32&{SMALL}", dark=dark)
+    expect(page.get_by_role("button", name="Start")).to_be_enabled(timeout=WAIT)
+    assert not (grave := violations(page)), "\n".join(grave)
+    begin(page)
+    expect(page.get_by_text("Done: 20 steps")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("button", name="Open on all pages")).to_be_visible()
+    assert not (grave := violations(page)), "\n".join(grave)
+
+
+def saved(page: Page, name: str) -> bytes:
+    with page.expect_download() as found:
+        page.get_by_role("button", name=name).click()
+    return found.value.path().read_bytes()
+
+
+def test_two_visitors_train_at_once_and_each_keeps_his_own(open_page: Callable[..., Page]):
+    pages = [open_page(f"/train?level=intermediate&train-task={task}&train-steps=40&{SMALL}") for task in ("Copy", "Reverse")]
+    for page in pages:
+        begin(page)
+    for page, word in zip(pages, ("copy", "reverse"), strict=True):
+        expect(page.get_by_text("Done: 40 steps")).to_be_visible(timeout=WAIT)
+        expect(page.get_by_label("Task")).to_have_value(re.compile(word, re.IGNORECASE))

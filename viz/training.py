@@ -1,0 +1,54 @@
+"""Pictures of a training: what is noted over its steps, and the step that is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz.palette import DASHES, HEADS, LINES
+
+_CURSOR = "rgba(128,136,150,.8)"
+
+
+def over_steps(
+    series: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    steps: int,
+    at: int | None = None,
+    *,
+    up: str = "",
+    shares: bool = False,
+    log: bool = False,
+    height: int = 230,
+) -> go.Figure:
+    """Lines over the steps of a training, each a name and its (steps, values); at: the step that a thin line marks.
+
+    steps: of the whole training, so that the picture does not grow under one's eyes. shares: values are shares of one and drawn
+    in per cent; log: on a scale on which each line is ten times the one below. NaN is left out.
+    """
+    figure = go.Figure()
+    colours = LINES if len(series) <= len(LINES) else HEADS
+    for number, (name, (x, y)) in enumerate(series.items()):
+        if len(x) != len(y):
+            raise ValueError(f"{name}: {len(x)} steps have {len(y)} values.")
+        line = {"color": colours[number % len(colours)], "dash": DASHES[number % len(DASHES)], "width": 2}
+        scaled = (100 if shares else 1) * np.asarray(y, dtype=np.float64)
+        unit = " %" if shares else ""
+        hover = f"{name}: %{{y:.3g}}{unit} at step %{{x}}<extra></extra>"
+        figure.add_scatter(x=list(x), y=scaled, name=name, mode="lines", line=line, hovertemplate=hover)
+    if at is not None:
+        figure.add_vline(x=at, line={"color": _CURSOR, "width": 1.5, "dash": "dot"})
+    figure.update_layout(
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        height=height,
+        margin={"l": 8, "r": 8, "t": 30, "b": 0},
+        xaxis={"title": {"text": "step"}, "range": [-0.01 * steps, 1.01 * steps], "automargin": True},
+        yaxis={"title": {"text": up}, "automargin": True, "type": "log" if log else "linear"},
+        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+        showlegend=True,
+    )
+    if shares:
+        figure.update_yaxes(range=[-2, 104], ticksuffix=" %")
+    return figure
