@@ -13,6 +13,7 @@ from viz.prediction_bars import prediction_bars
 from viz.query_key_view import query_key_view
 from viz.reading_view import reading_view
 from viz.space_view import space_view
+from viz.time_slider import time_slider
 from viz.token_chips import token_chips
 from viz.view import Assets, View, pack, percent
 
@@ -35,5 +36,6 @@ __all__ = [
     "query_key_view",
     "reading_view",
     "space_view",
+    "time_slider",
     "token_chips",
 ]

@@ -37,7 +37,7 @@ def begin(plan, log: bool) -> None:
         st.error(plain(str(error)), icon=":material/report:")
         return
     trainings.keep(name, training)
-    st.session_state["train-follow"] = True
+    st.session_state["trained-at"] = None
     training.start()
     st.rerun()
 

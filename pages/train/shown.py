@@ -14,6 +14,7 @@ from ui.text import plain
 from ui.words import say
 from viz.grid_view import grid_view
 from viz.model_view import model_view
+from viz.time_slider import time_slider
 from viz.training import over_steps
 
 CURVES = ("Answers and heads", "Loss", "Entropy", "Rate and gradient")
@@ -50,23 +51,22 @@ def picture(here: Path, training) -> None:
 
 
 def at_step(training):
-    """The snapshot that the slider is at; while nobody moves it, the newest."""
+    """The snapshot that the slider is at; until somebody moves it, the newest."""
     snapshots = list(training.snapshots)
     every, last = training.budget.every, training.budget.steps
-    ended = training.state not in ("running", "paused")
-    steps = [one.step for one in snapshots] if ended else [*range(0, last, every), last]
-    if len(snapshots) < 2 and ended:
-        return snapshots[-1]
-    newest = snapshots[-1].step
-    if st.session_state.get("train-follow", True) or st.session_state.get("train-at", 0) not in steps:
-        st.session_state["train-at"] = newest
-    st.session_state["train-at"] = min(st.session_state["train-at"], newest)
+    goes_on = training.state in ("running", "paused")
+    steps = [*range(0, last, every), last] if goes_on else [one.step for one in snapshots]
+    newest = len(snapshots) - 1
+    at = st.session_state.get("trained-at")
+    at = newest if at is None else min(at, newest)
 
     def moved() -> None:
-        st.session_state["train-follow"] = st.session_state["train-at"] >= training.snapshots[-1].step
+        to = choice("trained-time")
+        st.session_state["trained-at"] = None if to is None or to >= len(training.snapshots) - 1 else int(to)
 
-    at = st.select_slider("Step that is shown", steps, key="train-at", on_change=moved)
-    return next((one for one in reversed(snapshots) if one.step <= at), snapshots[0])
+    if len(steps) > 1:
+        show(time_slider([f"step {step}" for step in steps], newest, at, "Step that is shown"), "trained-time", moved)
+    return snapshots[at]
 
 
 def curves(training, look: str, at: int):

@@ -45,7 +45,7 @@ def test_it_learns_and_the_slider_goes_back_in_time(open_page):
     learned, fresh = loss["examples it learns from"], loss["fresh examples"]
     assert len(learned) == 60 and sum(learned[-10:]) < 0.7 * sum(learned[:10]) and fresh[-1] < fresh[0]
     expect(page.get_by_text(re.compile(r"^Step 60: "))).to_be_visible()
-    slider = page.get_by_role("slider")
+    slider = page.get_by_role("slider", name="Step that is shown")
     slider.focus()
     slider.press("ArrowLeft")
     expect(page.get_by_text(re.compile(r"^Step 50: "))).to_be_visible()
