@@ -23,8 +23,8 @@ def word_alignment(model: LanguageModel, pairs: Sequence[Pair]) -> pd.DataFrame:
 
     A word is looked up in the rows that predict its tokens (those of the tokens before them), on the mean of these; a source word
     gets the sum of what its tokens get. The end token and punctuation are no words.
-    Returns a DataFrame: layer, head, share. Errors: ValueError for a word that does not stand once in its text, and for a model
-    that has one stack.
+    Returns a DataFrame: layer, head, share. Errors: ValueError for a word that does not stand once in its text or is cut off from
+    it, and for a model that has one stack.
     """
     import pandas as pd
 
@@ -36,9 +36,9 @@ def word_alignment(model: LanguageModel, pairs: Sequence[Pair]) -> pd.DataFrame:
         cross = trace.attention["cross"]
         weights = np.stack([cross[layer] for layer in range(cross.layers)])  # [layers, heads, query, key]
         words = [match.span() for match in re.finditer(r"\w+", source)]
-        keys = [tokens_in(trace.tokens, *span) for span in words]
+        keys = [read_in(trace.tokens, span, source) for span in words]
         for said, meant in links:
-            rows = [position - 1 for position in tokens_in(trace.target, *place(said, target))]
+            rows = [position - 1 for position in read_in(trace.target, place(said, target), target)]
             row = weights[:, :, rows].mean(2)  # [layers, heads, key]
             got = np.stack([row[..., key].sum(-1) for key in keys], axis=-1)  # [layers, heads, word]
             right += got.argmax(-1) == words.index(place(meant, source))
@@ -48,11 +48,17 @@ def word_alignment(model: LanguageModel, pairs: Sequence[Pair]) -> pd.DataFrame:
 
 
 def read_links(text: str) -> list[Pair]:
-    """Lines of source TAB translation TAB links, each "said=source", as the list in `models/weights/translator`."""
+    """Lines of source TAB translation TAB links, each "said=source", as the list in `models/weights/translator`.
+
+    Errors: ValueError for a line of another form.
+    """
     found = []
-    for line in text.splitlines():
-        source, target, links = line.split("\t")
-        found.append((source, target, [tuple(link.split("=")) for link in links.split()]))
+    for number, line in enumerate(text.splitlines(), 1):
+        source, target, links = parts if len(parts := line.split("\t")) == 3 else ("", "", "")
+        linked = [tuple(link.split("=")) for link in links.split()]
+        if not linked or any(len(link) != 2 for link in linked):
+            raise ValueError(f"Line {number} is not a text, a TAB, its translation, a TAB, and words as said=source: “{line}”.")
+        found.append((source, target, linked))
     return found
 
 
@@ -62,6 +68,16 @@ def place(word: str, text: str) -> tuple[int, int]:
     if len(found) != 1:
         raise ValueError(f"“{word}” stands {len(found)} times in “{text}”. Name words that stand there once.")
     return found[0]
+
+
+def read_in(tokens: Sequence[Token], span: tuple[int, int], text: str) -> list[int]:
+    """As `tokens_in`. Errors: ValueError where the model read nothing of it."""
+    found = tokens_in(tokens, *span)
+    if not found:
+        raise ValueError(
+            f"“{text[slice(*span)]}” is cut off, because the model does not read so long a text. Take shorter pairs."
+        )
+    return found
 
 
 def tokens_in(tokens: Sequence[Token], start: int, end: int) -> list[int]:

@@ -35,27 +35,27 @@ def greedy(following: Following, start: int, end: int, most: int) -> Said:
 def beam(following: Following, start: int, end: int, width: int, most: int, penalty: float = 0.6) -> list[Said]:
     """The `width` best of the answers that are found by going on with the `width` likeliest beginnings at each step, best first.
 
-    Answers of different lengths are compared by score / ((5 + length) / 6)^penalty (Wu et al. 2016, "Google's Neural Machine
-    Translation System", eq. 14). Errors: ValueError for a width below 1.
+    An answer comes to its end or is `most` long. Answers of different lengths are compared by score / ((5 + length) / 6)^penalty
+    (Wu et al. 2016, "Google's Neural Machine Translation System", eq. 14). Errors: ValueError for a width below 1.
     """
     if width < 1:
         raise ValueError(f"A beam is at least 1 wide; it is {width}.")
-    alive, ended = [Said((), 0.0, False)], []
+    alive, answers = [Said((), 0.0, False)], []
     for _ in range(most):
         known = log_softmax(following([(start, *one.ids) for one in alive]))
         totals = (known + np.array([[one.score] for one in alive])).ravel()
         count = min(2 * width, len(totals))  # each beginning ends in one way only, so half of them go on at least
-        best = np.argpartition(-totals, count - 1)[:count]
-        best = best[np.lexsort((best, -totals[best]))]
+        best = np.flatnonzero(totals >= np.partition(totals, -count)[-count])
+        best = best[np.argsort(-totals[best], kind="stable")][:count]  # the first of those that are equally likely
         grown = []
         for at in best:
             version, id = divmod(int(at), known.shape[1])
             grown.append(Said((*alive[version].ids, id), float(totals[at]), id == end))
-        ended += [one for one in grown[:width] if one.ended]
+        answers += [one for one in grown[:width] if one.ended or len(one.ids) == most]
         alive = [one for one in grown if not one.ended][:width]
-        if len(ended) >= width or not alive:
+        if len(answers) >= width or not alive:
             break
-    ranked = sorted(ended or alive, key=lambda one: -one.score / ((5 + len(one.ids)) / 6) ** penalty)
+    ranked = sorted(answers or alive, key=lambda one: -one.score / ((5 + len(one.ids)) / 6) ** penalty)
     return ranked[:width]
 
 

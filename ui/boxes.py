@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from models.language_model import LanguageModel, ModelInfo
     from models.trace import Trace
 
-EXAMPLES = {
+EXAMPLES = {  # by the name of a model that ships, or else by kind
     "decoder": (
         state.DEFAULT_TEXT,
         "Once upon a time there was a little girl who lived in the",
@@ -35,7 +35,24 @@ EXAMPLES = {
         "translate English to French: I have never seen the sea.",
         "summarize: The old gardener opened the gate, and the dog that had waited all morning ran past him into the street.",
     ),
+    "filler": (
+        "Once upon a MASK, there was a little girl.",
+        "He opened the MASK and went out into the garden.",
+        "It was a cold night, and the MASK lay deep upon the ground.",
+        "The old MASK smiled and gave the boy an apple.",
+        "The king and the MASK had a beautiful daughter.",
+        "Tom has a red ball. Anna wants the red MASK.",
+    ),
+    "translator": (
+        "The black cat is sleeping under the table.",
+        "I am tired.",
+        "Where is the station?",
+        "She gave him a book.",
+        "I don't want to go to school.",
+        "We have never seen the sea.",
+    ),
 }
+FIRST = {state.DEFAULT_TEXT, EXAMPLES["filler"][0].replace("MASK", "[MASK]"), EXAMPLES["translator"][0]}  # that nobody typed
 LINKED = 6000  # characters of text that a link can carry, each up to nine bytes in an address
 PAUSE = "0ms"  # send each change at once: a fragment answers within a frame or two
 
@@ -44,14 +61,18 @@ def write(info: ModelInfo) -> tuple[str, str]:
     """The boxes that a model has; returns the text and the second one ("" where there is none)."""
     with st.container(key="text-box", horizontal=True, vertical_alignment="center", gap="small", wrap=False):
         text = one_line("text", "Your text", state.DEFAULT_TEXT, "Type something …")
-        examples = [one.replace("MASK", info.mask or "…") for one in EXAMPLES[info.kind]]
-        st.menu_button("Examples", examples, key="example", icon=":material/lightbulb:", on_click=take_example)
+        st.menu_button("Examples", examples(info), key="example", icon=":material/lightbulb:", on_click=take_example)
     second = ""
     if info.kind == "encoder-decoder":
         second = one_line("target", "The answer so far", "", "The answer so far: leave it empty, or begin it …", shown=True)
     elif info.pairs and st.session_state.get("two-texts"):
         second = one_line("target", "Your second text", "", "A second text, which the model reads together with the first …")
     return text, second
+
+
+def examples(info: ModelInfo) -> list[str]:
+    """Texts that a model is good at."""
+    return [one.replace("MASK", info.mask or "…") for one in EXAMPLES.get(info.name, EXAMPLES[info.kind])]
 
 
 def side_bar(info: ModelInfo) -> None:
@@ -101,10 +122,16 @@ def change(key: str, text: str) -> None:
 
 
 def follow(before: ModelInfo, after: ModelInfo) -> None:
-    """Another model reads the text: its own mask takes the place of the other's, or the words that were covered do."""
+    """Another model reads the text: its own mask takes the place of the other's, or the words that were covered do.
+
+    The text that a model begins with gives way to that of the next, where one of them has its own.
+    """
     if before.kind != after.kind:
         st.session_state["target-next"] = ""
     text, covered = st.session_state.get("text") or "", st.session_state.get("covered", [])
+    if text in FIRST and {before.name, after.name} & EXAMPLES.keys():
+        st.session_state["text-next"] = examples(after)[0]
+        return
     if not before.mask or before.mask == after.mask or before.mask not in text:
         return
     parts = text.split(before.mask)

@@ -100,7 +100,8 @@ class HuggingFaceModel(LanguageModel):
 
     def gradients(self, trace: Trace, position: int, token: int) -> dict[str, Gradients]:
         self._must_predict()
-        position = range(len(trace.read))[position]
+        if not -len(trace.read) <= position < len(trace.read):
+            raise ValueError(f"There is no position {position} in {len(trace.read)} tokens.")
         inputs = self._inputs([trace.tokens], [[token.id for token in trace.target]])
         network = self.network if trace.target else self.network.base_model
         with torch.enable_grad():

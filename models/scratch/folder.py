@@ -63,6 +63,7 @@ def write_weights(model: nn.Module, config: TransformerConfig, out: Path, dtype:
     """The weights as safetensors, each once, and the config beside them."""
     named = {name: p for name, p in model.state_dict().items() if name not in shared(model)}
     save_file({name: p.detach().to(dtype).cpu().contiguous() for name, p in named.items()}, out / "model.safetensors")
+    (out / "model.safetensors").chmod(0o644)  # safetensors writes it for one pair of eyes
     (out / "config.json").write_text(json.dumps({"kind": config.kind} | config.changed(), indent=2) + "\n")
 
 

@@ -64,7 +64,8 @@ class ScratchModel(LanguageModel):
         return self._trace(text, tokens, cut, target)
 
     def gradients(self, trace: Trace, position: int, token: int) -> dict[str, Gradients]:
-        position = range(len(trace.read))[position]
+        if not -len(trace.read) <= position < len(trace.read):
+            raise ValueError(f"There is no position {position} in {len(trace.read)} tokens.")
         with torch.enable_grad(), recording(outs=True) as record:
             stream = self._stream(ids([trace.tokens]), ids([trace.target]))
             logits = self.network.unembed(stream[0, position])

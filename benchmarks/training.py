@@ -1,0 +1,91 @@
+"""Live training: what a key press of another visitor costs while it goes on, and how soon the default budget has learned.
+
+    python -m benchmarks.training [--keys 12] [--rounds 4] [--skip-learning]
+
+One server; visitors who train are told to pause and go on, so that each number of trainings takes its turn in every round. The
+peer of the learning is the same training with AdamW alone, at three rates, until 99 % of the answers are right.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+
+from playwright.sync_api import Page, sync_playwright
+
+from benchmarks.keystroke import TEXT, WATCHED, prepare, press
+from tests.serving import find_chromium, launch, serve
+
+TRAINERS = 3
+LIMIT = 90  # seconds of processor time for each way to learn
+
+
+def begin(page: Page, url: str) -> None:
+    page.goto(f"{url}/train?level=expert&train-steps=5000&train-every=100&train-seconds=600")
+    page.get_by_role("button", name="Start").click(timeout=60_000)
+    page.get_by_role("button", name="Pause").click(timeout=60_000)
+    page.get_by_role("button", name="Go on").wait_for(timeout=60_000)
+
+
+def let(pages: list[Page], running: int) -> None:
+    """So many of them train now, the others rest."""
+    for number, page in enumerate(pages):
+        wanted, other = ("Go on", "Pause") if number < running else ("Pause", "Go on")
+        if (button := page.get_by_role("button", name=wanted)).count():
+            button.click()
+            page.get_by_role("button", name=other).wait_for(timeout=60_000)
+
+
+def keys(arguments: argparse.Namespace) -> None:
+    counts = (0, 1, TRAINERS)
+    times: dict[int, list[float]] = {count: [] for count in counts}
+    with serve() as server, sync_playwright() as playwright:
+        browser = launch(playwright, find_chromium())
+        typist = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+        prepare(typist, server.url, WATCHED["Headlight"], "intermediate")
+        trainers = [browser.new_context().new_page() for _ in range(TRAINERS)]
+        for page in trainers:
+            begin(page, server.url)
+        for round_ in range(arguments.rounds + 1):
+            for count in counts:
+                let(trainers, count)
+                typist.bring_to_front()
+                taken = [press(typist, TEXT[i % len(TEXT)]) for i in range(arguments.keys)]
+                times[count] += taken if round_ else []
+        browser.close()
+    floor = statistics.median(times[0])
+    print(f"{'trainings':>10}{'median ms':>12}{'p95 ms':>10}{'median / none':>16}")
+    for count, taken in times.items():
+        p95 = statistics.quantiles(taken, n=20)[-1]
+        print(f"{count:>10}{statistics.median(taken):>12.0f}{p95:>10.0f}{statistics.median(taken) / floor:>16.2f}")
+
+
+def learning() -> None:
+    import torch
+
+    from models.scratch.config import TransformerConfig
+    from models.scratch.live import SIZES, Budget, Training
+    from models.scratch.tasks import TASKS
+
+    torch.set_num_threads(1)
+    print(f"{'repeated letters, until 99 %':32}{'steps':>8}{'seconds':>10}")
+    for optimizer, rate in (("muon", 3e-3), ("adamw", 3e-3), ("adamw", 1e-2), ("adamw", 3e-2)):
+        budget = Budget(optimizer=optimizer, rate=rate, steps=400 if optimizer == "muon" else 4000)
+        training, began = Training(TASKS["repeat"](), TransformerConfig(**SIZES), budget), time.process_time()
+        while training.snapshots[-1].accuracy < 0.99 and training.state == "paused" and time.process_time() - began < LIMIT:
+            training.advance(budget.every)
+        last, took = training.snapshots[-1], time.process_time() - began
+        reached = f"{last.step:>8}" if last.accuracy >= 0.99 else f"{f'{100 * last.accuracy:.0f} %':>8}"
+        print(f"{f'{optimizer}, rate {rate:g}':32}{reached}{took:>10.1f}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--keys", type=int, default=12)
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--skip-learning", action="store_true")
+    arguments = parser.parse_args()
+    if not arguments.skip_learning:
+        learning()
+    keys(arguments)
