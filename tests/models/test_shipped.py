@@ -1,0 +1,163 @@
+"""The models that ship: each is whole, small, and says of itself what is so."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from functools import cache
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from safetensors import safe_open
+
+import models
+from models.catalog import ORDER, WEIGHTS
+from models.language_model import LanguageModel
+
+MOST = 20_000_000  # bytes of a weights file
+KINDS = {"writer": "decoder", "filler": "encoder", "translator": "encoder-decoder"}
+FILES = ("README.md", "config.json", "tokenizer.json", "loss.csv", "loss.svg", "figures.json", "model.safetensors")
+
+
+@cache
+def model(name: str) -> LanguageModel:
+    """A model that ships, or a skip where it does not ship yet."""
+    if name not in models.names():
+        pytest.skip(f"the {name} does not ship yet")
+    return models.load(name)
+
+
+def figures(name: str) -> dict:
+    return json.loads((WEIGHTS / name / "figures.json").read_text(encoding="utf-8"))
+
+
+def card(name: str) -> str:
+    return (WEIGHTS / name / "README.md").read_text(encoding="utf-8")
+
+
+def test_they_are_known_by_name():
+    assert set(models.names()) <= set(ORDER) == KINDS.keys() and models.names()[0] == "writer"
+
+
+@pytest.mark.parametrize("name", models.names())
+def test_its_folder_is_whole_and_small(name):
+    folder = WEIGHTS / name
+    assert [file for file in FILES if not (folder / file).is_file()] == []
+    assert (folder / "model.safetensors").stat().st_size <= MOST
+    with safe_open(folder / "model.safetensors", "pt") as weights:
+        assert {weights.get_slice(one).get_dtype() for one in weights.keys()} == {"F16"}  # noqa: SIM118 (no dictionary)
+    assert ElementTree.parse(folder / "loss.svg").getroot().tag.endswith("svg")
+
+
+@pytest.mark.parametrize("name", models.names())
+def test_it_is_what_it_says(name):
+    info, text = model(name).info, card(name)
+    assert (info.name, info.kind) == (name, KINDS[name])
+    assert f"{info.parameters / 1e6:.2f} M parameters" in text.replace("\n", " ")
+    assert f"{info.vocabulary:,}" in text and f"d_model {info.d_model}" in text.replace("\n", " ")
+    assert not re.search(r"\{\w+\}", text), "a figure that nobody filled in"
+
+
+@pytest.mark.parametrize("name", models.names())
+def test_its_card_has_its_held_out_figures(name):
+    found, text = figures(name), card(name)
+    (nats,) = (value for key, value in found.items() if key.startswith("nats"))
+    assert f"{nats:.3f} nats" in text
+    if name == "writer":
+        assert f"{found['bits_per_byte']:.3f} bits a byte" in text
+    if name == "translator":
+        for way in ("greedy", "beam"):
+            assert f"{found[way]['exact']:.1%}" in text and f"{found[way]['chrf']:.1f}" in text
+        assert f"**{max(row['share'] for row in found['alignment']):.0%}**" in text
+
+
+@pytest.mark.parametrize("name", models.names())
+def test_its_loss_fell_to_what_it_is(name):
+    """The log goes on to the last step, and the figure on held-out text is below what it was at first."""
+    found = figures(name)
+    rows = list(csv.DictReader((WEIGHTS / name / "loss.csv").read_text().splitlines()))
+    steps = [int(row["step"]) for row in rows]
+    assert steps == sorted(set(steps)) and steps[-1] == found["step"] and int(rows[-1]["tokens"]) == found["tokens"]
+    held_out = [float(row["valid_nats"]) for row in rows if row["valid_nats"]]
+    (nats,) = (value for key, value in found.items() if key.startswith("nats"))
+    assert held_out[-1] < held_out[0] and held_out[-1] == pytest.approx(nats, abs=0.2), "an eighth of the text, and all of it"
+
+
+@pytest.mark.parametrize("name", models.names())
+def test_it_reads_and_predicts(name):
+    one = model(name)
+    text = f"The cat sat on the {one.info.mask}." if one.info.mask else "The cat sat on the"
+    trace = one.trace(text)
+    for attention in trace.attention.values():
+        assert (attention.layers, attention.heads) == (one.info.layers, one.info.heads)
+        for layer in range(attention.layers):
+            assert np.isfinite(attention[layer]).all()
+            np.testing.assert_allclose(attention[layer].sum(-1), 1, atol=1e-5)
+    found = one.predict(text, top=one.info.vocabulary)
+    assert sum(prediction.probability for prediction in found) == pytest.approx(1)
+
+
+def within(name: str, text: str, top: int) -> list[str]:
+    one = model(name)
+    return [prediction.text.strip() for prediction in one.predict(text.replace("MASK", one.info.mask or "MASK"), top=top)]
+
+
+@pytest.mark.parametrize(
+    ("text", "word"), [("Once upon a", "time"), ("Thank you very", "much"), ("It was a dark and stormy", "night")]
+)
+def test_the_writer_goes_on_in_english(text, word):
+    assert within("writer", text, 3).count(word) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("Once upon a MASK, there was a king.", "time"),
+        ("Thank you very MASK.", "much"),
+        ("He opened the MASK and went out into the garden.", "door"),
+        ("She shook her MASK and said nothing.", "head"),
+    ],
+)
+def test_the_filler_finds_what_is_missing(text, word):
+    assert word in within("filler", text, 10)
+
+
+def test_the_filler_looks_at_what_comes_after():
+    """What follows the mask decides which word is likelier there."""
+    one = model("filler")
+    chances = []
+    for rest in ("was shining.", "was barking."):
+        found = one.predict(f"The {one.info.mask} {rest}", top=one.info.vocabulary)
+        chances.append({prediction.text: prediction.probability for prediction in found})
+    shining, barking = chances
+    assert shining[" sun"] > barking[" sun"] and barking[" dog"] > shining[" dog"]
+
+
+@pytest.mark.parametrize("width", [1, 4])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("I am tired.", {"suis", "fatigué", "fatiguée"}),
+        ("The cat is black.", {"chat", "noir"}),
+        ("Where is the station?", {"où", "gare", "station"}),
+    ],
+)
+def test_the_translator_answers_in_french(text, words, width):
+    """Greedy and by a beam: an answer that comes to its end, and has what it must have, in one of the ways to say it."""
+    one = model("translator")
+    answers = one.translate(text, width)
+    said = set(re.findall(r"\w+", one.text_of(answers[0]).lower()))
+    assert answers[0].ended and len(said & words) >= 2, said
+
+
+def test_a_head_of_the_translator_looks_at_the_word_that_it_says():
+    """For more than two thirds of the words in the list, and as often as the figures in its folder say."""
+    from analysis.word_alignment import read_links, word_alignment
+
+    found = word_alignment(model("translator"), read_links((WEIGHTS / "translator" / "alignments.tsv").read_text("utf-8")))
+    best = found.loc[found["share"].idxmax()]
+    assert best["share"] > 2 / 3
+    said = {(row["layer"], row["head"]): row["share"] for row in figures("translator")["alignment"]}
+    assert said == pytest.approx({(row.layer, row.head): row.share for row in found.itertuples()}, abs=0.02)
