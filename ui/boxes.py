@@ -38,9 +38,9 @@ EXAMPLES = {  # by the name of a model that ships, or else by kind
     "filler": (
         "Once upon a MASK, there was a little girl.",
         "He opened the MASK and went out into the garden.",
-        "It was a cold night, and the MASK lay deep upon the ground.",
-        "The old MASK smiled and gave the boy an apple.",
-        "The king and the MASK had a beautiful daughter.",
+        "She poured the tea into a MASK and drank it slowly.",
+        "The bird flew to the top of the MASK.",
+        "He could not see, for his MASK were closed.",
         "Tom has a red ball. Anna wants the red MASK.",
     ),
     "translator": (

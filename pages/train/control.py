@@ -30,7 +30,7 @@ def begin(plan, log: bool) -> None:
         if log:
             from models.scratch.tensorboard import TensorBoardLog
 
-            training = Training(*plan, watch=TensorBoardLog(trainings.logs(name)))
+            training = Training(*plan, watch=TensorBoardLog(trainings.logs(name), plan[0].name))
         else:
             training = Training(*plan)
     except (ValueError, OSError) as error:

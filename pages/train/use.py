@@ -39,7 +39,7 @@ def place(here: Path, name: str, training) -> None:
             )  # fmt: skip
     if logs.is_dir():
         say(here, "log")
-        st.code(f"tensorboard --logdir {plain_path(logs)}", language="bash")
+        st.code(f"tensorboard --logdir {plain_path(logs)} --samples_per_plugin images=100,scalars=10000", language="bash")
 
 
 def zipped(folder: Path) -> bytes:
