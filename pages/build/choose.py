@@ -9,6 +9,7 @@ import streamlit as st
 from models.scratch.config import (
     COMPUTED,
     FEEDFORWARDS,
+    INITIALISATIONS,
     KINDS,
     NORMS,
     PATTERNS,
@@ -27,17 +28,18 @@ NAMES = {
     "score": "Score", "temperature": "Temperature", "computed": "Computed", "features": "Features", "pattern": "Pattern",
     "window": "Window", "random_keys": "Random keys", "global_tokens": "Global tokens", "qk_norm": "Normalise q and k",
     "bias": "Biases", "tied": "Unembedding tied", "embedding_norm": "Norm after the embedding",
-    "head_transform": "Layer before the unembedding",
+    "head_transform": "Layer before the unembedding", "embedding_scale": "Embeddings times √d_model",
+    "initialisation": "Begins as",
 }  # fmt: skip
 CHOICES = {
     "kind": KINDS, "positions": POSITIONS, "norm": NORMS, "norm_place": PLACES, "feedforward": FEEDFORWARDS, "score": SCORES,
-    "computed": COMPUTED, "pattern": PATTERNS,
+    "computed": COMPUTED, "pattern": PATTERNS, "initialisation": INITIALISATIONS,
 }  # fmt: skip
 GROUPS = {
     "Sizes": ("kind", "layers", "d_model", "heads", "kv_heads", "d_ff", "vocabulary", "context"),
-    "Order and norm": ("positions", "norm", "norm_place", "qk_norm", "embedding_norm"),
+    "Order and norm": ("positions", "norm", "norm_place", "qk_norm", "embedding_norm", "embedding_scale"),
     "Attention": ("pattern", "window", "random_keys", "global_tokens", "score", "temperature", "computed", "features"),
-    "Feed-forward and ends": ("feedforward", "experts", "experts_used", "bias", "tied", "head_transform"),
+    "Feed-forward and ends": ("feedforward", "experts", "experts_used", "bias", "tied", "head_transform", "initialisation"),
 }
 SIMPLE = ("kind", "layers", "d_model", "heads", "positions")  # what a beginner chooses
 LIMITS = {

@@ -67,6 +67,8 @@ def buttons(training) -> None:
     st.progress(share if training.state in ("running", "paused") else 1.0, progress(training))
     if training.state in ("diverged", "failed"):
         st.warning(plain(training.says), icon=":material/report:")
+    if sentence := getattr(training.watch, "says", ""):  # the log could not be written any more
+        st.warning(plain(sentence), icon=":material/monitoring:")
 
 
 def progress(training) -> str:

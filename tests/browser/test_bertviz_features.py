@@ -131,12 +131,13 @@ def numbers_are(page: Page, point: tuple[str, int], weights: np.ndarray) -> None
     """
     side, position = point
     other = {"from": "to", "to": "from"}[side]
-    wanted, until = np.where(weights < 0.005, 0, weights), time.monotonic() + 10
+    wanted, until, patience = np.where(weights < 0.005, 0, weights), time.monotonic() + 30, 60
     while True:
         page.mouse.move(3, 3)
         if position < labels(page, side).count():
             page.mouse.move(*placed(page, side)[position][:2])
-            page.wait_for_timeout(60)
+            page.wait_for_timeout(patience)
+            patience = min(2 * patience, 1000)  # a busy machine draws late
         texts = [number.strip("\u00a0%<") for *_, number in placed(page, other)]
         found = np.array([float(text) / 100 if text else 0 for text in texts])
         if found.any() and len(found) == len(wanted) and np.allclose(found, wanted, rtol=0, atol=0.0075):
