@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from ui import state
-from ui.parts import chosen
+from ui import parts, state
 from ui.show import choice, show
 from ui.text import plain
 from ui.words import say
@@ -35,7 +34,7 @@ def before(here: Path, plan) -> None:
 
 
 def picture(here: Path, training) -> None:
-    look = chosen("curves", CURVES, "the curves", SIMPLE if state.level() == "beginner" else None)
+    look = parts.chosen("curves", CURVES, "the curves", SIMPLE if state.level() == "beginner" else None)
     slot = st.container()
     snapshot = at_step(training)
     with slot:
@@ -47,7 +46,7 @@ def picture(here: Path, training) -> None:
     say(here, "at", examples=examples, **told(snapshot, best))
     given, answer = training.probe
     st.code(f"given      {given}\nanswer     {answer}\nit says    {_shown(snapshot.said)}", language=None)
-    heads(here, training, snapshot, best)
+    heads(here, training, snapshot)
 
 
 def at_step(training):
@@ -99,12 +98,13 @@ def curves(training, look: str, at: int):
             return over_steps(series, training.budget.steps, at, shares=True)
 
 
-def heads(here: Path, training, snapshot, best) -> None:
-    """Every head as a thumbnail, and the chosen one large; the induction head until somebody chooses."""
+def heads(here: Path, training, snapshot) -> None:
+    """Every head as a thumbnail, and the chosen one large; until somebody chooses, what has become the induction head."""
     layers, count = snapshot.entropy.shape
-    layer, head = st.session_state.get("train-head") or best["induction"] or best["previous"]
-    if layer >= layers or head >= count:
-        layer, head = best["induction"] or best["previous"]
+    newest = training.snapshots[-1]
+    layer, head = first = place(newest.induction) or place(newest.previous)
+    if chosen := st.session_state.get("train-head"):
+        layer, head = chosen if chosen[0] < layers and chosen[1] < count else first
 
     def react() -> None:
         st.session_state["train-head"] = tuple(choice("trained-heads") or ())
