@@ -56,13 +56,12 @@ def maps(attention: Attention, head: int | None = None, report: Report = silent)
 
 
 def strongest_key(mean: np.ndarray, query: int, itself: bool = True) -> int:
-    """The key that a query gives most to, apart from the first token of all, which often gets what a head has no use for, and
-    apart from itself. Where there is no other, the first.
+    """The key that a query gives most to. Where the keys are the queries, apart from the first token of all, which often gets
+    what a head has no use for, and apart from itself; where there is no other, the first.
 
     mean: [query, key], NaN where masked; itself: whether the keys are the queries.
     """
     row = np.nan_to_num(mean[query], copy=True)
-    row[0] = 0
     if itself:
-        row[query] = 0
+        row[[0, query]] = 0
     return int(row.argmax())

@@ -24,16 +24,15 @@ SAMPLES = (
 
 
 def repeated_words(model: LanguageModel, words: int = 40, seed: int = 0) -> str:
-    """Random words of the model's own vocabulary, said twice: only a model that looks back can know the second round."""
+    """Random words of the model's own vocabulary, said twice: only a model that looks back can know the second round.
+
+    Letters, where the vocabulary has no words.
+    """
     generator = np.random.default_rng(seed)
-    found: list[str] = []
-    for id in generator.permutation(model.info.vocabulary):
-        text = model.token_text(int(id))
-        if re.fullmatch(r"[ ]?[a-z]{3,}", text):
-            found.append(" " + text.strip())
-        if len(found) == words:
-            break
-    return "".join(found * 2)
+    texts = [model.token_text(int(id)) for id in generator.permutation(model.info.vocabulary)]
+    found = [" " + text.strip() for text in texts if re.fullmatch(r"[ ]?[a-z]{3,}", text)]
+    found = found or [text for text in texts if re.fullmatch(r"[a-z]", text)]
+    return "".join(found[:words] * 2)
 
 
 def looks(trace: Trace, kind: str = "self") -> dict[str, np.ndarray]:

@@ -121,6 +121,16 @@ def change(key: str, text: str) -> None:
     st.session_state[f"{key}-meant"] = True
 
 
+def offer(text: str, name: str) -> bool:
+    """Write a text into the box, for the model of that name alone, unless somebody typed there; whether it was written."""
+    now, before = st.session_state.get("text") or "", st.session_state.get("offered", ("", ""))[0]
+    if now and now not in {before, *FIRST, *(one for each in EXAMPLES.values() for one in each)}:
+        return False
+    st.session_state["offered"] = text, name
+    change("text", text)
+    return True
+
+
 def follow(before: ModelInfo, after: ModelInfo) -> None:
     """Another model reads the text: its own mask takes the place of the other's, or the words that were covered do.
 
@@ -128,7 +138,13 @@ def follow(before: ModelInfo, after: ModelInfo) -> None:
     """
     if before.kind != after.kind:
         st.session_state["target-next"] = ""
-    text, covered = st.session_state.get("text") or "", st.session_state.get("covered", [])
+    text, covered = st.session_state.get("text"), st.session_state.get("covered", [])
+    if text is None:  # the box is not placed yet: its text is that of the link
+        text = st.query_params.get("text", state.DEFAULT_TEXT)
+    offered, its = st.session_state.get("offered", ("", ""))
+    if text and text == offered and after.name != its:
+        st.session_state["text-next"] = examples(after)[0]
+        return
     if text in FIRST and {before.name, after.name} & EXAMPLES.keys():
         st.session_state["text-next"] = examples(after)[0]
         return

@@ -20,7 +20,7 @@ def over_steps(
     up: str = "",
     shares: bool = False,
     log: bool = False,
-    height: int = 230,
+    height: int = 240,
 ) -> go.Figure:
     """Lines over the steps of a training, each a name and its (steps, values); at: the step that a thin line marks.
 
@@ -43,10 +43,10 @@ def over_steps(
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         height=height,
-        margin={"l": 8, "r": 8, "t": 30, "b": 0},
+        margin={"l": 8, "r": 8, "t": 10, "b": 0},
         xaxis={"title": {"text": "step"}, "range": [-0.01 * steps, 1.01 * steps], "automargin": True},
         yaxis={"title": {"text": up}, "automargin": True, "type": "log" if log else "linear"},
-        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+        legend={"orientation": "h", "x": 0, "y": -0.3, "yanchor": "top"},
         showlegend=True,
     )
     if shares:

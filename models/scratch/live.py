@@ -151,6 +151,11 @@ class Training:
         """The tokens that the attention of a snapshot is between: the start, then the example without its last byte."""
         return [START, *self._probe[0][0][:-1].tolist()]
 
+    @property
+    def learned(self) -> int:
+        """The steps that its weights have learned in."""
+        return self.snapshots[-1].step if self.state == "diverged" else self.step
+
     def start(self) -> None:
         """Begin, or go on after a pause."""
         with self._lock:
@@ -244,7 +249,7 @@ class Training:
         return self._end(
             "diverged",
             f"At step {self.step} the loss was no number any more: the learning rate {self.budget.rate:g} is too high. The "
-            f"weights of step {self.snapshots[-1].step} are kept. Choose a lower one and begin again.",
+            f"weights of step {self.snapshots[-1].step} are kept. Begin again with a lower one.",
         )
 
     def _end(self, state: str, says: str) -> bool:

@@ -99,6 +99,7 @@ def _numbers(every: dict[str, Number], names: tuple[str, ...], disabled: bool) -
         one = every[name]
         default = DEFAULTS.get(name, getattr(Budget, name, None))
         kind = type(default)
+        check_number(f"train-{name}", one)
         with columns[i % len(columns)]:
             found[name] = kind(
                 st.number_input(
@@ -107,6 +108,17 @@ def _numbers(every: dict[str, Number], names: tuple[str, ...], disabled: bool) -
                 )
             )  # fmt: skip
     return found
+
+
+def check_number(key: str, one: Number) -> None:
+    """Say so when the link asks for a number that cannot be."""
+    asked = st.query_params.get(key)
+    try:
+        fits = asked is None or one.least <= float(asked) <= one.most
+    except ValueError:
+        fits = False
+    if not fits:
+        state.complain(key, asked, f"{one.title.lower()} of")
 
 
 def _one_of(name: str, title: str, names: tuple[str, ...], disabled: bool) -> str:

@@ -64,9 +64,9 @@ def buttons(training) -> None:
             trainings.forget()
             st.rerun()
     share = min(1.0, max(training.step / training.budget.steps, training.seconds / training.budget.seconds))
-    st.progress(share if training.state in ("running", "paused") else 1.0, progress(training))
+    st.progress(1.0 if training.state == "done" else share, progress(training))
     if training.state in ("diverged", "failed"):
-        st.warning(plain(training.says), icon=":material/report:")
+        st.warning(plain(f"{training.says} Press “Reset” to choose anew."), icon=":material/report:")
     if sentence := getattr(training.watch, "says", ""):  # the log could not be written any more
         st.warning(plain(sentence), icon=":material/monitoring:")
 

@@ -123,9 +123,10 @@ def heads(here: Path, training, snapshot) -> None:
 
 
 def note(snapshot, layer: int, head: int) -> str:
-    found = f"{100 * snapshot.previous[layer, head]:.3g} % on the token before"
+    before = "letter" if state.level() == "beginner" else "token"
+    found = f"{100 * snapshot.previous[layer, head]:.3g}\u00a0% on the {before} before"
     if np.isfinite(snapshot.induction[layer, head]):
-        found += f", {100 * snapshot.induction[layer, head]:.3g} % on what followed last time"
+        found += f", {100 * snapshot.induction[layer, head]:.3g}\u00a0% on what followed last time"
     return found
 
 
@@ -139,10 +140,10 @@ def place(scores: np.ndarray) -> tuple[int, int] | None:
 
 def told(snapshot, best: dict) -> dict[str, str]:
     """A snapshot's numbers as the page says them."""
-    found = {"step": f"{snapshot.step}", "right": f"{100 * snapshot.accuracy:.3g} %", "loss": f"{snapshot.loss:.3g}"}
+    found = {"step": f"{snapshot.step}", "right": f"{100 * snapshot.accuracy:.3g}\u00a0%", "loss": f"{snapshot.loss:.3g}"}
     for name, where in best.items():
         found[name] = f"L{where[0]} H{where[1]}" if where else "none"
-        found[f"{name}_share"] = f"{100 * getattr(snapshot, name)[where]:.3g} %" if where else "nothing comes again here"
+        found[f"{name}_share"] = f"{100 * getattr(snapshot, name)[where]:.3g}\u00a0%" if where else "nothing comes again here"
     return found
 
 

@@ -14,11 +14,15 @@ from ui.words import say
 
 def place(here: Path, name: str, training) -> None:
     st.markdown("##### Use it")
-    say(here, "use", step=training.step)
+    say(here, "use", step=training.learned)
 
     def open_it() -> None:
-        picker.choose(str(trainings.written(name, training)))
-        boxes.change("text", training.probe[0] + training.probe[1][:-1])
+        folder = str(trainings.written(name, training))
+        picker.choose(folder)
+        if boxes.offer(training.probe[0] + training.probe[1][:-1], folder):
+            st.toast("It reads its own example now, in the box above, on all pages.", icon=":material/check:")
+        else:
+            st.toast("It reads your text now, on all pages.", icon=":material/check:")
 
     with st.container(horizontal=True, gap="small"):
         if st.button("Open on all pages", icon=":material/open_in_browser:", on_click=open_it, key="train-open", type="primary"):

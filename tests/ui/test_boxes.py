@@ -13,7 +13,7 @@ from models.catalog import ORDER, WEIGHTS
 from models.language_model import ModelInfo
 from models.scratch.corpus import MASK, START, with_mask
 from models.tokens import ByteLevelTokens
-from ui.boxes import EXAMPLES, follow
+from ui.boxes import EXAMPLES, follow, offer
 from ui.state import DEFAULT_TEXT
 
 WRITER = ModelInfo("writer", "decoder", 6, 8, 8, 256, 8192, 256, 1, "Headlight")
@@ -65,3 +65,15 @@ def test_the_text_that_nobody_typed_gives_way_to_that_of_the_next_model(monkeypa
     monkeypatch.setattr(st, "session_state", {"text": text})
     follow(before, after)
     assert st.session_state.get("text-next") == next
+
+
+def test_an_offered_text_is_for_one_model_and_never_takes_the_place_of_ones_own(monkeypatch):
+    toy = replace(WRITER, name="/tmp/toy")
+    monkeypatch.setattr(st, "session_state", {"text": DEFAULT_TEXT})
+    assert offer("abcab", toy.name) and st.session_state["text"] == "abcab"
+    follow(WRITER, toy)
+    assert "text-next" not in st.session_state, "it stays for the model that it is for"
+    follow(toy, WRITER)
+    assert st.session_state["text-next"] == DEFAULT_TEXT
+    st.session_state["text"] = "My own words."
+    assert not offer("abcab", toy.name) and st.session_state["text"] == "My own words."
