@@ -42,7 +42,10 @@ def test_axe_finds_nothing_grave(open_page, page, level, dark):
 
 
 def violations(opened) -> list[str]:
-    """What axe finds that is grave."""
+    """What axe finds that is grave, once nothing is faded: the page pales what it is about to draw anew."""
+    opened.wait_for_function(
+        "() => [...document.querySelectorAll('.stElementContainer')].every((one) => getComputedStyle(one).opacity === '1')"
+    )
     return [
         f"{one['id']} ({one['impact']}): {one['help']}: {node['html'][:200]}"
         for one in Axe().run(opened).response["violations"]
