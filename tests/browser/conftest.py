@@ -15,6 +15,7 @@ from tests.serving import serve
 from viz import View
 
 TEXT = "The cat sat on the mat."
+expect.set_options(timeout=15_000)  # milliseconds: on a busy machine five thousand are not enough
 
 
 @pytest.fixture(scope="session")

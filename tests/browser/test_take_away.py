@@ -176,6 +176,7 @@ def test_the_other_views_and_a_phone(open_page, tmp_path):
     assert arrays["weights"].shape[:2] == (6, 8)
     fold(page)
     page.get_by_text("BertViz", exact=True).click()
+    expect(page.locator("iframe")).to_be_visible(timeout=WAIT)  # what was unfolded before it is drawn would fold again
     unfold(page)
     assert page.get_by_role("button", name="PNG", exact=True).count() == 0
     page.goto(take(page, "HTML", tmp_path).as_uri())
