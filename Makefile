@@ -34,7 +34,7 @@ lint: .venv/.developer
 	$(python) -m ruff format --check .
 	$(python) -c "from importlinter.cli import lint_imports_command; lint_imports_command()" --no-logo
 
-train: .venv/.runtime
+train: .venv/.developer
 	$(python) -m models.scratch.training --data "$(DATA)"
 	$(python) -m models.scratch.tuned_lens --data "$(DATA)"
 

@@ -1,23 +1,23 @@
 """A Trace in, arrays out: what can be computed from what a model did."""
 
-from analysis.align import Common, align, align_texts, compare
+from analysis.attention_flow import flow
+from analysis.attention_rollout import rollout
 from analysis.attribution import Attribution
+from analysis.comparison import Common, align, align_texts, compare
 from analysis.contexts import Occurrence, occurrences, word_states
 from analysis.embedding import analogy, cosines, nearest
 from analysis.evolution import Pair, maps, pair
-from analysis.faithfulness import Curves, Faithfulness, Question, faithfulness
-from analysis.flow import flow
+from analysis.head_patterns import order, patterns
 from analysis.heads import alignment, head_scores
 from analysis.lens import Lens, logit_lens, tuned_lens
-from analysis.merge import merge, merged_tokens, select, words
-from analysis.paragraph import as_written, paragraph
-from analysis.paths import Paths, Step, Stream, paths, shares, streams
-from analysis.patterns import order, patterns
+from analysis.merging import merge, merged_tokens, select, words
+from analysis.one_weight import QueryKey, query_key
+from analysis.perturbation import Curves, Faithfulness, Question, faithfulness
 from analysis.prediction import prediction_entropy, surprise
-from analysis.projection import Projection, project, projection
-from analysis.query_key import QueryKey, query_key
-from analysis.rollout import rollout
-from analysis.scope import Scope, Side, scope
+from analysis.projections import Projection, project, projection
+from analysis.reading import as_written, paragraph
+from analysis.routes import Paths, Step, Stream, paths, shares, streams
+from analysis.scopes import Scope, Side, scope
 from analysis.similarity import HeadMap, head_divergence, head_map
 from analysis.statistics import HeadSummary, entropy, head_statistics, head_summary
 

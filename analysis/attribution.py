@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.flow import cut, maximum_flows, nearest
+from analysis.attention_flow import cut, maximum_flows, nearest
 from analysis.gradients import gradient_rollout, looked_at, relevances
-from analysis.paths import Paths, matrices, paths, shares
+from analysis.routes import Paths, matrices, paths, shares
 from analysis.values import value_weights
 from models.language_model import LanguageModel
 from models.trace import Trace
@@ -68,7 +68,7 @@ class Attribution:
         return found / total if total > 0 else found
 
     def flow(self, most: int | None = None, report: Report | None = None) -> np.ndarray:
-        """Attention flow, between at most `most` tokens of each text (see `analysis.flow.nearest`); NaN for the others."""
+        """Attention flow, between at most `most` tokens of each text (see `attention_flow.nearest`); NaN for the others."""
         ways, weights, position, kept = self.ways, self.attention, self.position, np.arange(len(self.ways.tokens))
         if most is not None:
             place, kept = ways.place(position), nearest(ways, weights, position, most)
@@ -98,7 +98,7 @@ class Attribution:
 
     @cached_property
     def relevance(self) -> list[np.ndarray]:
-        """What each step adds to the prediction's logit (see `analysis.gradients.relevance`)."""
+        """How strongly the prediction's logit depends on each weight of each step (see `analysis.gradients.relevance`)."""
         return relevances(self.ways, self.gradients)
 
     def _checked(self, layer: int | None) -> int:

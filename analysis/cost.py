@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,9 +16,10 @@ if TYPE_CHECKING:
     import torch
 
 BYTES = 4  # of a float32
+FURTHEST = 2**13  # tokens; where keys are drawn at random, longer texts take too long to ask
 SYMBOLS = (
     "n tokens (m of the target), d = d_model, f = d_ff, h heads, g heads of keys, e = d_head, L layers, V vocabulary, C context, "
-    "F features, E experts of which k are used"
+    "F features, E experts of which k are used, P pairs that the pattern lets meet"
 )
 
 
@@ -56,7 +58,10 @@ class Measured:
 def costs(config: TransformerConfig, length: int, target: int | None = None) -> list[Cost]:
     """The cost of each part for one text of `length` tokens, and one target of `target` where there are two stacks.
 
-    The scores are never kept by a fused kernel; see `scores_bytes` for what they would take.
+    Scores count the whole square of pairs where the pattern is "full", its masked half too, as is the custom and as `measure`
+    counts; of any other pattern only the pairs that may meet (`models.scratch.masks.pairs`), which is what a kernel made for it
+    computes. The kernel used here computes the square for every pattern. The scores are never kept by a fused kernel; see
+    `scores_bytes` for what they would take.
     """
     if config.kind != "encoder-decoder":
         return list(_stack(config, "", "n", length))
@@ -84,7 +89,7 @@ def _stack(c: TransformerConfig, name: str, t: str, length: int, source: int | N
         Term(f"L · 4 (d² + d g e) {t}", 4 * layers * (d * d + d * shared) * n),
         Term(f"L ({gives}) {t}", BYTES * layers * given * n),
     )
-    yield Cost("self-attention: scores", name, *_scores(c, t, t, n, n, cross or c.kind == "decoder"))
+    yield Cost("self-attention: scores", name, *_scores(c, t, t, n, n, cross or c.kind == "decoder", c.pattern))
     if cross:
         both = layers * BYTES * ((2 * d + d * c.qk_norm) * n + (2 * shared + shared * c.qk_norm) * source)
         yield Cost(
@@ -144,10 +149,13 @@ def _positions(c: TransformerConfig) -> Term:
     return Term("32 h", 32 * c.heads) if c.positions == "relative" else Term()
 
 
-def _scores(c: TransformerConfig, t: str, s: str, n: int, m: int, causal: bool) -> tuple[Term, Term, Term]:
+def _scores(c: TransformerConfig, t: str, s: str, n: int, m: int, causal: bool, pattern: str = "full") -> tuple[Term, Term, Term]:
     """Queries meeting keys, and values brought: parameters, flops, activations. t, s: symbols of both lengths."""
+    from models.scratch.masks import pairs  # here, because it brings torch
+
     d, e, layers = c.d_model, c.d_head, c.layers
-    pairs = f"{t}²" if t == s else f"{t} {s}"
+    square = f"{t}²" if t == s else f"{t} {s}"
+    words, meet = (square, n * m) if pattern == "full" else ("P", pairs(c, n, not causal))
     given = Term(f"L d {t}", BYTES * layers * d * n)
     if c.computed == "linformer":
         slots = min(c.features, c.context)
@@ -155,11 +163,11 @@ def _scores(c: TransformerConfig, t: str, s: str, n: int, m: int, causal: bool) 
     if c.computed == "performer":
         words, each = (f"6 F d {t}", 6 * n) if causal else (f"4 F d ({t} + {s})", 4 * (n + m))
         return Term(), Term(f"L · {words}", layers * c.features * d * each), given
-    flops = Term(f"L · 4 d {pairs}", 4 * layers * d * n * m)
+    flops = Term(f"L · 4 d {words}", 4 * layers * d * meet)
     if c.score == "multiplicative":
         return (
             Term("L h e²", layers * c.heads * e * e),
-            Term(f"L (4 d {pairs} + 2 d e {t})", flops.value + 2 * layers * d * e * n),
+            Term(f"L (4 d {words} + 2 d e {t})", flops.value + 2 * layers * d * e * n),
             given,
         )
     if c.score == "additive":
@@ -177,15 +185,26 @@ def cache_bytes(config: TransformerConfig, length: int) -> int:
     return 2 * config.layers * config.key_heads * config.d_head * length * BYTES
 
 
-def crossing(config: TransformerConfig) -> float:
-    """The length of text from which the scores, 4 d n² a layer, cost more than the feed-forward: tokens.
+def crossing(config: TransformerConfig, over: str = "") -> float:
+    """The shortest text, in tokens (of each stack), in which the scores of self-attention cost more operations than all other
+    parts together, or than the part `over`: "feed-forward", ….
 
-    Infinity where the scores grow no faster than it does.
+    Infinity where they never do: the other parts grow with the text as well, so scores that grow no faster do not overtake them.
+    Where keys are drawn at random, texts of up to 8,192 tokens are asked.
     """
-    if config.computed != "exact":
+
+    def overtakes(length: int) -> bool:
+        both = [0, 0]
+        for one in costs(config, length):
+            scores = one.part == "self-attention: scores"
+            if scores or over in ("", one.part):
+                both[scores] += one.flops.value
+        return both[1] > both[0]
+
+    longest = FURTHEST if config.pattern in ("random", "bigbird") else 2**40
+    if not overtakes(longest):
         return float("inf")
-    used = config.experts_used if config.experts > 1 else 1
-    return (1.5 if config.feedforward == "swiglu" else 1) * config.d_ff * used
+    return 1 + bisect(range(1, longest), False, key=overtakes)
 
 
 def measure(config: TransformerConfig, length: int, target: int | None = None, seed: int = 0) -> Measured:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from models.language_model import LanguageModel
 
 AT_ONCE = 8192  # rows of the embedding that are compared at once: a vocabulary of 256,000 in float32 takes gigabytes
@@ -77,6 +78,8 @@ def nearest(
     without: ids that are left out. Special tokens always are. words_only: leave out parts of words too, many of which a small
     model has hardly met and left where they were at first.
     """
+    import pandas as pd  # which the first page does not wait for
+
     if isinstance(vector, str):
         without = [*without, *word(model, vector).ids]
         vector = vectors(model, [vector], centred)[0]

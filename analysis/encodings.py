@@ -11,7 +11,8 @@ from models.scratch.config import TransformerConfig
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """values: [position, dimension], what each position is given; by_distance: curves over `distances`, by name; wavelengths:
+    """values: [position, dimension], what each position is given, or [head, steps back], what is added to its scores (`down` and
+    `across` say which); by_distance: curves over `distances`, by name; wavelengths:
     [pair], tokens until a pair of dimensions comes round. None or empty where a scheme has no such thing."""
 
     values: np.ndarray | None = None
@@ -22,6 +23,7 @@ class Encoding:
     says: str = ""
     unit: str = ""
     wavelengths: np.ndarray | None = None
+    down: str = "position"
 
 
 def encoding(config: TransformerConfig, length: int) -> Encoding:
@@ -57,9 +59,8 @@ def encoding(config: TransformerConfig, length: int) -> Encoding:
     if config.positions in ("alibi", "relative"):
         with torch.inference_mode():
             row = scheme.bias(1, length)[:, 0].numpy()[:, ::-1]  # [head, steps back]
-        title = "Taken off the score" if config.positions == "alibi" else "Added to the score, before training"
+        title = "Added to the score" if config.positions == "alibi" else "Added to the score, before training"
         chosen = sorted({0, config.heads // 3, 2 * config.heads // 3, config.heads - 1})
-        return Encoding(
-            row, title, "steps back", distances, {f"H{head}": row[head] for head in chosen}, title, "added to the score"
-        )
+        by_head = {f"H{head}": row[head] for head in chosen}
+        return Encoding(row, title, "steps back", distances, by_head, title, "added to the score", down="head")
     return Encoding()

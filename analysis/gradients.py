@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.paths import Paths
+from analysis.routes import Paths
 
 if TYPE_CHECKING:
     from models.gradients import Gradients
 
 
 def relevance(weights: np.ndarray, slopes: np.ndarray) -> np.ndarray:
-    """mean over the heads of max(0, P · dL/dP): float64 [query, key], what weights add to a logit to first order.
+    """mean over the heads of max(0, P · dL/dP), how strongly a logit depends on each weight: float64 [query, key].
 
-    weights, slopes: [heads, query, key]. Where a weight lowers the logit it counts as 0. Source: Chefer, Gur and Wolf 2021,
+    weights, slopes: [heads, query, key]. P · dL/dP is what the logit would lose without that weight if it went on falling at this
+    slope; where it would gain, 0. These are no parts of the logit and do not sum to it. Source: Chefer, Gur and Wolf 2021,
     "Generic Attention-model Explainability for Interpreting Bi-Modal and Encoder-Decoder Transformers", eq. 5.
     """
     product = np.multiply(weights, slopes, dtype=np.float32)
@@ -29,10 +30,10 @@ def relevances(ways: Paths, slopes: dict[str, Gradients]) -> list[np.ndarray]:
 
 
 def looked_at(ways: Paths, relevant: Sequence[np.ndarray]) -> np.ndarray:
-    """Attention × gradient, as one number a token: how much all looks at it, in all steps, add to the logit: float64 [token].
+    """Attention × gradient, as one number a token: how strongly the logit depends on all looks at it: float64 [token].
 
-    A token's states in all layers count as the token. Source: Barkan et al. 2021, "Grad-SAM: Explaining Transformers via Gradient
-    Self-Attention Maps", eq. 6.
+    All steps are counted, and a token's states in all layers count as the token.
+    Source: Barkan et al. 2021, "Grad-SAM: Explaining Transformers via Gradient Self-Attention Maps", eq. 6.
     """
     found = np.zeros(len(ways.tokens))
     for step, matrix in zip(ways.steps, relevant, strict=True):

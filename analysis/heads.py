@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from models.language_model import LanguageModel
+from models.repeats import earlier_copies, share_on, what_followed
 from models.trace import Trace
 
 if TYPE_CHECKING:
@@ -20,6 +21,14 @@ SAMPLES = (
     "Mary told her brother that the train would leave at noon, but her brother had never once been on time for a train.",
     "There is a lamp in the window of the last house, and when the lamp is lit the fishermen know which way to row.",
     "She put the letter on the table, looked at the letter again, and then threw the letter into the fire.",
+)
+
+# Of such a kind as one types into an encoder-decoder first.
+SENTENCES = (
+    "The cat is black.",
+    "Where is the station?",
+    "She gave him a book yesterday.",
+    "My brother will come to see us tomorrow.",
 )
 
 
@@ -36,34 +45,25 @@ def repeated_words(model: LanguageModel, words: int = 40, seed: int = 0) -> str:
 
 
 def looks(trace: Trace, kind: str = "self") -> dict[str, np.ndarray]:
-    """Mean weight of each head on well-known kinds of tokens: one [layers, heads] a kind.
+    """Mean weight of each head on well-known kinds of tokens: one [layers, heads] a kind, over the queries after the first.
 
-    previous, current, next, first: on the token before, itself, the one after, the first of all.
-    duplicate: on earlier copies of the same token; induction: on what followed those copies; both over the queries that have
-    one, NaN where no token repeats. (Elhage et al. 2021; Olsson et al. 2022)
+    previous, current, next, first: on the token before, itself, the one after, the first of all (the first query of a decoder
+    has no choice but itself, so it counts nowhere). duplicate: on earlier copies of the same token. induction: on what followed
+    those copies, all of them (`models.repeats.what_followed`). Both over the queries that have one, and as all else NaN where no
+    query does. (Elhage et al. 2021; Olsson et al. 2022)
     """
     attention = trace.attention[kind]
-    ids = np.array([token.id for token in attention.queries])
-    earlier = np.tril(ids[:, None] == ids[None, :], -1)
-    after = np.zeros_like(earlier)
-    after[:, 1:] = earlier[:, :-1]
-    after &= np.tri(len(ids), k=-1, dtype=bool)
+    ids = [token.id for token in attention.queries]
     weights = np.stack([attention[layer] for layer in range(attention.layers)])  # [layers, heads, query, key]
-
-    def along(offset: int) -> np.ndarray:
-        return np.diagonal(weights, offset, axis1=2, axis2=3).mean(-1)
-
-    def on(where: np.ndarray) -> np.ndarray:
-        rows = where.any(-1)
-        return (weights * where)[:, :, rows].sum(-1).mean(-1) if rows.any() else np.full(weights.shape[:2], np.nan)
-
+    places = np.subtract.outer(np.arange(len(ids)), np.arange(len(ids)))  # how far back a key is
+    later = np.arange(len(ids)) > 0
     return {
-        "previous": along(-1),
-        "current": along(0),
-        "next": along(1),
-        "first": weights[:, :, 1:, 0].mean(-1),
-        "duplicate": on(earlier),
-        "induction": on(after),
+        "previous": share_on(weights, places == 1),
+        "current": share_on(weights, (places == 0) & later[:, None]),
+        "next": share_on(weights, (places == -1) & later[:, None]),
+        "first": share_on(weights, later[:, None] & ~later),
+        "duplicate": share_on(weights, earlier_copies(ids)),
+        "induction": share_on(weights, what_followed(ids)),
     }
 
 
@@ -82,13 +82,30 @@ def alignment(trace: Trace) -> np.ndarray:
     return np.divide((means * steps).sum(-1), spread, out=np.zeros(spread.shape), where=spread > 1e-9)
 
 
+def lookup(trace: Trace) -> np.ndarray:
+    """How much each head of cross-attention looks up, for each token that is chosen, a token of the source of its own: float64
+    [layers, heads], 0..1.
+
+    The geometric mean of two sharpnesses, the mean of the largest weight of each row that chose a token and the mean of the
+    largest weight that each token of the source got from them (special tokens apart), times `alignment`. 1: each of them looks
+    at one token alone, in order, and all are looked at. Needs no list of words that belong together.
+    """
+    attention = trace.attention["cross"]
+    if len(attention.queries) < 2:
+        return np.zeros((attention.layers, attention.heads))
+    weights = np.stack([attention[layer] for layer in range(attention.layers)])[:, :, :-1]  # the last row has not chosen yet
+    weights = weights[..., [i for i, token in enumerate(attention.keys) if not token.special or token.start < token.end]]
+    sharp = [weights.max(axis, initial=0.0).mean(-1, dtype=np.float64) for axis in (-1, -2)]
+    return np.sqrt(sharp[0] * sharp[1]) * np.maximum(0, alignment(trace))
+
+
 def head_scores(model: LanguageModel, texts: Sequence[str] = SAMPLES, kind: str | None = None) -> pd.DataFrame:
     """How much each head is a head of each well-known kind: columns layer, head, and a score in 0..1 a kind.
 
     kind: which attention: "self", "encoder", or "decoder" (which then reads the text); by default the model's first.
 
     previous, current, next, first: mean weight on that token, over `texts`. duplicate, induction: mean weight on earlier
-    copies of a token and on what followed them, over random words said twice.
+    copies of a token and on what followed any of them, over random words said twice. All as `looks` defines them.
     """
     import pandas as pd  # here, because it takes long to import and a first page needs it only now
 

@@ -1,4 +1,4 @@
-"""What a model would predict if it stopped after a layer: the logit lens, and the tuned lens of a model that ships with one."""
+"""What a model would predict if it stopped after a layer: the logit lens, and the tuned lens where one was trained."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def lens(
     """
     if trace.unembed is None:
         raise ValueError("This model has no language-model head, so there is nothing to look at its layers through.")
-    stream = trace.hidden["self" if "self" in trace.hidden else "decoder"]
+    stream = trace.stream
     places = np.arange(stream.shape[1]) if positions is None else np.asarray(positions, dtype=int)
     if wrong := [place for place in places.tolist() if not 0 <= place < stream.shape[1]]:
         raise ValueError(f"There is no position {wrong[0]}; positions go from 0 to {stream.shape[1] - 1}.")
@@ -107,20 +107,22 @@ def logit_lens(model: LanguageModel, trace: Trace, top: int = 5) -> pd.DataFrame
 def tuned_lens(model: LanguageModel, trace: Trace, top: int = 5) -> pd.DataFrame:
     """As `logit_lens`, with the stream of each layer first translated to what the last would make of it.
 
-    Errors: ValueError for a model without a tuned lens: those that ship have one. Source: Belrose et al. 2023, "Eliciting Latent
-    Predictions from Transformers with the Tuned Lens".
+    Errors: ValueError for a model that has no tuned lens yet: `models.tuned_lens.train` makes one. Source: Belrose et al. 2023,
+    "Eliciting Latent Predictions from Transformers with the Tuned Lens".
     """
     translate = translator(model)
     if translate is None:
-        raise ValueError(f"There is no tuned lens for {model.info.name}: it takes training. The models that ship have one.")
+        raise ValueError(
+            f"There is no tuned lens for {model.info.name}: it takes training, on page Layers or by models.tuned_lens.train."
+        )
     return _table(model, lens(trace, top=top, translate=translate))
 
 
 def translator(model: LanguageModel) -> Translator | None:
     """The tuned lens of a model, or None where it has none."""
-    from models.scratch.tuned_lens import tuned_lens_of
+    from models.tuned_lens import tuned_lens_of
 
-    return tuned_lens_of(model.info.name)
+    return tuned_lens_of(model)
 
 
 def _table(model: LanguageModel, seen: Lens) -> pd.DataFrame:

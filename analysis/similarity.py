@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.statistics import Report, entropy_of, silent
+from analysis.statistics import Report, choosing, entropy_of, silent
 from models.trace import Attention
 
 CELLS = 2**16  # weights of each head that are compared at a time
@@ -14,18 +14,20 @@ AT_MOST = 2**31  # cells compared in all, some ten seconds of work; beyond, quer
 
 
 def compared_queries(attention: Attention) -> list[int]:
-    """The queries at which `head_divergence` compares heads: all, or as many at even steps as it takes a few seconds for."""
+    """The queries at which `head_divergence` compares heads: all that have a choice, or as many at even steps as it takes a few
+    seconds for."""
     count = attention.layers * attention.heads
     fit = max(1, AT_MOST // max(1, count * count * len(attention.keys) // 2))
-    queries = len(attention.queries)
-    if queries <= fit:
-        return list(range(queries))
-    return np.linspace(0, queries - 1, fit).round().astype(int).tolist() if fit > 1 else [queries - 1]
+    queries = range(len(attention.queries))[choosing(attention)]
+    if len(queries) <= fit:
+        return list(queries)
+    return np.linspace(queries[0], queries[-1], fit).round().astype(int).tolist() if fit > 1 else [queries[-1]]
 
 
 def head_divergence(attention: Attention, report: Report = silent) -> np.ndarray:
     """Jensen-Shannon divergence between the heads of a model, in bits, the mean over `compared_queries`.
 
+    The first query of a text is left out, since all heads of a decoder do the same there: itself.
     Returns float64 [heads of all layers, the same]; head h of layer l is l · heads + h. JS(p, q) = H((p + q) / 2) −
     (H(p) + H(q)) / 2, in 0..1: 0 for heads that look alike, 1 for heads that never look at the same key. Its square root is a
     distance (Endres and Schindelin 2003); Clark et al. 2019 compare heads by it. report(share, words) may raise to stop it.

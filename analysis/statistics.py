@@ -35,9 +35,16 @@ def entropy(attention: Attention) -> np.ndarray:
     return np.stack([entropy_of(attention[layer]) for layer in range(attention.layers)])
 
 
+def choosing(attention: Attention) -> slice:
+    """The queries that means of heads are over: after the first within one text, where the first of a decoder sees only itself
+    (unless there is no other); between two texts all."""
+    itself = attention.queries == attention.keys
+    return slice(min(1, len(attention.queries) - 1) if itself else 0, None)
+
+
 @dataclass(frozen=True)
 class HeadSummary:
-    """Where one head looks on the mean over the queries after the first (which has no choice): shares of one, entropy in nats.
+    """Where one head looks on average over the queries after the first (which has no choice): shares of one, entropy in nats.
 
     For the second query the first token and the one before are the same, so first and previous overlap there. previous: None when
     there is only one token. next: the token after, which only an encoder sees. even: the entropy if each query shared evenly
@@ -90,7 +97,7 @@ def head_statistics(attention: Attention, report: Report = silent) -> pd.DataFra
     import pandas as pd  # here, because it takes long to import and a first page needs none
 
     itself = attention.queries == attention.keys
-    rows = slice(min(1, len(attention.queries) - 1) if itself else 0, None)
+    rows = choosing(attention)
     apart = np.abs(np.subtract.outer(np.arange(len(attention.queries)), np.arange(len(attention.keys))))[rows]
     tables = []
     for layer in range(attention.layers):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.paths import Step
+from analysis.routes import Step
 from models.language_model import LanguageModel
 from models.trace import Trace
 

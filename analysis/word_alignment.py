@@ -21,7 +21,7 @@ Pair = tuple[str, str, list[tuple[str, str]]]  # a text, its translation, and wh
 def word_alignment(model: LanguageModel, pairs: Sequence[Pair]) -> pd.DataFrame:
     """For each head of cross-attention, the share of words whose strongest source word is the right one.
 
-    A word is looked up in the rows that predict its tokens (those of the tokens before them), on the mean of these; a source word
+    A word is looked up in the rows that predict its tokens (those of the tokens before them), averaged over these; a source word
     gets the sum of what its tokens get. The end token and punctuation are no words.
     Returns a DataFrame: layer, head, share. Errors: ValueError for a word that does not stand once in its text or is cut off from
     it, and for a model that has one stack.

@@ -24,7 +24,7 @@ import transformers
 
 from analysis import flow, paths, rollout, shares
 from analysis.gradients import relevance
-from analysis.paths import matrices
+from analysis.routes import matrices
 from models import Attention, Token
 from models.huggingface.model import HuggingFaceModel
 

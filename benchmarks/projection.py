@@ -24,7 +24,7 @@ from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
 
 from analysis import project
-from analysis.projection import faithfulness, prepared, step
+from analysis.projections import faithfulness, prepared, step
 from benchmarks.peers import gpt2
 from models.recorder import recording
 

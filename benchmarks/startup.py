@@ -73,11 +73,15 @@ def main() -> None:
                 results.append(measure(browser, name))
         browser.close()
 
-    print(f"Median seconds of {rounds} rounds")
+    print(f"Median seconds of {rounds} rounds; the ratio in each round: median, lowest to highest")
     print(f"{'':32}{BARE:>10}{OURS:>12}{'ratio':>8}")
     for step in taken[BARE][0]:
-        bare, ours = (statistics.median(result[step] for result in taken[name]) for name in (BARE, OURS))
-        print(f"{step:32}{bare:>10.2f}{ours:>12.2f}{ours / bare:>8.2f}")
+        bare, ours = ([result[step] for result in taken[name]] for name in (BARE, OURS))
+        ratios = [one / other for one, other in zip(ours, bare, strict=True)]
+        print(
+            f"{step:32}{statistics.median(bare):>10.2f}{statistics.median(ours):>12.2f}{statistics.median(ratios):>8.2f}"
+            f"{min(ratios):>8.2f} to {max(ratios):.2f}"
+        )
 
 
 if __name__ == "__main__":

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from models.errors import ModelError
 from models.progress import Report, silent
 
 if TYPE_CHECKING:
@@ -23,10 +25,16 @@ def names() -> tuple[str, ...]:
 def load(name: str, device: str | None = None, report: Report = silent) -> LanguageModel:
     """Load a model: one that ships, a name on the Hugging Face Hub ("gpt2"), or a local folder ("./folder").
 
-    device: where a model of the Hub or a folder computes, "cpu", "cuda", …; None: a GPU where there is one and the model fits.
+    device: where a model of transformers computes, "cpu", "cuda", …; None: a GPU where there is one and the model fits. The
+    transformers of our own compute on the CPU.
     report: is told how far the loading is, and stops it by raising `Cancelled`.
-    Errors: ModelError, with a sentence for the person who asked.
+    Errors: ModelError, with a sentence for the person who asked; TypeError for a name that is no str.
     """
+    if not isinstance(name, str | PathLike):
+        raise TypeError(f'A model is named by a str, such as {names()[0]!r} or "gpt2"; this is of type {type(name).__name__}.')
+    name = str(name)
+    if name in names() or own(name):
+        _check_cpu(name, device)
     if name in names():
         from models.scratch.folder import from_folder
 
@@ -44,6 +52,20 @@ def load(name: str, device: str | None = None, report: Report = silent) -> Langu
     return HuggingFaceModel(**{field.name: getattr(opened, field.name) for field in fields(opened)})
 
 
+def _check_cpu(name: str, device: str | None) -> None:
+    """Errors: ModelError for a device that is none, or that our own transformers do not compute on."""
+    if not device:
+        return
+    import torch
+
+    from models.huggingface.memory import free_on
+    from models.huggingface.names import quoted
+
+    free_on(device)
+    if torch.device(device).type != "cpu":
+        raise ModelError(f"{quoted(name)} is a transformer of our own, which computes on the CPU: leave out the device.")
+
+
 def own(name: str) -> bool:
     """Whether a name is the folder of a transformer of ours, as a training writes it: its config names parts of ours alone."""
     from dataclasses import fields
@@ -58,6 +80,6 @@ def own(name: str) -> bool:
         return False
     try:
         found = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return False
     return isinstance(found, dict) and {"kind"} <= set(found) <= {one.name for one in fields(TransformerConfig)}

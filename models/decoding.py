@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,14 +10,21 @@ import numpy as np
 # What was said so far, several equally long versions of it, the start token first: logits [version, vocabulary] of what is next.
 Following = Callable[[Sequence[tuple[int, ...]]], np.ndarray]
 
+# A search that yields what was said so far, is sent the logits of what is next, and returns the best answers.
+Search = Generator[list[tuple[int, ...]], np.ndarray, "list[Said]"]
+
 
 @dataclass(frozen=True)
 class Said:
-    """An answer: its tokens, without the start, with the end if it came; and the sum of their log-probabilities in nats."""
+    """An answer: its tokens, without the start, with the end if it came; and the sum of their log-probabilities in nats.
+
+    text: what it spells, where that is known.
+    """
 
     ids: tuple[int, ...]
     score: float
     ended: bool
+    text: str = ""
 
 
 def greedy(following: Following, start: int, end: int, most: int) -> Said:
@@ -38,11 +45,21 @@ def beam(following: Following, start: int, end: int, width: int, most: int, pena
     An answer comes to its end or is `most` long. Answers of different lengths are compared by score / ((5 + length) / 6)^penalty
     (Wu et al. 2016, "Google's Neural Machine Translation System", eq. 14). Errors: ValueError for a width below 1.
     """
+    search, known = beam_search(start, end, width, most, penalty), None
+    while True:
+        try:
+            known = following(search.send(known))
+        except StopIteration as found:
+            return found.value
+
+
+def beam_search(start: int, end: int, width: int, most: int, penalty: float = 0.6) -> Search:
+    """As `beam`, asking for the logits of what follows instead of calculating them, so that many can go side by side."""
     if width < 1:
         raise ValueError(f"A beam is at least 1 wide; it is {width}.")
     alive, answers = [Said((), 0.0, False)], []
     for _ in range(most):
-        known = log_softmax(following([(start, *one.ids) for one in alive]))
+        known = log_softmax((yield [(start, *one.ids) for one in alive]))
         totals = (known + np.array([[one.score] for one in alive])).ravel()
         count = min(2 * width, len(totals))  # each beginning ends in one way only, so half of them go on at least
         best = np.flatnonzero(totals >= np.partition(totals, -count)[-count])

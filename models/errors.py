@@ -1,5 +1,10 @@
 """What can go wrong between a name and a model."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class ModelError(ValueError):
     """A model cannot be had. The message is one or two sentences for the person who asked: what was wrong, what to do."""
@@ -7,3 +12,17 @@ class ModelError(ValueError):
 
 class Cancelled(Exception):
     """The person who asked for a model no longer wants it."""
+
+
+@contextmanager
+def panics_caught() -> Iterator[None]:
+    """A panic of a library in Rust, such as tokenizers, is a BaseException, which would end a thread without a word: here it
+    becomes a RuntimeError."""
+    try:
+        yield
+    except (Exception, KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # pyo3_runtime.PanicException, which cannot be imported
+        if type(error).__name__ != "PanicException":
+            raise
+        raise RuntimeError(f"A library stopped: {error}") from error

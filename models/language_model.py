@@ -13,6 +13,8 @@ from models.tokens import Prediction, Token
 from models.trace import Trace
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from models.gradients import Gradients
 
 
@@ -22,7 +24,8 @@ class ModelInfo:
 
     layers, heads: of the encoder where there are two stacks; decoder_layers, decoder_heads: of the decoder then, else 0.
     predicts: has a language-model head; queries: its queries, keys, values and scores can be had; pairs: reads two texts at
-    once; mask: its mask token, or "". notes: sentences on what cannot be had, and why.
+    once; mask: its mask token, or ""; dtype: of the numbers it calculates with, "float32" | "bfloat16" | "float16". notes:
+    sentences on what cannot be had, and why.
     """
 
     name: str
@@ -41,6 +44,7 @@ class ModelInfo:
     queries: bool = True
     pairs: bool = False
     mask: str = ""
+    dtype: str = "float32"
     notes: tuple[str, ...] = ()
 
 
@@ -67,9 +71,28 @@ class LanguageModel(ABC):
     def is_special(self, id: int) -> bool:
         """Whether a token of the vocabulary is no text but a sign, such as one for the end."""
 
+    def trace(self, text: str, target: str = "", edits: Sequence = (), remember: bool = True) -> Trace:
+        """Read a text and keep what happened. A text longer than the context is cut from the left (see `Trace.cut`).
+
+        target: what an encoder-decoder has said so far; for an encoder that takes pairs, the second text.
+        remember: whether the next reading may go on from this one, and this one from the last, where the beginning is the same.
+        Nothing is remembered across a change of the network: of a weight, a hook, its mode, dtype or device. A change that torch
+        does not count (through `.data`, numpy, a plain attribute) has to be told of by `forget`.
+        Errors: TypeError for what is no text; ValueError for a second text where the model reads one.
+        """
+        check_text(text)
+        check_text(target, "The second text")
+        if edits:
+            raise ValueError(f"{self.info.name} cannot be edited yet.")
+        return self._read(text, target, remember)
+
     @abstractmethod
-    def trace(self, text: str, target: str = "", edits: Sequence = ()) -> Trace:
-        """Read a text and keep what happened. A text longer than the context is cut from the left (see `Trace.cut`)."""
+    def _read(self, text: str, target: str, remember: bool) -> Trace:
+        """What `trace` does, with arguments that were checked."""
+
+    @abstractmethod
+    def forget(self) -> None:
+        """Let go of everything that was remembered: the next text is read as if it was the first."""
 
     @abstractmethod
     def gradients(self, trace: Trace, position: int, token: int) -> dict[str, Gradients]:
@@ -95,6 +118,16 @@ class LanguageModel(ABC):
         """
 
     @abstractmethod
+    def way_out(self, rows: Tensor) -> Tensor:
+        """Rows of the stream as `Trace.stream` has it [row, d_model] as logits [row, vocabulary], in the gradient mode of the
+        caller. Errors: ValueError without a language-model head."""
+
+    @abstractmethod
+    def way_out_formula(self, stream: str = "h") -> str:
+        """What `way_out` does to a stream, as a formula: "W_U · norm(h)"; "t" is a transform that a head such as BERT's has
+        before its unembedding: a matrix, an activation and a norm."""
+
+    @abstractmethod
     def embedding(self, ids: Sequence[int] | slice = slice(None)) -> np.ndarray:
         """The vectors that tokens of the vocabulary begin with, before positions: float32 [ids, d_embedding].
 
@@ -105,8 +138,11 @@ class LanguageModel(ABC):
         """The most likely tokens, the first one first; probabilities from a softmax over the whole vocabulary.
 
         A decoder predicts what comes after the text, an encoder-decoder what comes after the target, an encoder what stands at
-        each mask (`top` predictions each, in the order of the masks). Errors: ValueError without a language-model head.
+        each mask (`top` predictions each, in the order of the masks). Errors: ValueError without a language-model head, and for
+        less than one prediction; TypeError for what is no text.
         """
+        if not isinstance(top, int) or top < 1:
+            raise ValueError(f"top says how many predictions are wanted, a whole number from 1 on; it is {top!r}.")
         trace = self.trace(text, target)
         if trace.unembed is None:
             raise ValueError(f"{self.info.name} has no language-model head, so it makes no predictions.")
@@ -129,6 +165,12 @@ class LanguageModel(ABC):
         best = np.argpartition(-probabilities, min(top, len(probabilities)) - 1)[:top]
         best = best[np.lexsort((best, -probabilities[best]))]
         return [Prediction(position, int(id), self.token_text(int(id)), float(probabilities[id])) for id in best]
+
+
+def check_text(text: object, what: str = "The text") -> None:
+    """Errors: TypeError, with a sentence, for anything but a str."""
+    if not isinstance(text, str):
+        raise TypeError(f"{what} must be a str; it is {'None' if text is None else f'of type {type(text).__name__}'}.")
 
 
 def softmax(logits: np.ndarray, temperature: float = 1.0) -> np.ndarray:

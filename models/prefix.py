@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from models.condition import Condition
 from models.recorder import Call, causal_mask
 from models.trace import Attention, Trace
+
+Ids = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -27,43 +35,121 @@ class Encoded:
         return self.attention.bytes + self.hidden.nbytes + self.out.nbytes
 
 
-class Recent:
-    """What a model read last, by token ids, bounded by number and by the bytes that it holds. Safe between threads.
+_reader: ContextVar[Hashable] = ContextVar("headlight_reader", default=None)
 
-    Traces of a decoder, whose beginnings can be read on from; or whatever else has `bytes`.
+
+@contextmanager
+def reading_for(reader: Hashable) -> Iterator[None]:
+    """What is read inside the `with` block is remembered as this reader's (a visitor, say); else all are the same reader."""
+    token = _reader.set(reader)
+    try:
+        yield
+    finally:
+        _reader.reset(token)
+
+
+class Stamp(NamedTuple):
+    """Who reads, and in which condition of the network."""
+
+    reader: Hashable
+    number: int
+
+
+class Recent:
+    """What a network read last, by reader and token ids, so many for each reader and so many bytes in all. Safe between threads.
+
+    It keeps traces of a decoder, whose beginnings can be read on from, or what an encoder made of a text. A trace that begins
+    another one is not kept beside it. When there are too many bytes, the newest of each reader stays longest, so that those who
+    type keep theirs. In another condition of the network nothing is left of it all.
     """
 
-    def __init__(self, most: int = 16, bytes: int = 256 * 2**20):
-        self.most, self.bytes = most, bytes
+    def __init__(self, network: nn.Module, each: int = 8, bytes: int = 256 * 2**20):
+        self.each, self.bytes = each, bytes
+        self._condition = Condition(network)
         self._lock = threading.Lock()
-        self._traces: OrderedDict[tuple[int, ...], Trace] = OrderedDict()
+        self._number = 0
+        self._kept: OrderedDict[Hashable, OrderedDict[Ids, Trace | Encoded]] = OrderedDict()  # the least recently used first
+        self._sizes: dict[Hashable, int] = {}
 
-    def keep(self, ids: tuple[int, ...], trace: Trace) -> None:
+    def now(self, remember: bool = True) -> Stamp | None:
+        """What `keep`, `get` and `longest_shared` go by in one reading, for the reader of this context.
+
+        None: the reading takes nothing from memory and leaves nothing there, as nobody wants it to, or as the network may
+        answer otherwise each time (see `Condition`).
+        """
+        number = self._condition.now() if remember else None
+        return None if number is None else Stamp(_reader.get(), number)
+
+    def keep(self, stamp: Stamp | None, ids: Ids, made: Trace | Encoded) -> None:
         with self._lock:
-            self._traces[ids] = trace
-            self._traces.move_to_end(ids)
-            while len(self._traces) > 1 and (
-                len(self._traces) > self.most or sum(one.bytes for one in self._traces.values()) > self.bytes
-            ):
-                self._traces.popitem(last=False)
+            if stamp is None or stamp.number < self._number:
+                return
+            if stamp.number > self._number:
+                self._clear(stamp.number)
+            mine = self._kept.setdefault(stamp.reader, OrderedDict())
+            self._kept.move_to_end(stamp.reader)
+            longer = next((known for known in mine if len(known) > len(ids) and known[: len(ids)] == ids), None)
+            if isinstance(made, Trace) and longer is not None:
+                mine.move_to_end(longer)
+            else:
+                for known in [known for known in mine if isinstance(made, Trace) and ids[: len(known)] == known]:
+                    del mine[known]
+                mine[ids] = made
+                mine.move_to_end(ids)
+            while len(mine) > self.each:
+                mine.popitem(last=False)
+            self._sizes[stamp.reader] = _bytes(mine)
+            self._make_room()
 
-    def clear(self) -> None:
+    def forget(self) -> None:
+        """Let go of everything."""
         with self._lock:
-            self._traces.clear()
+            self._clear(self._number)
 
-    def get(self, ids: tuple[int, ...]) -> Trace | None:
+    def get(self, stamp: Stamp | None, ids: Ids) -> Trace | Encoded | None:
+        """What was kept for just these ids, whoever read them."""
         with self._lock:
-            return self._traces.get(ids)
+            return next((known[ids] for known in self._of(stamp) if ids in known), None)
 
-    def longest_shared(self, ids: tuple[int, ...]) -> tuple[Trace | None, int]:
-        """The trace that begins most like these ids, and for how many of them."""
+    def longest_shared(self, stamp: Stamp | None, ids: Ids) -> tuple[Trace | None, int]:
+        """The trace that begins most like these ids, whoever read it, and for how many of them."""
         best, shared = None, 0
         with self._lock:
-            for known, trace in reversed(self._traces.items()):
-                length = next((i for i, (a, b) in enumerate(zip(known, ids, strict=False)) if a != b), min(len(known), len(ids)))
-                if length > shared:
-                    best, shared = trace, length
+            for known, trace in chain.from_iterable(reversed(one.items()) for one in self._of(stamp)):
+                if shared < min(len(known), len(ids)) and known[: shared + 1] == ids[: shared + 1]:
+                    best = trace
+                    shared = next(
+                        (i for i, (a, b) in enumerate(zip(known, ids, strict=False)) if a != b), min(len(known), len(ids))
+                    )
         return best, shared
+
+    def _of(self, stamp: Stamp | None) -> list[OrderedDict[Ids, Trace | Encoded]]:
+        """What is kept by reader, the one who asks first."""
+        if stamp is None or stamp.number != self._number:
+            return []
+        mine = self._kept.get(stamp.reader, OrderedDict())
+        return [mine, *(one for one in self._kept.values() if one is not mine)]
+
+    def _make_room(self) -> None:
+        """All but each reader's newest leave first, then readers, those who have not read for the longest; the last one stays."""
+        while sum(self._sizes.values()) > self.bytes:
+            reader = next((one for one, traces in self._kept.items() if len(traces) > 1), next(iter(self._kept)))
+            if len(traces := self._kept[reader]) > 1:
+                traces.popitem(last=False)
+                self._sizes[reader] = _bytes(traces)
+            elif len(self._kept) > 1:
+                del self._kept[reader], self._sizes[reader]
+            else:
+                return
+
+    def _clear(self, number: int) -> None:
+        self._number = number
+        self._kept.clear()
+        self._sizes.clear()
+
+
+def _bytes(traces: OrderedDict[Ids, Trace | Encoded]) -> int:
+    return sum(one.bytes for one in traces.values())
 
 
 def first(calls: list[Call], positions: int) -> list[Call]:

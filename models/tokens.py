@@ -9,6 +9,8 @@ from functools import cache
 
 from tokenizers import Tokenizer
 
+from models.errors import panics_caught
+
 
 @dataclass(frozen=True, slots=True)
 class Token:
@@ -17,7 +19,8 @@ class Token:
     text is exactly what it stands for, a leading space included; start and end are character offsets into the text that
     was typed (equal for a special token). fragment: the token holds a part of a character only, and its text spells
     the bytes that are not a character by themselves, as in "<0xF0>". segment: 0, or 1 for the second text of a pair, whose
-    offsets count in that text.
+    offsets count in that text. after: of a token that names a row of cross-attention, the token that was read in that row; the
+    row serves to choose the one that it names (see `Attention.rows`).
     """
 
     id: int
@@ -27,6 +30,7 @@ class Token:
     special: bool = False
     fragment: bool = False
     segment: int = 0
+    after: Token | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,7 @@ class ByteLevelTokens:
         """The tokens of a text, the start token first."""
         return [self.sign(self.start), *self.body(text)]
 
+    @panics_caught()
     def body(self, text: str) -> list[Token]:
         """The tokens of a text alone. Lone surrogates are read as U+FFFD, which bytes can hold."""
         encoding = self.tokenizer.encode(SURROGATE.sub("\ufffd", text))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     from models.recorder import Call
     from models.rotary import Rotary
 
+COMING = "what comes next"  # names the last row of cross-attention: what it serves to choose is not there yet
 KEPT = 64 * 2**20  # bytes of weights that are kept once computed; beyond, a layer is computed again when somebody looks
+LEEWAY = 0.01  # by which rows of weights in 16 bits may miss 1
 
 
 class Attention:
@@ -31,28 +34,64 @@ class Attention:
         calls: Sequence[Call],
         known: dict[int, np.ndarray] | None = None,
         rotary: Callable[[int], Rotary | None] = lambda layer: None,
+        chooses: bool = False,
     ):
-        """calls: one a layer. known: weights [heads, q, k] of layers already computed, for the first q queries."""
-        self._rotary = rotary
+        """calls: one a layer. known: weights [heads, q, k] of layers already computed, for the first q queries. chooses: this is
+        cross-attention, whose rows are named by what they serve to choose."""
+        self._rotary, self.chooses = rotary, chooses
         self.queries, self.keys = list(queries), list(keys)
         self.layers, self.heads = len(calls), calls[0].shape[0]
         self._calls = calls
         self._known = dict(known or {})
 
     @classmethod
-    def from_arrays(cls, weights: np.ndarray, queries: Sequence[Token], keys: Sequence[Token]) -> Attention:
-        """Attention computed elsewhere: weights [layers, heads, query, key], float, rows that sum to 1."""
-        weights = np.asarray(weights, dtype=np.float32)
-        if weights.ndim != 4 or weights.shape[2:] != (len(queries), len(keys)):
+    def from_arrays(
+        cls, weights: np.ndarray, queries: Sequence[Token], keys: Sequence[Token], chooses: bool = False
+    ) -> Attention:
+        """Attention computed elsewhere: weights [layers, heads, query, key], float, rows that sum to 1 (in 16 bits, within 1 %).
+
+        chooses: it is the cross-attention of a decoder that reads the queries (see `rows`). Errors: ValueError for weights of
+        another shape, or that are no attention.
+        """
+        try:
+            weights = np.array(weights, dtype=np.float32)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"The weights must be an array of numbers; they are {type(weights).__name__}.") from error
+        if weights.ndim != 4 or not weights.shape[0] * weights.shape[1] or weights.shape[2:] != (len(queries), len(keys)):
             raise ValueError(
                 f"The weights must be [layers, heads, {len(queries)} queries, {len(keys)} keys]; they are {list(weights.shape)}."
             )
+        if not all(isinstance(token, Token) for token in (*queries, *keys)):
+            raise ValueError("Queries and keys must be tokens (models.Token), such as `model.tokenize(text)` gives.")
+        _check_rows(weights)
+        return cls._of(weights, queries, keys, chooses)
+
+    @classmethod
+    def _of(cls, weights: np.ndarray, queries: Sequence[Token], keys: Sequence[Token], chooses: bool) -> Attention:
         attention = cls.__new__(cls)
         attention.queries, attention.keys, attention._calls = list(queries), list(keys), None
-        attention._rotary = lambda layer: None
+        attention._rotary, attention.chooses = lambda layer: None, chooses
         attention.layers, attention.heads = weights.shape[:2]
+        weights.flags.writeable = False
         attention._known = dict(enumerate(weights))
         return attention
+
+    @property
+    def rows(self) -> list[Token]:
+        """What each row is called: by its query; in cross-attention by the token that it serves to choose.
+
+        A decoder looks at its source while it stands on the token just read, in order to choose the next one. So the row of
+        query i is named by query i + 1, with query i as its `after`; the last one by what comes next, which nobody knows yet.
+        """
+        if not self.chooses:
+            return self.queries
+        end = self.queries[-1].end
+        chosen = [*self.queries[1:], Token(-1, COMING, end, end, special=True)]
+        return [replace(token, after=query) for token, query in zip(chosen, self.queries, strict=True)]
+
+    def only(self, layer: int) -> Attention:
+        """The weights of one layer as an attention of their own; its queries, keys and values are left behind."""
+        return self._of(self[layer][None], self.queries, self.keys, self.chooses)
 
     def __getitem__(self, layer: int) -> np.ndarray:
         """The weights of a layer: float32 [heads, query, key], each row sums to 1."""
@@ -65,10 +104,20 @@ class Attention:
                 weights = np.concatenate([np.pad(known, ((0, 0), (0, 0), (0, len(self.keys) - known.shape[2]))), weights], axis=1)
             weights.flags.writeable = False
             self._known.pop(layer, None)
-            while self._known and sum(one.nbytes for one in list(self._known.values())) + weights.nbytes > KEPT and self._calls:
-                self._known.pop(next(iter(self._known)), None)
+            while (kept := list(self._known.items())) and sum(one.nbytes for _, one in kept) + weights.nbytes > KEPT:
+                self._known.pop(kept[0][0], None)
             known = self._known[layer] = weights
         return known
+
+    def beginning(self, positions: int) -> dict[int, np.ndarray]:
+        """The weights of layers that were computed already, for the first positions of a causal model: [heads, query, key]."""
+        return {layer: weights[:, :positions, :positions] for layer, weights in list(self._known.items())}
+
+    def between(self, queries: Sequence[Token], keys: Sequence[Token]) -> Attention:
+        """The same weights between the same tokens, which stand elsewhere in another text."""
+        found = copy(self)  # it shares what was computed, and what is computed from now on
+        found.queries, found.keys = list(queries), list(keys)
+        return found
 
     def scores(self, layer: int) -> np.ndarray:
         """q·k after scaling, before mask and softmax: float32 [heads, query, key]."""
@@ -109,19 +158,20 @@ class Attention:
         call = self._calls[layer]
         if call.query is None:
             raise ValueError(
-                "This model attends in its own way: its weights can be had, its queries, keys, values and scores cannot."
+                "This model attends in its own way: its attention weights are known, "
+                "but not its queries, keys, values and scores."
             )
         return call
 
     @property
     def bytes(self) -> int:
-        """What this holds in memory, weights that were already computed included."""
-        held = {
-            one.untyped_storage().data_ptr(): one.untyped_storage().nbytes()
-            for call in self._calls or ()
-            for one in call.tensors()
-        }
-        return sum(held.values()) + sum(one.nbytes for one in self._known.values())
+        """What this holds in memory, weights that were already computed included: other threads may compute some meanwhile."""
+        return self._recorded_bytes + sum(one.nbytes for one in list(self._known.values()))
+
+    @cached_property
+    def _recorded_bytes(self) -> int:
+        storages = [one.untyped_storage() for call in self._calls or () for one in call.tensors()]
+        return sum({one.data_ptr(): one.nbytes() for one in storages}.values())
 
 
 @dataclass(frozen=True)
@@ -133,6 +183,8 @@ class Trace:
     attention: {"self": Attention}, or {"encoder": …, "decoder": …, "cross": …}.
     hidden: {"self": float32 [layers + 1, position, d_model]} (or "encoder" and "decoder"): after the embedding, then after each
     block, before the final norm.
+    unembed: the model's way from the stream to logits, row by row. tail: what layers without attention that follow the last
+    block make of the stream of the whole text [position, d_model] before; None where there are none that mix positions.
     """
 
     text: str
@@ -142,6 +194,7 @@ class Trace:
     cut: int = 0
     unembed: Callable[[np.ndarray], np.ndarray] | None = field(default=None, repr=False)
     target: list[Token] = field(default_factory=list)
+    tail: Callable[[np.ndarray], np.ndarray] | None = field(default=None, repr=False)
 
     @property
     def read(self) -> list[Token]:
@@ -156,15 +209,44 @@ class Trace:
     @cached_property
     def logits(self) -> np.ndarray | None:
         """Scores of the token after each position: float32 [position, vocabulary]; None without a language-model head."""
-        return self.unembed(self._last_hidden) if self.unembed else None
+        return self.unembed(self._last) if self.unembed else None
 
     def logits_at(self, position: int | slice | list[int]) -> np.ndarray | None:
         """One row of `logits`, or some, computed by themselves: float32 [vocabulary] or [positions, vocabulary]."""
-        return self.unembed(self._last_hidden[position]) if self.unembed else None
+        return self.unembed(self._last[position]) if self.unembed else None
 
     @property
-    def _last_hidden(self) -> np.ndarray:
-        return self.hidden["self" if "self" in self.hidden else "decoder"][-1]
+    def stream(self) -> np.ndarray:
+        """The residual stream that predictions are made of, after the embedding and after each block, each as `unembed` takes it:
+        float32 [layers + 1, position, d_model]."""
+        stream = self.hidden["self" if "self" in self.hidden else "decoder"]
+        return np.stack([self.tail(each) for each in stream]) if self.tail else stream
+
+    @cached_property
+    def _last(self) -> np.ndarray:
+        """The stream that logits are made of, row by row [position, d_model]."""
+        last = self.hidden["self" if "self" in self.hidden else "decoder"][-1]
+        return self.tail(last) if self.tail else last
+
+
+def _check_rows(weights: np.ndarray) -> None:
+    """Errors: ValueError for weights [layers, heads, query, key] that no softmax gives, with the first row of them."""
+    sums = weights.sum(-1)
+    odd = np.argwhere(~((np.abs(sums - 1) <= LEEWAY) & (weights >= -LEEWAY).all(-1)))  # NaN is within nothing
+    if len(odd):
+        layer, head, query = (int(one) for one in odd[0])
+        row = weights[layer, head, query]
+        what = (
+            "holds what is no number"
+            if not np.isfinite(row).all()
+            else "holds a negative weight"
+            if (row < -LEEWAY).any()
+            else f"sums to {sums[layer, head, query]:.4g}"
+        )
+        raise ValueError(
+            f"These weights are no attention: the row of query {query} in L{layer} H{head} {what}. Each row must be shares that "
+            "sum to 1, as after a softmax."
+        )
 
 
 def _array(tensor) -> np.ndarray:

@@ -1,6 +1,11 @@
 """Rules of the house that import-linter and ruff cannot say."""
 
+import ast
+import importlib
+import pkgutil
 import re
+import subprocess
+import sys
 import tomllib
 
 import pytest
@@ -18,6 +23,17 @@ SHOWN = [ROOT / "app.py", *(file for file in SHOWN if file.suffix in (".py", ".j
 
 def test_no_script_stands_directly_in_pages():
     assert not list((ROOT / "pages").glob("*.py")), "Streamlit's old pages mechanism would open deep links without app.py"
+
+
+def test_the_text_box_of_the_first_page_waits_for_nothing_heavy():
+    """Torch takes seconds to import; the first page is on screen before that begins."""
+    lines = []
+    for file in ("app.py", "ui/door.py", "pages/type/page.py"):
+        text = (ROOT / file).read_text(encoding="utf-8")
+        lines += [ast.unparse(one) for one in ast.parse(text).body if isinstance(one, ast.Import | ast.ImportFrom)]
+    check = "\n".join([*lines, "import sys; print(*sys.modules)"])
+    said = subprocess.run([sys.executable, "-c", check], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    assert "ui.shell" in said and not {"torch", "transformers", "pandas", "scipy", "sklearn"} & set(said)
 
 
 @pytest.mark.parametrize("file", SHOWN, ids=lambda file: str(file.relative_to(ROOT)))
@@ -44,3 +60,36 @@ def test_streamlit_is_told_to_stay_at_home():
 def test_light_and_dark_have_the_same_settings():
     theme = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
     assert theme["light"].keys() == theme["dark"].keys()
+
+
+@pytest.mark.parametrize(
+    "package", ["analysis", "models", "models.scratch", "models.huggingface", "viz", "viz.views", "ui", "ui.pictures"]
+)
+def test_no_name_of_a_package_hides_a_module_of_that_name(package):
+    house = importlib.import_module(package)
+    for module in pkgutil.iter_modules(house.__path__):
+        found = importlib.import_module(f"{package}.{module.name}")
+        assert getattr(house, module.name) is found, f"{package}.{module.name} is a module and something else"
+
+
+WORDS = sorted((ROOT / "pages").rglob("*.md"))
+OLD = r"on the mean|reckon|\banew\b|foresee|by chance|go(?:es)? on with|\bupon\b|\b(?:there|where)of\b|leave-one-out aside"
+SYMBOLS = r"[Σ‖√∂λθ∈∞²ᵀ₂]|[A-Za-z]\[|softmax|logit|\b(?:nats|bits|bytes?)\b|Norm\b|d_model|float\d|tensor|et al\."
+
+
+@pytest.mark.parametrize("file", WORDS, ids=lambda file: str(file.relative_to(ROOT)))
+def test_pages_speak_as_a_teacher_speaks_today(file):
+    assert not re.findall(OLD, file.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("file", [one for one in WORDS if one.stem == "beginner"], ids=lambda file: file.parent.name)
+def test_beginners_meet_no_symbol_and_no_term_of_the_trade(file):
+    assert not re.findall(SYMBOLS, file.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("file", WORDS, ids=lambda file: str(file.relative_to(ROOT)))
+def test_sections_have_a_heading_each_and_words_in_them(file):
+    headings = re.findall(r"^## +(.+)$", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert len(set(headings)) == len(headings) > 0
+    bodies = re.split(r"^## +.+$", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert bodies[0].strip() == "" and all(one.strip() for one in bodies[1:])

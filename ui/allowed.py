@@ -8,13 +8,26 @@ from pathlib import Path
 import streamlit as st
 
 from models.errors import ModelError
+from models.huggingface.hub import downloads
 from ui import cached, trainings
 
 HERE_ONLY = ("localhost", "127.0.0.1", "::1")  # addresses that only this machine reaches
+PROXIES = ("Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip")  # headers they add
+
+
+def folders() -> tuple[Path, ...]:
+    """The folders in which this visitor may open models, links resolved."""
+    return roots(address=st.get_option("server.address") if sits_here() else None)
+
+
+def sits_here() -> bool:
+    """Whether the visitor sits at this machine: a proxy beside the server makes everybody look as if they did, but says so."""
+    headers = st.context.headers
+    return not any(name in headers for name in PROXIES) and st.context.ip_address in (None, *HERE_ONLY)  # None: this machine
 
 
 def roots(environment: dict[str, str] | os._Environ = os.environ, address: str | None = None) -> tuple[Path, ...]:
-    """The folders in which visitors may open models, links resolved.
+    """The folders in which visitors who reach the server at an address may open models.
 
     HEADLIGHT_MODEL_DIRS names them, as PATH does. Unset: any folder when only this machine reaches the server, else none.
     """
@@ -23,9 +36,9 @@ def roots(environment: dict[str, str] | os._Environ = os.environ, address: str |
     return (Path(Path.cwd().anchor),) if address in HERE_ONLY else ()
 
 
-def hub(environment: dict[str, str] | os._Environ = os.environ) -> bool:
+def hub() -> bool:
     """Whether visitors may download models from the Hub: unless HEADLIGHT_HUB=0."""
-    return environment.get("HEADLIGHT_HUB", "1").strip().lower() not in ("0", "no", "off", "false")
+    return downloads()
 
 
 def inside(folder: str, allowed: tuple[Path, ...]) -> bool:
@@ -39,7 +52,7 @@ def inside(folder: str, allowed: tuple[Path, ...]) -> bool:
 
 def check_folder(folder: str) -> None:
     """Errors: ModelError when visitors may not open that folder, the same whether or not it exists."""
-    if not inside(folder, (*roots(address=st.get_option("server.address")), trainings.root())):
+    if not inside(folder, (*folders(), trainings.root())):
         raise ModelError(
             "Folders in that place cannot be opened here. Choose one of the models listed, or ask whoever runs this server."
         )

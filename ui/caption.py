@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from viz.tokens import label
+from viz.tokens import label, row_names
 
 if TYPE_CHECKING:
     from ui.look import Look, Picture
 
 SHOWN = 300  # characters of a text in a caption; files that hold data have all of it
 # Options whose words stand in the subject, or that follow from the model.
-SAID = {"layer", "head", "heads", "shade", "kind", "causal", "title", "target", "clear", "same_text", "names"}
+SAID = {"layer", "head", "heads", "shade", "kind", "causal", "title", "target", "clear", "same_text", "names", "simple"}
 KINDS = {"bertviz": "BertViz’s head view"}
 WORDS = {
     "special": {False: "without special tokens"},
     "whole_words": {True: "whole words"},
-    "renormalised": {True: "rows brought to 100 %"},
+    "renormalised": {True: "rows scaled to 100 %"},
     "by": "ordered by {}",
     "filter": "filtered by the pattern “{}”",
 }
@@ -111,7 +111,9 @@ def in_words(name: str, value: Any, look: Look) -> str:
     if value is None or value is False or value == "":
         return ""
     if name in ("chosen", "position") and isinstance(value, int):
-        tokens = look.seen.attention.queries if name == "position" else look.seen.queries.tokens
+        tokens = look.seen.attention.rows if name == "position" else look.seen.queries.tokens
+        if (rows := row_names(tokens)) and value < len(rows):
+            return f"{rows[value]} (row {value})"
         return f"from token {value}, “{label(tokens[value].text).lstrip('·')}”" if value < len(tokens) else f"from token {value}"
     spelt = " to ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
     return name.replace("_", " ") + ("" if value is True else f" {spelt}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from analysis.align import Common, compare
+from analysis.comparison import Common, compare
 from ui import boxes, loaded, pick, picker, recipes, scope, state
 from ui.look import Look, Picture
 from ui.numbers import Numbers
@@ -101,7 +101,7 @@ def other_text(look: Look) -> Look | None:
     """The same model and head on another text; an encoder-decoder reads it as the source of the same target."""
     text = boxes.one_line("other-text", "The other text", "", "Your text with a word changed …", shown=True)
     if not text.strip():
-        st.info("Type a second text: your own with one word changed shows best what that word does.")
+        st.info("Type a second text. To see what a word does, change only that word of your own text.")
         return None
     return through(look.model.info.name, text, look.target, look.kind, look.layer, look.head)
 
@@ -129,7 +129,7 @@ def through(name: str, text: str, target: str, kind: str, layer: int, head: int)
     """A text through a model, as the side bar shows it."""
     trace, model = loaded.read(name, text, target), loaded.model(name)
     if trace.cut:
-        st.info(f"Of the other, the first {trace.cut:,} of {len(text):,} characters are left out: it has no room for more.")
+        st.info(f"Of the other, only a part is shown: the first {trace.cut:,} of {len(text):,} characters do not fit.")
     return Look(model, trace, kind, scope.of(trace.attention[kind]), layer, head, target)
 
 
@@ -195,7 +195,9 @@ def ask_for_model(mine: str) -> str:
     name = picker.tidied(asked or "")
     if not name or name == mine:
         leave()
-        st.info("Choose a second model: it reads the same text, and both are cut where the tokens of both end.")
+        st.info(
+            "Choose a second model. It reads the same text, and the tokens of both are joined until they end at the same places."
+        )
         return ""
     if complaint := picker.refusal(name):
         st.warning(plain(f"The model “{name}” could not be opened. {complaint}"), icon=":material/deployed_code_alert:")
@@ -222,7 +224,7 @@ def load(mine: str, name: str) -> None:
         st.button("Try again", on_click=ask_again, key="other-again")
         return
     if st.session_state.get("other-had") == (mine, name):  # it was here and had to leave: the two may not fit together
-        st.info("The other model had to make room for one that somebody else asked for.")
+        st.info("The other model had to leave the memory, because somebody else asked for another one.")
         st.button("Load it again", on_click=ask_again, key="other-again")
         return
     st.session_state["other-job"] = loaded.shelf.ask(name, visitor())

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from ui import shell, style
+from ui import document, shell
 
 ROOT = Path(__file__).parent.parent
 PAGES = {
@@ -19,7 +19,7 @@ PAGES = {
 
 st.set_page_config(page_title="Headlight", page_icon=ROOT / "assets/icon.svg", layout="wide", initial_sidebar_state=256)
 st.logo(ROOT / "assets/icon.svg", size="large")
-style.apply()
+document.prepare()
 
 page = st.navigation(
     [

@@ -36,9 +36,7 @@ def show() -> None:
 
 def hint() -> str:
     """What may be typed on this server."""
-    ways = ["owner/name"] * allowed.hub() + ["the path of a folder"] * bool(
-        allowed.roots(address=st.get_option("server.address"))
-    )
+    ways = ["owner/name"] * allowed.hub() + ["the path of a folder"] * bool(allowed.folders())
     return ", or ".join(ways) or "the name of a model that is on this machine"
 
 
@@ -52,11 +50,12 @@ def other(here: tuple[str, ...]) -> None:
             st.rerun()
     if allowed.hub():
         st.caption(
-            "Nearly every text model on the Hugging Face Hub opens by its name, as its address ends there. It is downloaded "
-            "once and kept on this machine. Its weights must be in safetensors files; code that comes with a model is never run."
+            "Nearly every text model on the Hugging Face Hub opens by its name, which is the end of its address there. It is "
+            "downloaded once and kept on this machine. Its weights must be in safetensors files. Code that comes with a model is "
+            "never run."
         )
     else:
-        st.caption("This server downloads nothing: what opens is what is on this machine already.")
+        st.caption("This server downloads nothing. It opens the models that are already on this machine.")
 
 
 def line(entry: Entry, here: tuple[str, ...]) -> None:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from models.errors import Cancelled
+from models.errors import Cancelled, panics_caught
 
 T = TypeVar("T")
 Report = Callable[[float, str], None]
@@ -25,7 +25,8 @@ Report = Callable[[float, str], None]
 
 AT_ONCE = 0.3  # seconds that a page waits for a result before it shows how far the work is
 POLL = 0.3  # seconds between two looks at it
-PATIENCE = 2.0  # seconds after which somebody who has not looked is gone
+PATIENCE = 2.0  # seconds after which somebody whose page was drawn again without a job wants it no more
+AWAY = 90.0  # seconds after which somebody who has not looked is gone: a browser lets a tab in the background look once a minute
 ERRORS_STAY = 60.0  # seconds in which work that failed is not tried again
 KEPT, KEPT_BYTES = 64, 256 * 2**20  # results that are kept, and the bytes of their arrays
 FORGOTTEN = 100  # keys that a visitor cancelled are remembered, the newest ones
@@ -45,7 +46,7 @@ class Job:
     stopped: bool = False  # nobody wanted it any more
     bytes: int = 0
     until: float = math.inf  # when an error is forgotten
-    lookers: dict[Hashable, float] = field(default_factory=dict)
+    lookers: dict[Hashable, float] = field(default_factory=dict)  # and when each looked last
     ended: threading.Event = field(default_factory=threading.Event)
 
 
@@ -66,6 +67,7 @@ class Jobs:
         self._count, self._size, self._clock = count, size, clock
         self._lock = threading.RLock()
         self._jobs: OrderedDict[Hashable, Job] = OrderedDict()  # the least used first
+        self._drawn: dict[Hashable, float] = {}  # when each visitor's page was begun to be drawn last
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="job", initializer=initializer)
 
     def ask(self, key: Hashable, work: Callable[[Report], Any], doing: str, who: Hashable) -> Job:
@@ -76,8 +78,14 @@ class Jobs:
                 job = self._jobs[key] = Job(key, work, doing, f"{doing}: waiting for its turn")
                 self._pool.submit(self._run, job)
             self._jobs.move_to_end(key)
-            job.lookers[who] = self._clock() + PATIENCE
+            job.lookers[who] = self._clock()
             return job
+
+    def drawing(self, who: Hashable) -> None:
+        """Somebody's page is drawn again: what they do not look at again they do not want."""
+        with self._lock:
+            now = self._drawn[who] = self._clock()
+            self._drawn = {one: then for one, then in self._drawn.items() if now <= then + AWAY}
 
     def known(self, key: Hashable) -> Job | None:
         """The job of that key if it has ended with a value."""
@@ -95,7 +103,8 @@ class Jobs:
         work, job.work = job.work, None
         try:
             self._report(job, 0.0, job.doing)  # it may have waited for its turn longer than anybody for it
-            value = work(lambda share, words: self._report(job, share, words))
+            with panics_caught():
+                value = work(lambda share, words: self._report(job, share, words))
             if value is None:
                 raise TypeError("This work gave nothing: None means that it is still under way.")
             job.value, job.bytes = value, size_of(value)
@@ -113,11 +122,15 @@ class Jobs:
         with self._lock:
             job.share, job.words = (min(max(float(share), 0.0), 1.0) if math.isfinite(share) else 0.0), words
             if not self._wanted(job):
-                job.stopped = True  # under the lock: whoever asks from now on gets a job of his own
+                job.stopped = True  # under the lock: whoever asks from now on gets a job of their own
                 raise Cancelled
 
     def _wanted(self, job: Job) -> bool:
-        return any(until >= self._clock() for until in job.lookers.values())
+        now = self._clock()
+        return any(
+            now <= looked + AWAY and (looked >= self._drawn.get(who, looked) or now <= self._drawn[who] + PATIENCE)
+            for who, looked in job.lookers.items()
+        )
 
     def _make_room(self) -> None:
         """Let results leave until the rest fits, but none that somebody still waits for."""
@@ -176,18 +189,28 @@ def _on_one_core(work: Callable[[Report], T]) -> Callable[[Report], T]:
 _jobs = Jobs(max(2, (os.cpu_count() or 2) // 2), initializer=_one_thread)
 
 
+def _me() -> str:
+    return st.session_state.setdefault("looker", uuid.uuid4().hex)
+
+
+def here() -> None:
+    """Say at the beginning of each run that a page is drawn again, so that work for what was there before stops soon."""
+    _jobs.drawing(_me())
+
+
 def result(key: Hashable, work: Callable[[Report], T], doing: str) -> T | None:
     """What `work(report)` gives for this key, or None while it is under way or was cancelled.
 
     The work runs on a thread of its own, once for all visitors who ask for the same key, and must give something other than
     None. What is quick comes back in the same run; else a progress bar with words (at first `doing`, such as "Arranging the
-    tokens") and a button "Cancel" stand here, and the page runs again when the work has ended. Work that nobody looks at for
-    about two seconds, because the text has changed, is cancelled at its next report. Ask for a key once a run.
+    tokens") and a button "Cancel" stand here, and the page runs again when the work has ended.
+    Work is cancelled at its next report when everybody who asked for it has their page drawn without it for about two seconds,
+    because the text has changed, or has not looked for a minute and a half. Ask for a key once a run.
 
     key: what the result depends on, such as ("t-sne", model name, text, target, perplexity).
     Errors: those of the work, so that `ui.show.picture` makes sentences of them.
     """
-    me = st.session_state.setdefault("looker", uuid.uuid4().hex)
+    me = _me()
     cancelled: dict[Hashable, None] = st.session_state.setdefault("cancelled", {})
     name = hashlib.blake2b(repr(key).encode(), digest_size=8).hexdigest()
     if key in cancelled and not _jobs.known(key):

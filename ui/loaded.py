@@ -37,6 +37,7 @@ MANY = 300_000_000  # from so many parameters on, a forward pass takes so long t
 # Tokens that the app reads at a time, as many as fit into BYTES but never fewer than the first number: beyond, a key press takes
 # seconds, and a room full of visitors more memory than there is. A notebook has no such limit.
 READ_AT_MOST = (1024, 2048)
+AT_ONCE = 40  # tokens that an answer grows by at a press
 BYTES = 2**30  # that one text may take while a page draws it
 
 # Forward passes run on threads that stay: torch sets up helpers for each calling thread, and Streamlit makes a thread a run.
@@ -62,7 +63,7 @@ def _load(name: str, report: Report) -> LanguageModel:
         raise
     except Exception as error:
         logging.getLogger(__name__).exception("%s cannot read", name)
-        raise ModelError(f"“{name}” was loaded but stumbled over a first text, so it cannot be shown. Choose another.") from error
+        raise ModelError(f"“{name}” was loaded, but it could not read a first text. Choose another model.") from error
     return model
 
 
@@ -110,14 +111,44 @@ def model(name: str) -> LanguageModel:
 def read(name: str, text: str, target: str = "") -> Trace:
     """The Trace of a text by a shared model. Errors: ModelError when the model cannot be had."""
     with shelf.reading(name) as model:
-        return _forwards.submit(_trace, model, text, target).result()
+        return _forwards.submit(_trace, model, text, target, _visitor()).result()
 
 
-def _trace(model: LanguageModel, text: str, target: str) -> Trace:
+def go_on(name: str, text: str, answer: str = "") -> str:
+    """The answer of an encoder-decoder, with the likeliest token each time, until the model ends it or AT_ONCE more are said.
+
+    Errors: ModelError when the model cannot be had.
+    """
+    with shelf.reading(name) as model:
+        return _forwards.submit(_go_on, model, text, answer).result()
+
+
+def _go_on(model: LanguageModel, text: str, answer: str) -> str:
+    for _ in range(AT_ONCE):
+        best = model.predict(text, answer, top=1)[-1]
+        if model.is_special(best.id):
+            break
+        piece = model.token_text(best.id)
+        answer += piece if answer else piece.lstrip(" ")
+    return answer
+
+
+def _visitor() -> str:
+    """Whose text is read: what is remembered of it is bounded for each visitor."""
+    from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+    run = get_script_run_ctx(suppress_warning=True)
+    return run.session_id if run else ""
+
+
+def _trace(model: LanguageModel, text: str, target: str, visitor: str) -> Trace:
     import torch
 
+    from models.prefix import reading_for
+
     torch.set_num_threads(1 if model.info.parameters < MANY else os.cpu_count() or 1)
-    return model.trace(text, target)
+    with reading_for(visitor):
+        return model.trace(text, target)
 
 
 def head_scores(name: str, kind: str = "self") -> pd.DataFrame:

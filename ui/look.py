@@ -8,10 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import streamlit as st
 
 from analysis import Scope
-from ui import pick, scope
+from ui import boxes, pick, scope
 from viz.view import View
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def look(model: LanguageModel, trace: Trace) -> Look:
     """The text in the box, through the model and the head that are chosen."""
     kind = pick.kind(model.info)
     layer, head = pick.chosen_head(model)
-    return Look(model, trace, kind, scope.of(trace.attention[kind]), layer, head, beside(trace, st.session_state.get("target")))
+    return Look(model, trace, kind, scope.of(trace.attention[kind]), layer, head, beside(trace, boxes.second()))
 
 
 def beside(trace: Trace, typed: str | None) -> str:

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import streamlit as st
-
 from analysis import paragraph
-from ui import pick, scope, state
+from ui import boxes, pick, scope, state
 from ui.words import words
 from viz import Part, model_view, percent, reading_view
 
@@ -24,7 +22,7 @@ def where_it_looks(folder: Path, model, trace, chosen: int) -> Part:
     seen = scope.of(attention)
     weights = seen.apply(attention[layer][head])
     whole = weights.sum(-1).min(initial=1.0) > 0.999
-    tokens, weights, start = paragraph(trace, kind, seen, weights, st.session_state.get("target") or "")
+    tokens, weights, start = paragraph(trace, kind, seen, weights, boxes.second())
     position = seen.queries.index(chosen)
     view = reading_view(
         tokens,
@@ -53,4 +51,4 @@ def all_heads(folder: Path, model, trace) -> Part:
     seen = scope.of(attention)
     maps = (seen[one] for one in range(attention.layers))
     above = words(folder, "heads", layers=attention.layers, heads=attention.heads)
-    return Part("heads", model_view(maps, chosen=(layer, head), side=32, largest=48), above, late=True)
+    return Part("heads", model_view(maps, chosen=(layer, head), side=32, largest=48, chooses=attention.chooses), above, late=True)

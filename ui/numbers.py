@@ -138,6 +138,8 @@ def csv(made: Picture) -> bytes:
             positions, tokens = sides[axis]
             table[f"{SIDES[axis]}position"] = positions[place]
             table[f"{SIDES[axis]}token"] = np.array([cell(token) for token in tokens], dtype=object)[place]
+            if axis == "from" and (choosing := chosen(main, look)):
+                table["choosing_token"] = np.array([cell(token) for token in choosing], dtype=object)[place]
         else:
             table[axis.replace(" ", "_")] = np.asarray(main.names.get(axis, range(shape[axes.index(axis)])))[place]
     for name, one in fits.items():
@@ -178,6 +180,8 @@ def npz(made: Picture, said: Caption) -> bytes:
                 arrays[f"{SIDES[axis]}positions"] = positions
                 arrays[f"{SIDES[axis]}tokens"] = np.array(texts, dtype=str)
                 tokens[f"{SIDES[axis]}tokens"] = texts  # NumPy's strings drop a NUL at their end
+                if axis == "from" and (choosing := chosen(one, look)):
+                    arrays["choosing_tokens"], tokens["choosing_tokens"] = np.array(choosing, dtype=str), choosing
     about = {
         "caption": str(said),
         "models": [called(one.model.info.name) for one in made.looks],
@@ -201,15 +205,27 @@ def room(look: Look) -> int:
 
 
 def side(one: Numbers, axis: str, look: Look) -> tuple[np.ndarray, list[str]]:
-    """Positions and texts of the tokens along an axis. A word stands at the position of its first token."""
+    """Positions and texts of the tokens along an axis. A word stands at the position of its first token.
+
+    The rows of cross-attention stand at the token that was read in them; what they served to choose is told by `chosen`.
+    """
     size = one.shape[one.axes.index(axis)]
     if axis in one.names:
         return np.arange(size), [str(name) for name in one.names[axis]]
     of = look.seen.keys if axis == "to" else look.seen.queries
     if len(of.tokens) == size:
-        return np.array([group[0] for group in of.groups], dtype=int), [token.text for token in of.tokens]
+        places = np.array([group[0] for group in of.groups], dtype=int)
+        return places, [(token.after or token).text for token in of.tokens]
     every = look.seen.attention.keys if axis == "to" else look.seen.attention.queries
     return np.arange(size), [token.text for token in every] if len(every) == size else [""] * size
+
+
+def chosen(one: Numbers, look: Look) -> list[str]:
+    """What each row of cross-attention served to choose; nothing for another attention, or where the rows have other names."""
+    of, size = look.seen.queries, one.shape[one.axes.index("from")]
+    if not look.seen.attention.chooses or "from" in one.names:
+        return []
+    return [token.text for token in (of.tokens if len(of.tokens) == size else look.seen.attention.rows)]
 
 
 def cell(text: str) -> str:

@@ -15,7 +15,7 @@ KINDS = ("Cross", "Encoder", "Decoder")  # of an encoder-decoder; a newcomer mee
 @dataclass(frozen=True)
 class Favourite:
     """The head that a newcomer should meet first, and what it does: its mean weight on the token before, or in cross-attention
-    how far it goes along with the target (a correlation)."""
+    how sharply it looks up what is being said (`analysis.heads.lookup`)."""
 
     layer: int
     head: int
@@ -24,14 +24,14 @@ class Favourite:
 
 @lru_cache(maxsize=64)
 def favourite(name: str, kind: str = "self") -> Favourite:
-    """The head of a model that looks most at the token before; in cross-attention, the one that goes along with the target."""
+    """The head of a model that looks most at the token before; in cross-attention, the one that looks up each word most sharply
+    while a few sentences are said again."""
     if kind == "cross":
         import numpy as np
 
-        from analysis import alignment
-        from analysis.heads import SAMPLES
+        from analysis.heads import SENTENCES, lookup
 
-        scores = np.mean([alignment(loaded.read(name, text, text)) for text in SAMPLES[:2]], axis=0)
+        scores = np.mean([lookup(loaded.read(name, text, text)) for text in SENTENCES], axis=0)
         layer, head = np.unravel_index(scores.argmax(), scores.shape)
         return Favourite(int(layer), int(head), float(scores.max()))
     scores = loaded.head_scores(name, kind)

@@ -28,9 +28,9 @@ REMEMBERED = 6  # recent choices of a visitor
 SHOWN = 40  # characters of a name in the side bar
 
 READS = {
-    "decoder": "reads from left to right and guesses each next piece: a decoder",
-    "encoder": "reads the whole text at once, in both directions: an encoder",
-    "encoder-decoder": "reads one text and writes another: an encoder and a decoder",
+    "decoder": "reads from left to right and guesses the next piece. It is a decoder",
+    "encoder": "reads the whole text at once, in both directions. It is an encoder",
+    "encoder-decoder": "reads one text and writes another. It is an encoder-decoder",
 }
 
 
@@ -110,7 +110,7 @@ def settle(asked: str) -> Job | None:
 
 
 def refusal(name: str) -> str:
-    """Why a visitor may not open that model; "" when he may."""
+    """Why a visitor may not open that model; "" when they may."""
     try:
         if is_folder_name(name):
             allowed.check_folder(name)
@@ -175,8 +175,8 @@ def wait() -> None:
     if st.button("Cancel", key="cancel-loading", icon=":material/close:", width="stretch"):
         st.session_state["job"] = None
         loaded.shelf.leave(job, st.session_state["visitor"])
-        go_back(f"The loading of “{job.name}” was cancelled. You go on with “{in_use()}”.")
-    st.caption(f"Until then you go on with “{plain(shortened(in_use()))}”.")
+        go_back(f"Loading “{job.name}” was cancelled. You continue with “{in_use()}”.")
+    st.caption(f"Until then, you continue with “{plain(shortened(in_use()))}”.")
 
 
 def said(progress: Progress | None) -> tuple[str, str, float]:
@@ -199,15 +199,15 @@ def about() -> None:
     stacks = f"{info.layers} + {info.decoder_layers}" if info.decoder_layers else str(info.layers)
     if state.level() == "beginner":
         facts = (
-            f"“{name}” {READS[info.kind]}. It has {stacks} layers with {info.heads} heads each, and learned "
-            f"{count(info.parameters)} numbers, its parameters."
+            f"“{name}” {READS[info.kind]} with {stacks} layers of {info.heads} heads each. It learned "
+            f"{count(info.parameters)} numbers, called parameters."
         )
     else:
         shared = f" ({info.kv_heads} for keys and values)" if info.kv_heads != info.heads else ""
         context = f", at most {info.context:,} tokens at a time" if info.context else ""
         facts = (
             f"{info.kind.capitalize()}: {stacks} layers × {info.heads} heads{shared}, d\u00a0=\u00a0{info.d_model:,}, "
-            f"{count(info.parameters)} parameters, {info.vocabulary:,} tokens in its vocabulary{context}."
+            f"{count(info.parameters)} parameters in {info.dtype}, {info.vocabulary:,} tokens in its vocabulary{context}."
         )
     with slot:
         st.caption(" ".join([facts, origin(info), *(plain(note) for note in info.notes)]))
@@ -217,7 +217,7 @@ def origin(info) -> str:
     """Where a model is from. Of a folder nothing is told but that it is one: its path is what the visitor typed."""
     if info.name in models.names():
         return "It ships with Headlight."
-    return "It is from a folder." if is_folder_name(info.name) else f"It is from the {plain(info.source)}."
+    return "It comes from a folder." if is_folder_name(info.name) else f"It comes from the {plain(info.source)}."
 
 
 def shortened(name: str) -> str:

@@ -8,18 +8,20 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from analysis import Scope, entropy, order, paragraph, patterns, query_key, rollout, surprise
-from analysis.align import compare
+from analysis import Scope, compare, entropy, order, paragraph, patterns, query_key, rollout, surprise
 from models.trace import Trace
 from viz import View, head_view, model_view, query_key_view, reading_view
 from viz.comparison import comparison
-from viz.heatmap import heatmap, heatmap_grid
+from viz.heatmap import CHOOSING, heatmap, heatmap_grid
+from viz.palette import PATTERNS
 
 
-def head_lines(trace: Trace, seen: Scope, *, layer: int, heads: list[int] | None, chosen: int | None) -> View:
+def head_lines(
+    trace: Trace, seen: Scope, *, layer: int, heads: list[int] | None, chosen: int | None, simple: bool = False
+) -> View:
     held = None if chosen is None else ("from", chosen)
     tokens = seen.queries.tokens, seen.keys.tokens
-    return head_view(*tokens, seen[layer], layer=layer, heads=heads, chosen=held, starts=seen.starts)
+    return head_view(*tokens, seen[layer], layer=layer, heads=heads, chosen=held, starts=seen.starts, simple=simple)
 
 
 def reading(
@@ -63,13 +65,15 @@ def all_heads(trace: Trace, seen: Scope, *, layer: int, head: int, by: str, filt
         notes=np.array(notes, dtype=object).reshape(square).tolist(),
         order=None if by == "layer" else order(attention, by, table),
         values=table["pattern"].to_numpy().reshape(square),
+        colours=PATTERNS,
         faint=~(table[filter].to_numpy() >= clear).reshape(square) if filter else None,
+        chooses=attention.chooses,
     )
 
 
 def numbers(trace: Trace, seen: Scope, *, layer: int, head: int, position: int) -> View:
     parts = query_key(seen.attention, layer, head, position)
-    query, keys = seen.attention.queries[position], seen.attention.keys
+    query, keys = seen.attention.rows[position], seen.attention.keys
     return query_key_view(query, keys, **vars(parts), position=position, title=f"L{layer} H{head}")
 
 
@@ -90,7 +94,8 @@ def compared(
     both = compare(seen, other, heads, same_text)
     a, b = (np.where(one.future & ahead, np.nan, one.weights) for one, ahead in zip((both.a, both.b), causal, strict=True))
     starts = both.a.queries[0][0] + seen.queries.start, both.a.keys[0][0] + seen.keys.start
-    return comparison(both.queries, both.keys, a, b, names, title, starts)
+    figure = comparison(both.queries, both.keys, a, b, names, title, starts)
+    return figure.update_layout(yaxis_title_text=CHOOSING) if seen.attention.chooses else figure
 
 
 def past(seen: Scope, weights: np.ndarray, causal: bool) -> np.ndarray:

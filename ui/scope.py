@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from analysis import Scope, scope
@@ -16,16 +18,16 @@ def side_bar() -> None:
         return
     if not shown.special():
         st.sidebar.toggle(
-            "Rows to 100 %",
+            "Scale rows to 100 %",
             key="renormalised",
             bind="query-params",
-            help="Divide each row by what is left of it, as if the hidden tokens were not there.",
+            help="Divides each row by the sum of what is shown, as if the hidden tokens were not there.",
         )
     st.sidebar.toggle(
         "Whole words",
         key="whole-words",
         bind="query-params",
-        help="Join the tokens of a word. A word gives the mean of what its tokens give, and gets the sum of what they get: "
+        help="Joins the tokens of a word. A word gives the mean of what its tokens give, and gets the sum of what they get: "
         "A[G, H] = Σ A[q, k] / |G| over q in G and k in H.",
     )
 
@@ -42,4 +44,6 @@ def options() -> dict[str, bool]:
 
 def of(attention: Attention, **window: tuple[int, int]) -> Scope:
     """An attention as chosen in the side bar; window: the first and last of `queries` and of `keys` that are looked at."""
-    return scope(attention, **options(), **window)
+    seen = scope(attention, **options(), **window)
+    queries, keys = (replace(side, tokens=shown.called(side.tokens, side.start == 0)) for side in (seen.queries, seen.keys))
+    return replace(seen, queries=queries, keys=keys)

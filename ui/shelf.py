@@ -14,7 +14,7 @@ from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING
 
-from models.errors import Cancelled, ModelError
+from models.errors import Cancelled, ModelError, panics_caught
 from models.gallery import file_size
 from models.progress import Progress, Report
 
@@ -92,7 +92,7 @@ class Shelf:
 
     def ask(self, name: str, visitor: Hashable, until: float | None = None) -> Job:
         """The job that loads a model, begun unless one is under way. The visitor waits for it until `leave`, or until
-        he has not called `look` for a while; `until` (by the clock) says that he waits without looking."""
+        they have not called `look` for a while; `until` (by the clock) says that they wait without looking."""
         with self._lock:
             job = self._jobs.get(name)
             if job is None or job.stopped:
@@ -150,7 +150,8 @@ class Shelf:
 
     def _run(self, job: Job) -> None:
         try:
-            model = self._load(job.name, lambda progress: self._report(job, progress))
+            with panics_caught():
+                model = self._load(job.name, lambda progress: self._report(job, progress))
             self._report(job, Progress("prepare"))
             self._put(job, model)
         except TooLarge:
@@ -177,7 +178,7 @@ class Shelf:
         with self._lock:
             job.progress = progress
             if all(until < self._clock() for until in job.waiters.values()):
-                job.stopped = True  # under the lock: whoever asks from now on gets a job of his own
+                job.stopped = True  # under the lock: whoever asks from now on gets a job of their own
                 raise Cancelled
             if job.name in self._stay:
                 return

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 import models
-from ui import boxes, cached, gallery, loaded, picker, state
+from ui import boxes, cached, document, gallery, jobs, loaded, picker, state
+from ui.sending import wait_until_sent
 from ui.show import complaint, picture
 from ui.text import plain
+from ui.words import words
 
 if TYPE_CHECKING:
     from models.language_model import LanguageModel
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
 def side_bar() -> None:
     """Level and model, on every page and in every link."""
+    jobs.here()
     state.check_link("level", state.LEVELS, "the level")
     with st.sidebar:
         st.segmented_control(
@@ -44,11 +48,20 @@ def whole_page_next() -> None:
     st.session_state["whole-page"] = True
 
 
-def live(draw: Callable[[LanguageModel, Trace], None]) -> None:
-    """Place the text boxes, and below them what `draw` makes of the text: together they are what a keystroke reruns."""
+def heading(folder: Path) -> None:
+    """The page's name, and beside it in one line what it is for."""
+    with st.container(key="heading"):
+        st.markdown(f"# {words(folder, 'title')}\n\n{words(folder, 'purpose')}")
+
+
+def live(folder: Path, draw: Callable[[LanguageModel, Trace], None], reads: bool = True) -> None:
+    """Place the heading and the text boxes, and below them what `draw` makes of the text: boxes and picture are what a keystroke
+    reruns. folder: where the words of the page stand; reads: whether the page shows what the model makes of the text,
+    so that it matters how much of it the model can read."""
 
     @st.fragment
     def stage() -> None:
+        jobs.here()
         name = picker.in_use()
         if st.session_state.pop("whole-page", False) or picker.gone():
             st.rerun()
@@ -59,7 +72,7 @@ def live(draw: Callable[[LanguageModel, Trace], None]) -> None:
             except Exception as error:
                 st.error(plain(complaint("This text", error, "read")), icon=":material/report:")
                 return
-        if trace.cut:
+        if trace.cut and reads:
             st.info(
                 f"{name.capitalize() if name in models.names() else plain(name)} reads at most {len(trace.tokens):,} tokens at a "
                 f"time, so the first {trace.cut:,} of {len(text):,} characters are left out here.",
@@ -70,7 +83,11 @@ def live(draw: Callable[[LanguageModel, Trace], None]) -> None:
             draw(model, trace)
         with complaints:
             state.show_complaints()  # of what is chosen on this page
+        if not st.session_state.pop("typing", False):  # what is typed Streamlit puts there by itself
+            document.keep_address(**boxes.in_address())
+        wait_until_sent()
 
+    heading(folder)
     picker.show_trouble()
     if not picker.settled():
         for choice in ("layer", "head"):

@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from ui import assets
 from ui.text import plain
-from viz.board import Part
 from viz.view import View
+from viz.views.board import Part
 
 if TYPE_CHECKING:
     from ui.look import Picture
 
 
 @cache
-def component(kind: str, uses: tuple[str, ...], html: str, css: str, js: str):
+def component(kind: str, uses: tuple[str, ...], html: str):
     name = "_".join(["headlight", kind, *uses])
-    return st.components.v2.component(name, html=html, css=css, js=f"{js}\nexport default mount;\n")
+    return st.components.v2.component(name, html=html, js=assets.loader(kind, uses))
 
 
 def show(view: View, key: str, chosen: Callable[[], None] | None = None):
     """Mount a view. `chosen` is called before the rerun when the visitor chooses something; the choice is in `choice(key)`."""
-    assets = view.assets()
-    mount = component(view.kind, view.uses, assets.html, assets.css, assets.js)
+    mount = component(view.kind, view.uses, view.assets().html)
     return mount(key=key, data=view.data, on_chosen_change=chosen or (lambda: None))
 
 
@@ -61,7 +61,7 @@ def part(name: str, build: Callable[..., Part], *arguments) -> Part:
 def complaint(name: str, error: Exception, doing: str = "drawn") -> str:
     """What went wrong, as a sentence; the log has the rest."""
     logging.getLogger(__name__).error("%s could not be %s", name, doing, exc_info=error)
-    sentence = str(error) if isinstance(error, ValueError) else "Something in it went wrong; the server's log says what."
+    sentence = str(error) if isinstance(error, ValueError) else "Something went wrong. The server's log says what."
     return f"{name} could not be {doing}. {sentence}"
 
 

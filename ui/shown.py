@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from analysis.scope import typed
+from analysis.scopes import typed
 from models.tokens import Token
 from ui import state
+from viz.tokens import plain_signs
 
 
 @dataclass(frozen=True)
@@ -48,4 +49,10 @@ def special() -> bool:
 def shown(tokens: Sequence[Token]) -> Shown:
     """The tokens as chosen: all, or without the special ones that nobody typed."""
     places = list(range(len(tokens))) if special() else typed(tokens)
-    return Shown([tokens[place] for place in places], places)
+    named = called(tokens)
+    return Shown([named[place] for place in places], places)
+
+
+def called(tokens: Sequence[Token], first: bool = True) -> list[Token]:
+    """The tokens as they are written at this level (see `viz.tokens.plain_signs`)."""
+    return plain_signs(tokens, first) if state.level() == "beginner" else list(tokens)

@@ -13,8 +13,8 @@ from ui.look import Picture
 from ui.notebook import notebook
 from ui.numbers import csv, left_out, npz, numbers
 from ui.show import show
-from viz.export import export_view, figure_page
 from viz.view import View
+from viz.views.export import export_view, figure_page
 
 if TYPE_CHECKING:
     from ui.caption import Caption
@@ -33,22 +33,29 @@ def contents(made: Picture) -> None:
     own = isinstance(made.drawn, str)  # a page of its own: it is the file, and a browser lets nobody look into it
     if not own:
         with st.container(gap="xsmall"):
-            st.caption("As it is drawn now")
+            st.caption("As it looks now")
             show(export_view(made.key, said.stem, said.title, str(said)), f"take-drawn-{made.key}")
     with st.container(gap="xsmall"):
-        st.caption("To go on with")
+        st.caption("To work with")
         row = st.container(horizontal=True, gap="small")
     with row:
         file("HTML", said, "html", "text/html", lambda: page(made, said), "A page that works without a network.")
         if found:
-            file("CSV", said, "csv", "text/csv", lambda: csv(made), "The numbers, a row each, for a spreadsheet.")
+            file("CSV", said, "csv", "text/csv", lambda: csv(made), "The numbers for a spreadsheet, one in each row.")
             file("NPZ", said, "npz", "application/octet-stream", lambda: npz(made, said), "The numbers as NumPy arrays.")
         if not own:
-            file("Notebook", said, "ipynb", "application/x-ipynb+json", lambda: notebook(made, said), "Makes this picture again.")
+            file(
+                "Notebook",
+                said,
+                "ipynb",
+                "application/x-ipynb+json",
+                lambda: notebook(made, said),
+                "It makes this picture again.",
+            )
     if found and (note := left_out(found, made.looks[0])):
         st.caption(note)
     if own:
-        st.caption("This view is a page of its own, and is taken away as that.")
+        st.caption("This view is a page of its own, so you take away the whole page.")
     st.code(str(said), language=None, wrap_lines=True)
 
 

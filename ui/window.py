@@ -13,7 +13,7 @@ from ui.look import Look
 from ui.show import choice, show
 from ui.words import words
 from viz import percent
-from viz.overview import overview
+from viz.views.overview import overview
 
 LONG = 256  # tokens a side: beyond, a picture of every weight between them says little, and a window shows as many at first
 MOST = 1024  # tokens a side that a window can have: what a picture draws at once
@@ -96,7 +96,7 @@ def show_map(folder: Path, look: Look, seen: Look, edges: Edges, view: str) -> N
     note = words(folder, "window cross" if look.kind == "cross" else "window", **facts)
     window = (edges[0], edges[1]), (edges[2], edges[3])
     boxes = state.level() != "beginner"
-    show(overview(attention.queries, attention.keys, weights, window, most=MOST, note=note, boxes=boxes), "window-map", moved)
+    show(overview(attention.rows, attention.keys, weights, window, most=MOST, note=note, boxes=boxes), "window-map", moved)
 
 
 def outside(look: Look, seen: Look) -> float:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from viz.architecture import Box, architecture
-from viz.board import Card, Part, board
-from viz.compare_view import compare_view
-from viz.grid_view import grid_view
-from viz.head_view import head_view
-from viz.model_view import model_view
-from viz.overview import overview
-from viz.prediction_bars import prediction_bars
-from viz.query_key_view import query_key_view
-from viz.reading_view import reading_view
-from viz.space_view import space_view
-from viz.time_slider import time_slider
-from viz.token_chips import token_chips
 from viz.view import Assets, View, pack, percent
+from viz.views.architecture import Box, architecture
+from viz.views.board import Card, Part, board
+from viz.views.compare_view import compare_view
+from viz.views.grid_view import grid_view
+from viz.views.head_view import head_view
+from viz.views.model_view import model_view
+from viz.views.overview import overview
+from viz.views.prediction_bars import prediction_bars
+from viz.views.query_key_view import query_key_view
+from viz.views.reading_view import reading_view
+from viz.views.space_view import space_view
+from viz.views.time_slider import time_slider
+from viz.views.token_chips import token_chips
 
 __all__ = [
     "Assets",

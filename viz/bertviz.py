@@ -97,18 +97,21 @@ def bertviz_encoder_decoder_view(
     encoder_tokens: Sequence[Any] = (),
     decoder_tokens: Sequence[Any] = (),
     first: Literal["encoder", "decoder", "cross"] | None = None,
+    cross_rows: Sequence[Any] | None = None,
     layer: int | None = None,
     heads: Sequence[int] | None = None,
     theme: Theme = "auto",
 ) -> str:
     """BertViz's head view of an encoder-decoder as one self-contained HTML page, with a menu of those attentions that are given.
 
-    Each is given as in `bertviz_head_view`; in cross-attention the decoder's tokens stand on the left. `first` is shown first, by
-    default the first given. The stacks may differ in layers, as long as both begin with the same one; the menu of layers then
-    has those that the attention on screen has, which BertViz's own menu does not know. Raises ValueError where these do not fit
-    together, or differ in their heads: BertViz has one row of colours for all.
+    Each is given as in `bertviz_head_view`; in cross-attention the decoder's tokens stand on the left, or `cross_rows`: what
+    its rows are called otherwise. `first` is shown first, by default the first given. The stacks may differ in layers, as long
+    as both begin with the same one; the menu of layers then has those that the attention on screen has, which BertViz's own
+    menu does not know. Raises ValueError where these do not fit together, or differ in their heads: BertViz has one row of
+    colours for all.
     """
-    sides = {"encoder": (encoder_tokens,) * 2, "decoder": (decoder_tokens,) * 2, "cross": (decoder_tokens, encoder_tokens)}
+    rows = cross_rows or decoder_tokens
+    sides = {"encoder": (encoder_tokens,) * 2, "decoder": (decoder_tokens,) * 2, "cross": (rows, encoder_tokens)}
     given = {
         name: _layers(one) for name, one in {"encoder": encoder, "decoder": decoder, "cross": cross}.items() if one is not None
     }

@@ -9,8 +9,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz.heatmap import _BAR_ROOM, _BARE, _GRID_SIDE, _TICK_ROOM, _bar, _percent, _short, _spans, difference, escape_plotly
-from viz.model_view.shrink import shrink
 from viz.palette import SEQUENTIAL
+from viz.views.model_view.shrink import shrink
 
 _SMALL = 160  # pixels of the height of the two
 _NAME = 26  # of the name above each

@@ -1,4 +1,4 @@
-"""How a probability falls or rises as tokens go or come: one curve that is meant, others behind it, and what chance does."""
+"""How a probability falls or rises as tokens go or come: one curve that is meant, others behind it, and what random orders do."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from viz.heatmap import escape_plotly
 
 _CHOSEN = "#d0661a"  # these three are in sight on a light and on a dark page
 _OTHER = "#8a8f99"
-_CHANCE = "rgba(128,136,150,.24)"
-_BAND = (10, 90)  # percentiles
+_RANGE = "rgba(128,136,150,.24)"
+_MANY = 60  # points; the marks of more are small
 
 
 def curves(
@@ -26,9 +26,10 @@ def curves(
 ) -> go.Figure:
     """Probabilities in 0..1, drawn in per cent, over how many tokens have gone or come, as a share of all.
 
-    counts: [point], from 0 to all. chosen: a name and its probabilities [point]; others: more of them, thin. random: orders by
-    chance [order, point], drawn as their mean and the band from the 10th to the 90th percentile. steps: [point], what the hover
-    says that went or came last in the chosen order. Raises ValueError where something has another length than `counts`.
+    counts: [point], from 0 to all. chosen: a name and its probabilities [point]; others: more of them, thin. random: of random
+    orders [order, point], drawn as their median and their range, from the lowest to the highest, point by point. steps: [point],
+    what the hover says that went or came last in the chosen order. Errors: ValueError where something has another length than
+    `counts`.
     """
     name, values = chosen
     lines = {name: values, **(others or {})}
@@ -36,30 +37,33 @@ def curves(
     if wrong or any(len(each) != len(counts) for each in random) or (steps and len(steps) != len(counts)):
         raise ValueError(f"There are {len(counts)} points, and something has another number of values{_of(wrong)}.")
     x = 100 * np.asarray(counts) / max(1, counts[-1])
+    places = [f"{count} of {counts[-1]}" for count in counts]
     figure = go.Figure()
     if len(random):
-        by_chance = 100 * np.asarray(random, dtype=np.float64)
-        low, high = np.percentile(by_chance, _BAND, axis=0)
-        quiet = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
-        figure.add_scatter(x=x, y=low, **quiet)
-        figure.add_scatter(x=x, y=high, fill="tonexty", fillcolor=_CHANCE, **quiet)
+        by_luck = 100 * np.asarray(random, dtype=np.float64)
+        low, high = by_luck.min(0), by_luck.max(0)
+        name_of = f"middle of {len(by_luck)} random orders"
+        quiet = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
+        figure.add_scatter(x=x, y=low, showlegend=False, **quiet)
+        figure.add_scatter(x=x, y=high, name="their range", fill="tonexty", fillcolor=_RANGE, **quiet)
         dashed = {"color": _OTHER, "width": 2, "dash": "dash"}
         figure.add_scatter(
-            x=x, y=by_chance.mean(0), name="by chance", mode="lines", line=dashed, hovertemplate=_hover("by chance")
+            x=x, y=np.median(by_luck, 0), name=name_of, text=places, mode="lines", line=dashed, hovertemplate=_hover(name_of)
         )
     for other, each in (others or {}).items():
         thin = {"color": _OTHER, "width": 1}
         figure.add_scatter(
-            x=x, y=100 * np.asarray(each), name=escape_plotly(other), mode="lines", line=thin, opacity=0.75,
+            x=x, y=100 * np.asarray(each), name=escape_plotly(other), text=places, mode="lines", line=thin, opacity=0.75,
             hovertemplate=_hover(other), showlegend=False,
         )  # fmt: skip
     figure.add_scatter(
         x=x,
         y=100 * np.asarray(values, dtype=np.float64),
         name=escape_plotly(name),
+        text=places,
         mode="lines+markers",
         line={"color": _CHOSEN, "width": 3},
-        marker={"size": 6},
+        marker={"size": 6 if len(counts) <= _MANY else 3},
         customdata=[escape_plotly(step) for step in steps] if steps else None,
         hovertemplate=_hover(name, "<br>%{customdata}" if steps else ""),
     )
@@ -69,7 +73,7 @@ def curves(
         margin={"l": 8, "r": 8, "t": 40 if title else 10, "b": 8},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
-        legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom"},
+        legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom", "traceorder": "reversed"},
         xaxis={"title": {"text": escape_plotly(across)}, "ticksuffix": " %", "range": [-2, 102], "automargin": True},
         yaxis={"title": {"text": "probability"}, "ticksuffix": " %", "rangemode": "tozero", "automargin": True},
     )
@@ -78,7 +82,7 @@ def curves(
 
 def _hover(name: str, more: str = "") -> str:
     called = escape_plotly(name).replace("%", "&#37;")  # %{…} would be a place of the template
-    return f"{called}: %{{y:.3r}} % at %{{x:.0f}} %{more}<extra></extra>"
+    return f"{called}: %{{y:.3r}} % at %{{text}}{more}<extra></extra>"
 
 
 def _of(names: list[str]) -> str:

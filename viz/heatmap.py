@@ -10,9 +10,9 @@ from typing import Any, Literal
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.model_view.shrink import edges, shrink
 from viz.palette import DIVERGING, SEQUENTIAL
-from viz.tokens import label
+from viz.tokens import label, row_names
+from viz.views.model_view.shrink import edges, shrink
 
 _MOST_TICKS = 40
 _LONGEST_TICK = 18  # characters
@@ -38,6 +38,7 @@ _BAR = {
     "ticksuffix": " %",
     "nticks": 6,
 }
+FROM, CHOOSING = "from (query)", "from (query), choosing"  # a row of cross-attention is named by what it chooses
 # An axis of a heatmap in a grid: what stands where is said on hover.
 _BARE = {"type": "category", "showticklabels": False, "showgrid": False, "zeroline": False, "ticks": "", "constrain": "domain"}
 
@@ -53,16 +54,16 @@ def heatmap(
 ) -> go.Figure:
     """The weights [query, key] of one head, each in [0, 1], drawn in per cent, rounded to 0.0001 %.
 
-    A row is what the query looks from, downwards; a column is the key that it looks to. The colours (cividis) run from 0 to
-    100 %, so that heads can be compared, or with `scale="own"` to the largest weight here. Pointing at a cell says
-    `from “ dog” (5) to “ the” (3): 12.3 %`. Queries and keys are tokens (anything with a `.text`) or strings, shown as text
-    whatever they hold; `starts` are the positions of the first query and key, where they are a part of a text. Above 256 tokens
-    a side a cell is the maximum of those that it covers; the colour bar says so, and pointing at a cell says which they are.
-    Raises ValueError where the weights do not fit the tokens.
+    A row is what the query looks from, downwards; a column is the key that it looks to. The colours (cividis) run from 0 to 100
+    %, so that heads can be compared, or with `scale="own"` to the largest weight here. Pointing at a cell says `from “ dog” (5)
+    to “ the” (3): 12.3 %`, or in cross-attention `after “le”, choosing “chat” (row 2), to “cat” (1): 88 %`. Queries and keys
+    are tokens (anything with a `.text`) or strings, shown as text whatever they hold; `starts` are the positions of the first
+    query and key, where they are a part of a text. Above 256 tokens a side a cell is the maximum of those that it covers; the
+    colour bar says so, and pointing at a cell says which they are. Raises ValueError where the weights do not fit the tokens.
     """
     percent = _percent(shrink(_fitting(weights, queries, keys), _SIDE))
     top = _top(percent, scale)
-    hover = "from %{y} to %{x}: %{z:.3r} %<extra></extra>"
+    hover = f"{_where(queries)}: %{{z:.3r}} %<extra></extra>"
     look = {"zmin": 0, "zmax": top, "colorscale": SEQUENTIAL, "hovertemplate": hover}
     return _one(queries, keys, percent, title, unit + _coarse(len(queries), len(keys), "the largest"), look, starts)
 
@@ -88,7 +89,7 @@ def difference(
     points = _percent(np.where(up >= -down, up, down))
     most = float(np.nanmax(np.abs(points), initial=0.0)) or 1.0
     first, second = (escape_plotly(_short(name)) for name in names)
-    hover = "from %{y} to %{x}: %{z:+.3r} percentage points<extra></extra>"
+    hover = f"{_where(queries)}: %{{z:+.3r}} percentage points<extra></extra>"
     scale = {"zmin": -most, "zmax": most, "colorscale": DIVERGING, "hovertemplate": hover}
     figure = _one(queries, keys, points, title, "", scale, starts)
     said = f"{first} − {second} (percentage points)" + _coarse(len(queries), len(keys), "the furthest from zero")
@@ -122,9 +123,9 @@ def heatmap_grid(
     if len(names) != len(weights):
         raise ValueError(f"There are {len(weights)} heads, and {len(names)} names for them.")
     percent = _percent(shrink(weights, _GRID_SIDE))
-    words = "down: from (query), across: to (key)"
+    words = f"down: {FROM if row_names(queries) is None else CHOOSING}, across: to (key)"
     if max(len(queries), len(keys)) > _GRID_SIDE:
-        words += "<br>a cell is the largest of " + " × ".join(_span(size, _GRID_SIDE) for size in (len(queries), len(keys)))
+        words += "<br>each cell is the largest of " + " × ".join(_span(size, _GRID_SIDE) for size in (len(queries), len(keys)))
     above = _BAR_ROOM + (_LINE if title else 0) + 18 * (1 + words.count("<br>"))
     side = min(_GRID_ROW, 1200 // columns)
     inside = -(-len(weights) // columns) * (side + _GRID_NAME)
@@ -143,7 +144,7 @@ def heatmap_grid(
         if square:
             layout[f"yaxis{number}"] |= {"scaleanchor": f"x{number}", "scaleratio": 1}
         called = escape_plotly(name).replace("%", "&#37;")  # %{…} would be a place of the template
-        hover = f"{called}, from %{{y}} to %{{x}}: %{{z:.3r}} %<extra></extra>"
+        hover = f"{called}, {_where(queries)}: %{{z:.3r}} %<extra></extra>"
         cells = go.Heatmap(x=x, y=y, z=percent[head], coloraxis="coloraxis", hovertemplate=hover)
         figure.add_trace(cells.update(xaxis=f"x{number}", yaxis=f"y{number}"))
     bar = _bar(unit, title, height)
@@ -178,7 +179,7 @@ def _one(
         **_look(title, height),
         margin={"l": 10, "r": 10, "t": above, "b": 10},
         xaxis={"title": {"text": "to (key)"}, "tickangle": -60 if columns > 6 else 0, **_axis(keys)},
-        yaxis={"title": {"text": "from (query)"}, "autorange": "reversed", **_axis(queries)},
+        yaxis={"title": {"text": FROM if row_names(queries) is None else CHOOSING}, "autorange": "reversed", **_axis(queries)},
     )
     if max(rows, columns) <= 4 * min(rows, columns):  # square cells, unless they would make a thread of the picture
         figure.update_xaxes(constrain="domain", constraintoward="left")
@@ -243,7 +244,14 @@ def _text(token: Any) -> str:
 
 def _names(tokens: Sequence[Any], first: int = 0) -> list[str]:
     """What the hover calls each token; the position makes it unique, as the categories of an axis must be."""
+    if rows := row_names(tokens):
+        return [f"{escape_plotly(name)} (row {i})" for i, name in enumerate(rows, first)]
     return [f"“{escape_plotly(_visible(_text(token)))}” ({i})" for i, token in enumerate(tokens, first)]
+
+
+def _where(queries: Sequence[Any]) -> str:
+    """What the hover says of the place of a cell."""
+    return "from %{y} to %{x}" if row_names(queries) is None else "%{y}, to %{x}"
 
 
 def _visible(text: str) -> str:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.grid_view import grid_view
-from viz.model_view.shrink import edges, shrink
 from viz.palette import SEQUENTIAL
-from viz.tokens import label
+from viz.tokens import label, row_names
 from viz.view import View, percent
+from viz.views.grid_view import grid_view
+from viz.views.model_view.shrink import edges, shrink
 
 SIDE = 64  # cells of a map a side; beyond, a cell is the largest of those that it covers
 _LONGEST = 16  # characters of a label
@@ -32,23 +32,23 @@ def attention_movie(
     maps = np.asarray(maps)
     if maps.ndim != 3 or maps.shape[1:] != (len(queries), len(keys)) or maps.size == 0:
         raise ValueError(f"Maps of shape {list(maps.shape)} do not fit {len(queries)} queries and {len(keys)} keys.")
-    (rows, row_names), (columns, column_names) = _spans(queries), _spans(keys)
+    (rows, down_names), (columns, column_names) = _spans(queries), _spans(keys)
     cell = None
     if chosen is not None:
         places = [
             np.searchsorted(edges(len(side), SIDE), at, "right") - 1 for side, at in zip((queries, keys), chosen, strict=True)
         ]
         cell = (int(places[0]), int(places[1]))
-    most = " (each cell the largest of those that it covers)" if max(len(queries), len(keys)) > SIDE else ""
+    most = " (each cell is the largest of those that it covers)" if max(len(queries), len(keys)) > SIDE else ""
     return grid_view(
         shrink(maps, SIDE),
         rows,
         columns,
-        down="from (query)",
+        down="from (query)" if row_names(queries) is None else "from (query), choosing",
         across=f"to (key){most}",
         unit="%",
         scale=(0, 1),
-        row_names=[f"from {name}" for name in row_names],
+        row_names=down_names if row_names(queries) else [f"from {name}" for name in down_names],
         column_names=[f"to {name}" for name in column_names],
         frames=[f"Layer {layer}" for layer in range(len(maps))],
         chosen=cell,
@@ -292,9 +292,11 @@ def head_scatter(points: np.ndarray, layers: int, chosen: tuple[int, int] | None
 def _spans(tokens: Sequence[Any]) -> tuple[list[str], list[str]]:
     """What stands beside each row or column of a map, and what words call it: a token, or the first and last of a span."""
     cuts = edges(len(tokens), SIDE).tolist()
-    texts = [label(token.text) for token in tokens]
+    texts, called = [label(token.text) for token in tokens], row_names(tokens)
     names = [
-        f"“{texts[start]}” ({start})" if end == start + 1 else f"“{texts[start]}” … “{texts[end - 1]}” ({start} to {end - 1})"
+        (called[start] if called else f"“{texts[start]}” ({start})")
+        if end == start + 1
+        else f"“{texts[start]}” … “{texts[end - 1]}” ({start} to {end - 1})"
         for start, end in pairwise(cuts)
     ]
     return [_short(tokens[start].text) for start in cuts[:-1]], names

@@ -48,6 +48,15 @@ HEADS = (
     "#9c18b4",
 )
 
+# What a head does in a text keeps its colour, whatever the text (the names are those of `analysis.patterns`).
+PATTERNS = dict(
+    zip(
+        ("previous", "current", "next", "first", "duplicate", "induction", "special", "broad", "mixed"),
+        (HEADS[0], HEADS[1], HEADS[2], HEADS[3], HEADS[4], HEADS[11], HEADS[6], HEADS[8], HEADS[9]),
+        strict=True,
+    )
+)
+
 # Sixteen for thin lines on one page only: as far apart as those above to every kind of eye, and each at a contrast of at least
 # 2.4 with its own page. tests/viz/test_head_view.py measures it.
 HEADS_ON_LIGHT = (

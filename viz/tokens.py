@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 _NEWLINE, _TAB, _SPACE, _CARRIER = "↵", "⇥", "·", "◌"
 
@@ -17,6 +18,15 @@ _BLANK = re.compile(
 _SIGNS = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
 # Joiners and emoji styles shape their neighbours: kept inside a word that one reads.
 _KEPT_INSIDE = frozenset("\u200c\u200d\ufe0e\ufe0f")
+# What models call the signs that stand before and after a text; T5 begins an answer with its padding.
+_STARTS = frozenset(
+    ("<|start|>", "<s>", "[CLS]", "<cls>", "<bos>", "[BOS]", "<|bos|>", "<|begin_of_text|>", "<|startoftext|>", "<|im_start|>")
+)
+_ENDS = frozenset(
+    ("<|end|>", "</s>", "[SEP]", "<sep>", "<eos>", "[EOS]", "<|eos|>", "<|end_of_text|>", "<|endoftext|>", "<|im_end|>")
+)
+_PADS = frozenset(("<pad>", "[PAD]"))
+T = TypeVar("T")
 _FRAGMENT = re.compile(r" ?(<0x[0-9A-Fa-f]{2}>)+")
 
 
@@ -27,6 +37,11 @@ def label(text: str) -> str:
     is not empty never gives an empty label.
     """
     return "".join(pieces(text))
+
+
+def named(text: str) -> str:
+    """`label` for a token inside a sentence: without the space before its word; a token that is nothing but spaces stays seen."""
+    return label(text.strip(" ") or text)
 
 
 def pieces(text: str) -> list[str]:
@@ -56,6 +71,37 @@ def is_fragment(text: str) -> bool:
 def kinds(tokens: Sequence[Any]) -> list[int]:
     """0 for an ordinary token, 1 for a special one, 2 for a byte fragment."""
     return [1 if token.special else 2 if token.fragment else 0 for token in tokens]
+
+
+def row_names(tokens: Sequence[Any]) -> list[str] | None:
+    """What words call the rows of cross-attention, by what each has read and what it serves to choose: "after “le”, choosing
+    “chat”". None for tokens that name no such rows: those have an `after`."""
+    if not tokens or not getattr(tokens[0], "after", None):
+        return None
+    return [f"after {quoted(token.after)}, choosing {quoted(token)}" for token in tokens]
+
+
+def plain_signs(tokens: Sequence[T], first: bool = True) -> list[T]:
+    """The tokens as beginners read them: the signs for the start and the end of a text, which nobody typed, as “start” and “end”.
+
+    first: whether the first of them is the first that the model reads: some models begin with the sign that others end with.
+    Signs that say more than that (a language, a mask) stay.
+    """
+    return [_plain_sign(token, first and i == 0) for i, token in enumerate(tokens)]
+
+
+def _plain_sign(token: Any, first: bool) -> Any:
+    if before := getattr(token, "after", None):
+        token = replace(token, after=_plain_sign(before, before.end == 0))
+    if not token.special or token.start < token.end:
+        return token
+    begins = token.text in _STARTS or (first and token.text in _ENDS | _PADS)
+    return replace(token, text="start" if begins else "end") if begins or token.text in _ENDS else token
+
+
+def quoted(token: Any) -> str:
+    """A token in a sentence: its text without the spaces around it, in quotation marks; a special one as it is."""
+    return named(token.text) if token.special else f"“{named(token.text)}”"
 
 
 class _Parts:

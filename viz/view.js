@@ -81,7 +81,7 @@ function element(tag, className = "", text = "") {
 }
 
 // What a canvas is drawn with: its context; while a picture of the page is taken away, a pen that writes down what is drawn instead
-// (see viz/export). A canvas that can be drawn again at any time says how in `canvas.redraw`.
+// (see viz/views/export). A canvas that can be drawn again at any time says how in `canvas.redraw`.
 function penOn(canvas) {
   return canvas.pen ?? canvas.getContext("2d");
 }

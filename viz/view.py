@@ -17,6 +17,7 @@ import numpy as np
 from viz.palette import standalone_css
 
 _HERE = Path(__file__).parent
+_VIEWS = _HERE / "views"
 _LARGE = 2**16  # bytes of data from which on a page holds them compressed
 _DTYPES = ("uint8", "float16", "float32", "int32")
 
@@ -32,7 +33,7 @@ class Assets:
 
 @dataclass(frozen=True)
 class View:
-    """A picture, ready to be drawn by the JavaScript in `viz/<kind>/`."""
+    """A picture, ready to be drawn by the JavaScript in `viz/views/<kind>/`."""
 
     kind: str
     data: bytes  # see `pack`
@@ -102,17 +103,24 @@ def percent(probability: float) -> str:
 
 
 @cache
+def kinds() -> frozenset[str]:
+    """The kinds of view that there are: the folders in `views` that hold JavaScript."""
+    return frozenset(path.parent.name for path in _VIEWS.glob("*/view.js"))
+
+
+@cache
 def _assets(kind: str, uses: tuple[str, ...] = ()) -> Assets:
     def read(name: str, one: str = "") -> str:
-        return (_HERE / one / name).read_text("utf-8")
+        return ((_VIEWS / one if one else _HERE) / name).read_text("utf-8")
 
     def script(one: str) -> str:  # view.js, after the parts of it that have files of their own
-        others = sorted(path.name for path in (_HERE / one).glob("*.js") if path.name != "view.js")
+        others = sorted(path.name for path in (_VIEWS / one).glob("*.js") if path.name != "view.js")
         return "".join(read(name, one) for name in (*others, "view.js"))
 
     inside = ",\n".join(f"{one}: (() => {{\n{script(one)}\nreturn mount;\n}})()" for one in uses)
     return Assets(
-        html=f'<div class="hl hl-{kind.replace("_", "-")}"></div>',
+        # Named by what is inside it: Streamlit keeps the node, and what was drawn in it, of a component whose HTML is the same.
+        html=f'<div class="hl hl-{kind.replace("_", "-")}" data-uses="{" ".join(uses)}"></div>',
         css="".join(read("view.css", one) for one in ("", *uses, kind)),
         js=read("view.js") + (f"const mounts = {{\n{inside}\n}};\n" if uses else "") + script(kind),
     )

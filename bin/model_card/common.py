@@ -10,10 +10,19 @@ from pathlib import Path
 
 from analysis import head_scores
 from models.catalog import WEIGHTS, load
+from models.language_model import LanguageModel
 from models.scratch.config import TransformerConfig
 from models.scratch.corpus import documents
 
 COLLECTIONS = {"asp": "African Storybook (africanstorybook.org), CC BY", "pb": "Pratham Books StoryWeaver, CC BY"}
+
+STAGE = (
+    ("steps", "{count:,} of {read}"),
+    ("matrices in the blocks", "Muon, learning rate {matrix_rate}, weight decay {matrix_decay}"),
+    ("embeddings and norms", "AdamW, learning rate {rate}, betas 0.9 and 0.95"),
+    ("learning rate", "linear warm-up over {warmup} steps, level, linear to zero over the last {falling:,}"),
+    ("gradient clipping", "norm {clip}"),
+)
 
 
 def facts(folder: Path) -> dict[str, object]:
@@ -41,14 +50,29 @@ def facts(folder: Path) -> dict[str, object]:
     )
 
 
-def best_heads(name: str, data: Path, *kinds: str) -> dict[str, object]:
-    """The head that scores highest in each way of looking."""
+def best_heads(model: LanguageModel, data: Path, *kinds: str) -> dict[str, dict]:
+    """The head that scores highest in each way of looking: layer, head and score of each kind."""
     held_out = [text for text in documents(data / "english_valid.txt") if 300 < len(text) < 900][:40]
-    scores, found = head_scores(load(name), held_out), {}
-    for kind in kinds:
-        row = scores.loc[scores[kind].idxmax()]
-        found |= {f"{kind}_layer": int(row["layer"]), f"{kind}_head": int(row["head"]), kind: f"{row[kind]:.2f}"}
-    return found
+    scores = head_scores(model, held_out)
+    best = {kind: scores.loc[scores[kind].idxmax()] for kind in kinds}
+    return {kind: {"layer": int(row["layer"]), "head": int(row["head"]), "score": float(row[kind])} for kind, row in best.items()}
+
+
+def stages(figures: dict, *rows: tuple[str, str], read: str = "{batch} × 256 tokens") -> str:
+    """The recipes of a training side by side, as rows of a table.
+
+    rows: what only this model has, name and format of a recipe. read: the format of what it reads in a step.
+    """
+    table, start = [], 0
+    for recipe in (figures["recipe"], *figures.get("more", ())):
+        values = {"repeats": 0.0, "own": 0.0, "names": 0, "again": 0.0, "kept": 0.0, "masks": 0.8, "cuts": [1, 2, 4, 8]} | recipe
+        values |= {"count": recipe["steps"] - start, "falling": recipe["steps"] - recipe["decay_from"]}
+        values["windows"] = ", ".join(str(256 // cut) for cut in values["cuts"])
+        values["read"] = read.format(**values)
+        table.append([format.format(**values) for _, format in (*STAGE, *rows)])
+        start = recipe["steps"]
+    names = [name for name, _ in (*STAGE, *rows)]
+    return "\n".join(f"| {name} | {' | '.join(cells)} |" for name, cells in zip(names, zip(*table, strict=True), strict=True))
 
 
 def epochs(name: str, data: Path, twice_under: int) -> dict[str, object]:
@@ -74,3 +98,12 @@ def attributions(source: Path, out: Path, name: str) -> None:
 def quoted(predictions) -> str:
     """Predictions in a line: “ time” 99.7 %, …"""
     return ", ".join(f"“{one.text.strip()}” {100 * one.probability:.1f} %" for one in predictions)
+
+
+def compared(figures: dict, *rows: tuple[str, str]) -> str:
+    """Measures as a table, those of the weights before beside them where there are some. rows: name and format of a measure."""
+    columns = [one for one in (figures.get("measures_before"), figures["measures"]) if one]
+    titles = [f"after {one['tokens_read'] / 1e6:.1f} M tokens" for one in columns[:-1]] + ["as it ships"]
+    head = [f"| measure | {' | '.join(titles)} |", "|---" * (len(columns) + 1) + "|"]
+    body = [f"| {name} | {' | '.join(format.format(**one) for one in columns)} |" for name, format in rows]
+    return "\n".join(head + body)

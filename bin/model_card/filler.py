@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from bin.model_card.common import attributions, best_heads, epochs, quoted
+from bin.model_card.common import attributions, compared, epochs, quoted, stages
+from bin.model_card.habits import COMMON, MASKS, measured
 from models.catalog import WEIGHTS, load
 
 PROMPTS = (
@@ -14,16 +14,31 @@ PROMPTS = (
     "The MASK barked all night, and nobody in the street could sleep.",
     "The MASK sat on the mat.",
     "Once upon a MASK, there was a king.",
+    "The cat chased the MASK.",
+)
+MEASURES = (
+    ("loss", "**{nats_per_masked_token:.3f} nats a masked token**"),
+    (f"of {MASKS} words masked one by one, found", "{right}"),
+    ("… become a word that their sentence has already", "**{repeats}**"),
+    ("best previous-token head: mean weight on the token before", "{previous[score]:.2f} (L{previous[layer]} H{previous[head]})"),
+    ("best next-token head: mean weight on the token after", "{next[score]:.2f} (L{next[layer]} H{next[head]})"),
+)
+STAGES = (
+    ("windows", "of {windows} tokens"),
+    ("of the tokens that are to be found, masked", "{masks:.0%}"),
+    ("weight of unlearning the sentence's other words", "{again}"),
 )
 
 
 def values(data: Path) -> dict[str, object]:
-    folder, model = WEIGHTS / "filler", load("filler")
-    figures = json.loads((folder / "figures.json").read_text())
+    folder, model, figures = WEIGHTS / "filler", load("filler"), measured("filler", data)
     attributions(data / "ATTRIBUTION_storybooks.tsv", folder / "ATTRIBUTION.md", "filler")
     prompts = [prompt.replace("MASK", model.info.mask) for prompt in PROMPTS]
-    return (
-        best_heads("filler", data, "previous", "next")
-        | epochs("filler", data, figures["recipe"]["twice_under"])
-        | {"examples": "\n".join(f"- “{prompt}”: {quoted(model.predict(prompt, top=5))}" for prompt in prompts)}
-    )
+    return epochs("filler", data, figures["recipe"]["twice_under"]) | {
+        "measures": compared(figures, *MEASURES),
+        "stages": stages(figures, *STAGES),
+        "words": MASKS,
+        "common": COMMON,
+        "right_repeats": figures["measures"]["right_repeats"],
+        "examples": "\n".join(f"- “{prompt}”: {quoted(model.predict(prompt, top=5))}" for prompt in prompts),
+    }

@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from bin.model_card.common import attributions, best_heads, epochs, quoted
+from bin.model_card.common import attributions, compared, epochs, quoted, stages
+from bin.model_card.habits import NEW, PROMPT, ROUND, ROUNDS, measured
 from models.catalog import WEIGHTS, load
 
 PROMPTS = ("Once upon a", "The cat sat on the", "It was a dark and stormy", "She opened the door and saw a", "Thank you very")
+MEASURES = (
+    ("loss", "**{nats_per_token:.3f} nats a token**"),
+    ("the same over bytes", "**{bits_per_byte:.3f} bits a byte**"),
+    ("greedy continuations that end in a loop, of 100", "**{loops}**"),
+    ("share of their tokens that repeat a run of four", "{repeated:.1%}"),
+    ("second round of random words, predicted", "**{words:.1%}**"),
+    ("second round of random tokens, predicted", "{tokens:.1%}"),
+    ("best previous-token head: mean weight on the token before", "{previous[score]:.2f} (L{previous[layer]} H{previous[head]})"),
+    (
+        "best induction head: on what followed the same word before",
+        "{induction[score]:.2f} (L{induction[layer]} H{induction[head]})",
+    ),
+    ("best first-token head: mean weight on the start token", "{first[score]:.2f} (L{first[layer]} H{first[head]})"),
+)
+STAGES = (
+    ("rows that repeat themselves", "{repeats:.0%}"),
+    ("steps on its own continuations", "{own:.0%}"),
+    ("weights of the stage before, kept", "{kept:.0%}"),
+)
 
 
 def values(data: Path) -> dict[str, object]:
-    folder, model = WEIGHTS / "writer", load("writer")
-    figures = json.loads((folder / "figures.json").read_text())
+    folder, model, figures = WEIGHTS / "writer", load("writer"), measured("writer", data)
     attributions(data / "ATTRIBUTION_storybooks.tsv", folder / "ATTRIBUTION.md", "writer")
-    return (
-        best_heads("writer", data, "previous", "induction", "first")
-        | epochs("writer", data, figures["recipe"]["twice_under"])
-        | {
-            "bits": f"{figures['bits_per_byte']:.3f}",
-            "examples": "\n".join(f"- “{prompt}”: {quoted(model.predict(prompt, top=5))}" for prompt in PROMPTS),
-        }
-    )
+    return epochs("writer", data, figures["recipe"]["twice_under"]) | {
+        "measures": compared(figures, *MEASURES),
+        "stages": stages(figures, *STAGES),
+        "prompt": PROMPT,
+        "new": NEW,
+        "round": ROUND,
+        "rounds": ROUNDS,
+        "examples": "\n".join(f"- “{prompt}”: {quoted(model.predict(prompt, top=5))}" for prompt in PROMPTS),
+    }

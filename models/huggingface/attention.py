@@ -15,10 +15,16 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-from models.recorder import Call, active, expand, first_row, scores, weights
+from models.errors import ModelError
+from models.recorder import Call, active, causal_mask, expand, first_row, scores, weights
 
 # transformers looks for "sdpa", "flash" and "flex_attention" inside the name, and then refuses some architectures.
 NAME = "headlight"
+# What single architectures ask of an attention function besides, and what that means.
+UNKNOWN = {
+    "block_indices": "chooses blocks of the text to look at",
+    "sinks": "has sinks that change from position to position",
+}
 
 
 def headlight_attention(
@@ -33,14 +39,22 @@ def headlight_attention(
     position_bias: Tensor | None = None,
     softcap: float | None = None,
     s_aux: Tensor | None = None,
+    indices: Tensor | None = None,
     **kwargs,
 ) -> tuple[Tensor, None]:
     """Attention as transformers asks for it (`AttentionInterface`), recorded when somebody listens.
 
     query [batch, heads, query, d_head]; key and value [batch, kv_heads, key, d_head]; position_bias, softcap and s_aux (sinks) as
-    in `models.recorder.Call`. Returns [batch, query, heads, d_head] and None.
+    in `models.recorder.Call`; indices [batch, query, chosen]: the only keys that a query may look at (DeepSeek-V3.2, DeepSeek-AI
+    2025). Returns [batch, query, heads, d_head] and None. Errors: ModelError for what is asked for besides.
     """
+    if strange := next((name for name in UNKNOWN if kwargs.get(name) is not None), None):
+        raise ModelError(
+            f"{type(module).__name__} {UNKNOWN[strange]}, which Headlight cannot show. Choose a model of another architecture."
+        )
     record = active()
+    if indices is not None:
+        attention_mask = _only(indices, attention_mask, query.shape[2], key.shape[2])
     causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
     causal = bool(causal) and attention_mask is None and query.shape[2] > 1
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
@@ -68,6 +82,15 @@ def headlight_attention(
         call = Call(query[0], key[0], value[0], mask, causal, scale, out[0], bias=bias, softcap=softcap, sinks=s_aux)
         record.keep(call, out)
     return out, None
+
+
+def _only(indices: Tensor, mask: Tensor | None, queries: int, keys: int) -> Tensor:
+    """The mask [batch, heads or 1, query, key] with all keys shut but the chosen ones."""
+    chosen = torch.zeros(*indices.shape[:2], keys, dtype=torch.bool, device=indices.device).scatter(-1, indices.long(), True)[
+        :, None
+    ]
+    mask = causal_mask(queries, keys, indices.device) if mask is None else mask
+    return mask & chosen if mask.dtype == torch.bool else mask.masked_fill(~chosen, torch.finfo(mask.dtype).min)
 
 
 AttentionInterface.register(NAME, headlight_attention)

@@ -114,6 +114,8 @@ def candidates(config: PreTrainedConfig, architectures: object, name: str) -> li
     found: list[Candidate | None] = []
     if both and (two or not (causal or masked)):
         kind, head = "encoder-decoder", both
+    elif getattr(config, "use_bidirectional_attention", None) is True:
+        kind, head = "encoder", None  # a Gemma that was made to see both ways; its head is the input embedding, and tells nothing
     elif causal and (decoding or not masked) and type_ != "xlnet":
         kind, head = "decoder", causal
     else:

@@ -27,10 +27,10 @@ BITS = {
     "F4": 4,
 }
 HEADER_LIMIT = 100_000_000  # bytes, as in the safetensors library
-JSON_LIMIT = 50_000_000
+JSON_LIMIT, CONFIG_LIMIT = 50_000_000, 5_000_000  # bytes
 # What no model comes near, by the names of its settings: more would fill the memory while the network is only sketched.
 LIMITS = (
-    (re.compile(r"layer(?!.*(_id|_dim|_size)$)"), 2_000),
+    (re.compile(r"^(?!(vocab|hidden)_size).*layer(?!.*(_id|_dim|_size)$)"), 2_000),
     (re.compile(r"^(d|n|num)_|_(dim|size|rank|heads|experts)$|position|seq_len"), 100_000_000),
 )
 
@@ -97,25 +97,30 @@ def check_config_is_there(files: Iterable[str], name: str) -> None:
 
 
 def read_config(file: Path, name: str) -> dict:
-    config = read_json(file, f"The config.json of {quoted(name)}")
+    config = read_json(file, f"The config.json of {quoted(name)}", CONFIG_LIMIT)
     for key, number in numbers(config):
         if any(kind.search(key) and number > limit for kind, limit in LIMITS):
             raise ModelError(f"The config.json of {quoted(name)} says {short(key)} = {short(number)}; that is no model.")
     return config
 
 
-def read_json(file: Path, what: str) -> dict:
+def read_json(file: Path, what: str, limit: int = JSON_LIMIT) -> dict:
     try:
-        if file.stat().st_size > JSON_LIMIT:
+        if file.stat().st_size > limit:
             raise ModelError(f"{what} is too large to be one.")
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        content = json.loads(file.read_text(encoding="utf-8"), object_hook=_number)
+    except (OSError, ValueError, TypeError, RecursionError) as error:
         if isinstance(error, ModelError):
             raise
         raise ModelError(f"{what} is not readable JSON.") from error
     if not isinstance(content, dict):
         raise ModelError(f"{what} is not readable JSON: it should be an object.")
     return content
+
+
+def _number(found: dict) -> dict | float:
+    """transformers writes what JSON has no number for as {"__float__": "Infinity"}."""
+    return float(found["__float__"]) if found.keys() == {"__float__"} else found
 
 
 def numbers(config: dict) -> Iterable[tuple[str, float]]:

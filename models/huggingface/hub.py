@@ -7,13 +7,14 @@ the safetensors files come here.
 from __future__ import annotations
 
 import errno
+import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
 from models.errors import Cancelled, ModelError
-from models.huggingface.classes import candidates, config_of
+from models.huggingface.confined import confined
 from models.huggingface.folder import (
     BESIDE,
     CONFIG,
@@ -27,7 +28,6 @@ from models.huggingface.folder import (
 )
 from models.huggingface.memory import check_disk, place
 from models.huggingface.names import HubName, quoted
-from models.huggingface.weights import rehearse
 from models.progress import Progress, Report
 
 T = TypeVar("T")
@@ -36,16 +36,24 @@ TIMEOUT = 10  # seconds for the Hub's first word
 NOT_TEXT = ("vision", "audio", "image", "mel_bins", "patch_size")  # in the names of a config's settings
 
 
+def downloads(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether anything may be fetched from the Hub: unless HEADLIGHT_HUB=0. Where not, the Hub is not even asked."""
+    return environment.get("HEADLIGHT_HUB", "1").strip().lower() not in ("0", "no", "off", "false")
+
+
 def fetch(name: HubName, device: str | None, report: Report) -> tuple[Path, str]:
     """A folder that holds the model, and where it is from: "Hugging Face Hub, revision abc1234".
 
-    Without network the cache will do if the model is complete there. Errors: ModelError; Cancelled, when `report` raises it
-    (what has been downloaded until then is kept, and used the next time).
+    Without network the cache will do if the model is complete there; where downloads are switched off, it is all that is looked
+    at. Errors: ModelError; Cancelled, when `report` raises it (what has been downloaded until then is kept, and used the next
+    time).
     """
     from huggingface_hub import HfApi, constants
     from huggingface_hub.errors import HfHubHTTPError
 
     report(Progress("prepare"))
+    if not downloads():
+        return from_cache(name, "Downloads are switched off here (HEADLIGHT_HUB=0)")
     if constants.HF_HUB_OFFLINE:
         return from_cache(name, "HF_HUB_OFFLINE is set")
 
@@ -108,9 +116,7 @@ def download(name: HubName, commit: str, files: dict[str, int], device: str | No
 
 def check_it_fits(config_file: Path, name: str, device: str | None, report: Report) -> None:
     raw = read_config(config_file, name)
-    config = config_of(raw, name)
-    first = candidates(config, raw.get("architectures"), name)[0]
-    elements = rehearse(first.cls, config, {}, report).elements
+    elements = confined("try_config", config_file, name, report)
     place(name, elements, str(raw.get("dtype") or raw.get("torch_dtype") or "float32"), device)
 
 

@@ -1,9 +1,9 @@
 """Where the attention and the residual stream of a network are: found by letting it read a few tokens, whatever its parts' names.
 
-A block is what a stack of layers repeats: the outermost element of a ModuleList that holds a single self-attention. Each
-gets one wrapper, which notes the stream when somebody records, and which can be told to skip the block. With all blocks
-skipped and the stream given, what is left of the forward pass is the model's own way from the stream to the logits: final
-norm, projections, soft-capping and all.
+A block is what a stack of layers repeats: the outermost element of a ModuleList that holds a single self-attention. A stack
+may hold layers without attention beside them (state spaces, convolutions). Each layer gets one wrapper, which notes the stream
+when somebody records, and which can be told to skip the layer. With all layers skipped and the stream given, what is left of the
+forward pass is the model's own way from the stream to the logits: final norm, projections, soft-capping and all.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from torch import Tensor, nn
 from models.errors import ModelError
 from models.recorder import Record, active, recording
 
-_given: contextvars.ContextVar[Tensor | None] = contextvars.ContextVar("headlight_given", default=None)
+_given: contextvars.ContextVar[Given | None] = contextvars.ContextVar("headlight_given", default=None)
 
+CHOOSE = "Choose a model of another architecture, such as GPT-2, Llama, BERT or T5."
 SOURCE, TARGET = 7, 5  # tokens to probe with: different numbers, so that shapes tell cross-attention from self-attention
 
 
@@ -27,13 +28,35 @@ SOURCE, TARGET = 7, 5  # tokens to probe with: different numbers, so that shapes
 class Layout:
     """calls: for each attention call of a forward pass, in order, its kind: "self", or "encoder", "decoder", "cross".
 
-    blocks: the blocks of each stack ("self", or "encoder" and "decoder"), in order.
+    blocks: the blocks of each stack ("self", or "encoder" and "decoder"), in order; layers: all layers of these stacks in the
+    order in which they run, those without attention too.
     """
 
     calls: tuple[str, ...]
     blocks: dict[str, list[nn.Module]]
     heads: dict[str, int]  # of each kind of attention
-    others: int = 0  # layers of the same stacks that hold no attention, such as state-space layers
+    layers: dict[str, list[nn.Module]]
+
+    @property
+    def others(self) -> int:
+        """Layers of the same stacks that hold no attention, such as state-space layers."""
+        return sum(len(stack) - len(self.blocks[name]) for name, stack in self.layers.items())
+
+    def tail(self, stack: str) -> list[nn.Module]:
+        """The layers of a stack after its last block."""
+        last = max(i for i, layer in enumerate(self.layers[stack]) if layer is self.blocks[stack][-1])
+        return self.layers[stack][last + 1 :]
+
+    def hidden(self, record: Record, stack: str) -> list[Tensor]:
+        """Of what the layers of a stack noted: the stream after the embedding, then after each block [position, d_model].
+
+        Errors: RuntimeError when they are not as many as in the probe.
+        """
+        noted, layers = record.hidden[stack], self.layers[stack]
+        if len(noted) != len(layers) + 1:
+            raise RuntimeError(f"{len(noted) - 1} layers ran where the probe found {len(layers)}.")
+        blocks = {id(block) for block in self.blocks[stack]}
+        return [noted[0], *(noted[i + 1] for i, layer in enumerate(layers) if id(layer) in blocks)]
 
     def split(self, record: Record, without: str | None = None, of: list | None = None) -> dict[str, list]:
         """The calls of a forward pass by their kind, or the values `of` them. without: a kind that was not run this time.
@@ -69,21 +92,40 @@ def find(network: nn.Module, run: Callable[[], object], pairs: bool) -> Layout:
     calls = [call.shape[1:] for call in record.calls]
     kinds = {(SOURCE, SOURCE): "encoder", (TARGET, TARGET): "decoder", (TARGET, SOURCE): "cross"} if pairs else {}
     kinds = kinds or {(SOURCE, SOURCE): "self"}
-    if not calls or any(shape not in kinds for shape in calls) or {kinds[shape] for shape in calls} != set(kinds.values()):
-        what = "has no attention that Headlight could show" if not calls else "has attention of a form that Headlight cannot show"
-        raise ModelError(
-            f"{type(network).__name__} {what}. Choose a model of another architecture, such as GPT-2, Llama, BERT or T5."
-        )
+    _check_shapes(type(network).__name__, calls, kinds)
     named = tuple(kinds[shape] for shape in calls)
     blocks: dict[str, list[nn.Module]] = {}
     for i, kind in enumerate(named):
         if kind != "cross":
             blocks.setdefault(kind, []).append(_block(network, visits, named, i))
-    found = {id(block) for stack in blocks.values() for block in stack}
-    stacks = [[id(one) for one in part] for part in network.modules() if isinstance(part, nn.ModuleList)]
-    others = sum(len(set(stack) - found) for stack in stacks if found & set(stack))
     heads = {kind: call.shape[0] for kind, call in zip(named, record.calls, strict=True)}
-    return Layout(named, blocks, heads, others)
+    return Layout(named, blocks, heads, {stack: _layers(network, visits, found) for stack, found in blocks.items()})
+
+
+def _check_shapes(title: str, calls: list[tuple[int, int]], kinds: dict[tuple[int, int], str]) -> None:
+    """Errors: ModelError, with what it is that cannot be shown."""
+    if not calls:
+        raise ModelError(
+            f"{title} has no attention in which every token has a weight for every other: its layers bring tokens together in "
+            f"another way, such as a state space, a convolution, buckets or windows. {CHOOSE}"
+        )
+    if odd := [shape for shape in calls if shape not in kinds]:
+        queries, keys = odd[0]
+        raise ModelError(
+            f"In {title}, attention does not run from token to token: of {SOURCE} tokens it made {queries} that look at {keys}. "
+            f"It joins tokens, cuts the text into pieces or adds some of its own, and Headlight could not name them. {CHOOSE}"
+        )
+    if lost := set(kinds.values()) - {kinds[shape] for shape in calls}:
+        raise ModelError(
+            f"The {sorted(lost)[0]} attention of {title} could not be found, so what it does cannot be shown. {CHOOSE}"
+        )
+
+
+def _layers(network: nn.Module, visits: list[Visit], blocks: list[nn.Module]) -> list[nn.Module]:
+    """What stands beside the blocks in their lists, in the order in which it ran."""
+    lists = [{id(one) for one in part} for part in network.modules() if isinstance(part, (nn.ModuleList, nn.Sequential))]
+    beside = set().union(*(part for part in lists if any(id(block) in part for block in blocks)))
+    return [visit.module for visit in visits if id(visit.module) in beside]
 
 
 def _block(network: nn.Module, visits: list[Visit], kinds: tuple[str, ...], call: int) -> nn.Module:
@@ -94,7 +136,10 @@ def _block(network: nn.Module, visits: list[Visit], kinds: tuple[str, ...], call
             parent = network.get_submodule(visit.name.rpartition(".")[0])
             if len(inside) == 1 and isinstance(parent, (nn.ModuleList, nn.Sequential)):
                 return visit.module
-    raise ModelError(f"Headlight cannot find the layers of {type(network).__name__}: none of its parts repeats.")
+    raise ModelError(
+        f"The layers of {type(network).__name__} cannot be told apart: either none of its parts repeats, "
+        f"or one layer attends more than once. {CHOOSE}"
+    )
 
 
 @contextlib.contextmanager
@@ -121,39 +166,55 @@ def visiting(network: nn.Module, record: Record):
             handle.remove()
 
 
+@dataclass(frozen=True)
+class Given:
+    """What is given in the place of layers: this stream [1, position, d_model], by all layers but those that are to run."""
+
+    stream: Tensor
+    but: frozenset[int] = frozenset()
+
+
 @dataclass
 class Stream:
-    """What the blocks of a network are told and tell: installed once, inert when nobody records."""
+    """What the layers of a network are told and tell: installed once, inert when nobody records."""
 
     layout: Layout
-    shape: dict[int, int] = field(default_factory=dict)  # block -> how many values it returns; 0: a bare tensor
+    shape: dict[int, int] = field(default_factory=dict)  # layer -> how many values it returns; 0: a bare tensor
+    turned: set[int] = field(default_factory=set)  # layers whose stream is [position, batch, d_model] (FSMT, XLNet)
 
     def install(self) -> None:
-        for stack, blocks in self.layout.blocks.items():
-            for block in {id(block): block for block in blocks}.values():  # ALBERT has one block in all layers
-                block.forward = self._around(block, block.forward, stack)
+        for stack, layers in self.layout.layers.items():
+            for layer in {id(layer): layer for layer in layers}.values():  # ALBERT has one block in all layers
+                layer.forward = self._around(layer, layer.forward, stack)
 
-    def _around(self, block: nn.Module, forward: Callable, stack: str) -> Callable:
+    def _around(self, layer: nn.Module, forward: Callable, stack: str) -> Callable:
         def around(*args, **kwargs):
-            if (given := _given.get()) is not None:
-                values = self.shape[id(block)]
-                return (given,) + (None,) * (values - 1) if values else given
+            given = _given.get()
+            if given is not None and id(layer) not in given.but:
+                values = self.shape[id(layer)]
+                stream = given.stream.transpose(0, 1) if id(layer) in self.turned else given.stream
+                return (stream,) + (None,) * (values - 1) if values else stream
+            record = active()
+            if record is not None:
+                # What it is given is the stream after the one before and whatever came between (DeBERTa's convolution).
+                noted = record.hidden.setdefault(stack, [])
+                noted[-1:] = [_positions(args[0] if args else kwargs["hidden_states"])]
             out = forward(*args, **kwargs)
-            if (record := active()) is not None:
-                self.shape[id(block)] = len(out) if isinstance(out, tuple) else 0
-                stream = record.hidden.setdefault(stack, [])
-                if not stream:
-                    stream.append(_positions(args[0] if args else kwargs["hidden_states"]))
-                stream.append(_positions(out[0] if isinstance(out, tuple) else out))
+            if record is not None:
+                several = isinstance(out, (tuple, list))
+                self.shape[id(layer)], stream = (len(out), out[0]) if several else (0, out)
+                if len(stream) > 1 == stream.shape[1]:
+                    self.turned.add(id(layer))
+                noted.append(_positions(stream))
             return out
 
         return around
 
 
 @contextlib.contextmanager
-def skipping(stream: Tensor):
-    """Inside the `with` block every block gives this stream [1, position, d_model] instead of computing."""
-    token = _given.set(stream)
+def skipping(stream: Tensor, but: frozenset[int] = frozenset()):
+    """Inside the `with` block every layer gives this stream [1, position, d_model] instead of computing, but those (by id)."""
+    token = _given.set(Given(stream, but))
     try:
         yield
     finally:

@@ -64,9 +64,9 @@ def free_on(device: str) -> int:
 
     try:
         wanted = torch.device(device)
-    except RuntimeError as error:
+    except (RuntimeError, TypeError) as error:
         raise ModelError(
-            f"{quoted(device)} is not a device. There is “cpu”, and where the machine has them “cuda” and “mps”."
+            f"{quoted(str(device))} is not a device. There is “cpu”, and where the machine has them “cuda” and “mps”."
         ) from error
     if wanted.type == "cuda" and torch.cuda.is_available() and (wanted.index or 0) < torch.cuda.device_count():
         return max(torch.cuda.mem_get_info(wanted)[0] - RESERVE, 0)

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from models.errors import Cancelled, ModelError
+from models.errors import ModelError
 from models.huggingface.classes import Candidate, candidates, config_of
+from models.huggingface.confined import confined
 from models.huggingface.folder import Folder, look_at, read_json
 from models.huggingface.memory import place
-from models.huggingface.names import HubName, is_folder_name, quoted, short
-from models.huggingface.weights import Rehearsal, passing, read, rehearse
+from models.huggingface.names import HubName, is_folder_name, quoted
+from models.huggingface.trial import open_tokenizer, plainly, text_of
+from models.huggingface.weights import passing, read
 from models.progress import Progress, Report, silent
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-NO_HEAD = "This model has no language-model head, so it makes no predictions; attention and hidden states are all there."
-PERMUTED = "XLNet predicts words in a shuffled order, which is not what is shown here, so it makes no predictions."
+NO_HEAD = "This model has no language-model head, so it makes no predictions. "
+NO_HEAD += "You can still look at its attention and hidden states."
+PERMUTED = "XLNet predicts words in a shuffled order, which is not what is shown here, so you see no predictions."
 TIED = "The files name no language-model head; predictions use the input embedding, which this kind of model shares."
 
 
@@ -62,13 +62,16 @@ def open_model(name: str, device: str | None = None, report: Report = silent) ->
 def open_folder(path: Path, name: str, source: str, device: str | None, report: Report) -> Opened:
     report(Progress("prepare"))
     folder = look_at(path, name)
+    tried = confined("try_folder", path, name, report)  # before transformers sees a file of it in this process
     config = config_of(folder.config, name)
     tokenizer = open_tokenizer(folder, config, name)
-    chosen, rehearsal = choose(candidates(config, folder.config.get("architectures"), name), config, folder, name, report)
-    dtypes = [stored.dtype for stored in rehearsal.used.values()]
+    choices = candidates(config, folder.config.get("architectures"), name)
+    chosen, config = choices[tried["choice"]], text_of(config, choices[0])
+    used = {key: folder.tensors[key] for key in tried["used"]}
+    dtypes = [stored.dtype for stored in used.values()]
     check_precision(dtypes, name)
-    placement = place(name, rehearsal.elements, max(set(dtypes), key=dtypes.count), device, passing(rehearsal.used))
-    network = read(chosen.cls, config, rehearsal.used, placement, report)
+    placement = place(name, tried["elements"], max(set(dtypes), key=dtypes.count), device, passing(used))
+    network = read(chosen.cls, config, used, placement, report)
     report(Progress("prepare"))
     add_special_ids(network, folder)
     notes = notes_on(chosen, config, folder)
@@ -77,46 +80,9 @@ def open_folder(path: Path, name: str, source: str, device: str | None, report: 
     return Opened(network, tokenizer, chosen.kind, chosen.head, name, source, notes)
 
 
-def choose(
-    choices: list[Candidate], config: PreTrainedConfig, folder: Folder, name: str, report: Report
-) -> tuple[Candidate, Rehearsal]:
-    """The first class for which the files hold every weight, in its shape. Errors: ModelError when there is none."""
-    # transformers ties the head of every T5; where the config says that it has its own, it must be in the files.
-    own = folder.config.get("tie_word_embeddings") is False and getattr(config, "tie_word_embeddings", False)
-    if own and "lm_head.weight" not in folder.tensors:
-        choices = [choice for choice in choices if not choice.head]
-    tried = []
-    for choice in choices:
-        rehearsal = rehearse(choice.cls, config, folder.tensors, report)
-        # An encoder alone, of files that hold a decoder too, means that the decoder is broken.
-        cut = choice.kind == "encoder" and any(re.search(r"(^|\.)decoder\.(block|layers?)\.", key) for key in folder.tensors)
-        if not (rehearsal.missing or rehearsal.mismatched or cut):
-            return choice, rehearsal
-        if not cut:
-            tried.append(rehearsal)
-    best = min(tried, key=lambda rehearsal: len(rehearsal.missing) + len(rehearsal.mismatched))
-    if best.mismatched:
-        raise ModelError(
-            f"The weights of {quoted(name)} do not fit its config.json: {len(best.mismatched)} have another shape, "
-            f"such as {quoted(best.mismatched[0])}."
-        )
-    raise ModelError(
-        f"The files of {quoted(name)} lack {len(best.missing)} of the network’s weights, such as {quoted(best.missing[0])}."
-    )
-
-
 def check_precision(dtypes: list[str], name: str) -> None:
     if odd := sorted(set(dtypes) - {"F64", "F32", "F16", "BF16", "I64", "I32", "BOOL"}):
         raise ModelError(f"The weights of {quoted(name)} are stored as {odd[0]}, which Headlight does not open.")
-
-
-def open_tokenizer(folder: Folder, config: PreTrainedConfig, name: str) -> PreTrainedTokenizerBase:
-    from transformers import AutoTokenizer
-
-    try:
-        return AutoTokenizer.from_pretrained(folder.path, config=config, local_files_only=True, trust_remote_code=False)
-    except Exception as error:
-        raise ModelError(f"The tokenizer of {quoted(name)} could not be loaded: {short(error, 160)}") from error
 
 
 def add_special_ids(network: PreTrainedModel, folder: Folder) -> None:
@@ -136,16 +102,3 @@ def notes_on(chosen: Candidate, config: PreTrainedConfig, folder: Folder) -> tup
     said = folder.config.get("architectures")
     bare = isinstance(said, list) and said and str(said[0]).endswith("Model") and said[0] != chosen.cls.__name__
     return (TIED,) if bare and "LMHead" not in said[0] else ()
-
-
-@contextmanager
-def plainly(name: str) -> Iterator[None]:
-    """What nobody foresaw becomes a ModelError too."""
-    try:
-        yield
-    except (ModelError, Cancelled):
-        raise
-    except MemoryError as error:
-        raise ModelError(f"There was not enough memory for {quoted(name)}.") from error
-    except Exception as error:
-        raise ModelError(f"{quoted(name)} could not be opened: {short(type(error).__name__)}: {short(error, 160)}") from error

@@ -10,6 +10,7 @@ from threading import Lock
 
 from transformers import BatchEncoding, PreTrainedTokenizerBase
 
+from models.errors import panics_caught
 from models.huggingface.offsets import align, settle
 from models.tokens import SURROGATE, Token, byte_of
 
@@ -59,6 +60,7 @@ class TextTokens:
             found = self._texts[id] = self._text(id)
         return found
 
+    @panics_caught()
     def _text(self, id: int) -> tuple[str, bool]:
         piece = self._added.get(id)
         if piece is not None and id in self.special:
@@ -71,6 +73,7 @@ class TextTokens:
                 return piece, False
         return self._spelling.text(piece, added=id in self._added)
 
+    @panics_caught()
     def tokens(self, text: str, second: str | None = None) -> list[Token]:
         """The tokens of a text, or of a pair of texts, special tokens included; the ids are those of `tokenizer(text, second)`.
 
@@ -81,6 +84,7 @@ class TextTokens:
             encoding = self.tokenizer(*texts, verbose=False)
             return self._read(encoding, texts)
 
+    @panics_caught()
     def target(self, text: str) -> list[Token]:
         """The tokens of a text for the decoder of an encoder-decoder: `tokenizer(text_target=text)` without the last eos."""
         text = SURROGATE.sub("\ufffd", text)
@@ -173,7 +177,7 @@ class TextTokens:
             getattr(self.tokenizer, "_switch_to_input_mode", lambda: None)()
 
     def _separates(self) -> bool:
-        """Whether special tokens end the first text of a pair; a start token before the second (Llama) only starts anew."""
+        """Whether special tokens end the first text of a pair; a start token before the second (Llama) only starts again."""
         try:
             tokens = self.tokens("a", "a")
         except (TypeError, ValueError, NotImplementedError):

@@ -74,7 +74,7 @@ def with_mask(tokenizer: Tokenizer) -> Tokenizer:
 
 
 class Corpus:
-    """Documents as ids, shuffled and packed anew each epoch into windows for next-token training."""
+    """Documents as ids, shuffled and packed again each epoch into windows for next-token training."""
 
     def __init__(self, texts: list[str], tokenizer: Tokenizer, context: int, twice_under: int = 0):
         """twice_under: documents of fewer characters come twice an epoch (short modern ones among long old books)."""
@@ -105,14 +105,3 @@ class Corpus:
         stream = np.concatenate(self.documents)
         stream = np.pad(stream, (0, -len(stream) % self.context), constant_values=self.start).reshape(-1, self.context)
         return np.pad(stream, ((0, 0), (1, 0)), constant_values=self.start).astype(np.int64)
-
-
-def repeated_row(generator: np.random.Generator, start: int, vocabulary: int, context: int) -> tuple[np.ndarray, np.ndarray]:
-    """A row of random tokens that repeats itself, and which of its positions can be known: practice for induction heads.
-
-    Returns the ids [context + 1] and a bool mask [context + 1], True from the second round on. (Olsson et al. 2022)
-    """
-    period = int(generator.integers(max(2, context // 32), context // 2))
-    piece = generator.integers(start + 1, vocabulary, period)
-    ids = np.concatenate([[start], np.resize(piece, context)]).astype(np.int64)
-    return ids, np.arange(context + 1) > period

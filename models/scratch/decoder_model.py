@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from models.prefix import first, joined
+from models.prefix import Stamp, first, joined
 from models.recorder import recording
-from models.scratch.model import ScratchModel, ids
+from models.scratch.model import ScratchModel, stream_of
 from models.scratch.transformer import Cache, Decoder
 from models.tokens import Token
 from models.trace import Attention, Trace
@@ -20,24 +20,24 @@ class DecoderModel(ScratchModel):
     def decoder(self) -> Decoder:
         return self.network
 
-    def _trace(self, text: str, tokens: list[Token], cut: int, target: str) -> Trace:
+    def _trace(self, text: str, tokens: list[Token], cut: int, target: str, stamp: Stamp | None) -> Trace:
         read = tuple(token.id for token in tokens)
-        before, shared = self._recent.longest_shared(read)
-        trace = self._read(text, tokens, cut, before, shared)
-        self._recent.keep(read, trace)
+        before, shared = self._recent.longest_shared(stamp, read)
+        trace = self._continued(text, tokens, cut, before, shared)
+        self._recent.keep(stamp, read, trace)
         return trace
 
-    def _read(self, text: str, tokens: list[Token], cut: int, before: Trace | None, shared: int) -> Trace:
+    def _continued(self, text: str, tokens: list[Token], cut: int, before: Trace | None, shared: int) -> Trace:
         """Run the tokens after the first `shared`, and join them to what `before` knows of those."""
         calls = first(before.attention["self"]._calls, shared) if shared else []
         hidden = before.hidden["self"][:, :shared] if shared else None
+        known = before.attention["self"].beginning(shared) if shared else {}
         if shared < len(tokens):
             cache = Cache([(call.key[None], call.value[None]) for call in calls])
             with torch.inference_mode(), recording() as record:
-                self.network.hidden(ids([tokens[shared:]]), cache)
-            new = torch.stack(record.hidden["self"]).numpy()  # [layers + 1, new positions, d_model]
+                self.network.hidden(self._ids([tokens[shared:]]), cache)
+            new = stream_of(record.hidden["self"])  # [layers + 1, new positions, d_model]
             hidden = np.concatenate([hidden, new], axis=1) if shared else new
             calls = joined(calls, record.calls) if shared else record.calls
-        known = {layer: w[:, :shared, :shared] for layer, w in before.attention["self"]._known.items()} if shared else {}
         attention = Attention(tokens, tokens, calls, known, self._rotary)
         return Trace(text, tokens, {"self": attention}, {"self": hidden}, cut, self._unembed)

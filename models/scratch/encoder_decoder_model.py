@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 from torch import Tensor
 
 from models.decoding import Said, beam
-from models.prefix import Encoded
+from models.language_model import check_text
+from models.prefix import Encoded, Stamp
 from models.recorder import recording
-from models.scratch.model import ScratchModel, ids
+from models.scratch.model import ScratchModel, stream_of
 from models.scratch.transformer import MultiHeadAttention, Stack
 from models.tokens import Token
 from models.trace import Attention, Trace
@@ -20,44 +23,46 @@ class EncoderDecoderModel(ScratchModel):
 
     def tokenize(self, text: str) -> list[Token]:
         """The text's tokens, then the end."""
+        check_text(text)
         return [*self.vocabulary.body(text), self.vocabulary.sign(self.vocabulary.end, len(text))]
 
     def translate(self, text: str, width: int = 4) -> list[Said]:
-        """The answers to a text that beam search of this width finds, the best first; `text_of` spells them."""
-        memory = self._encoded(self._fitting(self.tokenize(text))[0]).out
+        """The answers to a text that beam search of this width finds, the best first, with their texts."""
+        memory = self._encoded(self._fitting(self._ending(text, self.tokenize))[0], self._recent.now()).out
 
         def following(said: list[tuple[int, ...]]) -> np.ndarray:
             with torch.inference_mode():
-                stream = self.network.hidden(torch.tensor(said), memory.expand(len(said), -1, -1))
-                return self.network.unembed(stream[:, -1]).numpy()
+                stream = self.network.hidden(torch.tensor(said, device=memory.device), memory.expand(len(said), -1, -1))
+                return self.network.unembed(stream[:, -1]).float().cpu().numpy()
 
-        return beam(following, self.vocabulary.start, self.vocabulary.end, width, self.room - 1)
+        found = beam(following, self.vocabulary.start, self.vocabulary.end, width, self.room - 1)
+        return [replace(one, text=self.text_of(one)) for one in found]
 
     def text_of(self, said: Said) -> str:
         return self.vocabulary.tokenizer.decode([id for id in said.ids if not self.is_special(id)])
 
-    def _trace(self, text: str, tokens: list[Token], cut: int, target: str) -> Trace:
-        known = self._encoded(tokens)
-        said, _ = self._fitting(self.vocabulary.tokens(target))
+    def _trace(self, text: str, tokens: list[Token], cut: int, target: str, stamp: Stamp | None) -> Trace:
+        known = self._encoded(tokens, stamp)
+        said, _ = self._fitting(self._ending(target, self.vocabulary.tokens))
         with torch.inference_mode(), recording() as record:
-            self.network.hidden(ids([said]), known.out)
+            self.network.hidden(self._ids([said]), known.out)
         attention = {
-            "encoder": Attention(tokens, tokens, known.attention._calls, rotary=self._rotary),
+            "encoder": known.attention.between(tokens, tokens),
             "decoder": Attention(said, said, record.calls[::2], rotary=self._rotary),
-            "cross": Attention(said, tokens, record.calls[1::2]),
+            "cross": Attention(said, tokens, record.calls[1::2], chooses=True),
         }
-        hidden = {"encoder": known.hidden, "decoder": torch.stack(record.hidden["decoder"]).numpy()}
+        hidden = {"encoder": known.hidden, "decoder": stream_of(record.hidden["decoder"])}
         return Trace(text, tokens, attention, hidden, cut, self._unembed, said)
 
-    def _encoded(self, tokens: list[Token]) -> Encoded:
+    def _encoded(self, tokens: list[Token], stamp: Stamp | None) -> Encoded:
         read = tuple(token.id for token in tokens)
-        known = self._recent.get(read)
+        known = self._recent.get(stamp, read)
         if known is None:
             with torch.inference_mode(), recording() as record:
-                out = self.network.encode(ids([tokens]))
-            hidden = torch.stack(record.hidden["encoder"]).numpy()  # [layers + 1, position, d_model]
+                out = self.network.encode(self._ids([tokens]))
+            hidden = stream_of(record.hidden["encoder"])  # [layers + 1, position, d_model]
             known = Encoded(Attention(tokens, tokens, record.calls, rotary=self._rotary), hidden, out)
-            self._recent.keep(read, known)
+            self._recent.keep(stamp, read, known)
         return known
 
     @property

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import torch
 
+from models.prefix import Stamp
 from models.recorder import recording
-from models.scratch.model import ScratchModel, ids
+from models.scratch.model import ScratchModel, stream_of
 from models.tokens import Token
 from models.trace import Attention, Trace
 
 
 class EncoderModel(ScratchModel):
-    """An encoder of our own with its tokenizer. Every position sees all, so a changed text is read anew."""
+    """An encoder of our own with its tokenizer. Every position sees all, so a changed text is read again."""
 
-    def _trace(self, text: str, tokens: list[Token], cut: int, target: str) -> Trace:
+    def _trace(self, text: str, tokens: list[Token], cut: int, target: str, stamp: Stamp | None) -> Trace:
         with torch.inference_mode(), recording() as record:
-            self.network.hidden(ids([tokens]))
+            self.network.hidden(self._ids([tokens]))
         attention = Attention(tokens, tokens, record.calls, rotary=self._rotary)
-        hidden = torch.stack(record.hidden["self"]).numpy()  # [layers + 1, position, d_model]
+        hidden = stream_of(record.hidden["self"])  # [layers + 1, position, d_model]
         return Trace(text, tokens, {"self": attention}, {"self": hidden}, cut, self._unembed)

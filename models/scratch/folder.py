@@ -10,7 +10,7 @@ from safetensors.torch import load_model, save_file
 from tokenizers import Tokenizer
 from torch import nn
 
-from models.errors import ModelError
+from models.errors import ModelError, panics_caught
 from models.huggingface.names import quoted, short
 from models.scratch.config import TransformerConfig
 from models.scratch.decoder_model import DecoderModel
@@ -34,7 +34,8 @@ def from_folder(folder: Path, name: str = "") -> ScratchModel:
     name: what it is called, if not as its folder. Errors: ModelError for files that do not fit together.
     """
     try:
-        return _opened(folder, name)
+        with panics_caught():
+            return _opened(folder, name)
     except Exception as error:  # of JSON, safetensors, tokenizers and torch, each of its own kind
         raise ModelError(
             f"The folder {quoted(folder.name)} holds no transformer of ours that can be read: {short(error, 200)}"
@@ -52,6 +53,8 @@ def _opened(folder: Path, name: str) -> ScratchModel:
         raise ValueError(f"its config asks for {needed:,} parameters, and the file of weights has {there:,} bytes.")
     network.to_empty(device="cpu")
     load_model(network, folder / "model.safetensors")
+    if not all(bool(torch.isfinite(one).all()) for one in network.parameters()):
+        raise ValueError("some of its weights are not numbers (NaN or infinite).")
     for part in network.modules():
         if isinstance(part, NoPositions):
             part.reset()  # what follows from the config is not in the file

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from models.recorder import recording
+from models.repeats import share_on, what_followed
 from models.scratch.config import TransformerConfig
 from models.scratch.corpus import byte_tokenizer
 from models.scratch.folder import write_weights
@@ -69,11 +70,12 @@ class Budget:
 @dataclass(frozen=True, eq=False)
 class Snapshot:
     """The model at one step, on examples that it does not learn from. accuracy: share of the answers' characters that it holds
-    likeliest; loss: nats of each of them, in the mean.
+    likeliest; loss: nats of each of them, on average.
 
     attention: float16 [layers, heads, query, key], on the first example; entropy: float32 [layers, heads], nats, the mean over
-    its queries. previous, induction: float32 [layers, heads], mean weight on the token before, and on what followed the token's
-    last copy. said: the bytes that it holds likeliest where the answer of the first example stands.
+    its queries after the first, which has no choice. previous, induction: float32 [layers, heads], mean weight on the token
+    before, and on what followed earlier copies of the token, as `looked` has them. said: the bytes that it holds likeliest where
+    the answer of the first example stands.
     """
 
     step: int
@@ -248,8 +250,8 @@ class Training:
             self.network.load_state_dict(self._good)
         return self._end(
             "diverged",
-            f"At step {self.step} the loss was no number any more: the learning rate {self.budget.rate:g} is too high. The "
-            f"weights of step {self.snapshots[-1].step} are kept. Begin again with a lower one.",
+            f"At step {self.step} the loss was no longer a number, because the learning rate {self.budget.rate:g} is too high. "
+            f"The weights of step {self.snapshots[-1].step} are kept. Start again with a lower one.",
         )
 
     def _end(self, state: str, says: str) -> bool:
@@ -271,7 +273,7 @@ class Training:
         loss = smoothed_loss(logits, torch.from_numpy(np.where(known, ids, IGNORED))).item()
         said = logits[..., :START].argmax(-1).numpy()  # the start is never said
         attention = np.stack([call.weights().numpy() for call in record.calls])  # [layers, heads, query, key]
-        entropy = -(attention * np.log(np.where(attention > 0, attention, 1))).sum(-1).mean(-1)
+        entropy = -(attention * np.log(np.where(attention > 0, attention, 1))).sum(-1)[..., 1:].mean(-1)
         looks = looked(attention, self.read)
         self.snapshots.append(
             Snapshot(
@@ -309,20 +311,15 @@ def bytes_needed(config: TransformerConfig, parameters: int, rows: int, length: 
 
 
 def inputs(codes: np.ndarray) -> Tensor:
-    """What the model reads to foresee each byte of `codes` [rows, length]: the start token, then all but the last."""
+    """What the model reads to predict each byte of `codes` [rows, length]: the start token, then all but the last."""
     return torch.from_numpy(np.concatenate([np.full((len(codes), 1), START), codes[:, :-1]], axis=1))
 
 
 def looked(attention: np.ndarray, tokens: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Mean weight of each head on the token before, and on what followed the last copy of the token: 2 x float32 [layers, heads].
+    """Mean weight of each head on the token before, and on what followed earlier copies: 2 x float32 [layers, heads].
 
-    attention: [layers, heads, query, key] between `tokens`. NaN where none comes again.
+    attention: [layers, heads, query, key] between `tokens`. Over the queries that have such a key (`models.repeats`); NaN where
+    none has.
     """
-    previous = np.diagonal(attention, -1, axis1=2, axis2=3).mean(-1)
-    induced = []
-    for query, token in enumerate(tokens):
-        earlier = [place for place in range(query) if tokens[place] == token]
-        if earlier:
-            induced.append(attention[:, :, query, earlier[-1] + 1])
-    induction = np.mean(induced, axis=0) if induced else np.full(previous.shape, np.nan)
-    return previous.astype(np.float32), np.asarray(induction, dtype=np.float32)
+    before = np.eye(len(tokens), k=-1, dtype=bool)
+    return tuple(share_on(attention, where).astype(np.float32) for where in (before, what_followed(tokens)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from random import Random
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -42,7 +43,7 @@ def strided(queries: int, keys: int, stride: int, device: torch.device | None = 
 
 
 def random(queries: int, keys: int, count: int, future: bool = False, device: torch.device | None = None) -> Tensor:
-    """`count` keys for each query by chance, the same at every reading, and itself: bool [query, key].
+    """`count` keys for each query at random, the same at every reading, and itself: bool [query, key].
 
     They are drawn from what comes before it; where the future may be seen, who is drawn looks back at who drew.
     Source: Zaheer et al. 2020, "Big Bird: Transformers for Longer Sequences".
@@ -87,6 +88,42 @@ def pattern(
     for part in mixes.get(config.pattern, (config.pattern,)):
         found = parts[part]() if found is None else found | parts[part]()
     return found
+
+
+def pairs(config: TransformerConfig, length: int, future: bool = False) -> int:
+    """How many pairs of a query and a key `mask` lets meet in a text of so many tokens, counted without building it.
+
+    Where keys are drawn at random, each query is asked once.
+    """
+    if config.pattern == "full":
+        earlier = length * (length - 1) // 2
+    elif config.pattern in ("random", "bigbird"):
+        earlier = int(_drawn_before(config, length).sum())
+    elif config.pattern == "strided":
+        every, rest = divmod(length, config.window)  # Σ ⌊q / stride⌋ over the queries q
+        earlier = _nearest(config.window - 1, length) + config.window * every * (every - 1) // 2 + rest * every
+    else:
+        reach = {"window": config.window - 1, "global": config.global_tokens}
+        earlier = _nearest(reach.get(config.pattern, sum(reach.values())), length)
+    return length + earlier * (2 if future else 1)  # every pattern is the same to both sides
+
+
+def _nearest(count: int, length: int) -> int:
+    """Σ min(q, count) over the queries q below `length`."""
+    count = min(count, length)
+    return count * (count - 1) // 2 + count * (length - count)
+
+
+def _drawn_before(config: TransformerConfig, length: int) -> np.ndarray:
+    """How many keys before it each query sees, where some are random: int [query]."""
+    near, first = (config.window - 1, config.global_tokens) if config.pattern == "bigbird" else (0, 0)
+    return _seen_before(config.random_keys, near, first, 1 << (length - 1).bit_length())[:length]
+
+
+@lru_cache(maxsize=16)
+def _seen_before(count: int, near: int, first: int, length: int) -> np.ndarray:
+    """Of queries below `length`: all of the `near` keys before it, of the `first` of the text, and of what it has drawn."""
+    return np.array([min(q, near + first) + sum(first <= key < q - near for key in drawn(q, count)) for q in range(length)])
 
 
 def mask(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -11,8 +11,9 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from models.gradients import Gradients, gradients
-from models.language_model import LanguageModel, ModelInfo
-from models.prefix import Recent
+from models.language_model import LanguageModel, ModelInfo, check_text
+from models.long import beginning, moved
+from models.prefix import Recent, Stamp
 from models.recorder import recording
 from models.rotary import Rotary
 from models.scratch.corpus import END, MASK, START
@@ -44,9 +45,10 @@ class ScratchModel(LanguageModel):
             decoder_heads=config.heads if both else 0,
             mask=MASK if config.kind == "encoder" else "",
         )
-        self._recent = Recent()
+        self._recent = Recent(self.network)
 
     def tokenize(self, text: str) -> list[Token]:
+        check_text(text)
         return self.vocabulary.tokens(text)
 
     def token_text(self, id: int) -> str:
@@ -55,39 +57,47 @@ class ScratchModel(LanguageModel):
     def is_special(self, id: int) -> bool:
         return id in self.vocabulary.special
 
-    def trace(self, text: str, target: str = "", edits: Sequence = ()) -> Trace:
+    def forget(self) -> None:
+        self._recent.forget()
+
+    def _read(self, text: str, target: str, remember: bool) -> Trace:
         if target and self.info.kind != "encoder-decoder":
             raise ValueError(f"{self.info.name} reads one text at a time. Leave the second one empty.")
-        if edits:
-            raise ValueError(f"{self.info.name} cannot be edited yet.")
-        tokens, cut = self._fitting(self.tokenize(text))
-        return self._trace(text, tokens, cut, target)
+        tokens, cut = self._fitting(self._ending(text, self.tokenize))
+        return self._trace(text, tokens, cut, target, self._recent.now(remember))
 
     def gradients(self, trace: Trace, position: int, token: int) -> dict[str, Gradients]:
         if not -len(trace.read) <= position < len(trace.read):
             raise ValueError(f"There is no position {position} in {len(trace.read)} tokens.")
         with torch.enable_grad(), recording(outs=True) as record:
-            stream = self._stream(ids([trace.tokens]), ids([trace.target]))
+            stream = self._stream(self._ids([trace.tokens]), self._ids([trace.target]))
             logits = self.network.unembed(stream[0, position])
             return gradients(logits[token], self._by_kind(record.calls), self._by_kind(record.outs))
 
     def logits_of(self, texts: Sequence[Sequence[Token]], position: int = -1, target: Sequence[Token] = ()) -> np.ndarray:
         with torch.inference_mode():
-            stream = self._stream(ids(texts), ids([target] * len(texts)))
-            return self.network.unembed(stream[:, position]).numpy()
+            stream = self._stream(self._ids(texts), self._ids([target] * len(texts)))
+            return self.network.unembed(stream[:, position]).float().cpu().numpy()
 
     def output_weights(self, kind: str, layer: int) -> np.ndarray:
         output = self._attention(kind, layer).output.weight  # [d_model, heads · d_head]
-        return output.T.unflatten(0, (self.info.heads, -1)).float().numpy()  # [heads, d_head, d_model]
+        return output.T.unflatten(0, (self.info.heads, -1)).float().cpu().numpy()  # [heads, d_head, d_model]
+
+    def way_out(self, rows: Tensor) -> Tensor:
+        return self.network.unembed(rows)
+
+    def way_out_formula(self, stream: str = "h") -> str:
+        transform = self.network.config.head_transform
+        return f"W_U · t(norm({stream})) + b" if transform else f"W_U · norm({stream})"
 
     def embedding(self, ids: Sequence[int] | slice = slice(None)) -> np.ndarray:
-        return self._stack.embedding.weight[ids].numpy()
+        return self._stack.embedding.weight[ids].float().cpu().numpy()
 
     # What differs between the kinds
 
     @abstractmethod
-    def _trace(self, text: str, tokens: list[Token], cut: int, target: str) -> Trace:
-        """Read tokens that fit."""
+    def _trace(self, text: str, tokens: list[Token], cut: int, target: str, stamp: Stamp | None) -> Trace:
+        """Read tokens that fit. stamp: what `Recent` goes by."""
 
     @property
     def _stack(self) -> Stack:
@@ -107,6 +117,11 @@ class ScratchModel(LanguageModel):
 
     # What they share
 
+    def _ending(self, text: str, tokens_of: Callable[[str], list[Token]]) -> list[Token]:
+        """The tokens of a text, or of as much of its end as is more than what fits."""
+        start = beginning(tokens_of, text, self.room)
+        return moved(tokens_of(text[start:]), start)
+
     def _fitting(self, tokens: list[Token]) -> tuple[list[Token], int]:
         """What fits in the context, the start token kept; and how many characters at the left do not."""
         too_many = len(tokens) - self.room
@@ -119,14 +134,20 @@ class ScratchModel(LanguageModel):
     def _rotary(self, layer: int) -> Rotary | None:
         if self._stack.config.positions != "rotary":
             return None
-        cos, sin = self._stack.positions.turns[:, 1].double().numpy()  # of one step
+        cos, sin = self._stack.positions.turns[:, 1].double().cpu().numpy()  # of one step
         return Rotary(np.arctan2(sin, cos))
 
     def _unembed(self, hidden: np.ndarray) -> np.ndarray:
+        weight = self._stack.embedding.weight
         with torch.inference_mode():
-            return self.network.unembed(torch.from_numpy(hidden)).numpy()
+            return self.network.unembed(torch.from_numpy(hidden).to(weight.device, weight.dtype)).float().cpu().numpy()
+
+    def _ids(self, texts: Sequence[Sequence[Token]]) -> Tensor:
+        """The ids of texts that are equally long: int64 [text, position]."""
+        ids = [[token.id for token in text] for text in texts]
+        return torch.tensor(ids, dtype=torch.long, device=self._stack.embedding.weight.device)
 
 
-def ids(texts: Sequence[Sequence[Token]]) -> Tensor:
-    """The ids of texts that are equally long: int64 [text, position]."""
-    return torch.tensor([[token.id for token in text] for text in texts], dtype=torch.long)
+def stream_of(recorded: list[Tensor]) -> np.ndarray:
+    """The residual stream of a stack of blocks as it was recorded: float32 [layers + 1, position, d_model]."""
+    return torch.stack(recorded).float().cpu().numpy()

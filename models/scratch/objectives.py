@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +18,12 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from models.scratch.config import TransformerConfig
-from models.scratch.corpus import END, MASK, START, Corpus, documents, pairs, repeated_row, train_tokenizer, with_mask
+from models.scratch.corpus import END, MASK, START, Corpus, documents, pairs, train_tokenizer, with_mask
+from models.scratch.losses import IGNORED, NONE, token_loss
+from models.scratch.names import HELD_OUT_NAMES, Names
 from models.scratch.recipe import Recipe, Schedule
+from models.scratch.repetition import continued, repeated_row, said_before, texts_of, word_ids
 
-IGNORED = -100  # as a target: a position that is not predicted
 Batch = tuple[Tensor, ...]
 
 
@@ -46,6 +49,10 @@ class Objective(ABC):
         """How many tokens of a batch are read."""
         return batch[0].numel()
 
+    def prepare(self, model: nn.Module, step: int, *batch: Tensor) -> Batch:
+        """The batch, with what only the model as it is at this step can add to it."""
+        return batch
+
     @abstractmethod
     def loss(self, model: nn.Module, *batch: Tensor) -> Tensor:
         """Mean loss of a batch, in nats a prediction."""
@@ -67,6 +74,7 @@ class NextToken(Objective):
         self.corpus = Corpus(documents(data / "english_train.txt"), tokenizer, config.context, recipe.twice_under)
         self.valid = Corpus(documents(data / "english_valid.txt"), tokenizer, config.context)
         self.bytes = self.valid.bytes
+        self.pools = np.arange(self.start + 1, config.vocabulary), word_ids(tokenizer)
 
     @classmethod
     def tokenizer(cls, data: Path, vocabulary: int, weights: Path) -> Tokenizer:
@@ -79,15 +87,39 @@ class NextToken(Objective):
             ids = np.stack([next(rows) for _ in range(self.recipe.batch)])
             known = ids != self.start
             generator = np.random.default_rng([self.recipe.seed, step])
-            if step < schedule.decay_from:
-                for row in np.flatnonzero(generator.random(self.recipe.batch) < self.recipe.repeats):
-                    ids[row], known[row] = repeated_row(generator, self.start, self.config.vocabulary, self.config.context)
+            repeats = 0.0 if self.continues(step) else self.recipe.repeats
+            for row in np.flatnonzero(generator.random(self.recipe.batch) < repeats):
+                pool = self.pools[int(generator.integers(2))]
+                ids[row], known[row] = repeated_row(generator, self.start, pool, self.config.context)
             yield torch.from_numpy(ids), torch.from_numpy(known)
             step += 1
 
-    def loss(self, model: nn.Module, ids: Tensor, known: Tensor) -> Tensor:
-        """Over the positions that `known` [batch, context + 1] marks as predictable."""
-        return cross_entropy(model(ids[:, :-1]), ids[:, 1:].masked_fill(~known[:, 1:], IGNORED), self.recipe.smoothing)
+    def continues(self, step: int) -> bool:
+        """Whether the model learns from its own continuations at this step."""
+        return np.random.default_rng([self.recipe.seed, step, 1]).random() < self.recipe.own
+
+    def prepare(self, model: nn.Module, step: int, ids: Tensor, known: Tensor) -> Batch:
+        """At some steps, the model's own continuations of the rows' beginnings, two short ones a row, and what they repeat."""
+        if not self.continues(step):
+            return ids, known, torch.zeros_like(known)
+        generator = np.random.default_rng([self.recipe.seed, step, 2])
+        half = self.config.context // 2
+        prompts = torch.cat([ids[:, :half], ids[:, half : 2 * half]])
+        prompts[:, 0] = self.start
+        prompt = int(generator.integers(max(2, half // 16), half // 2))
+        said = continued(model, prompts[:, :prompt], half)
+        again = said_before(said, prompt)
+        rows, repeated = (torch.cat([*one.chunk(2), known[:, :1]], 1) for one in (said, again))
+        rows[:, -1] = self.start
+        repeated[:, -1] = False
+        return rows, torch.zeros_like(known), repeated
+
+    def loss(self, model: nn.Module, ids: Tensor, known: Tensor, repeated: Tensor) -> Tensor:
+        """Over the positions that `known` [batch, context + 1] marks as predictable, and against those marked as `repeated`."""
+        x = model.final_norm(model.hidden(ids[:, :-1])).flatten(0, 1)  # [batch · context, d_model]
+        targets = ids[:, 1:].flatten()
+        avoided = targets.masked_fill(~repeated[:, 1:].flatten(), NONE)[:, None]
+        return token_loss(x, model.embedding.weight, targets.masked_fill(~known[:, 1:].flatten(), IGNORED), avoided)
 
     def held_out(self, model: nn.Module, every: int = 1) -> tuple[float, int]:
         rows = self.valid.windows()[::every]
@@ -97,19 +129,26 @@ class NextToken(Objective):
 
 
 class MaskedTokens(Objective):
-    """An encoder finds the tokens that were hidden (Devlin et al. 2019): of those chosen, 80 % become the mask, 10 % any token.
+    """An encoder finds the tokens that were hidden (Devlin et al. 2019).
 
-    The windows of a step are the context long, or a half, a quarter or an eighth of it, as many tokens in all: what people type
-    is short.
+    The windows of a step are the context long, or a part of it that the recipe names, as many tokens in all: what people type is
+    short. Where the recipe says so, it unlearns words that the sentence has already (Welleck et al. 2020).
     """
 
     unit = "masked token"
+    COMMON = 200  # tokens, from the most frequent on, that any sentence may repeat
+    NEAR = 24  # tokens to each side in which the words of the same sentence are looked for
 
     def __init__(self, data: Path, tokenizer: Tokenizer, config: TransformerConfig, recipe: Recipe):
         super().__init__(data, tokenizer, config, recipe)
         self.mask = tokenizer.token_to_id(MASK)
         self.corpus = Corpus(documents(data / "english_train.txt"), tokenizer, config.context, recipe.twice_under)
         self.valid = Corpus(documents(data / "english_valid.txt"), tokenizer, config.context)
+        counts = np.bincount(np.concatenate(self.corpus.documents), minlength=config.vocabulary)
+        self.seldom = np.zeros(config.vocabulary, dtype=bool)  # words that a sentence has once, as a rule
+        self.seldom[word_ids(tokenizer)] = True
+        self.seldom[np.argsort(-counts, kind="stable")[: self.COMMON]] = False
+        self.ends = np.array([any(sign in text for sign in ".!?;") for text in texts_of(tokenizer)])
 
     @classmethod
     def tokenizer(cls, data: Path, vocabulary: int, weights: Path) -> Tokenizer:
@@ -139,9 +178,10 @@ class MaskedTokens(Objective):
         while True:
             generator = np.random.default_rng([self.recipe.seed, step])
             text = np.stack([next(rows) for _ in range(self.recipe.batch)])[:, 1:]
-            shorter = text.reshape(-1, self.config.context // 2 ** int(generator.integers(4)))
+            shorter = text.reshape(-1, self.config.context // self.recipe.cuts[int(generator.integers(len(self.recipe.cuts)))])
             shorter[:, 0] = self.start
-            yield tuple(map(torch.from_numpy, self.hide(shorter, generator)))
+            hidden, places, tokens = self.hide(shorter, generator)
+            yield tuple(map(torch.from_numpy, (hidden, places, tokens, self.said(shorter, hidden, places))))
             step += 1
 
     def hide(self, ids: np.ndarray, generator: np.random.Generator, always: bool = False) -> tuple[np.ndarray, ...]:
@@ -152,16 +192,35 @@ class MaskedTokens(Objective):
         places = np.sort(np.argpartition(order, count)[:count])
         tokens = flat[places]
         dice = generator.random(count)
-        hidden = np.where(dice < 0.1, generator.integers(self.start + 1, self.mask, count), tokens)
-        flat[places] = self.mask if always else np.where(dice < 0.2, hidden, self.mask)
+        others = 1 - self.recipe.masks
+        hidden = np.where(dice < others / 2, generator.integers(self.start + 1, self.mask, count), tokens)
+        flat[places] = self.mask if always else np.where(dice < others, hidden, self.mask)
         return flat.reshape(ids.shape), places, tokens
 
-    def loss(self, model: nn.Module, ids: Tensor, places: Tensor, tokens: Tensor) -> Tensor:
-        return cross_entropy(self.logits(model, ids, places), tokens, self.recipe.smoothing)
+    def said(self, text: np.ndarray, hidden: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """The seldom words of its sentence that can be seen from each place, but for the right one: [chosen, most], each once.
 
-    def logits(self, model: nn.Module, ids: Tensor, places: Tensor) -> Tensor:
-        """Of the chosen places alone: the others are not predicted."""
-        return model.unembed(model.hidden(ids).flatten(0, 1)[places])  # [chosen, vocabulary]
+        text and hidden: ids [rows, positions], before and after tokens were hidden; NONE where there is no more of them.
+        """
+        rows, columns = np.divmod(places, text.shape[1])
+        sentence = np.cumsum(self.ends[text], axis=1) - self.ends[text]  # [rows, positions]: which one a token is in
+        near = columns[:, None] + np.delete(np.arange(-self.NEAR, self.NEAR + 1), self.NEAR)
+        inside = (near >= 0) & (near < text.shape[1])
+        near = near.clip(0, text.shape[1] - 1)
+        found = hidden[rows[:, None], near]
+        inside &= sentence[rows[:, None], near] == sentence[rows, columns][:, None]
+        found = np.where(inside & self.seldom[found] & (found != text[rows, columns][:, None]), found, NONE)
+        found = np.sort(found, axis=1)
+        found[:, 1:][found[:, 1:] == found[:, :-1]] = NONE
+        return found
+
+    def loss(self, model: nn.Module, ids: Tensor, places: Tensor, tokens: Tensor, said: Tensor) -> Tensor:
+        x = model.final_norm(self.chosen(model, ids, places))
+        return token_loss(x, model.embedding.weight, tokens, said if self.recipe.again else None, self.recipe.again)
+
+    def chosen(self, model: nn.Module, ids: Tensor, places: Tensor) -> Tensor:
+        """The stream at the chosen places alone, for the others are not predicted: [chosen, d_model]."""
+        return model.hidden(ids).flatten(0, 1)[places]
 
     def held_out(self, model: nn.Module, every: int = 1) -> tuple[float, int]:
         """All chosen tokens are masked here, as they are where somebody uses the model."""
@@ -172,7 +231,7 @@ class MaskedTokens(Objective):
             for number, part in enumerate(parts(rows, 32)):
                 hidden = self.hide(part.numpy(), np.random.default_rng([1, number]), always=True)
                 ids, places, tokens = (torch.from_numpy(one).to(device_of(model)) for one in hidden)
-                yield self.logits(model, ids, places), tokens.masked_fill(tokens == self.start, IGNORED)
+                yield model.unembed(self.chosen(model, ids, places)), tokens.masked_fill(tokens == self.start, IGNORED)
 
         return summed(answers())
 
@@ -180,13 +239,15 @@ class MaskedTokens(Objective):
 class Translation(Objective):
     """An encoder-decoder says a sentence again in another language (Sutskever et al. 2014; Vaswani et al. 2017).
 
-    A batch holds sources of one length, and targets of about one, so that almost nothing in it is padding.
+    A batch holds sources of one length, and targets of about one, so that almost nothing in it is padding. Each epoch, the names
+    of some pairs become others, so that names are copied and not known.
     """
 
     def __init__(self, data: Path, tokenizer: Tokenizer, config: TransformerConfig, recipe: Recipe):
         super().__init__(data, tokenizer, config, recipe)
         self.end = tokenizer.token_to_id(END)
-        self.train = self.encoded(pairs(data / "pairs_train.tsv"), tokenizer)
+        self.texts, self.vocabulary = pairs(data / "pairs_train.tsv"), tokenizer
+        self.train = self.encoded(self.texts, tokenizer)
         self.valid = self.encoded(pairs(data / "pairs_valid.tsv"), tokenizer)
 
     @classmethod
@@ -216,11 +277,22 @@ class Translation(Objective):
         passed = 0
         for epoch in range(2**31):
             generator = np.random.default_rng([self.recipe.seed, epoch])
-            batches = self.grouped(self.train, generator)
+            rows = self.train + self.encoded(self.renamed(generator), self.vocabulary)
+            batches = self.grouped(rows, generator)
             for number in generator.permutation(len(batches)):
                 if passed >= step:
-                    yield self.padded([self.train[i] for i in batches[number]])
+                    yield self.padded([rows[i] for i in batches[number]])
                 passed += 1
+
+    @cached_property
+    def names(self) -> Names:
+        return Names(HELD_OUT_NAMES.read_text(encoding="utf-8").split())
+
+    def renamed(self, generator: np.random.Generator) -> list[tuple[str, str]]:
+        """What an epoch has beside the pairs themselves: pairs with other names, places and numbers."""
+        if not self.recipe.names:
+            return []
+        return self.names.variants(self.texts, self.recipe.names, generator)
 
     def tokens(self, batch: Batch) -> int:
         return batch[0].numel() + int((batch[1][:, :-1] != IGNORED).sum())

@@ -83,10 +83,10 @@ class Rotary(NoPositions):
 
 
 class ALiBi(NoPositions):
-    """Each head takes its own slope times the distance off the score: near tokens count more, and no position is learned.
+    """Each head adds −slope × distance to the score, with a slope of its own: near tokens count more, and no position is learned.
 
-    The slopes of n heads are 2^(-8 / n), 2^(-16 / n), …, 2^-8 where n is a power of two; of other n, those of the next lower
-    power and every second of the next higher one. In an encoder the distance counts to both sides.
+    The slopes of n heads are 2^(-8 (h + 1) / n) for h = 0, 1, …, n - 1 where n is a power of two; of other n, those of the next
+    lower power and every second of the next higher one. In an encoder the distance counts to both sides.
     Source: Press, Smith and Lewis 2022, "Train Short, Test Long: Attention with Linear Biases".
     """
 

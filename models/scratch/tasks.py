@@ -65,7 +65,7 @@ def repeat(length: int = 40, alphabet: str = LETTERS) -> Task:
 
     if not 8 <= length <= 2 * len(alphabet):
         raise ValueError(f"Repeated letters take from 8 to {2 * len(alphabet)} characters; {length} were asked for.")
-    return Task("repeat", "Letters come again: find what followed last time.", length, make)
+    return Task("repeat", "The letters come again. Find what followed last time.", length, make)
 
 
 def dates() -> Task:
@@ -79,21 +79,21 @@ def dates() -> Task:
 
 
 def text(typed: str, length: int = 48) -> Task:
-    """Stretches of a text that somebody typed, in which every byte of its UTF-8 is to be foreseen.
+    """Stretches of a text that somebody typed, in which every byte of its UTF-8 is to be predicted.
 
     Errors: ValueError when the text is shorter than a stretch.
     """
     codes = typed.encode("utf-8", "replace").decode("latin-1")
     if len(codes) < length:
         raise ValueError(
-            f"To learn from your text takes at least {length} characters; this one has {len(typed)}. Type more, or choose a task."
+            f"Learning from your text takes at least {length} characters; it has {len(typed)}. Type more, or choose another task."
         )
 
     def make(generator: np.random.Generator) -> tuple[str, str]:
         start = int(generator.integers(len(codes) - length + 1))
         return codes[start], codes[start + 1 : start + length]
 
-    return Task("text", "Foresee the next character of your text.", length, make, fresh=False)
+    return Task("text", "Predict the next character of your text.", length, make, fresh=False)
 
 
 def _turned(name: str, says: str, length: int, turn: Callable) -> Task:

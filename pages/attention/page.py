@@ -48,6 +48,8 @@ def in_words(model, trace, kind: str, view: str, layer: int, head: int, seen: Sc
     attention = trace.attention[kind]
     st.markdown("##### In words")
     say(HERE, f"view {view}")
+    if kind == "cross":
+        say(HERE, "rows cross")
     summary(model, trace, kind, layer, head)
     if not seen.whole:
         say(HERE, "all tokens")
@@ -88,4 +90,4 @@ def draw(model, trace) -> None:
 
 pick.side_bar(picker.in_use())
 scope.side_bar()
-shell.live(draw)
+shell.live(HERE, draw)

@@ -24,12 +24,12 @@ DEFAULTS = {one.name: one.default for one in fields(TransformerConfig)}
 NAMES = {
     "kind": "Stacks", "layers": "Layers", "d_model": "Width (d_model)", "heads": "Heads", "kv_heads": "Key heads (0: all)",
     "d_ff": "Feed-forward (d_ff)", "vocabulary": "Vocabulary", "context": "Context", "positions": "Positions", "norm": "Norm",
-    "norm_place": "Norm stands", "feedforward": "Activation", "experts": "Experts", "experts_used": "Used by a token",
+    "norm_place": "Place of the norm", "feedforward": "Activation", "experts": "Experts", "experts_used": "Experts a token",
     "score": "Score", "temperature": "Temperature", "computed": "Computed", "features": "Features", "pattern": "Pattern",
     "window": "Window", "random_keys": "Random keys", "global_tokens": "Global tokens", "qk_norm": "Normalise q and k",
-    "bias": "Biases", "tied": "Unembedding tied", "embedding_norm": "Norm after the embedding",
+    "bias": "Biases", "tied": "Tied unembedding", "embedding_norm": "Norm after the embedding",
     "head_transform": "Layer before the unembedding", "embedding_scale": "Embeddings times √d_model",
-    "initialisation": "Begins as",
+    "initialisation": "Initialisation",
 }  # fmt: skip
 CHOICES = {
     "kind": KINDS, "positions": POSITIONS, "norm": NORMS, "norm_place": PLACES, "feedforward": FEEDFORWARDS, "score": SCORES,
@@ -69,6 +69,8 @@ def config() -> TransformerConfig:
 
 def _widget(name: str):
     key, default, title = f"build-{name}", DEFAULTS[name], NAMES[name]
+    if state.level() == "beginner":
+        title = title.removesuffix(" (d_model)")
     if name in CHOICES:
         return st.selectbox(title, CHOICES[name], CHOICES[name].index(default), key=key, bind="query-params")
     if isinstance(default, bool):

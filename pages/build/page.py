@@ -1,4 +1,4 @@
-"""Page "Build": a transformer put together by its parts, drawn, reckoned and measured on the text that is typed."""
+"""Page "Build": a transformer put together by its parts, drawn, calculated and measured on the text that is typed."""
 
 from pathlib import Path
 
@@ -33,10 +33,10 @@ def draw(model, trace) -> None:
     with right:
         look = chosen("build", tuple(PARTS), "the part", SIMPLE if state.level() == "beginner" else None)
         if config is None:
-            st.info("These parts do not fit together yet: the sentence beside says which.")
+            st.info("These parts do not fit together yet. The sentence beside says why.")
             return
         with picture(f"The part “{look}”"):
             PARTS[look](HERE, config, len(trace.tokens), len(trace.target) or len(trace.tokens))
 
 
-shell.live(draw)
+shell.live(HERE, draw)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +19,23 @@ from ui import jobs, state
 from ui.show import show
 from ui.words import say
 from viz import build
-from viz.architecture import architecture
 from viz.heatmap import heatmap
+from viz.views.architecture import architecture
 
 LARGEST = 100_000_000  # parameters that are built here, to be measured
+SCORES = "self-attention: scores"
+ADDED = {"title": "The numbers that each position adds", "says": "How alike two positions are", "unit": "how alike"}
+BIASED = {"values": None, "says": "What is added to the score", "unit": "added"}
+PLAIN = {  # what a beginner sees of `encoding`: names without formulas, and no map of angles or of scores
+    "sinusoidal": ADDED, "learned": ADDED, "alibi": BIASED, "relative": BIASED,
+    "rotary": {"values": None, "says": "How well two equal tokens match", "unit": "1: as well as at the same place"},
+}  # fmt: skip
+SIMPLY = {  # the parts of the costs as a beginner meets them in the diagram
+    "self-attention: q, k, v, output": "attention: what it prepares and passes on",
+    "self-attention: scores": "attention: looking back",
+    "cross-attention: q, k, v, output": "attention to the text: what it prepares and passes on",
+    "cross-attention: scores": "attention to the text: looking", "norms": "evening out", "unembedding": "answer",
+}  # fmt: skip
 SEEN = 64  # positions of a picture of masks, at the most
 CHART = {"displaylogo": False}
 OF = {"parameters": "parameters", "operations": "flops", "activations": "activations"}  # as people say, as `analysis.cost` does
@@ -28,7 +43,7 @@ OF = {"parameters": "parameters", "operations": "flops", "activations": "activat
 
 def diagram(here: Path, config: TransformerConfig, n: int, m: int) -> None:
     say(here, "architecture", tokens=n)
-    show(architecture(plan.columns(config, n, m)), "architecture")
+    show(architecture(plan.columns(config, n, m, plan.plain_stack if state.level() == "beginner" else None)), "architecture")
 
 
 def costs(here: Path, config: TransformerConfig, n: int, m: int) -> None:
@@ -44,28 +59,61 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> None:
     right.metric("Keys and values kept", cached)
     measured = None
     if n > config.context or m > config.context:
-        st.info(f"This text has {max(n, m)} tokens, more than the context of {config.context}: it is reckoned, not run.")
+        st.info(
+            f"This text has {max(n, m)} tokens, more than the context of {config.context}, "
+            "so the cost is calculated but not measured."
+        )
     elif total > LARGEST:
         st.info(
-            f"Its {_short(total)} parameters are reckoned, not built: to be measured, at most {_short(LARGEST)} are built here."
+            f"It has {_short(total)} parameters. Its cost is calculated but not measured, "
+            f"because at most {_short(LARGEST)} are built here."
         )
     else:
         measured = jobs.result(("cost", config, n, m), lambda report: cost.measure(config, n, m), "Building and measuring it")
-    what = st.segmented_control("Of each part", tuple(OF), default="parameters", required=True, key="cost-of")
+    offered = tuple(OF)[:2] if state.level() == "beginner" else tuple(OF)
+    if st.session_state.get("cost-of") not in offered:
+        st.session_state["cost-of"] = offered[0]
+    what = st.segmented_control("Of each part", offered, required=True, key="cost-of")
     st.table(_table(found, measured, OF[what]), border="horizontal")
-    at = cost.crossing(config)
-    from_ = "never" if at == float("inf") else f"from {at:,.0f} tokens on"
     weights = _bytes(cost.scores_bytes(config, n))
     seconds = "" if measured is None else f"{1000 * measured.seconds:,.1f} ms"
-    say(here, "cost", symbols=cost.SYMBOLS, crossing=from_, weights=weights, tokens=n, seconds=seconds or "not run")
-    lengths = np.unique(np.geomspace(16, 65_536, 25).astype(int))
-    by_part = {"feed-forward": [], "self-attention: scores": [], "self-attention: q, k, v, output": []}
-    for length in lengths:
-        flops = {one.part: one.flops.value for one in cost.costs(config, int(length)) if one.stack != "decoder"}
-        for part, values in by_part.items():
-            values.append(flops[part])
-    figure = build.lines(lengths, by_part, "Where attention overtakes", "tokens", "operations", log_x=True, log_y=True)
+    scores = next(one.flops for one in found if one.part == SCORES)
+    say(
+        here, "cost", symbols=cost.SYMBOLS, weights=weights, tokens=n, seconds=seconds or "not run", scores=scores.formula,
+        crossing=_from(cost.crossing(config)), feedforward=_from(cost.crossing(config, "feed-forward")),
+    )  # fmt: skip
+    if config.pattern != "full":
+        say(here, "pattern", pattern=config.pattern, **_met(config, n, m))
+    lengths = np.unique(np.geomspace(16, cost.FURTHEST if config.pattern in ("random", "bigbird") else 65_536, 25).astype(int))
+    figure = build.lines(
+        lengths, _growing(config, lengths), "Where attention overtakes", "tokens", "operations", log_x=True, log_y=True
+    )
     st.plotly_chart(figure, key="crossing", config=CHART)
+
+
+def _from(length: float) -> str:
+    return "at no length of text" if length == float("inf") else f"from {length:,} tokens on"
+
+
+def _met(config: TransformerConfig, n: int, m: int) -> dict[str, str]:
+    """How many pairs the pattern lets meet, and of how many, in all stacks."""
+    from models.scratch.masks import pairs
+
+    stacks = {"decoder": [(n, False)], "encoder": [(n, True)], "encoder-decoder": [(n, True), (m, False)]}[config.kind]
+    met, square = sum(pairs(config, *one) for one in stacks), sum(length**2 for length, _ in stacks)
+    return {"pairs": f"{met:,}", "square": f"{square:,}"}
+
+
+def _growing(config: TransformerConfig, lengths: np.ndarray) -> dict[str, list[int]]:
+    """The operations of the scores and of what they are compared with, at each length."""
+    series = {_called(SCORES): [], "all other parts together": [], "of these, the feed-forward": []}
+    for length in lengths:
+        flops = Counter()
+        for one in cost.costs(config, int(length)):
+            flops[one.part] += one.flops.value
+        for name, value in zip(series, (flops[SCORES], flops.total() - flops[SCORES], flops["feed-forward"]), strict=True):
+            series[name].append(value)
+    return series
 
 
 def masks(here: Path, config: TransformerConfig, n: int, m: int) -> None:
@@ -84,11 +132,13 @@ def masks(here: Path, config: TransformerConfig, n: int, m: int) -> None:
 
 
 def positions(here: Path, config: TransformerConfig, n: int, m: int) -> None:
-    """What positions add, turn or take off, and how much of it depends on the distance."""
+    """What positions add or turn, and how much of it depends on the distance."""
     found = encoding(config, min(max(n, 64), config.context))
     say(here, f"positions {config.positions}")
+    if state.level() == "beginner":
+        found = replace(found, wavelengths=None, **PLAIN.get(config.positions, {}))
     if found.values is not None:
-        st.plotly_chart(build.encoding_heatmap(found.values, found.title, found.across), key="encoding", config=CHART)
+        st.plotly_chart(build.encoding_heatmap(found.values, found.title, found.across, found.down), key="encoding", config=CHART)
     if found.by_distance:
         figure = build.lines(found.distances, found.by_distance, found.says, "distance in tokens", found.unit)
         st.plotly_chart(figure, key="by-distance", config=CHART)
@@ -130,7 +180,7 @@ def _table(found: list[cost.Cost], measured: cost.Measured | None, what: str) ->
     """A row for each part that costs something: formula, value, and what was counted."""
     write, rows = _bytes if what == "activations" else _plain, []
     for one in found:
-        term, row = getattr(one, what), {"part": f"{one.stack} {one.part}".strip()}
+        term, row = getattr(one, what), {"part": f"{one.stack} {_called(one.part)}".strip()}
         if not term.formula:
             continue
         if state.level() != "beginner":
@@ -140,6 +190,11 @@ def _table(found: list[cost.Cost], measured: cost.Measured | None, what: str) ->
             row["counted"] = "" if measured is None else write(getattr(measured, what).get((one.part, one.stack), 0))
         rows.append(row)
     return pd.DataFrame(rows).set_index("part")
+
+
+def _called(part: str) -> str:
+    """A part of the costs as this level calls it."""
+    return SIMPLY.get(part, part) if state.level() == "beginner" else part
 
 
 def _plain(value: int) -> str:

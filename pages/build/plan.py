@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from models.scratch.config import TransformerConfig
-from viz.architecture import Box
+from viz.views.architecture import Box
 
+Columns = Sequence[tuple[str, Sequence[Box]]]  # as `viz.architecture` takes them
 POSITIONS = {
     "sinusoidal": "+ sin and cos waves of rising length",
     "learned": "+ a learned vector for each position",
 }
 IN_ATTENTION = {
     "rotary": "q and k turned by position × frequency",
-    "alibi": "score − slope × distance",
+    "alibi": "score + bias, which is −slope × distance",
     "relative": "score + a learned number for the distance",
 }
 FEEDFORWARD = {
@@ -25,11 +26,39 @@ FEEDFORWARD = {
 SCORE = {"dot": "q·k / √{e}", "multiplicative": "qᵀ W k", "additive": "wᵀ tanh(q + k)"}
 
 
-def columns(config: TransformerConfig, length: int, target: int) -> Sequence[tuple[str, Sequence[Box]]]:
-    """What `viz.architecture` draws, for a text of `length` tokens and a target of `target`."""
+def columns(config: TransformerConfig, length: int, target: int, stack: Callable | None = None) -> Columns:
+    """What `viz.architecture` draws for a text of `length` tokens and a target of `target`.
+
+    stack: `plain_stack` for beginners.
+    """
+    stack = stack or _stack
     if config.kind != "encoder-decoder":
-        return [("", _stack(config, length, config.kind == "encoder", None))]
-    return [("Encoder", _stack(config, length, True, None, ends=False)), ("Decoder", _stack(config, target, False, length))]
+        return [("", stack(config, length, config.kind == "encoder", None))]
+    return [("Encoder", stack(config, length, True, None, ends=False)), ("Decoder", stack(config, target, False, length))]
+
+
+def plain_stack(c: TransformerConfig, n: int, both_ways: bool, source: int | None, ends: bool = True) -> list[Box]:
+    """The same boxes, each with what it is for instead of how it is calculated."""
+    stream = f"{n:,} × {c.d_model:,}"
+    norm = Box("Evening out", stream, "brings the numbers of every token to one size, so that no token drowns the others")
+    heads = "one head looks" if c.heads == 1 else f"{c.heads} heads look at once, each in its own way"
+    seen = "all the others" if both_ways else "those before it"
+    parts = [Box("Attention", stream, f"each token looks at {seen} and takes over what it needs; {heads}", added=True)]
+    if source is not None:
+        words = "each token of the answer looks at the text that the encoder has read"
+        parts.append(Box("Attention to the text", stream, words, added=True, beside="what the encoder made of the text"))
+    parts.append(Box("Feed-forward", stream, "each token by itself works on what it has gathered", added=True))
+    inside = [box for part in parts for box in ((norm, part) if c.norm_place == "before" else (part, norm))]
+    boxes = [Box("Embedding", stream, f"each token becomes {c.d_model:,} numbers")]
+    if c.positions in POSITIONS:
+        boxes.append(Box("Positions", stream, "tell where in the text each token stands"))
+    boxes.append(Box("Block", stream, "a layer: look around, then work on it", parts=tuple(inside), times=c.layers))
+    boxes += [norm] * (c.norm_place == "before")
+    if ends:
+        what = "stand here" if c.kind == "encoder" else "come next"
+        words = f"a score for each of {c.vocabulary:,} tokens: the higher, the likelier it is to {what}"
+        boxes.append(Box("Answer", f"{n:,} × {c.vocabulary:,}", words))
+    return boxes
 
 
 def _stack(c: TransformerConfig, n: int, both_ways: bool, source: int | None, ends: bool = True) -> list[Box]:

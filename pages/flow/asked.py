@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from analysis import Attribution, Scope, paragraph
+from analysis import Attribution, as_written
+from analysis.attention_flow import pipes
 from analysis.attribution import FOLLOWING, METHODS
-from analysis.flow import pipes
 from models.tokens import Token
-from ui import jobs, scope, state
+from ui import boxes, jobs, scope, state
 from ui.words import words
 
 HERE = Path(__file__).parent
@@ -59,13 +59,13 @@ class Asked:
     @cached_property
     def seen(self) -> tuple[list[Token], list[list[int]], int]:
         """The tokens that are shown, the source before the target; the places that each joins; where the target begins."""
-        kind = "cross" if self.trace.target else "self"
-        looked: Scope = scope.of(self.trace.attention[kind])
-        tokens, _, start = paragraph(self.trace, kind, looked, None, st.session_state.get("target") or "")
-        if kind == "self":
-            return tokens, looked.keys.groups, 0
-        before = len(self.trace.tokens)
-        return tokens, looked.keys.groups + [[before + i for i in group] for group in looked.queries.groups], start
+        attention, target = self.trace.attention, boxes.second()
+        if not self.trace.target:
+            read = scope.of(attention["self"]).keys
+            return as_written(read.tokens, self.trace.text, target), read.groups, 0
+        read, said, before = scope.of(attention["encoder"]).keys, scope.of(attention["decoder"]).keys, len(self.trace.tokens)
+        tokens = [*as_written(read.tokens, self.trace.text), *as_written(said.tokens, target)]
+        return tokens, read.groups + [[before + i for i in group] for group in said.groups], len(read.tokens)
 
     @property
     def chosen(self) -> int | None:
@@ -96,6 +96,8 @@ def answers(asked: Asked) -> dict[str, np.ndarray | str] | None:
                 found[method] = asked.attribution.scores(method)
             except ValueError as error:
                 found[method] = str(error)
+        if isinstance(found["attention × gradient"], np.ndarray):
+            found["slopes"] = np.array(sum(one.sum() for one in asked.attribution.relevance))
         found["pipes"] = np.array(pipes(asked.attribution.ways, asked.attribution.attention, asked.position))
         return found
 

@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis import Curves, Faithfulness, Question, faithfulness
+from analysis.perturbation import ORDERS, texts_read
 from pages.flow.asked import HERE, Asked, title
 from ui import jobs, state
 from ui.text import plain
@@ -16,14 +17,13 @@ from viz.curves import curves
 from viz.tokens import label
 
 LEAVE_ONE_OUT = "leave-one-out"
-ORDERS = 10  # by chance
-POINTS = 21
-LONG = 60.0  # seconds; work that takes longer is begun when somebody presses a button
-SPEED = 2e10  # multiplications and additions a second, on one core
+LONG = 90.0  # seconds; what takes longer is measured on a grid of steps, and what takes longer even so when somebody asks for it
+LONGEST = 3600.0  # seconds; every step is offered where it takes no longer
+SPEED = 2e10  # multiplications and additions a second, on one quiet core
 
 
 def panel(asked: Asked, scores: dict[str, np.ndarray]) -> None:
-    """Curves of one method's order, chance behind it, and the measures of all methods."""
+    """Curves of one method's order, random orders behind it, and the measures of all methods."""
     if asked.token is None:
         say(HERE, "nothing to follow", name=plain(asked.model.info.name))
         return
@@ -34,7 +34,7 @@ def panel(asked: Asked, scores: dict[str, np.ndarray]) -> None:
     names = [*asked.methods, LEAVE_ONE_OUT] if state.level() != "beginner" else list(asked.methods)
     names = [name for name in names if name in found.methods]
     if st.session_state.get("believe") not in names:
-        st.session_state["believe"] = min((name for name in names if name != LEAVE_ONE_OUT), key=lambda one: area(found, one))
+        st.session_state["believe"] = names[0]  # not the best: the best of some random orders beats 20 others often enough
     chosen = st.segmented_control(words(HERE, "order"), names, format_func=title, required=True, key="believe")
     spelt = ["“" + label(asked.trace.tokens[unit].text.strip(" ") or " ") + "”" for unit in found.units]
     told(found, chosen, spelt, masked=bool(asked.model.info.mask))
@@ -44,45 +44,71 @@ def panel(asked: Asked, scores: dict[str, np.ndarray]) -> None:
     if len(charts) > 1:
         with charts[1]:
             chart(found, chosen, spelt, names, coming=True)
+    say(HERE, "every step" if found.exact else "some steps", **grid(found))
     st.table(table(found, names))
-    say(HERE, "measures", orders=ORDERS, units=len(found.units))
+    say(HERE, "measures", orders=ORDERS, chances=ORDERS + 1, units=len(found.units))
     with st.expander("The numbers"):
         st.dataframe(points(found, names), hide_index=True)
 
 
 def measured(asked: Asked, question: Question, scores: dict[str, np.ndarray]) -> Faithfulness | None:
-    """The curves, from a job; what takes minutes waits for a press."""
-    units, read = len(question.units), len(question.read)
-    texts = units + 2 * min(units, POINTS) * (len(scores) + 1 + ORDERS)
-    seconds = 2.0 * asked.model.info.parameters * texts * read * 0.6 / SPEED
-    key = ("faithful", *asked.key, tuple(scores), st.session_state.get("flow-window"))
-    begun = st.session_state.setdefault("begun", set())
-    if seconds > LONG and key not in begun:
-        about = f"about {seconds / 60:,.0f} minutes" if seconds > 90 else f"about {seconds:,.0f} seconds"
-        st.info(f"This reads up to {texts:,} changed texts of at most {read:,} tokens: {about} here. Shorter texts take less.")
-        st.button("Measure it", icon=":material/play_arrow:", on_click=begun.add, args=(key,))
-        return None
-    return jobs.result(key, lambda report: faithfulness(question, scores, ORDERS, report=report), "Reading changed texts")
+    """The curves, from a job: at every step where that is quick or asked for, else on a grid; minutes wait for a press."""
+    window, begun = st.session_state.get("flow-window"), st.session_state.setdefault("begun", set())
+    keys = {exact: ("faithful", *asked.key, tuple(scores), window, exact) for exact in (True, False)}
+    every, fewer = (seconds(asked, question, len(scores), exact) for exact in (True, False))
+    exact = every <= LONG or keys[True] in begun
+    if not exact:
+        if waits := fewer > LONG and keys[False] not in begun:
+            say(HERE, "takes long")
+            offer(f"Measure some of the steps ({lasting(fewer)})", keys[False])
+        if every <= LONGEST:
+            offer(f"Measure every step ({lasting(every)})", keys[True])
+        if waits:
+            return None
+    return jobs.result(
+        keys[exact], lambda report: faithfulness(question, scores, exact=exact, report=report), "Reading changed texts"
+    )
 
 
-def area(found: Faithfulness, name: str) -> float:
-    return found.methods[name].deletion_area
+def seconds(asked: Asked, question: Question, methods: int, exact: bool) -> float:
+    """About how long the curves take."""
+    info, units = asked.model.info, len(question.units)
+    length = len(question.read) - (0 if info.mask else units / 2)  # what is masked stays, what is deleted is half on average
+    inside = 12 * info.d_model**2 * (info.layers + info.decoder_layers)  # about what the layers multiply a token by
+    return inside * length * texts_read(units, methods, exact=exact) / SPEED
+
+
+def lasting(time: float) -> str:
+    for size, unit in ((3600, "hours"), (60, "minutes")):
+        if time > 1.5 * size:
+            return f"about {max(2, time / size):,.0f} {unit}"
+    return f"about {time:.0f} seconds"
+
+
+def offer(label: str, key: tuple) -> None:
+    st.button(label, icon=":material/play_arrow:", on_click=st.session_state["begun"].add, args=(key,))
+
+
+def grid(found: Faithfulness) -> dict[str, object]:
+    """Which steps were measured, in numbers."""
+    gaps = np.diff(found.counts)
+    return {
+        "points": len(gaps), "units": len(found.units), "widest": gaps.max(),
+        "dense": int(np.argmax(gaps > 1)) or len(gaps),
+    }  # fmt: skip
 
 
 def told(found: Faithfulness, chosen: str, spelt: list[str], masked: bool) -> None:
     """The chosen order in words, with its numbers."""
-    ours, chance = found.methods[chosen], [one.deletion_area for one in found.random]
-    first = [spelt[i] for i in ours.order[:5]]
-    mean, spread = float(np.mean(chance)), float(np.std(chance))
-    apart = abs(ours.deletion_area - mean) > max(spread, 0.01 * mean)
-    verdict = (
-        "about as fast as chance" if not apart else "faster than chance" if ours.deletion_area < mean else "slower than chance"
-    )
-    say(
-        HERE, "believe masked" if masked else "believe", method=title(chosen), first=plain(", ".join(first)),
-        full=percent(found.full), empty=percent(found.empty), left=percent(ours.deletion_area),
-        chance=percent(mean), spread=percent(spread), verdict=verdict,
-    )  # fmt: skip
+    ours, areas = found.methods[chosen], [one.deletion_area for one in found.random]
+    facts = {
+        "method": title(chosen), "first": plain(", ".join(spelt[i] for i in ours.order[:5])), "full": percent(found.full),
+        "empty": percent(found.empty), "left": percent(ours.deletion_area), "orders": len(areas), "chances": len(areas) + 1,
+        "median": percent(np.median(areas)), "least": percent(min(areas)), "most": percent(max(areas)),
+        "beaten": found.beaten(chosen), "luck": f"{1 - found.beaten(chosen) / (len(areas) + 1):.3f}",
+    }  # fmt: skip
+    facts["verdict"] = words(HERE, "faster" if found.faster(chosen) else "no verdict", **facts)
+    say(HERE, "believe masked" if masked else "believe", **facts)
 
 
 def chart(found: Faithfulness, chosen: str, spelt: list[str], names: list[str], coming: bool) -> None:
@@ -115,7 +141,7 @@ def points(found: Faithfulness, names: list[str]) -> pd.DataFrame:
 
 
 def table(found: Faithfulness, names: list[str]) -> pd.DataFrame:
-    """A row a method, and one for chance; the best of the methods in bold."""
+    """A row a method, and one for the random orders; the best of the methods in bold."""
     columns = {
         "Deletion area (small is good)": (lambda one: one.deletion_area, min),
         "Insertion area (large is good)": (lambda one: one.insertion_area, max),
@@ -123,21 +149,22 @@ def table(found: Faithfulness, names: list[str]) -> pd.DataFrame:
         "Sufficiency (small is good)": (lambda one: one.sufficiency, min),
     }
     if state.level() == "beginner":
-        columns = {"Chance of the guess while words go (small is good)": (lambda one: one.deletion_area, min)}
-    methods = [name for name in names if name != LEAVE_ONE_OUT]
-    rows = {title(name): [] for name in names} | {"By chance": []}
+        columns = {"Chance of the guess while words are taken away (small is good)": (lambda one: one.deletion_area, min)}
+    methods, at_random = [name for name in names if name != LEAVE_ONE_OUT], words(HERE, "at random", orders=len(found.random))
+    rows = {title(name): [] for name in names} | {at_random: []}
     for of, best in columns.values():
         top = best(methods, key=lambda name: of(found.methods[name]))
         for name in names:
             text = signed(of(found.methods[name]))
             rows[title(name)].append(f"**{text}**" if name == top else text)
         each = [of(one) for one in found.random]
-        rows["By chance"].append(f"{signed(float(np.mean(each)))} ± {percent(float(np.std(each)))}")
+        rows[at_random].append(f"{signed(float(np.median(each)))} ({signed(min(each))} to {signed(max(each))})")
     made = pd.DataFrame.from_dict(rows, orient="index", columns=list(columns))
+    made["Random orders it beats"] = [*(f"{found.beaten(name)} of {len(found.random)}" for name in names), "–"]
     if state.level() != "beginner":
         ranks = [found.methods[name].correlation for name in names]
         made["Rank correlation with leave-one-out"] = [
-            *("–" if one is None else f"{one:.2f}".replace("-", "−") for one in ranks), "0 on the mean",
+            *("–" if one is None else f"{one:.2f}".replace("-", "−") for one in ranks), "0 on average",
         ]  # fmt: skip
     return made
 

@@ -10,7 +10,7 @@ from ui.show import choice, show
 from ui.text import plain
 from ui.words import say
 from viz import Card, Part, board, percent, token_chips
-from viz.tokens import label
+from viz.tokens import label, named
 
 PREDICTIONS = 10  # to choose from
 
@@ -46,7 +46,7 @@ def token(model, trace, chosen: int) -> int | None:
     if model.info.mask and chosen not in model.places(trace):
         say(HERE, "not covered", mask=plain(model.info.mask))
     if state.level() == "beginner":
-        say(HERE, "follows", prediction=plain(f"“{best[0].text.strip()}”"), share=percent(best[0].probability))
+        say(HERE, "follows", prediction=f"“{plain(named(best[0].text))}”", share=percent(best[0].probability))
         return best[0].id
     spelt = {one.id: f"“{label(one.text)}” {percent(one.probability)}" for one in best}
     return st.selectbox("Follow the prediction", list(spelt), 0, spelt.get, key=f"follow-{hash((chosen, *spelt))}")

@@ -30,7 +30,7 @@ def controls() -> tuple[tuple[str, object], ...]:
             return (("fusion", fusion),)
         discard = st.slider(
             "Discard", 0.0, 0.95, 0.0, 0.05, key="discard", bind="query-params",
-            help="This share of the keys that a query sees, the weakest, counts as 0 in rollout and flow.",
+            help="In rollout and flow, this share of the keys that a query sees counts as 0, the weakest ones.",
         )  # fmt: skip
         residual = st.slider(
             "Residual", 0.0, 1.0, 0.5, 0.05, key="residual", bind="query-params",
@@ -46,13 +46,16 @@ def side_by_side(asked: Asked) -> None:
     if FLOW in asked.methods:
         with picture(title(FLOW)):
             found = found | {FLOW: flow(asked, found["pipes"])}
-    cards = [Card([method_part(asked, method, found[method])], title(method), 5) for method in asked.methods
+    facts = {}
+    if "slopes" in found:
+        facts = {"total": f"{found['slopes']:.3g}", "logit": f"{asked.trace.logits_at(asked.position)[asked.token]:.3g}"}
+    cards = [Card([method_part(asked, method, found[method], facts)], title(method), 5) for method in asked.methods
              if found.get(method) is not None]  # fmt: skip
     show(board(cards, "Methods side by side"), "flow-methods")
     say(HERE, "side by side")
 
 
-def method_part(asked: Asked, method: str, scores: np.ndarray | str) -> Part:
+def method_part(asked: Asked, method: str, scores: np.ndarray | str, facts: dict[str, str]) -> Part:
     """The text shaded by what a method gives to each token; a sentence where it gives nothing."""
     section = f"method {method}"
     text = words(HERE, section, layer=asked.attribution.ways.layers - 1)
@@ -70,7 +73,7 @@ def method_part(asked: Asked, method: str, scores: np.ndarray | str) -> Part:
     )  # fmt: skip
     known = scores[np.isfinite(scores)]
     least, most = percent(known[known > 0].min(initial=1.0)), percent(known.max(initial=0.0))
-    return Part(method, view, text, words(HERE, f"below {method}", least=least, most=most))
+    return Part(method, view, text, words(HERE, f"below {method}", least=least, most=most, **facts))
 
 
 def layer_by_layer(asked: Asked) -> None:
@@ -129,4 +132,4 @@ def draw(model, trace) -> None:
 
 scope.side_bar()
 settings = controls()
-shell.live(draw)
+shell.live(HERE, draw)

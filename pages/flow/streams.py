@@ -6,7 +6,7 @@ import streamlit as st
 
 from analysis import streams
 from pages.flow.asked import Asked, title
-from ui import jobs, state
+from ui import jobs, shown, state
 from viz import percent
 from viz.sankey import sankey
 from viz.tokens import label
@@ -42,9 +42,9 @@ def drawn(asked: Asked):
     if made is None:
         return None, None, None
     found, left_out = made
-    ways = asked.attribution.ways
+    ways, tokens = asked.attribution.ways, shown.called(asked.attribution.ways.tokens)
     columns = ["input", *(step.name for step in ways.steps)]
-    names = [f"{label(token.text)} ({i})" for i, token in enumerate(ways.tokens)]
+    names = [f"{label(token.text)} ({i})" for i, token in enumerate(tokens)]
     ranked = sorted(found, key=lambda one: (one.to_column, -one.share))
     table = {
         "Layer": [columns[one.to_column] for one in ranked],
@@ -58,4 +58,4 @@ def drawn(asked: Asked):
         "left_out": percent(left_out),
         "method": title_of,
     }
-    return sankey(ways.tokens, found, columns), facts, table
+    return sankey(tokens, found, columns), facts, table

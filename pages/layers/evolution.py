@@ -10,12 +10,12 @@ import streamlit as st
 from analysis import as_written, maps, pair
 from analysis.evolution import strongest_key
 from pages.layers import heads
-from ui import jobs, pick, state
+from ui import boxes, jobs, pick, shown, state
 from ui.show import choice, part, show
 from ui.words import say, words
 from viz import Card, Part, board, percent, reading_view
 from viz.layers import attention_movie, head_grid, pressed, rank_grid
-from viz.tokens import label
+from viz.tokens import named
 
 WAYS = ("mean of heads", "one head")
 
@@ -25,7 +25,7 @@ def draw(here: Path, model, trace) -> None:
     kind = pick.kind(model.info)
     if len(trace.attention[kind].keys) == 1:
         return say(here, "single")
-    attention, what = trace.attention[kind], (model.info.name, trace.text, st.session_state.get("target") or "", kind)
+    attention, what = trace.attention[kind], (model.info.name, trace.text, boxes.second(), kind)
     mean = jobs.result(("maps", *what), lambda report: maps(attention, report=report), "Reading every layer")
     if mean is None:
         return
@@ -66,11 +66,11 @@ def draw(here: Path, model, trace) -> None:
             case {"part": "weights" | "ranks", "value": [layer, number]}:
                 heads.pressed(layer, number)
 
-    texts = [label(side[at].text.strip(" ") or side[at].text) for side, at in ((attention.queries, query), (attention.keys, key))]
+    texts = [named(side[at].text) for side, at in ((shown.called(attention.rows), query), (shown.called(attention.keys), key))]
     facts = {"from": texts[0], "to": texts[1], "head": head, "layers": attention.layers, "heads": attention.heads}
     facts |= _facts(found) | {"from_at": query, "to_at": key, "mean": percent(np.nan_to_num(over[query, key]))}
     facts = {name: str(value).replace("*", r"\*") for name, value in facts.items()}
-    told = heads.told(*found.weights.shape)
+    told, asks = heads.told(*found.weights.shape), "pick from cross" if kind == "cross" else "pick from"
     unseen = [Part("unseen", None, words(here, "out of sight", **facts))]
     heat = [part("The pair in every head", _weights, found, told, words(here, "pair", **facts))]
     if state.level() != "beginner":
@@ -82,7 +82,7 @@ def draw(here: Path, model, trace) -> None:
     cards = [
         Card(
             [
-                part("The first text", _text, trace, kind, "from", over[:, key], query, words(here, "pick from", **facts)),
+                part("The first text", _text, trace, kind, "from", over[:, key], query, words(here, asks, **facts)),
                 part("The second text", _text, trace, kind, "to", over[query], key, words(here, "pick to", **facts)),
             ]
         ),
@@ -109,8 +109,8 @@ def _facts(found) -> dict[str, object]:
 
 def _text(trace, kind: str, name: str, shares: np.ndarray, chosen: int, above: str) -> Part:
     """The text to choose one of the two tokens in; shaded by what the mean over layers and heads gives."""
-    target = st.session_state.get("target") or ""
-    side = trace.attention[kind].queries if name == "from" else trace.attention[kind].keys
+    target = boxes.second()
+    side = shown.called(trace.attention[kind].rows if name == "from" else trace.attention[kind].keys)
     source = kind == "encoder" or (kind == "cross" and name == "to")
     written = as_written(side, *([trace.text] if source else [target] if trace.target else [trace.text, target]))
     view = reading_view(written, None, chosen, name == "to", quantity=100 * np.asarray(shares, dtype=float), unit="%")
@@ -124,7 +124,8 @@ def _weights(found, told: tuple[int, int] | None, above: str) -> Part:
 
 
 def _movie(attention, drawn: np.ndarray, chosen: tuple[int, int], name: str, above: str) -> Part:
-    return Part("movie", attention_movie(attention.queries, attention.keys, drawn, chosen, name), above, late=True)
+    tokens = shown.called(attention.rows), shown.called(attention.keys)
+    return Part("movie", attention_movie(*tokens, drawn, chosen, name), above, late=True)
 
 
 def _ranks(found, above: str) -> Part:

@@ -8,18 +8,20 @@ import numpy as np
 import streamlit as st
 
 from analysis.lens import Lens, lens, translator
-from ui import jobs, pick, state
+from pages.layers import lens_training
+from ui import boxes, jobs, pick, shown, state
 from ui.show import choice, part, show
 from ui.text import plain
 from ui.words import say, words
 from viz import Card, Part, board, percent
 from viz.layers import LENS, answer_grid, lens_grid, likeliest
-from viz.tokens import label
+from viz.tokens import label, named
 
 KINDS = ("logit lens", "tuned lens")
 COLOURS = dict(zip(("probability", "rank of the answer", "distance to the answer"), LENS, strict=True))
 WINDOW = 48  # positions that are shown at a time
 TOP = 5
+TRANSFORM = "; t is a transform of the head: a matrix, an activation and a norm"
 
 
 def draw(here: Path, model, trace) -> None:
@@ -29,14 +31,16 @@ def draw(here: Path, model, trace) -> None:
     if not positions:
         return say(here, "unmasked" if model.info.mask else "maskless", mask=plain(model.info.mask))
     tuned, colour = translator(model), "probability"
-    chosen_kind = KINDS[0]
+    if tuned is None:
+        tuned = lens_training.draw(here, model)
+    chosen_kind = KINDS[tuned is not None]
     if tuned is not None or state.level() != "beginner":
         with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
             if tuned is not None:
                 chosen_kind = st.segmented_control(
                     "Look through",
                     KINDS,
-                    default=KINDS[0],
+                    default=KINDS[1],
                     required=True,
                     key="lens",
                     bind="query-params",
@@ -53,7 +57,9 @@ def draw(here: Path, model, trace) -> None:
                 )
     positions = _window(positions)
     translate = tuned if chosen_kind == KINDS[1] else None
-    what = (model.info.name, trace.text, st.session_state.get("target") or "", tuple(positions), chosen_kind)
+    what = (lens_training.mine(model), trace.text, boxes.second(), tuple(positions), chosen_kind)
+    if translate is not None:
+        lens_training.told(here, model)
     seen = jobs.result(
         ("lens", *what), lambda report: lens(trace, positions, TOP, translate, report), "Looking through every layer"
     )
@@ -113,14 +119,15 @@ def _grid(model, trace, seen: Lens, colour: str, chosen: tuple[int, int]) -> Par
     answers = [label(model.token_text(int(id))) for id in seen.answer]
     notes = [
         [
-            f"“{label(text)}” {percent(share)}\nrank of “{answer}”: {rank:,}, KL {kl:.2f} nats"
+            f"“{label(text)}” {percent(share)}\n{_beside(answer, rank, kl)}"
             for text, share, answer, rank, kl in zip(
                 best[row], seen.probabilities[row, :, 0], answers, seen.rank[row], seen.kl[row], strict=True
             )
         ]
         for row in range(len(best))
     ]
-    tokens = [trace.read[place].text for place in seen.positions]
+    read = shown.called(trace.read)
+    tokens = [read[place].text for place in seen.positions]
     across = "at this mask" if model.info.kind == "encoder" else "after reading this token"
     view = lens_grid(tokens, best, seen.probabilities[:, :, 0], seen.rank, seen.kl, colour, across, chosen, notes)
     return Part("lens", view)
@@ -134,20 +141,30 @@ def _layers(model, seen: Lens, column: int, layer: int) -> Part:
 def _answer(model, seen: Lens, column: int, layer: int) -> Part:
     answer = model.token_text(int(seen.answer[column]))
     each = zip(seen.rank[:, column], seen.kl[:, column], strict=True)
-    notes = [f"choice {rank:,}" if state.level() == "beginner" else f"rank {rank:,} · KL {kl:.2f}" for rank, kl in each]
+    notes = [_place(rank) if state.level() == "beginner" else f"rank {rank:,} · KL {kl:.2f}" for rank, kl in each]
     return Part("answer", answer_grid(answer, seen.probability[:, column], notes, layer))
+
+
+def _beside(answer: str, rank: int, kl: float) -> str:
+    """What is said of the final answer where another token may be the likeliest."""
+    return f"“{answer}”: {_place(rank)}" if state.level() == "beginner" else f"rank of “{answer}”: {rank:,}, KL {kl:.2f} nats"
+
+
+def _place(rank: int) -> str:
+    """How near the answer is to being chosen, in words."""
+    return "first choice" if rank == 1 else f"among the first {TOP}" if rank <= TOP else "far behind"
 
 
 def _facts(model, trace, seen: Lens, column: int, layer: int) -> dict[str, object]:
     place, settled = int(seen.positions[column]), int(seen.settled[column])
-    token = _plainly(trace.read[place].text)
+    token = named(shown.called(trace.read)[place].text)
     facts = {
         "where": f"At “{token}”" if model.info.kind == "encoder" else f"After “{token}”",
-        "answer": _plainly(model.token_text(int(seen.answer[column]))),
+        "answer": named(model.token_text(int(seen.answer[column]))),
         "share": percent(seen.probability[-1, column]),
         "settled": "from the very start" if settled == 0 else f"from {_named(settled)} on",
         "layer": "the embedding" if layer == 0 else f"L{layer - 1}",
-        "best": _plainly(model.token_text(int(seen.ids[layer, column, 0]))),
+        "best": named(model.token_text(int(seen.ids[layer, column, 0]))),
         "best_share": percent(seen.probabilities[layer, column, 0]),
         "rank": f"{seen.rank[layer, column]:,}",
         "answer_share": percent(seen.probability[layer, column]),
@@ -158,10 +175,12 @@ def _facts(model, trace, seen: Lens, column: int, layer: int) -> dict[str, objec
         "row": layer,
         "place": place,
         "mean_settled": f"{np.mean(seen.settled):.1f}",
+        "formula": model.way_out_formula("h[l]"),
+        "tuned_formula": model.way_out_formula("h[l] + h[l]·A[l] + b[l]"),
+        "transform": TRANSFORM if "t(" in model.way_out_formula() else "",
+        "first_kl": f"{seen.kl[0].mean():.3g}",
+        "late_kl": f"{seen.kl[-2].mean():.3g}",
+        "same": int(sum(trace.read[at].id == best for at, best in zip(seen.positions, seen.ids[0, :, 0], strict=True))),
+        "all": len(seen.positions),
     }
     return {name: str(value).replace("*", r"\*") for name, value in facts.items()}
-
-
-def _plainly(text: str) -> str:
-    """A token inside a sentence: without the space before it."""
-    return label(text.strip(" ") or text)

@@ -17,4 +17,4 @@ def draw(model, trace) -> None:
 
 
 pick.side_bar(picker.in_use())
-shell.live(draw)
+shell.live(HERE, draw)

@@ -9,22 +9,23 @@ import streamlit as st
 
 from analysis import head_divergence, head_map, head_statistics
 from analysis.similarity import compared_queries
+from analysis.statistics import choosing
 from pages.layers import heads
-from ui import jobs, pick, state
+from ui import boxes, jobs, pick, state
 from ui.show import choice, picture, show
 from ui.words import say, words
 from viz import Card, Part, board, percent
-from viz.grid_view import grid_view
 from viz.layers import head_grid, head_scatter
+from viz.views.grid_view import grid_view
 
 # of each number: its title for beginners ("" for none) and for others, its unit, and the ends of its scale
 NUMBERS = {
-    "evenness": ("How widely it looks", "Entropy, share of its maximum", "%", (0, 1)),
+    "evenness": ("How widely it looks", "Entropy, as a share of its maximum", "%", (0, 1)),
     "entropy": ("", "Entropy", "nats", None),
-    "distance": ("How far it looks", "Distance looked", "tokens", None),
-    "first": ("How much at the beginning", "Share to the first token", "%", (0, 1)),
-    "previous": ("How much at the word before", "Share to the token before", "%", (0, 1)),
-    "itself": ("", "Share to itself", "%", (0, 1)),
+    "distance": ("How far it looks", "Mean distance", "tokens", None),
+    "first": ("How much at the beginning", "Attention to the first token", "%", (0, 1)),
+    "previous": ("How much at the word before", "Attention to the token before", "%", (0, 1)),
+    "itself": ("", "Attention to itself", "%", (0, 1)),
     "specialisation": ("", "Specialisation", "", None),
     "diversity": ("", "Diversity", "", None),
 }
@@ -36,7 +37,7 @@ def draw(here: Path, model, trace) -> None:
     kind = pick.kind(model.info)
     if len(trace.attention[kind].keys) == 1:
         return say(here, "single")
-    attention, what = trace.attention[kind], (model.info.name, trace.text, st.session_state.get("target") or "", kind)
+    attention, what = trace.attention[kind], (model.info.name, trace.text, boxes.second(), kind)
     table = jobs.result(("heads", *what), lambda report: head_statistics(attention, report), "Reading every head")
     if table is None:
         return
@@ -56,12 +57,19 @@ def draw(here: Path, model, trace) -> None:
         if title and np.isfinite(values).any():
             notes = [[f"{one / np.log(2):.2f} bits" for one in row] for row in values] if name == "entropy" else None
             each = [f"Σ {total / 2:.3g}" for total in values.sum(-1)] if name == "diversity" else None
+            unit = "steps" if beginner and unit == "tokens" else unit
             view = head_grid(values, unit=unit, scale=scale, notes=notes, row_notes=each, chosen=told, label=title)
-            cards.append(Card([Part(name, view, words(here, name))], title, 4))
+            cards.append(Card([Part(name, view, words(here, name, **_most(values)))], title, 4))
     show(board(cards, "Every head in numbers"), "statistics", chosen=lambda: heads.pressed(*choice("statistics")["value"]))
     if size[0] * size[1] > 1:
         with picture("The map of heads"):
             _alike(here, attention, what)
+
+
+def _most(values: np.ndarray) -> dict[str, object]:
+    """The head with the largest of [layer, head] shares, and its share."""
+    layer, head = np.unravel_index(np.nanargmax(values), values.shape)
+    return {"layer": layer, "head": head, "share": percent(values[layer, head])}
 
 
 def _alike(here: Path, attention, what: tuple) -> None:
@@ -78,7 +86,7 @@ def _alike(here: Path, attention, what: tuple) -> None:
     facts = {
         "near": " and ".join(near), "far": " and ".join(far), "least": f"{np.nanmin(ordered):.3f}",
         "most": f"{np.nanmax(ordered):.3f}", "explained": percent(found.explained), "queries": len(queries),
-        "all": len(attention.queries), "heads": len(divergence),
+        "all": len(attention.queries[choosing(attention)]), "heads": len(divergence),
     }  # fmt: skip
     left, right = st.columns([6, 5])
     with left:
@@ -89,7 +97,7 @@ def _alike(here: Path, attention, what: tuple) -> None:
         )  # fmt: skip
     with right:
         say(here, "alike", **facts)
-        if len(queries) < len(attention.queries):
+        if facts["queries"] < facts["all"]:
             say(here, "alike sampled", **facts)
         if state.level() != "beginner" and len(divergence) <= PAIRS:
             names = [f"L{at // attention.heads} H{at % attention.heads}" for at in range(len(divergence))]

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import re
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import streamlit as st
+from scipy.spatial.distance import pdist
 
 from analysis import occurrences, word_states
+from analysis.projections import prepared
 from pages.space import scene, take_away
 from ui import loaded
 from ui.text import plain
 from ui.words import say
-from viz.space_view import short
+from viz.views.space_view import short
 
-WORD = "bank"
-TEXTS = """She put her money in the bank.
-The bank lent him a hundred pounds.
-They sat on the bank of the river.
-The boat lay near the muddy bank.
-A bank of cloud hid the sun."""
+# Of 19 words of two senses one of those that the shipped writer parts well: tests/pages/test_contexts.py measures it.
+WORD = "left"
+TEXTS = """She left the house in the morning.
+The men left the town and went home.
+He left his friends without a word.
+He held the rope in his left hand.
+She turned to the left.
+He wore a ring on his left hand."""
 MOST = 24  # texts
 
 
@@ -33,7 +38,7 @@ def draw(folder: Path, model, trace) -> None:
         whole = st.toggle("All tokens of these texts", key="context-all", help="Also show the other tokens, in grey.")
     texts = list(dict.fromkeys(one.strip() for one in [trace.text, *written.splitlines()] if one.strip()))
     if len(texts) > MOST:
-        right.caption(f"The first {MOST} of {len(texts)} texts are read.")
+        right.caption(f"Only the first {MOST} of {len(texts)} texts are read.")
     texts = texts[:MOST]
     traces = [loaded.read(model.info.name, text) for text in texts]
     stack = next(iter(trace.hidden))
@@ -66,7 +71,7 @@ def draw(folder: Path, model, trace) -> None:
             take_away.draw("word", made, names, states, columns, values)
     if made:
         with right:
-            compared(folder, word, numbers, states[:, : len(places)])
+            compared(folder, word, numbers, states, chosen.measure)
             scene.faith(folder, made, chosen)
 
 
@@ -78,17 +83,19 @@ def snippet(trace, positions: tuple[int, ...]) -> str:
     return (before + trace.text[start:end] + (after[0] if after else "")).strip()
 
 
-def compared(folder: Path, word: str, names: list[str], states: np.ndarray) -> None:
-    """Which two places of the word are alike in all dimensions, and which are not."""
+def compared(folder: Path, word: str, names: list[str], states: np.ndarray, measure: str) -> None:
+    """Which two places of the word, the first of the states, are alike in all dimensions, and which are not, by the measure of
+    the picture."""
     if len(names) < 2:
         say(folder, "context single", word=plain(word))
         return
-    unit = states / np.maximum(np.linalg.norm(states, axis=-1, keepdims=True), 1e-12)
-    cosines = unit @ unit.swapaxes(1, 2)
-    pairs = np.triu_indices(len(names), 1)
-    first, last = (cosines[layer][pairs] for layer in (0, -1))
-    near, far = ([plain(names[one[i]]) for one in pairs] for i in (last.argmax(), last.argmin()))
+    apart = [pdist(layer[: len(names)]) for layer in prepared(states, measure)]  # [layers + 1, pair]
+    pairs = list(combinations(names, 2))
+    near, far = (" and ".join(plain(name) for name in pairs[i]) for i in (apart[-1].argmin(), apart[-1].argmax()))
+    told = [1 - one**2 / 2 for one in apart] if measure == "cosine" else apart  # √(2 − 2 cos) was the distance
+    ends = sorted((told[-1].min(), told[-1].max()), reverse=measure == "cosine")  # the most alike first
+    numbers = dict(zip(("first", "last", "highest", "lowest"), (told[0].mean(), told[-1].mean(), *ends), strict=True))
     say(
-        folder, "context pairs", word=plain(word), layer=len(states) - 2, first=f"{first.mean():.2f}", last=f"{last.mean():.2f}",
-        near=" and ".join(near), far=" and ".join(far), highest=f"{last.max():.2f}", lowest=f"{last.min():.2f}",
+        folder, f"context pairs {measure}", word=plain(word), layer=len(states) - 2, near=near, far=far,
+        **{name: f"{value:.2f}" if measure == "cosine" else f"{value:.3g}" for name, value in numbers.items()},
     )  # fmt: skip

@@ -17,4 +17,4 @@ def draw(model, trace) -> None:
 
 
 shown.side_bar()
-shell.live(draw)
+shell.live(HERE, draw)

@@ -10,25 +10,27 @@ import numpy as np
 import streamlit as st
 
 from analysis import Projection, projection
-from analysis.projection import METHODS, nearest_tokens, umap_installed, within_neighbours
+from analysis.projections import MEASURES, METHODS, nearest_tokens, prepared, typical_distance, umap_installed, within_neighbours
 from ui import state
 from ui.jobs import result
 from ui.show import choice, show
 from ui.words import say
-from viz.space_view import space_view
+from viz.views.space_view import space_view
 
 NAMES = dict(zip(METHODS, ("PCA", "t-SNE", "UMAP"), strict=True))
 DIMENSIONS = {"3-D": 3, "2-D": 2}
+DISTANCES = dict(zip(("Cosine", "Scaled", "Raw"), MEASURES, strict=True))
+BY = {"cosine": "by cosine", "scaled": "by distance", "raw": "by distance"}  # which tokens are nearest
 MOST = 2600  # points that t-SNE and UMAP arrange unless somebody asks for all: some seconds
 
 
 @dataclass(frozen=True)
 class Choice:
-    """How points are arranged, as chosen; for a beginner PCA in three dimensions."""
+    """How points are arranged, as chosen; for a beginner PCA in three dimensions. measure: of all distances on the page."""
 
     method: str = "pca"
     dimensions: int = 3
-    equal_lengths: bool = True
+    measure: str = MEASURES[0]
     perplexity: float = 30.0
     seed: int = 0
     all: bool = False
@@ -36,45 +38,52 @@ class Choice:
 
 @dataclass(frozen=True)
 class Arranged:
-    """A projection, and each point's nearest in all dimensions."""
+    """A projection, each point's nearest in all dimensions by the same measure, and the typical distance of two tokens of a
+    layer [layers + 1]: as drawn, and by the vectors as they are."""
 
     found: Projection
     near: np.ndarray
+    drawn: np.ndarray
+    raw: np.ndarray
 
 
-def choose(extra: Callable[[], None] = lambda: None) -> Choice:
-    """The pickers of a projection. extra: places one more in the same row."""
+def choose(extra: Callable[[], None] = lambda: None, one_layer: bool = False) -> Choice:
+    """The pickers of a projection. extra: places one more in the same row. one_layer: there is only one, and distance is by
+    cosine, as of all else that is said of the vocabulary."""
     if state.level() == "beginner":
         return Choice()
     offered = {key: name for key, name in NAMES.items() if key != "umap" or umap_installed()}
     state.check_link("projection", tuple(offered.values()), "the projection")
     state.check_link("dimensions", tuple(DIMENSIONS), "the dimensions")
+    measure = MEASURES[0]
     with st.container(horizontal=True, vertical_alignment="bottom", key="space-choices"):
         name = one_of("Projection", tuple(offered.values()), "projection")
         dimensions = DIMENSIONS[one_of("Dimensions", tuple(DIMENSIONS), "dimensions")]
+        if not one_layer:
+            state.check_link("measure", tuple(DISTANCES), "the distance")
+            measure = DISTANCES[one_of("Distance", tuple(DISTANCES), "measure", HOW)]
         extra()
     method = next(key for key in offered if offered[key] == name)
-    equal, perplexity, seed = True, 30.0, 0
-    if state.level() == "expert":
+    perplexity, seed = 30.0, 0
+    if state.level() == "expert" and method != "pca":
         with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-            equal = st.toggle("Equal lengths", True, key="equal-lengths", persist_state="session", help=LENGTHS)
-            if method != "pca":
-                label = "Perplexity" if method == "t-sne" else "Neighbours"
-                perplexity = st.slider(label, 2, 100, 30, key="perplexity", persist_state="session", width=240)
-                seed = int(st.number_input("Seed", 0, 10_000, 0, key="projection-seed", persist_state="session", width=120))
-    return Choice(method, dimensions, equal, float(perplexity), seed)
+            label = "Perplexity" if method == "t-sne" else "Neighbours"
+            perplexity = st.slider(label, 2, 100, 30, key="perplexity", persist_state="session", width=240)
+            seed = int(st.number_input("Seed", 0, 10_000, 0, key="projection-seed", persist_state="session", width=120))
+    return Choice(method, dimensions, measure, float(perplexity), seed)
 
 
-LENGTHS = (
-    "Give every vector the same length before projecting, as a layer norm does before a block reads it. Switched off, a token "
-    "that is much longer than the others, often the first one, takes most of the picture."
+HOW = (
+    "How far two vectors are from each other: in the picture, for the nearest tokens, and in the numbers beside it. Cosine: by "
+    "the angle between them, in all layers alike. Scaled: every layer is made as wide as the others, so only distances within "
+    "one layer can be compared. Raw: the vectors as they are; later layers are often much wider than early ones."
 )
 
 
-def one_of(label: str, options: tuple[str, ...], key: str) -> str:
+def one_of(label: str, options: tuple[str, ...], key: str, words: str | None = None) -> str:
     if st.session_state.get(key, options[0]) not in options:
         st.session_state[key] = options[0]
-    return st.segmented_control(label, options, default=options[0], required=True, key=key, bind="query-params")
+    return st.segmented_control(label, options, default=options[0], required=True, key=key, bind="query-params", help=words)
 
 
 def thinned(places: Sequence[int], layers: int, chosen: Choice) -> list[int]:
@@ -88,10 +97,10 @@ def thinned(places: Sequence[int], layers: int, chosen: Choice) -> list[int]:
         f"All {len(places):,} tokens", key="every-token", help=f"{len(places):,} tokens × {layers} layers are {total} points."
     )
     if every:
-        st.caption(f"{total} points take {NAMES[chosen.method]} minutes. You can go on meanwhile, or cancel.")
+        st.caption(f"{NAMES[chosen.method]} takes minutes for {total} points. You can do other things meanwhile, or cancel.")
         return places
     st.caption(
-        f"Shown are {fit:,} of {len(places):,} tokens, evenly spaced: {total} points would take {NAMES[chosen.method]} minutes."
+        f"You see {fit:,} of {len(places):,} tokens, evenly spaced: {NAMES[chosen.method]} would take minutes for {total} points."
     )
     return [places[i] for i in np.linspace(0, len(places) - 1, fit).round().astype(int)]
 
@@ -107,19 +116,20 @@ def arranged(key: Hashable, hidden: np.ndarray, chosen: Choice) -> Arranged | No
             hidden,
             chosen.method,
             chosen.dimensions,
-            equal_lengths=chosen.equal_lengths,
+            measure=chosen.measure,
             perplexity=chosen.perplexity,
             seed=chosen.seed,
             report=report,
         )
-        return Arranged(found, nearest_tokens(hidden))
+        drawn, raw = (typical_distance(prepared(hidden, measure)) for measure in (chosen.measure, "raw"))
+        return Arranged(found, nearest_tokens(hidden, measure=chosen.measure), drawn, raw)
 
     return result(("space", key, chosen), work, f"Arranging {hidden.shape[1]:,} tokens in {len(hidden)} layers")
 
 
 def axes(found: Projection) -> list[str] | None:
-    """The names of principal components, with their share of the variance."""
-    if found.explained is None:
+    """The names of principal components, with their share of the variance; for a beginner none."""
+    if found.explained is None or state.level() == "beginner":
         return None
     return [f"PC {i + 1} · {100 * share:.1f} %" for i, share in enumerate(found.explained)]
 
@@ -131,7 +141,16 @@ def view(made: Arranged, names: Sequence[str], key: str, **options) -> None:
     def react() -> None:
         st.session_state[f"{key}-followed"] = choice(key)
 
-    picture = space_view(names, made.found.points, axes=axes(made.found), near=made.near, chosen=held, name=key, **options)
+    picture = space_view(
+        names,
+        made.found.points,
+        axes=axes(made.found),
+        near=made.near,
+        near_by=BY[made.found.measure],
+        chosen=held,
+        name=key,
+        **options,
+    )
     show(picture, key, react)
 
 
@@ -144,14 +163,17 @@ def faith(folder: Path, made: Arranged, chosen: Choice) -> None:
         say(folder, f"explained{one}", share=percent(found.explained.sum()), axes=len(found.explained))
     if found.neighbours >= 2:
         fewer = within_neighbours(found.points.shape[1])
-        near = f"Of each token’s {fewer} nearest in the last layer alone, {percent(found.within[-1])} are kept. "
+        few = f"{fewer} nearest" if fewer > 1 else "nearest"
+        near = f"Of each token’s {few} in the last layer alone, {percent(found.within[-1])} are kept. "
         say(
             folder, f"kept{one}", neighbours=found.neighbours, kept=f"{found.kept * found.neighbours:.1f}",
             share=percent(found.kept), trust=f"{found.trustworthiness:.3f}", alone=near if fewer else "",
             step=f"{found.step:.2f}",
         )  # fmt: skip
     say(folder, f"limits {found.method}", perplexity=f"{found.perplexity or 0:.3g}", seed=chosen.seed)
-    say(folder, "lengths equal" if chosen.equal_lengths else "lengths kept")
+    if len(found.points) > 1:
+        facts = {"first": made.drawn[0], "last": made.drawn[-1], "raw_first": made.raw[0], "raw_last": made.raw[-1]}
+        say(folder, f"measure {found.measure}", **{name: f"{value:.3g}" for name, value in facts.items()})
 
 
 def percent(share: float) -> str:

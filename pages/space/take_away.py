@@ -12,14 +12,14 @@ import streamlit as st
 from analysis.projector import layer_rows, npz, projector_files
 from pages.space import scene
 from ui.jobs import result
-from viz.space_view import space_view, token_colours
+from viz.views.space_view import space_view, token_colours
 
 
 def draw(name: str, made: scene.Arranged, names: Sequence[str], hidden: np.ndarray, columns: dict, values) -> None:
     """Buttons, out of the way. columns: a value for each token; values: its colour."""
     found, axes = made.found, scene.axes(made.found)
     with st.popover("Take it away", icon=":material/download:"):
-        view = space_view(names, found.points, axes=axes, near=made.near, values=values)
+        view = space_view(names, found.points, axes=axes, near=made.near, near_by=scene.BY[found.measure], values=values)
         save("Page that plays (HTML)", lambda: view.to_html().encode(), f"space-{name}.html", "text/html")
         drawn = {"colours": token_colours(values, len(names)), "axes": axes}
         save("A picture a layer (PNG, zip)", lambda: pictures(names, found.points, drawn), f"space-{name}.zip", "application/zip")
@@ -41,7 +41,7 @@ def moving(name: str, names: Sequence[str], points: np.ndarray, drawn: dict) -> 
         return
 
     def work(report) -> bytes:
-        from viz.space_view.frames import gif
+        from viz.views.space_view.frames import gif
 
         return gif(names, points, report=report, **drawn)
 
@@ -50,14 +50,20 @@ def moving(name: str, names: Sequence[str], points: np.ndarray, drawn: dict) -> 
 
 
 def pictures(names: Sequence[str], points: np.ndarray, drawn: dict) -> bytes:
-    from viz.space_view.frames import pngs
+    from viz.views.space_view.frames import pngs
 
     return pngs(names, points, **drawn)
 
 
 def numbers(made: scene.Arranged, names: Sequence[str], hidden: np.ndarray) -> bytes:
     found = made.found
-    return npz(points=found.points, hidden=hidden, tokens=np.array(names, dtype=str), method=np.array(found.method))
+    return npz(
+        points=found.points,
+        hidden=hidden,
+        tokens=np.array(names, dtype=str),
+        method=np.array(found.method),
+        measure=np.array(found.measure),
+    )
 
 
 def projector(hidden: np.ndarray, columns: dict) -> bytes:

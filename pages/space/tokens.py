@@ -11,9 +11,9 @@ import streamlit as st
 from analysis import words
 from models.tokens import Token
 from pages.space import scene, take_away
-from ui import shown, state
+from ui import boxes, shown, state
 from ui.words import say
-from viz.space_view import short
+from viz.views.space_view import short
 
 COLOURS = ("Position", "Token", "Part of word", "Norm")
 
@@ -31,12 +31,13 @@ def draw(folder: Path, model, trace) -> None:
         stack = pick_stack(trace)
         chosen = scene.choose(pick_colour)
         tokens = trace.target if stack == "decoder" else trace.tokens
+        called = shown.called(tokens)
         places = scene.thinned(shown.shown(tokens).places, len(trace.hidden[stack]), chosen)
         if len(places) < 2:
-            st.info("One token has no place among others, and a projection shows how tokens stand to one another. Type a word.")
+            st.info("One token has no place among others: a projection shows how tokens lie relative to each other. Type a word.")
             return
-        tokens, hidden = [tokens[i] for i in places], trace.hidden[stack][:, places]
-        made = scene.arranged((model.info.name, trace.text, st.session_state.get("target"), stack, tuple(places)), hidden, chosen)
+        tokens, hidden = [called[i] for i in places], trace.hidden[stack][:, places]
+        made = scene.arranged((model.info.name, trace.text, boxes.second(), stack, tuple(places)), hidden, chosen)
         if made:
             colours = coloured(colour, tokens, places, hidden)
             names = [token.text for token in tokens]
@@ -48,7 +49,7 @@ def draw(folder: Path, model, trace) -> None:
         say(folder, "tokens", layers=len(hidden) - 1, d=model.info.d_model)
         if made:
             scene.faith(folder, made, chosen)
-            if colour == "Norm" and chosen.equal_lengths:
+            if colour == "Norm" and chosen.measure == "cosine":
                 say(folder, "norm")
 
 

@@ -15,7 +15,7 @@ from ui import state
 from ui.show import picture
 from ui.text import plain
 from ui.words import say
-from viz.tokens import label
+from viz.tokens import label, named
 
 WORDS = (
     "king queen prince princess man woman boy girl dog cat horse cow river lake sea mountain "
@@ -33,7 +33,7 @@ def draw(folder: Path, model, trace) -> None:
         centred = False
         if state.level() != "beginner":
             with st.container(horizontal=True):
-                centred = st.toggle("Less the mean", key="centred", persist_state="session", help=MEAN)
+                centred = st.toggle("Subtract the mean", key="centred", persist_state="session", help=MEAN)
                 st.toggle("Parts of words too", key="word-parts", persist_state="session", help=PARTS)
         if len(words) < 3:
             st.info("Write at least three different words: two always lie on a line.")
@@ -47,13 +47,13 @@ def draw(folder: Path, model, trace) -> None:
             relation(folder, model, centred)
 
 
-MEAN = "Take the mean of all vectors of the vocabulary off each: what all of them share makes every two of them seem alike."
+MEAN = "Subtracts the mean of the whole vocabulary from each vector. What all vectors share makes any two of them seem alike."
 
-PARTS = "List tokens that only continue a word, numbers and punctuation as well. A small model has hardly met many of them."
+PARTS = "Also lists numbers, punctuation and tokens that only continue a word. A small model has seldom met many of them."
 
 
 def map_of(folder: Path, model, words: list[str], centred: bool, side) -> None:
-    chosen = scene.choose()
+    chosen = scene.choose(one_layer=True)
     found = vectors(model, words, centred)[None]
     made = scene.arranged((model.info.name, "vocabulary", tuple(words), centred), found, chosen)
     if not made:
@@ -99,17 +99,17 @@ def explain(model, texts: list[str]) -> None:
         read = word(model, text)
         if len(read.ids) > 1:
             pieces = ", ".join(f"“{plain(label(piece))}”" for piece in read.pieces)
-            st.caption(f"“{plain(text)}” is several tokens here ({pieces}): their mean is taken.")
+            st.caption(f"“{plain(text)}” is several tokens here ({pieces}), so their mean is used.")
 
 
 def table(found) -> None:
-    """Words and their cosine, as a small table with bars."""
-    digits = 2 if state.level() == "beginner" else 3
+    """Words and their cosine (a beginner reads how alike they are), as a small table with bars."""
+    digits, name = (2, "How alike") if state.level() == "beginner" else (3, "Cosine")
     rows = [
-        f"| {plain(label(text.strip(' ') or text))} | {value:.{digits}f} &nbsp; {bar(value)} |"
+        f"| {plain(named(text))} | {value:.{digits}f} &nbsp; {bar(value)} |"
         for text, value in zip(found["text"], found["cosine"], strict=True)
     ]
-    st.markdown("\n".join(["| Word | Cosine |", "|:--|:--|", *rows]))
+    st.markdown("\n".join([f"| Word | {name} |", "|:--|:--|", *rows]))
 
 
 def bar(value: float) -> str:

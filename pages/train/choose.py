@@ -30,11 +30,11 @@ SIZES = {
 }
 LEARNING = {
     "steps": Number("Steps", 20, 5000, 20),
-    "rate": Number("Learning rate", 0.0, 1000.0, 0.001, "AdamW’s; Muon’s is 20/3 of it."),
+    "rate": Number("Learning rate", 0.0, 1000.0, 0.001, "This is the rate of AdamW. Muon uses 20/3 of it."),
     "rows": Number("Examples a step", 1, 256),
     "warmup": Number("Warm-up steps", 1, 1000),
     "every": Number("Snapshot every … steps", 1, 500),
-    "seconds": Number("Seconds at most", 5.0, 600.0, 5.0, "Of computing; pauses do not count."),
+    "seconds": Number("Seconds at most", 5.0, 600.0, 5.0, "Seconds of computing. Pauses do not count."),
     "seed": Number("Seed", 0, 2**31 - 1),
 }
 LEVELS = {  # what is chosen at each level; the rest is as it is by default
@@ -43,7 +43,7 @@ LEVELS = {  # what is chosen at each level; the rest is as it is by default
     "expert": (tuple(SIZES), tuple(LEARNING)),
 }
 PARTS = ("positions", "norm", "norm_place", "feedforward")
-PART_NAMES = {"positions": "Positions", "norm": "Norm", "norm_place": "Norm stands", "feedforward": "Activation"}
+PART_NAMES = {"positions": "Positions", "norm": "Norm", "norm_place": "Place of the norm", "feedforward": "Activation"}
 MOST_SNAPSHOTS = 100
 
 

@@ -13,7 +13,7 @@ def log_switch() -> bool:
     if state.level() == "beginner":
         return False
     return st.toggle(
-        "TensorBoard log", key="train-log", bind="query-params", help="Scalars, histograms, the graph, the embedding."
+        "TensorBoard log", key="train-log", bind="query-params", help="Writes scalars, histograms, the graph and the embedding."
     )
 
 
@@ -33,10 +33,10 @@ def begin(plan, log: bool) -> None:
             training = Training(*plan, watch=TensorBoardLog(trainings.logs(name), plan[0].name))
         else:
             training = Training(*plan)
+        trainings.keep(name, training)
     except (ValueError, OSError) as error:
         st.error(plain(str(error)), icon=":material/report:")
         return
-    trainings.keep(name, training)
     st.session_state["trained-at"] = None
     training.start()
     st.rerun()
@@ -45,10 +45,11 @@ def begin(plan, log: bool) -> None:
 def described(training) -> str:
     """What is being trained, in words."""
     config, budget = training.config, training.budget
-    return (
-        f"“{training.task.name}” with {config.layers} layers of {config.heads} heads, {training.parameters:,} parameters, "
-        f"in {budget.steps} steps of {budget.rows} examples at a learning rate of {budget.rate:g}"
-    )
+    said = f"“{training.task.name}” with {config.layers} layer{'s'[: config.layers != 1]} of {config.heads} heads"
+    if state.level() == "beginner":
+        return f"{said}, in {budget.steps} steps of {budget.rows} examples"
+    examples = f"in {budget.steps} steps of {budget.rows} examples at a learning rate of {budget.rate:g}"
+    return f"{said}, {training.parameters:,} parameters, {examples}"
 
 
 def buttons(training) -> None:
@@ -58,15 +59,15 @@ def buttons(training) -> None:
             st.button("Pause", icon=":material/pause:", on_click=training.pause, key="train-pause")
             st.button("Stop", icon=":material/stop:", on_click=training.stop, key="train-stop")
         elif training.state == "paused":
-            st.button("Go on", icon=":material/play_arrow:", type="primary", on_click=training.start, key="train-go-on")
+            st.button("Continue", icon=":material/play_arrow:", type="primary", on_click=training.start, key="train-go-on")
             st.button("Stop", icon=":material/stop:", on_click=training.stop, key="train-stop")
-        if st.button("Reset", icon=":material/restart_alt:", key="train-reset", help="Let go of this model and choose anew."):
+        if st.button("Reset", icon=":material/restart_alt:", key="train-reset", help="Drop this model and choose another."):
             trainings.forget()
             st.rerun()
     share = min(1.0, max(training.step / training.budget.steps, training.seconds / training.budget.seconds))
     st.progress(1.0 if training.state == "done" else share, progress(training))
     if training.state in ("diverged", "failed"):
-        st.warning(plain(f"{training.says} Press “Reset” to choose anew."), icon=":material/report:")
+        st.warning(plain(f"{training.says} Press “Reset” to choose another one."), icon=":material/report:")
     if sentence := getattr(training.watch, "says", ""):  # the log could not be written any more
         st.warning(plain(sentence), icon=":material/monitoring:")
 
@@ -76,6 +77,7 @@ def progress(training) -> str:
     if training.state not in ("running", "paused"):
         return training.says if training.state in ("done", "stopped") else f"Ended at step {training.step}."
     others = trainings.running() - 1
-    beside = f" {others} more {'goes' if others == 1 else 'go'} on here, and all take turns." if others > 0 else ""
+    running = "training runs" if others == 1 else "trainings run"
+    beside = f" {others} more {running} on this server, and all take turns." if others > 0 else ""
     paused = "Paused at step" if training.state == "paused" else "Step"
     return f"{paused} {training.step} of {training.budget.steps}, {training.seconds:.0f} seconds of computing.{beside}"

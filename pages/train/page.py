@@ -40,7 +40,7 @@ def draw(model, trace) -> None:
 
 
 def watch(name, training, state) -> None:
-    """What the training is and shows, anew while it runs."""
+    """What the training is and shows, drawn again and again while it runs."""
     if training.state != state:
         st.rerun()
     control.buttons(training)
@@ -51,4 +51,4 @@ def watch(name, training, state) -> None:
             use.place(HERE, name, training)
 
 
-shell.live(draw)
+shell.live(HERE, draw, reads=False)  # the text in the box is what is learned, not what the model in use reads

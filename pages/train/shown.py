@@ -11,10 +11,11 @@ from ui import parts, state
 from ui.show import choice, show
 from ui.text import plain
 from ui.words import say
-from viz.grid_view import grid_view
-from viz.model_view import model_view
-from viz.time_slider import time_slider
+from viz import View
 from viz.training import over_steps
+from viz.views.grid_view import grid_view
+from viz.views.model_view import model_view
+from viz.views.time_slider import time_slider
 
 CURVES = ("Answers and heads", "Loss", "Entropy", "Rate and gradient")
 SIMPLE = CURVES[:2]
@@ -30,7 +31,16 @@ def before(here: Path, plan) -> None:
     task = plan[0]
     given, answer = task.example(np.random.default_rng(0))
     st.markdown(f"**An example.** {plain(task.says)}")
-    st.code(f"given   {_seen(given)}\nanswer  {_seen(answer)}", language=None)
+    st.code(example(task.name, given, answer), language=None)
+
+
+def example(task: str, given: str, answer: str) -> str:
+    """An example as one sees what is to be learned: given and answer, or letters that come again below one another."""
+    if task != "repeat":
+        return f"given   {_seen(given)}\nanswer  {_seen(answer)}"
+    whole, period = given + answer, len(given) - 1  # the second round has begun with the last letter that is given
+    rounds = [_seen(whole[at : at + period]) for at in range(0, len(whole), period)]
+    return "\n".join(["first    " + rounds[0], *("again    " + one for one in rounds[1:])])
 
 
 def picture(here: Path, training) -> None:
@@ -44,6 +54,7 @@ def picture(here: Path, training) -> None:
 
     examples = f"{PROBES} fresh examples" if training.task.fresh else f"{PROBES} stretches of the text that it learns"
     say(here, "at", examples=examples, **told(snapshot, best))
+    say(here, "induction" if best["induction"] else "no induction", **told(snapshot, best))
     given, answer = training.probe
     st.code(f"given      {given}\nanswer     {answer}\nit says    {_shown(snapshot.said)}", language=None)
     heads(here, training, snapshot)
@@ -71,14 +82,15 @@ def at_step(training):
 def curves(training, look: str, at: int):
     snapshots, done = list(training.snapshots), len(training.curves.norm)
     seen, steps = [one.step for one in snapshots], list(range(1, done + 1))
-    layers = len(snapshots[0].entropy)
+    layers, simple = len(snapshots[0].entropy), state.level() == "beginner"
     match look:
         case "Loss":
             series = {
                 "examples it learns from": (steps, training.curves.loss[:done]),
                 "fresh examples" if training.task.fresh else "the same text": (seen, [one.loss for one in snapshots]),
             }
-            return over_steps(series, training.budget.steps, at, up="loss, nats")
+            up = "how wrong its guesses are (loss)" if simple else "loss, nats"
+            return over_steps(series, training.budget.steps, at, up=up)
         case "Entropy":
             series = {f"layer {i}": (seen, [one.entropy[i].mean() for one in snapshots]) for i in range(layers)}
             return over_steps(series, training.budget.steps, at, up="entropy of attention, nats")
@@ -89,12 +101,14 @@ def curves(training, look: str, at: int):
             }
             return over_steps(series, training.budget.steps, at, log=True)
         case _:
+            previous = "best head for the letter before" if simple else "best previous-token head"
+            induction = "best head for what followed before" if simple else "best induction head"
             series = {
                 "answers that are right": (seen, [one.accuracy for one in snapshots]),
-                "best previous-token head": (seen, [one.previous.max() for one in snapshots]),
+                previous: (seen, [one.previous.max() for one in snapshots]),
             }
             if np.isfinite(snapshots[0].induction).all():
-                series["best induction head"] = (seen, [one.induction.max() for one in snapshots])
+                series[induction] = (seen, [one.induction.max() for one in snapshots])
             return over_steps(series, training.budget.steps, at, shares=True)
 
 
@@ -118,15 +132,22 @@ def heads(here: Path, training, snapshot) -> None:
     with right:
         texts = signs(training.read)
         st.markdown(f"**L{layer} H{head} at step {snapshot.step}**: {notes[layer][head]}.")
-        axes = {"down": "from (query)", "across": "to (key)", "unit": "%", "scale": (0.0, 1.0), "cell": (9, 16)}
-        show(grid_view(maps[layer][head], texts, texts, **axes, label=f"Attention of L{layer} H{head}"), "trained-map")
+        show(large(maps[layer][head], texts, f"Attention of L{layer} H{head}"), "trained-map")
+
+
+def large(weights: np.ndarray, texts: list[str], label: str) -> View:
+    """A head's weights [query, key], its future blank, in the colours of the thumbnails beside it."""
+    past = np.where(np.tri(len(weights), dtype=bool), weights, np.nan)
+    axes = {"down": "from (query)", "across": "to (key)", "unit": "%", "scale": (0.0, 1.0), "cell": (9, 16)}
+    return grid_view(past, texts, texts, **axes, accent=True, label=label)
 
 
 def note(snapshot, layer: int, head: int) -> str:
-    before = "letter" if state.level() == "beginner" else "token"
+    beginner = state.level() == "beginner"
+    before, after = ("letter", "the same letter before") if beginner else ("token", "earlier copies")
     found = f"{100 * snapshot.previous[layer, head]:.3g}\u00a0% on the {before} before"
     if np.isfinite(snapshot.induction[layer, head]):
-        found += f", {100 * snapshot.induction[layer, head]:.3g}\u00a0% on what followed last time"
+        found += f", {100 * snapshot.induction[layer, head]:.3g}\u00a0% on what followed {after}"
     return found
 
 
@@ -142,8 +163,9 @@ def told(snapshot, best: dict) -> dict[str, str]:
     """A snapshot's numbers as the page says them."""
     found = {"step": f"{snapshot.step}", "right": f"{100 * snapshot.accuracy:.3g}\u00a0%", "loss": f"{snapshot.loss:.3g}"}
     for name, where in best.items():
-        found[name] = f"L{where[0]} H{where[1]}" if where else "none"
-        found[f"{name}_share"] = f"{100 * getattr(snapshot, name)[where]:.3g}\u00a0%" if where else "nothing comes again here"
+        if where:
+            found[name] = f"L{where[0]} H{where[1]}"
+            found[f"{name}_share"] = f"{100 * getattr(snapshot, name)[where]:.3g}\u00a0%"
     return found
 
 

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import streamlit as st
 
+from models.errors import ModelError
+from pages.train import shown
 from ui import boxes, picker, trainings
+from ui.text import plain
 from ui.words import say
 
 
@@ -17,12 +20,18 @@ def place(here: Path, name: str, training) -> None:
     say(here, "use", step=training.learned)
 
     def open_it() -> None:
-        folder = str(trainings.written(name, training))
+        try:
+            folder = str(trainings.written(name, training))
+        except ModelError as error:
+            st.toast(plain(str(error)), icon=":material/report:")
+            return
         picker.choose(folder)
+        if best := shown.place(training.snapshots[-1].induction):  # it opens through its induction head
+            st.session_state["linked"] |= {"layer": f"L{best[0]}", "head": f"H{best[1]}"}
         if boxes.offer(training.probe[0] + training.probe[1][:-1], folder):
-            st.toast("It reads its own example now, in the box above, on all pages.", icon=":material/check:")
+            st.toast("The model now reads its own example, in the box above, on all pages.", icon=":material/check:")
         else:
-            st.toast("It reads your text now, on all pages.", icon=":material/check:")
+            st.toast("The model now reads your text, on all pages.", icon=":material/check:")
 
     with st.container(horizontal=True, gap="small"):
         if st.button("Open on all pages", icon=":material/open_in_browser:", on_click=open_it, key="train-open", type="primary"):

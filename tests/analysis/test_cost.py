@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.cost import Cost, cache_bytes, costs, crossing, measure
-from models.scratch.config import FEEDFORWARDS, KINDS, NORMS, PLACES, POSITIONS, SCORES, TransformerConfig
+from analysis.cost import FURTHEST, Cost, cache_bytes, costs, crossing, measure
+from models.scratch.config import FEEDFORWARDS, KINDS, NORMS, PATTERNS, PLACES, POSITIONS, SCORES, TransformerConfig
+from models.scratch.masks import mask
 
 SMALL = {"vocabulary": 50, "context": 24, "d_model": 16, "layers": 2, "heads": 4, "d_ff": 20, "features": 6, "window": 4}
 
@@ -54,10 +56,51 @@ def test_the_formulas_are_what_is_measured(config, length, target):
     assert measured.cache == (0 if config.kind == "encoder" else cache_bytes(config, kept))
 
 
-@pytest.mark.parametrize("feedforward", FEEDFORWARDS)
-def test_where_the_scores_overtake_the_feed_forward(feedforward):
-    config = TransformerConfig(**SMALL | {"context": 100}, feedforward=feedforward)
-    at = crossing(config)
-    for length in (math.floor(at) - 1, math.ceil(at) + 1):
-        flops = {one.part: one.flops.value for one in costs(config, length)}
-        assert (flops["self-attention: scores"] > flops["feed-forward"]) == (length > at)
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from(KINDS), st.sampled_from(PATTERNS[1:]), st.sampled_from(SCORES), st.integers(2, 24), st.integers(2, 24))
+def test_a_pattern_costs_the_pairs_that_it_lets_meet(kind, pattern, score, length, target):
+    full = TransformerConfig(**SMALL, kind=kind, score=score)
+    config = replace(full, pattern=pattern)
+    for one, whole in zip(costs(config, length, target), costs(full, length, target), strict=True):
+        fewer = 0
+        if one.part == "self-attention: scores":
+            n = target if one.stack == "decoder" else length
+            met = mask(config, n, n, future=kind == "encoder" or one.stack == "encoder").sum().item()
+            fewer = 4 * config.layers * config.d_model * (n * n - met)
+        assert one.flops.value == whole.flops.value - fewer, one
+        assert one.parameters == whole.parameters and one.activations == whole.activations
+
+
+def test_a_window_grows_with_the_text_and_not_with_its_square():
+    config = TransformerConfig(**SMALL | {"context": 4096}, pattern="window")
+    at = {n: next(one for one in costs(config, n) if one.part == "self-attention: scores").flops.value for n in (1000, 2000)}
+    assert at[2000] / at[1000] == pytest.approx(2, rel=0.01)
+
+
+@settings(max_examples=40, deadline=None)
+@given(configs(), st.sampled_from(PATTERNS), st.sampled_from(["", "feed-forward"]))
+def test_where_the_scores_overtake(config, pattern, over):
+    """One token less, and they do not yet; all parts are counted, both stacks."""
+    if config.computed == "exact":
+        config = replace(config, pattern=pattern)
+    at = crossing(config, over)
+
+    def more(length: int) -> bool:
+        found = [(one.part == "self-attention: scores", one) for one in costs(config, length)]
+        scores = sum(one.flops.value for is_score, one in found if is_score)
+        rest = sum(one.flops.value for is_score, one in found if not is_score and over in ("", one.part))
+        return scores > rest
+
+    if at == math.inf:
+        assert not any(more(length) for length in (1, 10, 1000, FURTHEST))
+    else:
+        assert more(at) and more(at + 7) and (at == 1 or not more(at - 1))
+
+
+def test_all_else_is_more_than_the_feed_forward():
+    """4 d n² a layer against 4 (d² + d g e) + 6 d f of the block and 2 V d of the unembedding: the default transformer."""
+    config = TransformerConfig()
+    assert crossing(config, "feed-forward") == 1.5 * config.d_ff + 1  # at 1.5 d_ff they are equal
+    d, shared = config.d_model, config.key_heads * config.d_head
+    rest = 4 * (d * d + d * shared) + 6 * d * config.d_ff + 2 * config.vocabulary * d / config.layers
+    assert crossing(config) == math.floor(rest / (4 * d)) + 1 == 2251

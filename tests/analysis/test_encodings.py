@@ -39,4 +39,7 @@ def test_turning_takes_from_the_product_with_distance():
 
 def test_each_head_has_its_slope():
     found = encoding(made("alibi"), 10)
-    np.testing.assert_allclose(found.values, -np.outer(2.0 ** (-2 * np.arange(1, 5)), np.arange(10)), rtol=1e-6)
+    heads = np.arange(4)  # counted from 0, as everywhere on screen
+    np.testing.assert_allclose(found.values, -np.outer(2.0 ** (-8 * (heads + 1) / 4), np.arange(10)), rtol=1e-6)
+    assert (found.down, found.across) == ("head", "steps back")
+    assert found.title == "Added to the score" and found.values.max() == 0, "what is drawn is added, and below zero"

@@ -105,6 +105,22 @@ def test_looking_back_leaves_no_trace_of_itself(writer):  # noqa: F811
     np.testing.assert_allclose(again.logits_at(len(trace.tokens) - 1), before, atol=1e-4)
 
 
+@pytest.mark.parametrize("name", ["GPT-2", "BERT", "T5", "BLOOM"])
+def test_positions_may_be_counted_from_the_end(name):
+    model = opened(name)
+    trace, _, token = read(model)
+    count = len(trace.read)
+    for place in (count - 1, 1):
+        ahead, back = (model.gradients(trace, one, token) for one in (place, place - count))
+        for kind in ahead:
+            for layer in range(ahead[kind].layers):
+                np.testing.assert_allclose(back[kind][layer], ahead[kind][layer], atol=1e-7)
+        assert max(np.abs(one[0]).max() for one in back.values()) > 0
+    for nowhere in (count, -count - 1):
+        with pytest.raises(ValueError, match=f"There is no position {nowhere}"):
+            model.gradients(trace, nowhere, token)
+
+
 def test_without_a_head_there_is_no_slope():
     model = opened("BERT without a head")
     trace = model.trace("The cat sat.")

@@ -11,9 +11,9 @@ from analysis import logit_lens, tuned_lens
 from analysis.lens import lens, translator
 from models.huggingface.model import HuggingFaceModel
 from models.language_model import softmax
-from models.scratch.tuned_lens import FILE, Recipe, TunedLens, train
 from models.tokens import Token
 from models.trace import Trace
+from models.tuned_lens import TunedLens
 from tests.models.networks import TEXTS, network, tokenizer
 
 # What is odd on the way from the last layer to the logits: a soft cap, a projection, a norm after each block or in the head,
@@ -144,15 +144,3 @@ def test_a_model_without_a_tuned_lens_says_so():
     model = HuggingFaceModel(network("GPT-2"), tokenizer("decoder"), "decoder", name="tiny")
     with pytest.raises(ValueError, match="no tuned lens for tiny"):
         tuned_lens(model, model.trace("a b"))
-
-
-def test_training_brings_every_layer_nearer_to_the_last(tmp_path):
-    story = "The old woman opened the door and saw the dog in the garden. She was glad, and gave the dog a bone. "
-    for part in ("train", "valid"):
-        (tmp_path / f"english_{part}.txt").write_text("\n\n".join([story * 12] * 4))
-    recipe = Recipe(steps=4, rows=1, positions=32)
-    figures = train("writer", tmp_path, tmp_path / "work", recipe, out=tmp_path)
-    assert (np.array(figures["tuned_lens_kl"]) < figures["logit_lens_kl"]).all()
-    weights = (tmp_path / FILE).read_bytes()
-    assert train("writer", tmp_path, tmp_path / "work", recipe, out=tmp_path) | {"seconds": 0} == figures | {"seconds": 0}
-    assert (tmp_path / FILE).read_bytes() == weights, "what is done is not done again"

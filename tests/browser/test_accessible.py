@@ -42,7 +42,7 @@ def test_axe_finds_nothing_grave(open_page, page, level, dark):
 
 
 def violations(opened) -> list[str]:
-    """What axe finds that is grave, once nothing is faded: the page pales what it is about to draw anew."""
+    """What axe finds that is grave, once nothing is faded: the page pales what it is about to draw again."""
     opened.wait_for_function(
         "() => [...document.querySelectorAll('.stElementContainer')].every((one) => getComputedStyle(one).opacity === '1')"
     )

@@ -127,7 +127,7 @@ def numbers_are(page: Page, point: tuple[str, int], weights: np.ndarray) -> None
     """Point at a token, and the other side says what goes there or comes from there.
 
     The weights come as bytes, in steps of 1/255, and are written in two digits; under half a per cent nothing is. What the app
-    sends meanwhile may draw the view anew, so this points again until the numbers are there.
+    sends meanwhile may draw the view again, so this points again until the numbers are there.
     """
     side, position = point
     other = {"from": "to", "to": "from"}[side]
@@ -145,8 +145,8 @@ def numbers_are(page: Page, point: tuple[str, int], weights: np.ndarray) -> None
         if time.monotonic() > until:
             np.testing.assert_allclose(found, wanted, rtol=0, atol=0.0075)
             raise AssertionError(f"No numbers: {found}")
-    said = "looks most at" if side == "from" else "is looked at most by"
-    expect(sentence(page)).to_contain_text(re.compile(rf"\({position}\) {said}"))
+    said = "looks most at" if side == "from" else "is looked at most (by|after)"
+    expect(sentence(page)).to_contain_text(re.compile(rf"(\({position}\)|^After .+, choosing .+, it) {said}"))
 
 
 @each

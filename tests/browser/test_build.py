@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from analysis.cost import costs
+from analysis.cost import costs, crossing
 from models.scratch.config import TransformerConfig
 
 WAIT = 60_000
@@ -43,21 +43,23 @@ def test_what_does_not_fit_together_is_a_sentence_and_the_page_stands(open_page)
     expect(page.locator(".hl-architecture .times")).to_be_visible()
 
 
-def test_costs_are_reckoned_and_counted(open_page):
+def test_costs_are_calculated_and_counted(open_page):
     page = open_page("/build?level=expert&build=Cost&build-d_model=64&build-d_ff=96&text=The+cat+sat+on+the+mat")
     row = page.get_by_role("row", name=re.compile("^feed-forward"))
     expect(row).to_be_visible(timeout=WAIT)
     part = next(one for one in costs(TransformerConfig(d_model=64, d_ff=96), 7) if one.part == "feed-forward")
     number = f"{part.parameters.value:,}"
-    expect(row).to_have_text(re.compile(rf"{re.escape(part.parameters.formula)}\s*{number}\s*{number}"))  # reckoned, counted
+    expect(row).to_have_text(re.compile(rf"{re.escape(part.parameters.formula)}\s*{number}\s*{number}"))  # calculated, counted
+    at = crossing(TransformerConfig(d_model=64, d_ff=96))
+    expect(page.get_by_text(f"from {at:,} tokens on").first).to_be_visible()
     page.get_by_role("radio", name="operations").or_(page.get_by_role("button", name="operations")).first.click()
     expect(row).to_contain_text(f"{part.flops.value:,}")
 
 
-def test_too_large_a_model_is_reckoned_not_built(open_page):
+def test_too_large_a_model_is_calculated_not_built(open_page):
     page = open_page("/build?level=expert&build=Cost&build-layers=96&build-d_model=12288&build-heads=96&build-d_ff=49152")
-    expect(page.get_by_text("are reckoned, not built")).to_be_visible(timeout=WAIT)
-    expect(page.get_by_role("row", name=re.compile("^feed-forward"))).to_be_visible()
+    expect(page.get_by_text("is calculated but not measured")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("row", name=re.compile("^feed-forward"))).to_be_visible(timeout=WAIT)
 
 
 @pytest.mark.parametrize("look", ["Masks", "Positions", "Why+√d"])

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 import models
 from analysis import scope
-from analysis.align import Common, compare
+from analysis.comparison import Common, compare
 from tests.browser.test_type import box, no_error
 from viz import percent
 
@@ -101,7 +101,7 @@ def test_two_models_while_one_types(open_comparison, folders):
     expect(box(page)).to_have_value(TEXT, timeout=WAIT)
     box(page).fill(TEXT + " The sun shone")  # the other model may still be loading
     drawn_is(page, compare(seen(TEXT + " The sun shone"), seen(TEXT + " The sun shone", bert), [(2, 3), (1, 2)]))
-    expect(page.get_by_text("and so not compared").filter(has_text="</s>")).to_be_visible()
+    expect(page.get_by_text("there is nothing to compare with").filter(has_text="</s>")).to_be_visible()
     no_error(page)
 
 

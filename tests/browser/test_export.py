@@ -20,7 +20,9 @@ from viz import View
 WORDS = ["<|start|>", "The", " dog", " ran", " into", " the", " forest", ",", " שלום", " 🐕", "\n", " <0xF0>"]
 NAMESPACE = "http://www.w3.org/2000/svg"
 NASTY = "<img src=x onerror=\"document.title='caught'\">]]></script>&amp;\x00\ud800\ufffe"
-SCRIPTS = "\n".join((ROOT / "viz" / name).read_text("utf-8") for name in ("export/pen.js", "export/walk.js", "export/png.js"))
+SCRIPTS = "\n".join(
+    (ROOT / "viz" / "views" / name).read_text("utf-8") for name in ("export/pen.js", "export/walk.js", "export/png.js")
+)
 SHARED = (ROOT / "viz" / "view.js").read_text("utf-8")
 TAKE = f"""async ([selector, kind]) => {{
   const made = (() => {{ {SHARED} {SCRIPTS} return {{ pictureOf, pngOf, TOOLS }}; }})();

@@ -55,6 +55,10 @@ def test_methods_stand_side_by_side_and_follow_the_token_that_is_pressed(open_fl
     assert page.locator("[data-part]").count() == 7  # the chips, and six methods
     row = rollout(trace.attention["self"])[-1]
     expect(shown.first).to_contain_text(f"{100 * row[-1, 0]:.3g}")
+    found = Attribution(model, trace, len(trace.tokens) - 1, int(trace.logits_at(-1).argmax()))
+    total, logit = sum(one.sum() for one in found.relevance), trace.logits_at(-1).max()
+    slopes = f"Together they make {total:.3g}, and the logit is {logit:.3g}"
+    expect(part(page, "attention × gradient")).to_contain_text(slopes)
     part(page, "chips").get_by_role("option").nth(6).click()
     expect(shown.first).to_contain_text(f"{100 * row[6, 0]:.3g}")
     expect(page.get_by_text(re.compile("could not be drawn"))).to_have_count(0)
@@ -109,7 +113,7 @@ def test_another_method_has_another_curve(open_flow):
         expect(page.locator(".st-key-insertion .legendtext").first).to_have_text(name.capitalize())
         np.testing.assert_allclose(line(page), 100 * found.methods[name].deletion, atol=0.05)
         np.testing.assert_allclose(line(page, "insertion"), 100 * found.methods[name].insertion, atol=0.05)
-    expect(page.get_by_role("table").first).to_contain_text("By chance")
+    expect(page.get_by_role("table").first).to_contain_text("20 random orders: median (range)")
 
 
 def test_one_token_and_no_head_are_sentences(open_flow, folders):

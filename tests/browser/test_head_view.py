@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
 from viz import View
-from viz.head_view import head_view
+from viz.views.head_view import head_view
 
 WORDS = ["The", " dog", " ran", " into", " the"]
 NASTY = "<img src=x onerror=\"document.title='caught'\"></script>"
@@ -405,3 +405,30 @@ def test_axe_finds_nothing_grave(draw, width, dark):
     page.get_by_role("button", name="every label").click()
     found = Axe().run(page).response["violations"]
     assert not [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")]
+
+
+def test_beginners_are_asked_for_heads_and_a_threshold_alone(draw):
+    eyes = np.stack([np.eye(3)] * 3)
+    page = draw(head_view(tokens(["a", "b", "c"]), tokens(["a", "b", "c"]), eyes, layer=1, heads=[1], simple=True))
+    expect(page.locator(".head:visible")).to_have_text(["H0", "H1", "H2"])
+    controls = page.locator(".options :is(button, input, select):visible")
+    expect(controls).to_have_count(1)
+    expect(controls).to_have_attribute("type", "range")
+    expect(page.locator(".sentence")).to_have_text("One head: 3 lines, of 2 % and more. Point at a word to see only its lines.")
+    expect(page.locator(".axis")).to_have_text(["from", "to"])
+    expect(page.locator(".note")).to_have_text("")
+
+
+def test_a_head_that_the_app_chooses_again_is_no_echo_of_an_earlier_press(draw, redraw):
+    eyes = np.stack([np.eye(2)] * 3)
+
+    def alone(head: int):
+        return head_view(tokens(["a", "b"]), tokens(["a", "b"]), eyes, heads=[head])
+
+    page = draw(alone(0))
+    page.get_by_role("button", name="H2", exact=True).dblclick()
+    redraw(page, alone(2))  # the app's answer
+    redraw(page, alone(1))  # its own
+    expect(page.locator(".head[aria-pressed=true]")).to_have_text(["H1"])
+    redraw(page, alone(2))  # its own again
+    expect(page.locator(".head[aria-pressed=true]")).to_have_text(["H2"])

@@ -14,8 +14,8 @@ from analysis import head_statistics, logit_lens, pair, tuned_lens
 from tests.browser.test_type import box, no_error
 from tests.models.networks import network, tokenizer
 from viz import percent
-from viz.grid_view import grid_view
 from viz.tokens import label
+from viz.views.grid_view import grid_view
 
 TEXT = "The cat sat on the mat"
 WAIT = 60_000
@@ -129,11 +129,12 @@ def test_the_lens_says_what_each_layer_would_say(open_page):
         shares = [float(cell[1]) for cell in shown]
         assert shares == pytest.approx((100 * best["probability"]).tolist(), rel=0.006)
 
-    agrees(logit_lens(writer, trace, top=1))
-    expect(part(page, "facts")).to_contain_text(writer.predict(TEXT, top=1)[0].text.strip())
-    page.get_by_text("tuned lens", exact=True).click()
-    expect(page.get_by_text("goes through an affine map")).to_be_visible()
+    expect(page.get_by_text("goes through an affine map")).to_be_visible()  # the tuned lens, where there is one
     agrees(tuned_lens(writer, trace, top=1))
+    expect(part(page, "facts")).to_contain_text(writer.predict(TEXT, top=1)[0].text.strip())
+    page.get_by_text("logit lens", exact=True).click()
+    expect(page.get_by_text("softmax(W_U · norm(h[l]))")).to_be_visible()
+    agrees(logit_lens(writer, trace, top=1))
     part(page, "lens").get_by_role("grid").focus()
     for key in ("Home", "ArrowUp", "ArrowUp", "ArrowRight", "Enter"):
         page.keyboard.press(key)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from viz.model_view import model_view
+from viz.views.model_view import model_view
 
 NASTY = "<img src=x onerror=\"document.title='caught'\">"
 

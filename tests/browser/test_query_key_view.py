@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 import viz
 from viz import View, percent
-from viz.query_key_view import query_key_view
+from viz.views.query_key_view import query_key_view
 
 NASTY = "<img src=x onerror=\"document.title='caught'\"></script>" * 60
 

@@ -45,7 +45,7 @@ def test_each_head_has_a_strip_under_the_words_it_looks_at(draw, dark):
     assert [len(one) for one in found] == [2] * 5
     assert found == [[0, 0], [0, 1], [1, 0], [0, 0], [0, 0]]
     expect(page.locator(".legend .key")).to_have_text(["L2 H1", NASTY])
-    expect(page.locator(".sentence")).to_contain_text("On the mean, “ran” looks most at")
+    expect(page.locator(".sentence")).to_contain_text("On average, “ran” looks most at")
     expect(page.locator(".sentence")).to_contain_text(f"L2 H1: itself (100 %), {NASTY}: “dog” (100 %).")
     page.locator(".token").nth(3).hover()
     page.wait_for_function("document.querySelector('.sentence').textContent.includes('“into” looks')")

@@ -12,9 +12,9 @@ from playwright.sync_api import Page, expect
 
 import models
 from analysis import nearest, projection
-from analysis.projection import nearest_tokens
+from analysis.projections import nearest_tokens, prepared, typical_distance
 from ui.state import DEFAULT_TEXT
-from viz.space_view import space_view
+from viz.views.space_view import space_view
 
 WAIT = 60_000
 TOKENS = [f"word{i}" for i in range(30)]
@@ -186,7 +186,7 @@ def test_the_page_shows_the_tokens_with_the_numbers_of_this_text(open_page):
     page = open_space(open_page, level="expert")
     expect(stage(page)).to_have_text("after L5", timeout=WAIT)
     hidden = models.load("writer").trace(DEFAULT_TEXT).hidden["self"]
-    found = projection(hidden, "pca", 3, equal_lengths=True)
+    found = projection(hidden, "pca", 3)
     expect(page.get_by_text(f"trustworthiness {found.trustworthiness:.3f}")).to_be_visible()
     expect(page.get_by_text(f"of all layers together: {100 * found.explained.sum():.0f} %")).to_be_visible()
     page.get_by_text("As a table").click()
@@ -201,6 +201,23 @@ def test_the_page_shows_the_tokens_with_the_numbers_of_this_text(open_page):
     expect(stage(page)).to_have_text("after L1", timeout=WAIT)
     box(page).fill("One two three four.")  # even where that takes a moment, the table stays open
     expect(rows).to_have_count(len(models.load("writer").tokenize("One two three four.")), timeout=WAIT)
+
+
+def test_one_distance_serves_the_picture_and_the_nearest(open_page):
+    """The distance is chosen, stands in the link, and the nearest tokens, the shares and the typical distances follow."""
+    page = open_space(open_page, level="intermediate", measure="Raw")
+    expect(stage(page)).to_have_text("after L5", timeout=WAIT)
+    hidden = models.load("writer").trace(DEFAULT_TEXT).hidden["self"]
+    names = [one.text.strip() for one in models.load("writer").tokenize(DEFAULT_TEXT)]
+    for measure in ("raw", "scaled"):
+        found, apart = projection(hidden, measure=measure), typical_distance(prepared(hidden, measure))
+        expect(page.get_by_text(f"typically {apart[0]:.3g} apart after the embedding")).to_be_visible(timeout=WAIT)
+        expect(page.get_by_text(f"{100 * found.explained.sum():.0f} % of the variance").first).to_be_visible()
+        page.get_by_label("Follow").select_option("6")
+        near = ", ".join(f"“{names[i]}”" for i in nearest_tokens(hidden, measure=measure)[-1, 6])
+        expect(page.get_by_role("status").filter(has_text="nearest in")).to_contain_text(f"dimensions, by distance: {near}")
+        page.get_by_role("radio", name="Scaled").or_(page.get_by_role("button", name="Scaled")).first.click()
+    assert "measure=Scaled" in page.url
 
 
 def test_a_long_arrangement_can_be_cancelled_while_the_page_goes_on(open_page):
@@ -233,7 +250,7 @@ def test_too_little_for_a_projection_is_said(open_page):
 def test_a_word_is_followed_through_texts(open_page):
     page = open_space(open_page, space="One word", level="intermediate")
     expect(page.get_by_text("1.00 after the embedding")).to_be_visible(timeout=WAIT)
-    expect(page.locator(".legend")).to_contain_text("3: the bank of")
+    expect(page.locator(".legend")).to_contain_text("4: his left hand")
     page.get_by_label("The word").fill("dog")
     page.keyboard.press("Enter")
     expect(page.locator(".legend").filter(has_text="2: the dog ran")).to_be_visible(timeout=WAIT)  # in the box above
@@ -244,7 +261,7 @@ def test_a_word_is_followed_through_texts(open_page):
 
 def test_the_vocabulary_answers(open_page):
     page = open_space(open_page, space="Vocabulary")
-    answers = page.locator("table").filter(has_text="Cosine")
+    answers = page.locator("table").filter(has_text="How alike")
     expect(answers.nth(1).locator("tbody tr").first).to_contain_text("queen", timeout=WAIT)
     page.get_by_label("Nearest to").fill("river")
     best = nearest(models.load("writer"), "river", 8, words_only=True)
@@ -267,7 +284,7 @@ def test_everything_can_be_taken_away(open_page):
     np.testing.assert_allclose(vectors, trace.hidden["self"].reshape(-1, 256), rtol=1e-4, atol=1e-4)
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Numbers").click()
-    points = projection(trace.hidden["self"], "pca", 3, equal_lengths=True).points
+    points = projection(trace.hidden["self"], "pca", 3).points
     np.testing.assert_allclose(np.load(waiting.value.path())["points"], points, atol=1e-3)
     page.get_by_role("button", name="Make a GIF").click()
     with page.expect_download() as waiting:

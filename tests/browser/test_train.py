@@ -62,7 +62,7 @@ def test_it_pauses_goes_on_while_one_is_away_and_is_let_go(open_page):
     paused = stepped(page)
     page.wait_for_timeout(1500)
     assert stepped(page) == paused
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
     page.get_by_role("link", name="Build").click()
     expect(page.locator(".hl-architecture")).to_be_visible(timeout=WAIT)
@@ -92,8 +92,12 @@ def test_what_was_trained_opens_like_any_model_and_is_taken_away(open_page):
     page.get_by_role("link", name="Attention").click()
     expect(page.locator(".hl-head-view, .hl canvas").first).to_be_visible(timeout=WAIT)
     expect(page.get_by_label("Your text")).to_have_value(re.compile(r"\d \w{3} \d{4}\|"))
+    page.get_by_label("Your text").fill(9 * "A text that is far longer than a date. ")
+    cut = page.get_by_text("tokens at a time, so the first")
+    expect(cut).to_be_visible()
     page.get_by_role("link", name="Train").click()
     expect(page.get_by_role("button", name="Open on all pages")).to_be_visible(timeout=WAIT)
+    expect(cut).to_have_count(0)  # here it is no matter what the model in use can read
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ def test_odd_bytes_in_a_link(open_page, text):
 
 def test_a_hundred_thousand_characters(open_page):
     page = ready(open_page("/"))
-    text = "The cat sat on the mat. " * 4200
+    text = ("The cat sat on the mat. " * 4200)[:100_000]
     box(page).fill(text)
     expect(page.get_by_text("are left out here")).to_be_visible()
     expect(chips(page)).to_have_count(256)
@@ -197,8 +197,8 @@ def test_a_kept_token_is_let_go_by_a_second_press_and_by_a_shorter_text(open_pag
 
 def test_a_line_break_in_a_link_or_a_prediction_is_no_trap(open_page):
     page = ready(open_page("/?text=One%0Atwo&level=expert"))
-    expect(box(page)).to_have_value("One two")
-    expect(chips(page)).to_have_count(len(models.load("writer").tokenize("One two")))
+    expect(box(page)).to_have_value("One↵two")
+    expect(chips(page)).to_have_count(len(models.load("writer").tokenize("One\ntwo")))
 
 
 def test_a_beginner_sees_the_head_that_the_words_speak_of(open_page):

@@ -116,7 +116,7 @@ def test_a_board_draws_its_parts_tells_which_was_pressed_and_redraws_what_change
     redraw(page, cards(" field", "second"))
     expect(page.get_by_role("button").first).to_have_accessible_name("field, 40.0 %")
     expect(page.get_by_text("second")).to_be_visible()
-    assert page.evaluate("window.kept === document.querySelector('[role=option]')"), "what did not change was drawn anew"
+    assert page.evaluate("window.kept === document.querySelector('[role=option]')"), "what did not change was drawn again"
     page.get_by_role("button").nth(1).click()
     page.get_by_role("option").nth(2).click()
     values = [value for _, value in told(page)]

@@ -146,18 +146,18 @@ def test_texts_that_were_typed_are_the_texts_that_were_pasted(choices):
     answered = [(SOURCE, TARGET[:end]) for end in range(0, len(TARGET) + 1, 3)] + [(SOURCE, "le"), (SOURCE, "")]
     asked = [(SOURCE[:end], TARGET) for end in range(0, len(SOURCE) + 1, 3)]
     for text, target in answered + asked + answered[:2]:
-        fresh._recent.clear()
-        found, anew = typing.trace(text, target), fresh.trace(text, target)
-        assert (found.tokens, found.target, found.text) == (anew.tokens, anew.target, text)
+        fresh.forget()
+        found, reread = typing.trace(text, target), fresh.trace(text, target)
+        assert (found.tokens, found.target, found.text) == (reread.tokens, reread.target, text)
         for kind in found.hidden:
-            np.testing.assert_array_equal(found.hidden[kind], anew.hidden[kind])
+            np.testing.assert_array_equal(found.hidden[kind], reread.hidden[kind])
         for kind in found.attention:
-            np.testing.assert_array_equal(found.attention[kind][1], anew.attention[kind][1])
+            np.testing.assert_array_equal(found.attention[kind][1], reread.attention[kind][1])
 
 
-def test_a_text_is_encoded_once_however_long_the_answer_grows():
+def test_a_text_is_encoded_once_however_long_the_answer_grows(monkeypatch):
     model, times = made(), []
-    model.network.encoder.blocks[0].register_forward_hook(lambda *_: times.append(1))
+    monkeypatch.setattr(model.network, "encode", lambda read, encode=model.network.encode: times.append(1) or encode(read))
     for target in ("", "le", "le chat", "le"):
         model.trace(SOURCE, target)
     model.translate(SOURCE)
@@ -279,7 +279,8 @@ def test_a_beams_answers_are_worth_what_they_say(seed, width):
         total = rows.double().log_softmax(-1)[range(len(said.ids)), list(said.ids)].sum().item()
         assert said.score == pytest.approx(total, abs=1e-3)
         assert end not in said.ids[:-1] and said.ended == (said.ids[-1] == end) and len(target) <= model.room
-        assert not {START, END} & set(model.text_of(said).split())
+        assert said.text == model.text_of(said) == TOKENIZER.decode([id for id in said.ids if id != end])
+        assert not {START, END} & set(said.text.split())
     worth = [one.score / ((5 + len(one.ids)) / 6) ** 0.6 for one in found]
     assert worth == sorted(worth, reverse=True)
     assert model.translate(SOURCE, width) == found
@@ -303,6 +304,6 @@ def test_threads_share_a_model(translator):
     alone = [translator.trace(*pair).logits for pair in texts]
     with ThreadPoolExecutor(8) as pool:
         for _ in range(5):
-            translator._recent.clear()
+            translator.forget()
             for ours, serial in zip(pool.map(lambda pair: translator.trace(*pair).logits, texts), alone, strict=True):
                 np.testing.assert_allclose(ours, serial, atol=1e-4)

@@ -198,11 +198,11 @@ def test_windows_are_respected(name):
 @given(texts=st.lists(st.text(st.sampled_from("the cat sat on ,.é\n"), max_size=40), min_size=2, max_size=5))
 @pytest.mark.parametrize("name", [name for name in DECODERS if model(name)._reusable])
 def test_reading_on_gives_what_reading_anew_gives(name, texts):
-    ours, anew = model(name), twin(name)
+    ours, reread = model(name), twin(name)
     for text in texts:
         read = ours.trace(text)
-        anew._recent.clear()
-        again = anew.trace(text)
+        reread.forget()
+        again = reread.trace(text)
         assert read.tokens == again.tokens
         np.testing.assert_allclose(read.hidden["self"], again.hidden["self"], atol=1e-4, rtol=1e-4)
         np.testing.assert_allclose(read.logits, again.logits, atol=1e-4)
@@ -272,7 +272,7 @@ def test_the_source_is_encoded_once():
     """While the target is typed, the encoder's part of the trace is the very same."""
     one = fresh("BART")
     first, second = one.trace(TEXT, "Once"), one.trace(TEXT, "Once upon")
-    assert first.attention["encoder"] is second.attention["encoder"]
+    assert first.hidden["encoder"] is second.hidden["encoder"]
     agrees("BART", second)
 
 

@@ -20,7 +20,7 @@ import torch
 from huggingface_hub import close_session, constants
 
 from models.errors import Cancelled, ModelError
-from models.huggingface import memory
+from models.huggingface import confined, memory
 from models.huggingface.hub import cached_models
 from models.huggingface.open import open_model
 from tests.models.networks import network, tokenizer
@@ -220,6 +220,25 @@ def test_without_network_the_cache_will_do(hub, monkeypatch):
     assert "HF_HUB_OFFLINE" in message and "hf download owner/other --revision v9 --local-dir" in message
 
 
+def test_where_downloads_are_switched_off_the_hub_is_never_asked(hub, monkeypatch):
+    """Neither for what is in the cache, at any of its names, nor for what is not; and the access token stays here."""
+    open_model("owner/llama@v2")
+    open_model("owner/llama")
+    monkeypatch.setenv("HEADLIGHT_HUB", "0")
+    monkeypatch.setenv("HF_TOKEN", "secret")
+    hub.repositories["owner/other"] = hub.repositories["owner/llama"]
+    hub.repositories["llama"] = hub.repositories["owner/llama"]
+    hub.repositories["owner/llama"]["v3"] = save(hub.repositories["owner/llama"]["main"].parent / "third", "BLOOM")
+    hub.asked.clear()
+    same(open_model("owner/llama"), "Llama, grouped-query")
+    same(open_model("owner/llama@v2"), "GPT-2")
+    same(open_model(f"owner/llama@{commit(hub.repositories['owner/llama']['v2'])}"), "GPT-2")
+    for absent in ("owner/llama@v3", "owner/llama@" + "a" * 40, "owner/other", "owner/other@main", "llama", "llama@v2"):
+        assert "Downloads are switched off here" in refusal(absent)
+    assert cached_models() == ("owner/llama",)
+    assert not hub.asked
+
+
 def test_a_network_that_is_down(hub):
     open_model("owner/llama")
     hub.shutdown()
@@ -343,6 +362,12 @@ def test_what_cannot_be_opened_is_not_downloaded(hub):
 )
 def test_what_the_config_tells_is_enough(hub, settings, words):
     assert words in looks_at(hub, lambda folder: set_config(folder, **settings))
+
+
+def test_a_config_of_the_hub_that_asks_for_gigabytes(hub, monkeypatch):
+    monkeypatch.setattr(confined, "MEMORY", 100_000_000)
+    settings = {"model_type": "xlm", "sinusoidal_embeddings": True, "max_position_embeddings": 10**8}
+    assert "asks for more than 100 MB of memory" in looks_at(hub, lambda folder: set_config(folder, **settings))
 
 
 def test_no_tokenizer(hub):

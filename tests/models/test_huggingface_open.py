@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
+import models
 from models.errors import Cancelled, ModelError
 from models.huggingface import memory
 from models.huggingface.names import HubName, is_folder_name, short
@@ -100,6 +101,7 @@ def test_sixteen_bits_in_the_files_become_float32(tmp_path):
         parameter.copy_(parameter.bfloat16())
     opened = open_model(str(save(network("Llama, grouped-query").to(torch.bfloat16), tmp_path)))
     assert {parameter.dtype for parameter in opened.network.parameters()} == {torch.float32}
+    assert models.load(str(tmp_path)).info.dtype == "float32"
     torch.testing.assert_close(output(opened.network), output(rounded))
 
 
@@ -273,6 +275,7 @@ def test_configs_that_make_no_sense(folder, choices):
         {"head_dim": 10**10},
         {"vocab_size": 10**19},
         {"max_position_embeddings": float("inf")},
+        {"max_position_embeddings": {"__float__": "Infinity"}},
     ],
     ids=str,
 )
@@ -460,6 +463,7 @@ def test_sixteen_bits_where_thirty_two_do_not_fit(folder, monkeypatch):
     opened = open_model(str(folder))
     assert {parameter.dtype for parameter in opened.network.parameters()} == {torch.bfloat16}
     assert any("bfloat16" in note for note in opened.notes)
+    assert models.load(str(folder)).info.dtype == "bfloat16"
     torch.testing.assert_close(output(opened.network).float(), output(network("Llama, grouped-query")), atol=0.5, rtol=0.1)
 
 

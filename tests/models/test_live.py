@@ -81,6 +81,11 @@ def test_it_learns_and_shows_itself():
     assert last.attention.shape == (2, 2, 22, 22)
     np.testing.assert_allclose(last.attention.astype(float).sum(-1), 1, atol=1e-2)
     assert np.triu(last.attention, 1).max() == 0
+    for layer in range(2):
+        for head in range(2):
+            rows = last.attention[layer, head].astype(float)[1:]  # the first query has no choice
+            mean = np.mean([-sum(p * np.log(p) for p in row if p > 0) for row in rows])
+            assert last.entropy[layer, head] == pytest.approx(mean, abs=5e-3)
 
 
 def test_the_same_seed_learns_the_same():
@@ -138,6 +143,8 @@ def test_heads_are_scored_by_where_they_look():
         induction[..., query, earlier[-1] + 1 if earlier else 0] = 1
     assert looked(previous, tokens)[0] == 1 and looked(induction, tokens)[1] == 1
     assert np.isnan(looked(previous[..., :3, :3], tokens[:3])[1]).all()
+    doubled = inputs(np.frombuffer(b"aabc", dtype=np.uint8).astype(np.int64)[None])[0].tolist()
+    assert np.isnan(looked(np.eye(4)[None, None], doubled)[1]).all(), "the second a looks at itself, not back"
 
 
 def test_the_default_budget_learns_repeated_sequences_with_an_induction_head():
@@ -203,7 +210,7 @@ def test_a_rate_that_is_too_high_ends_in_a_sentence(optimizer):
     assert all(torch.isfinite(weight).all() for weight in training.network.state_dict().values())
 
 
-def test_memory_is_reckoned_and_bounded():
+def test_memory_is_calculated_and_bounded():
     large = TransformerConfig(**SMALL | {"d_model": 256, "heads": 8, "d_ff": 1024, "layers": 4})
     with pytest.raises(ValueError, match=r"would take about .* MB, and 768 are allowed"):
         Training(task("repeat"), large, Budget(rows=2000))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.scratch.config import KINDS, PATTERNS, TransformerConfig
-from models.scratch.masks import drawn, mask, pattern
+from models.scratch.masks import drawn, mask, pairs, pattern
 from tests.models.ours import SMALL, answer, small, texts
 
 N, WINDOW, GLOBAL = 20, 4, 2
@@ -45,6 +47,14 @@ def test_the_last_queries_see_what_they_would_in_the_whole(name, keys, queries):
     torch.testing.assert_close(last, whole[keys - queries :])
     longer = mask(config(name), keys + 3, keys + 3)
     torch.testing.assert_close(whole, longer[:keys, :keys], msg="what comes later changes nothing")
+
+
+@given(st.sampled_from(PATTERNS), st.integers(1, 40), st.booleans(), st.integers(1, 6), st.integers(1, 4), st.integers(1, 5))
+@settings(max_examples=80, deadline=None)
+def test_pairs_are_counted_as_the_mask_has_them(name, length, future, reach, first, count):
+    made = replace(config(name), window=reach, global_tokens=first, random_keys=count)
+    found = mask(made, length, length, future)
+    assert pairs(made, length, future) == (length**2 if found is None else int(found.sum()))
 
 
 @pytest.mark.parametrize("name", PATTERNS)

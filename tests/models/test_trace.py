@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import models
+from models.errors import ModelError
 from models.recorder import recording
 from models.scratch.decoder_model import DecoderModel
 
@@ -67,14 +68,14 @@ def test_the_recorder_changes_no_logit(writer, text):
 def test_reusing_what_did_not_change_gives_what_reading_anew_gives(small, texts):
     fresh = DecoderModel(small.decoder, small.vocabulary.tokenizer, "fresh", "test")
     for text in texts:
-        fresh._recent.clear()
-        ours, anew = small.trace(text), fresh.trace(text)
-        assert ours.tokens == anew.tokens
-        np.testing.assert_allclose(ours.hidden["self"], anew.hidden["self"], atol=1e-4, rtol=1e-4)
+        fresh.forget()
+        ours, reread = small.trace(text), fresh.trace(text)
+        assert ours.tokens == reread.tokens
+        np.testing.assert_allclose(ours.hidden["self"], reread.hidden["self"], atol=1e-4, rtol=1e-4)
         for layer in range(3):
-            np.testing.assert_allclose(ours.attention["self"][layer], anew.attention["self"][layer], atol=1e-5)
+            np.testing.assert_allclose(ours.attention["self"][layer], reread.attention["self"][layer], atol=1e-5)
             for part in ("q", "k", "v", "scores"):
-                mine, its = getattr(ours.attention["self"], part)(layer), getattr(anew.attention["self"], part)(layer)
+                mine, its = getattr(ours.attention["self"], part)(layer), getattr(reread.attention["self"], part)(layer)
                 np.testing.assert_allclose(mine, its, atol=1e-4, rtol=1e-4)
 
 
@@ -157,6 +158,69 @@ def test_attention_from_arrays():
         attention.scores(0)
     with pytest.raises(ValueError, match="2 queries"):
         models.Attention.from_arrays(weights[:, :, :1], tokens, tokens)
+
+
+def changed(at: tuple[int, ...], value: float) -> np.ndarray:
+    weights = np.full((2, 3, 2, 2), 0.5)
+    weights[at] = value
+    return weights
+
+
+@pytest.mark.parametrize(
+    ("weights", "sentence"),
+    [
+        (np.full((2, 3, 2, 2), 77.0), "row of query 0 in L0 H0 sums to 154"),
+        (changed((1, 2, 1, 0), 0.6), "row of query 1 in L1 H2 sums to 1.1"),
+        (changed((0, 1, 1), 0.0), "row of query 1 in L0 H1 sums to 0"),
+        (changed((0, 0, 1), (1.5, -0.5)), "query 1 in L0 H0 holds a negative weight"),
+        (changed((1, 0, 0, 1), np.nan), "query 0 in L1 H0 holds what is no number"),
+        (changed((1, 0, 0, 1), np.inf), "query 0 in L1 H0 holds what is no number"),
+        (np.full((3, 2, 2), 0.5), "must be .layers, heads, 2 queries, 2 keys.; they are .3, 2, 2."),
+        (np.full((0, 3, 2, 2), 0.5), "they are .0, 3, 2, 2."),
+        (None, "they are \\[\\]"),
+        ("weights", "an array of numbers; they are str"),
+        ([[1], [0.5, 0.5]], "an array of numbers; they are list"),
+    ],
+)
+def test_what_is_no_attention_is_refused_in_a_sentence(weights, sentence):
+    tokens = [models.Token(1, "a", 0, 1), models.Token(2, "b", 1, 2)]
+    with pytest.raises(ValueError, match=sentence):
+        models.Attention.from_arrays(weights, tokens, tokens)
+    with pytest.raises(ValueError, match="must be tokens"):
+        models.Attention.from_arrays(np.full((1, 1, 2, 2), 0.5), ["a", "b"], tokens)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), dtype=st.sampled_from([torch.float16, torch.bfloat16, torch.float32, torch.float64]))
+def test_a_softmax_of_any_precision_is_an_attention(seed, dtype):
+    rows = torch.randn(2, 3, 5, 400, generator=torch.Generator().manual_seed(seed)).mul(4).softmax(-1).to(dtype)
+    queries, keys = ([models.Token(i, "a", 0, 1) for i in range(count)] for count in rows.shape[2:])
+    attention = models.Attention.from_arrays(rows.float().numpy(), queries, keys)
+    np.testing.assert_array_equal(attention.only(1)[0], attention[1])
+
+
+@pytest.mark.parametrize("wrong", [None, 3, b"the cat", ["the", "cat"]])
+def test_what_is_no_text_is_refused_in_a_sentence(writer, wrong):
+    for ask in (writer.trace, writer.predict, writer.tokenize):
+        with pytest.raises(TypeError, match=r"The text must be a str; it is (None|of type (int|bytes|list))\."):
+            ask(wrong)
+    with pytest.raises(TypeError, match="The second text must be a str"):
+        writer.trace("The cat", wrong)
+    with pytest.raises(TypeError, match="A model is named by a str"):
+        models.load(wrong)
+
+
+@pytest.mark.parametrize("top", [0, -1, 2.5, "3", None])
+def test_no_predictions_cannot_be_asked_for(writer, top):
+    with pytest.raises(ValueError, match="top says how many predictions are wanted"):
+        writer.predict("The cat", top=top)
+
+
+@pytest.mark.parametrize("device", ["banana", "cuda:99", "meta"])
+def test_a_device_that_is_none_is_refused_for_what_ships_too(device):
+    with pytest.raises(ModelError, match=r"is not a device|has no device|computes on the CPU"):
+        models.load("writer", device=device)
+    assert models.load("writer", device="cpu").info.name == "writer"
 
 
 def test_names_and_unknown_names():

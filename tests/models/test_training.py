@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import itertools
+import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from models.scratch.config import TransformerConfig
-from models.scratch.corpus import MASK, START, Corpus, documents, pairs, repeated_row, train_tokenizer, with_mask
+from models.scratch.corpus import MASK, START, Corpus, documents, pairs, train_tokenizer, with_mask
 from models.scratch.folder import from_folder
-from models.scratch.objectives import IGNORED, MaskedTokens, NextToken, Translation
+from models.scratch.losses import IGNORED, NONE
+from models.scratch.objectives import MaskedTokens, NextToken, Translation
 from models.scratch.recipe import Recipe, Schedule
+from models.scratch.repetition import said_before
 from models.scratch.training import Log, State, Training, train
 from models.scratch.transformer import build
 
@@ -80,15 +85,15 @@ def test_windows_hold_every_token_once(corpus):
     np.testing.assert_array_equal(flat[flat != corpus.start], np.concatenate([d[1:] for d in corpus.documents]))
 
 
-def test_a_repeated_row_can_be_known_from_the_second_round_on():
-    ids, known = repeated_row(np.random.default_rng(0), 0, 300, 64)
-    period = int((~known).sum()) - 1
-    np.testing.assert_array_equal(ids[known], ids[np.flatnonzero(known) - period])
-
-
 def test_rate_warms_up_holds_and_falls_to_zero():
     schedule = Schedule(steps=1000, decay_from=600, warmup=100)
     assert [schedule.rate(t) for t in (0, 49, 99, 600, 800, 1000, 1200)] == pytest.approx([0.01, 0.5, 1, 1, 0.5, 0, 0])
+
+
+def test_a_second_recipe_warms_up_again():
+    schedule = Schedule.of(Recipe(steps=100, warmup=10, decay=0.5), start=1000)
+    assert [schedule.rate(t) for t in (1000, 1009, 1049, 1075, 1100)] == pytest.approx([0.1, 1, 1, 0.5, 0])
+    assert schedule.finishing(1020, 10).rate(1025) == pytest.approx(0.5)
 
 
 def test_the_decay_begins_when_it_is_asked_for_and_goes_on_from_the_same_rate():
@@ -118,6 +123,49 @@ def test_hidden_tokens_are_known_by_their_places_alone(objective):
     assert 0.74 < share < 0.86
     everywhere, places, _ = one.hide(ids, np.random.default_rng(1), always=True)
     assert (everywhere.ravel()[places] == one.mask).all()
+
+
+def test_the_words_of_its_sentence_are_those_that_can_be_seen_and_are_not_right(objective):
+    """Against a plain loop: seldom words up to the sentence's ends, near enough, each once, without the hidden ones."""
+    one, generator = objective("filler"), np.random.default_rng(0)
+    one.seldom = generator.random(301) < 0.5
+    one.seldom[one.mask] = False
+    one.ends = generator.random(301) < 0.05
+    text = generator.integers(1, 300, (6, 70)) // 3
+    hidden, places, tokens = one.hide(text, generator)
+    found = one.said(text, hidden, places)
+    for place, right, its in zip(places, tokens, found, strict=True):
+        row, column = divmod(int(place), 70)
+        wanted = set()
+        for step in (-1, 1):
+            at = column
+            while True:
+                if step == 1 and one.ends[text[row, at]]:
+                    break
+                at += step
+                if not 0 <= at < 70 or abs(at - column) > one.NEAR or (step == -1 and one.ends[text[row, at]]):
+                    break
+                wanted.add(int(hidden[row, at]))
+        assert sorted(its[its != NONE]) == sorted(w for w in wanted if one.seldom[w] and w != right)
+
+
+def test_a_step_of_own_continuations_blames_what_they_repeat_and_nothing_else(objective):
+    one = objective("writer")
+    one.recipe = replace(RECIPE, own=1.0, repeats=1.0)
+    torch.manual_seed(0)
+    model = build(one.config)
+    batch = next(one.batches(3, Schedule.of(RECIPE)))
+    rows, known, repeated = one.prepare(model, 3, *batch)
+    assert rows.shape == batch[0].shape and not known.any()
+    half = one.config.context // 2
+    assert (rows[:, [0, half]] == one.start).all()
+    for at in (0, half):
+        piece = rows[:, at : at + half]
+        marked = repeated[:, at : at + half]
+        assert (marked <= said_before(piece, 0)).all()
+    assert all(torch.equal(a, b) for a, b in zip(one.prepare(model, 3, *batch), (rows, known, repeated), strict=True))
+    loss = one.loss(model, rows, known, repeated)
+    assert bool(repeated.any()) == (loss.item() > 0)
 
 
 def test_the_mask_takes_its_space_along_and_other_signs_cannot_be_typed():
@@ -150,6 +198,41 @@ def test_padding_changes_no_loss(objective):
     alone = [(one.loss(model, *row).item(), row[1].shape[1] - 1) for row in both]
     together = one.loss(model, *one.padded([one.train[0], short])).item()
     assert together == pytest.approx(sum(nats * n for nats, n in alone) / sum(n for _, n in alone), abs=1e-5)
+
+
+def test_the_same_step_has_the_same_names(data):
+    """Whether a training comes to it or begins there; each epoch has others, beside the pairs as they are."""
+    (data / "pairs_train.tsv").write_text(PAIRS + "Tom sat.\tTom était assis.\nTom and Mary sang.\tTom et Mary ont chanté.\n")
+    one = TRAININGS["translator"]
+    made = one.objective(
+        data, one.objective.tokenizer(data, 300, data), replace(one.config, context=64), replace(RECIPE, names=1)
+    )
+    schedule = Schedule.of(RECIPE)
+    passed = list(itertools.islice(made.batches(0, schedule), 420))
+    for step in (0, 1, 200, 419):
+        for ours, theirs in zip(next(made.batches(step, schedule)), passed[step], strict=True):
+            assert torch.equal(ours, theirs)
+    epochs = [made.renamed(np.random.default_rng([0, epoch])) for epoch in range(2)]
+    assert set(epochs[0]) != set(epochs[1]) and len(epochs[0]) == len(epochs[1]) > 800
+    assert all(pair in made.texts for pair in pairs(data / "pairs_train.tsv"))
+    made.recipe = RECIPE  # of another stage
+    assert made.renamed(np.random.default_rng(0)) == []
+
+
+@pytest.mark.parametrize("name", ["writer", "translator"])
+def test_a_training_can_begin_with_the_weights_of_another(objective, data, tmp_path, name):
+    """At no learning rate it ends with them, in the file's precision, and says whose they were."""
+    objective(name)
+    one = TRAININGS[name]
+    train(one, data, tmp_path / "a" / name, tmp_path / "work-a")
+    (tmp_path / "b" / name).mkdir(parents=True)
+    (tmp_path / "b" / name / "tokenizer.json").write_text((tmp_path / "a" / name / "tokenizer.json").read_text())
+    still = replace(one, recipe=replace(one.recipe, matrix_rate=0.0, rate=0.0))
+    train(still, data, tmp_path / "b" / name, tmp_path / "work-b", begin=tmp_path / "a" / name)
+    before, after = (load_file(tmp_path / folder / name / "model.safetensors") for folder in "ab")
+    assert all(torch.equal(weight, after[key]) for key, weight in before.items())
+    figures = [json.loads((tmp_path / folder / name / "figures.json").read_text()) for folder in "ab"]
+    assert figures[1]["before"]["step"] == figures[0]["step"] == RECIPE.steps and "before" not in figures[0]
 
 
 def test_missing_text_says_where_to_put_it(tmp_path):
@@ -188,6 +271,45 @@ def test_training_learns_logs_and_goes_on_where_it_stopped(objective, data, tmp_
     assert model.info.kind == one.config.kind
     for ours, its in zip(model.network.parameters(), whole.parameters(), strict=True):
         torch.testing.assert_close(ours, its.detach().half().float())
+
+
+@pytest.mark.parametrize("name", ["writer", "filler"])
+def test_a_second_recipe_follows_at_once_after_a_break_or_from_what_ships(objective, data, tmp_path, monkeypatch, name):
+    """Twelve steps and six more: in one go and after a break the same; from the weights that ship, counted on from theirs."""
+    objective(name)
+    first, out = TRAININGS[name], tmp_path / "weights"
+    both = replace(
+        first, more=(Recipe(steps=6, batch=4, warmup=2, repeats=0.5, own=0.5, kept=0.4, masks=1.0, again=1.0, seed=1),)
+    )
+    whole = train(both, data, out / "a", tmp_path / "work-a")
+    clock = itertools.count(0, 10)
+    with monkeypatch.context() as patched:
+        patched.setattr("models.scratch.training.time.monotonic", lambda: next(clock))
+        train(both, data, out / "b", tmp_path / "work-b", minutes=8)
+    state = torch.load(tmp_path / "work-b" / "checkpoint.pt")["state"]
+    assert 12 < state["step"] < 18 and len(state["done"]) == 1
+    resumed = train(both, data, out / "b", tmp_path / "work-b")
+    for ours, theirs in zip(whole.parameters(), resumed.parameters(), strict=True):
+        torch.testing.assert_close(ours, theirs)
+    train(first, data, out / "c", tmp_path / "work-c")
+    train(both, data, out / "c", tmp_path / "work-d", begin=out / "c")
+    figures = [json.loads((out / folder / "figures.json").read_text()) for folder in "ac"]
+    for its in figures:
+        assert its["step"] == 18 and its["recipe"]["steps"] == 12 and [one["steps"] for one in its["more"]] == [18]
+    assert figures[0]["tokens"] == figures[1]["tokens"]
+    assert (out / "c" / "loss.csv").read_text().splitlines()[-1].startswith("18,")
+
+
+def test_a_recipe_leaves_the_share_of_earlier_weights_that_it_keeps(objective, data, tmp_path):
+    objective("writer")
+    made = {}
+    for kept in (None, 0.0, 0.25, 1.0):
+        more = () if kept is None else (replace(RECIPE, steps=3, kept=kept),)
+        name = str(kept)
+        made[kept] = train(replace(TRAININGS["writer"], more=more), data, tmp_path / "weights" / name, tmp_path / name)
+    for before, after, mixed, same in zip(*(model.parameters() for model in made.values()), strict=True):
+        torch.testing.assert_close(mixed, 0.25 * before + 0.75 * after)
+        torch.testing.assert_close(same, before)
 
 
 def test_a_training_that_is_asked_to_finish_does(objective, data, tmp_path):

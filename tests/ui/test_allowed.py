@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -93,3 +94,16 @@ def test_downloads_can_be_switched_off(monkeypatch, value, downloads):
     else:
         with pytest.raises(ModelError, match="downloads no models"):
             allowed.check_hub("owner/elsewhere")
+
+
+@pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "Via", "X-Real-Ip", "X-Forwarded-Proto"])
+def test_who_comes_through_a_proxy_opens_no_folder(tree, monkeypatch, header):
+    monkeypatch.delenv("HEADLIGHT_MODEL_DIRS", raising=False)
+    context = SimpleNamespace(headers={}, ip_address=None)
+    monkeypatch.setattr(allowed.st, "context", context)
+    monkeypatch.setattr(allowed.st, "get_option", lambda name: "localhost")
+    assert allowed.inside(str(tree / "models"), allowed.folders())
+    context.headers = {header: "203.0.113.7"}
+    assert not allowed.folders()
+    context.headers, context.ip_address = {}, "203.0.113.7"  # the proxy's header was already taken off, and believed
+    assert not allowed.folders()

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import pytest
 import streamlit as st
+from streamlit.testing.v1 import AppTest
 from tokenizers import Tokenizer
 
 from models.catalog import ORDER, WEIGHTS
 from models.language_model import ModelInfo
 from models.scratch.corpus import MASK, START, with_mask
 from models.tokens import ByteLevelTokens
-from ui.boxes import EXAMPLES, follow, offer
+from ui.boxes import EXAMPLES, LONGEST, follow, offer
 from ui.state import DEFAULT_TEXT
 
 WRITER = ModelInfo("writer", "decoder", 6, 8, 8, 256, 8192, 256, 1, "Headlight")
@@ -77,3 +78,22 @@ def test_an_offered_text_is_for_one_model_and_never_takes_the_place_of_ones_own(
     assert st.session_state["text-next"] == DEFAULT_TEXT
     st.session_state["text"] = "My own words."
     assert not offer("abcab", toy.name) and st.session_state["text"] == "My own words."
+
+
+def test_a_text_of_any_length_is_cut_to_what_the_box_holds_and_that_is_said():
+    def page():
+        from models.language_model import ModelInfo
+        from ui import boxes
+
+        boxes.write(ModelInfo("writer", "decoder", 6, 8, 8, 256, 8192, 256, 1, "Headlight"))
+
+    app = AppTest.from_function(page, default_timeout=60).run()
+    assert not app.info
+    text = "".join(f"{number} " for number in range(LONGEST // 4))
+    app.text_input(key="text").set_value(text).run()
+    assert app.text_input(key="text").value == text[-LONGEST:] and app.session_state["text-last"] == text[-LONGEST:]
+    assert [one.value for one in app.info] == [
+        f"The box holds at most 100,000 characters, so the first {len(text) - LONGEST:,} of your text are left out."
+    ]
+    app.text_input(key="text").set_value("The cat").run()
+    assert not app.info and not app.exception

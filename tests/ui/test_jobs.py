@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from models.errors import Cancelled
 from ui import jobs
-from ui.jobs import ERRORS_STAY, PATIENCE, Jobs, size_of
+from ui.jobs import AWAY, ERRORS_STAY, PATIENCE, Jobs, size_of
 
 LONG = 20  # seconds; a test that waits so long has failed
 
@@ -100,16 +100,37 @@ def test_it_goes_on_while_one_of_two_waits_and_stops_when_both_have_left(pool):
     assert ended(job).stopped and pool.known("key") is None
 
 
-def test_who_does_not_look_for_a_while_is_gone(pool, clock):
+def test_whose_page_is_drawn_without_it_wants_it_no_more(pool, clock):
     work = Slow()
     job = pool.ask("key", work, "Working", "anna")
     assert work.began.wait(LONG)
+    for _ in range(3):
+        clock.now += PATIENCE * 0.9
+        pool.drawing("anna")
+        assert pool.ask("key", work, "Working", "anna") is job
     clock.now += PATIENCE * 0.9
-    assert pool.ask("key", work, "Working", "anna") is job
+    pool.drawing("anna")
     clock.now += PATIENCE * 0.9
     assert not work.stopped.wait(0.05)
     clock.now += PATIENCE * 0.2
     assert work.stopped.wait(LONG)
+
+
+def test_a_tab_in_the_background_keeps_all_its_work_though_it_looks_once_a_minute(pool, clock):
+    works = [Slow(), Slow()]
+    pool.drawing("anna")
+    kept = [pool.ask(key, work, "Working", "anna") for key, work in enumerate(works)]
+    assert all(work.began.wait(LONG) for work in works)
+    for _ in range(3):
+        clock.now += 61
+        pool.drawing("ben")
+        for key, work in enumerate(works):
+            assert not works[1].stopped.wait(0.02)
+            assert pool.ask(key, work, "Working", "anna") is kept[key]
+    clock.now += AWAY * 0.9
+    assert not works[0].stopped.wait(0.05)
+    clock.now += AWAY * 0.2
+    assert all(work.stopped.wait(LONG) for work in works), "a tab that was closed is gone some time"
 
 
 def test_what_was_stopped_begins_anew_when_asked_for_again(pool):
@@ -176,7 +197,7 @@ def test_what_is_kept_is_bounded_and_the_newest_stays(sizes):
         ended(pool.ask(number, lambda report, size=size: np.zeros(size, dtype=np.uint8), "Working", "anna"))
         assert pool.known(number)
         pool.leave(number, "anna")
-    clock.now += 10 * PATIENCE
+    clock.now += 2 * AWAY
     ended(pool.ask("last", lambda report: "x", "Working", "anna"))
     kept = [number for number in range(len(sizes)) if pool.known(number)]
     assert len(kept) <= 2 and sum(sizes[number] for number in kept) < 1000

@@ -65,9 +65,14 @@ def look(folders):
 
 @pytest.fixture
 def place(monkeypatch):
-    """`place("Reading", look, shade="rollout")`: the picture that the page makes when its controls stand so."""
+    """`place("Reading", look, shade="rollout")`: the picture that the page makes when its controls stand so; every: with all
+    heads of the layer switched on."""
 
-    def made(view: str, look: Look, level: str = "expert", **choices) -> Picture:
+    def made(view: str, look: Look, level: str = "expert", every: bool = False, **choices) -> Picture:
+        if every:
+            on = list(range(look.seen.attention.heads))
+            monkeypatch.setattr(streamlit, "session_state", {"heads-on": (look.head, on)})
+
         def choose(label, options, *args, key=None, default=None, **more):
             return choices.get(key, default if default is not None else next(iter(options)))
 
@@ -220,7 +225,7 @@ def test_a_second_text_that_was_not_read_is_not_told_of():
 @pytest.mark.parametrize("options", [{}, {"special": False}, {"whole_words": True}, {"queries": (2, 5), "keys": (0, 3)}])
 def test_a_csv_holds_the_weights_as_they_are(look, place, options):
     one = look("writer", **options)
-    made = place("Head", one)
+    made = place("Head", one, every=True)
     weights, rows = one.seen[1], table(made)
     queries, keys = one.seen.queries, one.seen.keys
     seen = [(q, k) for q, group in enumerate(queries.groups) for k, other in enumerate(keys.groups) if other[0] <= group[-1]]
@@ -234,7 +239,7 @@ def test_a_csv_holds_the_weights_as_they_are(look, place, options):
 
 def test_a_csv_of_a_model_that_looks_both_ways_has_every_pair(look, place):
     one = look("BERT")
-    rows = table(place("Head", one))
+    rows = table(place("Head", one, every=True))
     weights = one.trace.attention["self"][1]
     assert len(rows) == weights.size
     np.testing.assert_array_equal(np.array([np.float32(row["weight"]) for row in rows]).reshape(weights.shape), weights)
@@ -243,7 +248,8 @@ def test_a_csv_of_a_model_that_looks_both_ways_has_every_pair(look, place):
 def test_an_npz_holds_what_each_picture_shows(look, place):
     one = look("writer")
     attention = one.trace.attention["self"]
-    np.testing.assert_array_equal(arrays(place("Head", one))["weights"], attention[1])
+    np.testing.assert_array_equal(arrays(place("Head", one))["weights"], attention[1][[1]])
+    np.testing.assert_array_equal(arrays(place("Head", one, every=True))["weights"], attention[1])
     np.testing.assert_array_equal(arrays(place("Heatmap", one))["weights"], attention[1][1])
     np.testing.assert_array_equal(
         arrays(place("Model", one))["weights"], np.stack([attention[i] for i in range(attention.layers)])
@@ -262,7 +268,10 @@ def test_an_npz_says_what_it_is(look, place):
     about, one = json.loads(str(found["metadata"])), look("T5", NASTY, kind="cross", target="the dog", whole_words=True)
     assert about["texts"] == [NASTY, "the dog"] and about["attention"] == "cross" and about["options"]["whole_words"] is True
     assert about["arrays"]["weights"]["axes"] == ["head", "from", "to"] and (about["layer"], about["head"]) == (1, 1)
-    assert about["tokens"]["from_tokens"] == [token.text for token in one.seen.queries.tokens] == list(found["from_tokens"])
+    rows = one.seen.queries.tokens
+    assert about["tokens"]["from_tokens"] == [token.after.text for token in rows] == list(found["from_tokens"])
+    assert about["tokens"]["choosing_tokens"] == [token.text for token in rows] == list(found["choosing_tokens"])
+    assert (rows[0].text, rows[1].after.text, rows[1].text) == ("the", "the", " dog"), "a word stands for the rows that chose it"
     assert list(found["to_positions"]) == [group[0] for group in one.seen.keys.groups]
 
 
@@ -344,9 +353,31 @@ def test_a_caption_says_model_text_layer_head_and_options(look, place):
     words = str(caption(place("Head", look("T5", kind="cross", target="the dog", whole_words=True))))
     assert "a T5 'model' (" in words and "/a T5" not in words, "and not where on a disk it stands"
     assert "Cross L1" in words and "whole words" in words and "“the dog”" in words
-    assert "L1, all heads" in str(caption(place("Head", look("writer")))) and "L1 H1" in str(
-        caption(place("Head", look("writer"), "beginner"))
-    )
+    words = str(caption(place("Query-key", look("T5", kind="cross", target="the dog"), query=1)))
+    assert re.search(r"after “\w+”, choosing “\w+” \(row 1\)", words)
+    assert all("L1 H1" in str(caption(place("Head", look("writer"), level))) for level in ("beginner", "expert"))
+
+
+def test_the_head_view_opens_with_the_chosen_head_alone_and_keeps_those_that_were_switched_on(look, place, monkeypatch):
+    """A layer of eight heads is 631 lines, of which nobody reads one."""
+    one = look("writer")
+    kept: dict = {}
+    monkeypatch.setattr(streamlit, "session_state", kept)
+    assert place("Head", one).options["heads"] == [one.head]
+    kept["heads-on"] = one.head, [1, 3]
+    made = place("Head", one)
+    assert made.options["heads"] == [1, 3] and "L1 H1 and H3" in str(caption(made))
+    weights = numbers.numbers(made)["weights"]
+    np.testing.assert_array_equal(weights.values, one.seen[one.layer][[1, 3]])
+    assert [weights.name("head", i) for i in range(2)] == [1, 3]
+    kept["heads-on"] = one.head, list(range(8))
+    assert "L1, all heads" in str(caption(place("Head", one)))
+    kept["heads-on"] = one.head + 1, [1, 3]
+    assert place("Head", one).options["heads"] == [one.head], "these were switched on beside another head"
+
+
+def test_beginners_get_the_head_view_with_heads_and_threshold_alone(look, place):
+    assert place("Head", look("writer"), "beginner").options["simple"] and "simple" not in place("Head", look("writer")).options
 
 
 @given(st.text())

@@ -1,4 +1,4 @@
-"""Trainings that are kept: each visitor has his own, a link finds it, the oldest leaves, and what was trained may be opened."""
+"""Trainings that are kept: each visitor has their own, a link finds it, none that runs leaves, what was trained may be opened."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from models.errors import ModelError
 from models.scratch.config import TransformerConfig
 from models.scratch.live import VOCABULARY, Budget, Training
 from models.scratch.tasks import TASKS
-from ui import allowed, trainings
+from ui import allowed, boxes, state, trainings
 
 SMALL = {"vocabulary": VOCABULARY, "context": 32, "d_model": 16, "layers": 1, "heads": 2, "d_ff": 16}
 
@@ -70,16 +70,32 @@ def test_what_is_let_go_of_stops_and_nobody_elses_does(visit):
     theirs.stop()
 
 
-def test_the_oldest_leaves_and_is_stopped(visit):
-    first = training()
-    visit("one")
-    trainings.keep("first", first)
-    first.start()
-    for number in range(trainings.KEPT):
-        trainings.keep(f"{number}", training())
-    assert first.state == "stopped"
-    visit("three")
-    assert trainings.mine() == ("", None)
+def test_none_that_runs_is_thrown_out_and_one_too_many_is_refused(visit):
+    kept = []
+    try:
+        for number in range(trainings.KEPT):
+            visit(f"{number}")
+            kept.append(training())
+            trainings.keep(f"{number}", kept[-1])
+            kept[-1].start()
+        visit("late")
+        with pytest.raises(trainings.Full, match=f"{trainings.KEPT} trainings run on this server at the moment"):
+            trainings.keep("late", training())
+        assert trainings.mine() == ("", None) and trainings.running() == trainings.KEPT
+        kept[3].pause()
+        kept[5].stop()
+        while trainings.running() > trainings.KEPT - 2:
+            pass
+        trainings.keep("late", training())
+        assert trainings.running() == trainings.KEPT - 2
+        visit("5")
+        assert trainings.mine() == ("", None), "what has ended leaves first"
+        trainings.keep("another", training())
+        assert "3" not in trainings._kept and kept[3].state == "stopped", "then what is paused"
+        assert all(one.state == "running" for number, one in enumerate(kept) if number not in (3, 5))
+    finally:
+        for one in [*kept, *(one for _, one in trainings._kept.values())]:
+            one.stop()
 
 
 def test_what_was_trained_may_be_opened_though_folders_may_not(visit, monkeypatch):
@@ -94,6 +110,16 @@ def test_what_was_trained_may_be_opened_though_folders_may_not(visit, monkeypatc
             allowed.check_folder(str(outside))
     mine.advance(1)
     assert trainings.written("mine", mine) != folder, "what was written stays as it was"
+
+
+def test_a_trained_model_offers_examples_of_its_own_task(visit):
+    mine = training()
+    mine.advance(1)
+    info = models.load(str(trainings.written("mine", mine))).info
+    own = boxes.examples(info)
+    assert own[0] == "".join(mine.probe)[:-1] and 1 < len(own) <= trainings.EXAMPLES
+    assert all(len(one) == mine.task.length - 1 for one in own)
+    assert boxes.examples(models.load("writer").info)[0] == state.DEFAULT_TEXT
 
 
 @given(st_.binary(min_size=16, max_size=16))

@@ -6,7 +6,7 @@ import pytest
 from viz.curves import curves
 
 COUNTS, VALUES = [0, 1, 2, 4], [0.5, 0.25, 0.1, 0.0]
-CHANCE = [[0.5, 0.5, 0.4, 0.0], [0.5, 0.3, 0.2, 0.0], [0.5, 0.4, 0.3, 0.0]]
+RANDOM = [[0.5, 0.5, 0.4, 0.0], [0.5, 0.3, 0.2, 0.0], [0.5, 0.4, 0.3, 0.0]]
 
 
 def lines(figure) -> dict:
@@ -21,12 +21,18 @@ def test_shares_of_tokens_and_probabilities_are_in_per_cent():
     assert found["rollout"].line.width > found["flow"].line.width
 
 
-def test_chance_is_a_mean_within_its_band():
-    figure = curves(COUNTS, ("rollout", VALUES), random=CHANCE)
-    low, high = (np.array(one.y, dtype=float) for one in figure.data if one.fill == "tonexty" or (not one.name and not one.fill))
-    np.testing.assert_allclose(lines(figure)["by chance"].y, [50, 40, 30, 0])
-    np.testing.assert_allclose(low, 100 * np.percentile(CHANCE, 10, axis=0))
-    np.testing.assert_allclose(high, 100 * np.percentile(CHANCE, 90, axis=0))
+def test_random_orders_are_a_median_within_their_range():
+    figure = curves(COUNTS, ("rollout", VALUES), random=[*RANDOM, [0.5, 0.9, 0.4, 0.0]])
+    low = next(np.array(one.y, dtype=float) for one in figure.data if not one.name)
+    np.testing.assert_allclose(lines(figure)["middle of 4 random orders"].y, [50, 45, 35, 0])
+    np.testing.assert_allclose(low, [50, 30, 20, 0])
+    np.testing.assert_allclose(lines(figure)["their range"].y, [50, 90, 40, 0])
+
+
+def test_each_point_says_how_many_of_all_are_gone():
+    figure = curves(COUNTS, ("rollout", VALUES), random=RANDOM)
+    for line in (figure.data[-1], lines(figure)["middle of 3 random orders"]):
+        assert list(line.text) == ["0 of 4", "1 of 4", "2 of 4", "4 of 4"] and "%{text}" in line.hovertemplate
 
 
 def test_names_are_text():

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.viz.test_palette import EYES, contrast, linear, oklab
-from viz.head_view import head_view
 from viz.palette import DARK, HEADS_ON_DARK, HEADS_ON_LIGHT, LIGHT
 from viz.view import View
+from viz.views.head_view import head_view
 
 
 def tokens(count: int, text: str = " dog", segments: list[int] | None = None) -> list[SimpleNamespace]:
@@ -120,6 +120,11 @@ def test_what_is_on_at_first_can_be_said():
     assert (header(view)["heads"], header(view)["chosen"]) == ([1, 3], ["to", 2])
     assert "Layer 5" in view.label
     assert header(head_view(tokens(3), tokens(3), weights, heads=[]))["heads"] == []
+
+
+def test_beginners_are_asked_for_heads_and_a_threshold_alone():
+    view = head_view(tokens(3), tokens(3), softmax(2, 3, 3, True, 1), simple=True)
+    assert header(view)["simple"] and not header(head_view(tokens(3), tokens(3), softmax(2, 3, 3, True, 1)))["simple"]
 
 
 @pytest.mark.parametrize(

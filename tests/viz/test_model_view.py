@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from viz import View
-from viz.model_view import model_view
-from viz.model_view.shrink import edges, shrink
-from viz.palette import HEADS
+from viz.palette import HEADS, PATTERNS
+from viz.views.model_view import model_view
+from viz.views.model_view.shrink import edges, shrink
 
 
 def sent(view: View) -> tuple[dict, dict[str, np.ndarray]]:
@@ -51,6 +51,22 @@ def test_a_small_cell_is_the_largest_of_those_it_covers(large, side):
 def test_weights_arrive_within_half_a_step():
     found = sent(model_view(iter(maps(size=40))))[1]["maps"]
     np.testing.assert_allclose(found / 255, maps(size=40), atol=1 / 510 + 1e-6)
+
+
+@given(st.integers(2, 60), st.integers(1, 50))
+@settings(max_examples=30, deadline=None)
+def test_what_looks_back_only_is_sent_without_its_future(size, side):
+    """The rows up to the diagonal say it all; a map with one weight above it is sent whole."""
+    whole = np.tril(maps(size=size))
+    header, found = sent(model_view(whole, side=side))
+    cells = min(size, side)
+    rows, columns = np.tril_indices(cells)
+    if cells > 1:
+        assert header["causal"] and header["shape"] == [2, 3, cells, cells]
+        np.testing.assert_allclose(found["maps"] / 255, shrink(whole, side)[..., rows, columns], atol=1 / 510 + 1e-6)
+    whole[0, 0, 0, -1] = 1
+    header, found = sent(model_view(whole, side=side))
+    assert not header["causal"] and found["maps"].shape == (2, 3, cells, cells)
 
 
 def test_an_iterator_may_use_the_same_memory_for_each_layer():
@@ -93,6 +109,19 @@ def test_each_name_has_a_colour_of_its_own_the_most_frequent_first():
     assert header["quantity"]["names"] == ["mixed", "first", "previous"]
     assert header["quantity"]["colours"] == list(HEADS[:3])
     np.testing.assert_array_equal(found["values"], [[1, 0, 0], [np.nan, 2, 0]])
+
+
+def test_a_pattern_keeps_its_colour_whatever_is_most_frequent_in_a_text():
+    def colours(names) -> dict[str, str]:
+        quantity = sent(model_view(maps(), values=np.array(names), colours=PATTERNS))[0]["quantity"]
+        return dict(zip(quantity["names"], quantity["colours"], strict=True))
+
+    one = colours([["first", "mixed", "mixed"], ["", "previous", "mixed"]])
+    other = colours([["first", "first", "induction"], ["previous", "first", "mixed"]])
+    assert all(one[name] == other[name] == PATTERNS[name] for name in one)
+    assert len(set(PATTERNS.values())) == len(PATTERNS) and set(PATTERNS.values()) <= set(HEADS)
+    new = colours([["first", "new", "newer"], ["", "new", "mixed"]])
+    assert len(set(new.values())) == 4 and new["first"] == PATTERNS["first"]
 
 
 @pytest.mark.parametrize(

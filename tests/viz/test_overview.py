@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viz.overview import overview
 from viz.view import View
+from viz.views.overview import overview
 
 sizes = st.integers(1, 700)
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import models
-from analysis.query_key import query_key
-from viz.query_key_view import query_key_view
+from analysis.one_weight import query_key
 from viz.view import pack
+from viz.views.query_key_view import query_key_view
 
 
 def token(text: str) -> SimpleNamespace:

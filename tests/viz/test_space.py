@@ -16,8 +16,8 @@ from PIL import Image
 from analysis.projector import layer_rows, npz, projector_files
 from models.errors import Cancelled
 from viz.palette import HEADS_ON_LIGHT, LIGHT
-from viz.space_view import layer_names, space_view, token_colours
-from viz.space_view.frames import gif, pngs
+from viz.views.space_view import layer_names, space_view, token_colours
+from viz.views.space_view.frames import gif, pngs
 
 TOKENS = [" dog", " cat", " dog", "<s>"]
 POINTS = np.random.default_rng(0).normal(size=(3, 4, 3)).astype(np.float32)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from viz.tokens import is_fragment, label, pieces, reading_pieces
+from models.tokens import Token
+from viz.tokens import is_fragment, label, named, pieces, plain_signs, reading_pieces, row_names
 
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=12)  # every code point, lone surrogates too
 
@@ -106,3 +107,46 @@ def test_a_joined_emoji_stays_joined_in_the_paragraph_only():
 def test_fragments_are_known_by_their_text():
     assert is_fragment("<0xF0>") and is_fragment(" <0xF0><0x9F>")
     assert not is_fragment("<0xF0> dog") and not is_fragment("dog")
+
+
+@pytest.mark.parametrize("text", [" ", "   ", "\n", "\n\n", "\t", "\u00a0", "\u200b", " \n", "\r\n"])
+def test_a_blank_inside_a_sentence_is_seen(text):
+    """“ ” would read as nothing at all."""
+    assert named(text).strip() and not any(character.isspace() for character in named(text))
+
+
+def test_a_word_inside_a_sentence_is_without_its_space():
+    assert named(" dog") == "dog" and named("dog") == "dog" and named(" dog\n") == "dog↵"
+
+
+def sign(text: str, at: int = 0, **more) -> Token:
+    return Token(0, text, at, at, special=True, **more)
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [("<|start|>", "<|end|>"), ("<s>", "</s>"), ("[CLS]", "[SEP]"), ("</s>", "</s>"), ("<pad>", "</s>"), ("<|endoftext|>", "")],
+)
+def test_beginners_read_the_signs_of_any_model_as_start_and_end(first, last):
+    dog = Token(1, " dog", 0, 3)
+    tokens = [sign(first), dog, *([sign(last, 3)] if last else [])]
+    assert [one.text for one in plain_signs(tokens)] == ["start", " dog", *(["end"] if last else [])]
+    assert [(one.id, one.start, one.special) for one in plain_signs(tokens)] == [
+        (one.id, one.start, one.special) for one in tokens
+    ]
+
+
+@given(TEXTS)
+def test_what_was_typed_and_signs_that_say_more_stay_as_they_are(text):
+    typed = [Token(0, text, 0, 3), Token(0, "[MASK]", 4, 10, special=True), Token(0, "<|start|>", 11, 20), sign("__fr__", 20)]
+    assert plain_signs(typed) == typed
+
+
+def test_the_rows_of_cross_attention_name_the_start_in_words():
+    start, le = sign("<|start|>"), Token(1, "Le", 0, 2)
+    rows = [Token(1, "Le", 0, 2, after=start), sign("what comes next", 2, after=le)]
+    assert row_names(plain_signs(rows)) == ["after start, choosing “Le”", "after “Le”, choosing what comes next"]
+
+
+def test_what_a_window_cuts_off_is_not_taken_for_the_start():
+    assert [one.text for one in plain_signs([sign("</s>", 9)], first=False)] == ["end"]

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import viz
-from viz.view import View, pack, percent
+from viz.view import View, kinds, pack, percent
 
 NASTY = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "{{7*7}}", "\u2028", "\ud800", "\x00", "'\"&"]
 
@@ -178,3 +178,8 @@ def test_a_thumbnail_loses_no_spike(size):
     assert quiet.max() == 0
     assert {tuple(cell) for cell in np.argwhere(spiked == 255)} == cells
     assert (spiked > 0).sum() == len(cells)
+
+
+def test_every_view_is_known_by_its_kind():
+    assert {"board", "head_view", "model_view", "token_chips"} <= kinds()
+    assert all(View(kind, b"", "").assets().js for kind in kinds())

@@ -11,10 +11,12 @@ from ui.show import choice
 
 def lines(look: Look) -> Picture:
     seen, chosen = look.seen, st.session_state.get("token")
-    alone = [look.head] if state.level() == "beginner" else None
+    on = heads_on(look)
 
     def react() -> None:
         match choice("head-view"):
+            case {"heads": heads}:
+                st.session_state["heads-on"] = look.head, heads
             case {"token": ["from", position]}:
                 st.session_state["token"] = seen.queries.groups[position][0]
             case {"token": None}:
@@ -23,8 +25,17 @@ def lines(look: Look) -> Picture:
     return Picture(
         recipes.head_lines,
         (look,),
-        {"layer": look.layer, "heads": alone, "chosen": None if chosen is None else seen.queries.index(chosen)},
+        {"layer": look.layer, "heads": on, "chosen": None if chosen is None else seen.queries.index(chosen)}
+        | ({"simple": True} if state.level() == "beginner" else {}),
         "head-view",
-        lambda: {"weights": seen[look.layer] if alone is None else seen[look.layer][alone]},
+        lambda: {"weights": seen[look.layer] if on is None else seen[look.layer][on]},
         react,
     )
+
+
+def heads_on(look: Look) -> list[int] | None:
+    """The heads whose lines are drawn, None for all: the chosen one alone, until somebody switches others on."""
+    chosen, on = st.session_state.get("heads-on", (None, []))
+    count = look.seen.attention.heads
+    on = [head for head in on if head < count] if chosen == look.head else []
+    return None if len(on) == count > 1 else on or [look.head]

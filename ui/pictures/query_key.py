@@ -8,17 +8,18 @@ import streamlit as st
 from analysis import query_key
 from ui import pick, recipes
 from ui.look import Look, Picture
-from viz.tokens import label
+from viz.tokens import label, row_names
 
 
 def numbers(look: Look) -> Picture:
-    tokens = look.seen.attention.queries
+    tokens = look.seen.attention.rows
+    called = row_names(tokens) or [label(token.text) for token in tokens]
     chosen = pick.chosen_token(look.model, look.trace, len(tokens))
     st.session_state["query"] = chosen  # the token that is chosen on every page; choosing here chooses it there
     position = st.selectbox(
         "Query",
         range(len(tokens)),
-        format_func=lambda i: f"{i} {label(tokens[i].text)}",
+        format_func=lambda i: f"{i} {called[i]}",
         key="query",
         on_change=lambda: st.session_state.update(token=st.session_state["query"]),
     )

@@ -20,7 +20,9 @@ def reading(look: Look) -> Picture | None:
         shade = st.segmented_control("Shade by", SHADES, default=shade, required=True, key="shade", bind="query-params")
     one_text, forwards = look.kind != "cross", not pick.both_ways(look.model.info)
     if (shade in ("rollout", "entropy", "surprise") and not one_text) or (shade == "surprise" and not forwards):
-        st.info(f"There is no {shade} for this attention: it takes one text, and surprise one that is read from left to right.")
+        st.info(
+            f"There is no {shade} for this attention. Rollout, entropy and surprise need a single text, and surprise a decoder."
+        )
         return None
     options = {"kind": look.kind, "shade": shade, "layer": look.layer, "head": look.head, "target": look.target}
     if shade in ("entropy", "surprise"):

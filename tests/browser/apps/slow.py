@@ -10,6 +10,7 @@ import streamlit as st
 
 import models
 from models.progress import Progress
+from ui import address, assets, sending
 
 really_load = models.load
 
@@ -29,4 +30,4 @@ def load(name, device=None, report=lambda progress: None):
 
 
 models.load = load
-app = st.App("../../../ui/door.py")
+app = st.App("../../../ui/door.py", routes=[*assets.ROUTES, *address.ROUTES], lifespan=sending.lifespan)

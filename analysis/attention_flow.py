@@ -1,0 +1,122 @@
+"""Attention flow: the most that could run from each input token to a position, with attention as the width of the pipes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from analysis.attention_rollout import check_residual
+from analysis.routes import Paths, matrices, paths
+from models.trace import Attention, Trace
+
+Report = Callable[[float, str], None]
+UNIT = 10**9  # a capacity of 1 in the whole numbers that scipy's solver takes; what arrives is never more than 1
+
+
+def flow(
+    of: Attention | Trace, query: int = -1, fusion: str = "mean", residual: float = 0.5, report: Report | None = None
+) -> np.ndarray:
+    """The maximum flow from each input token to a position at the top, scaled to sum to 1: float64 [key].
+
+    Each state of a token is a node; the way from state k of a layer to state q of the next one carries at most (1 - residual) ·
+    P[q, k], the heads fused as in rollout, and residual more where k = q. Of a trace of an encoder-decoder the tokens are the
+    source's and then the target's, and cross-attention is one more layer. Through some layers nearly every token could fill
+    what the position can take, so the shares lie close together. report(share done, words) is called between the tokens.
+    Errors: ValueError for another fusion or share, or a position that is not there.
+    Source: Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers", section 3.
+    """
+    ways = paths(of)
+    found = maximum_flows(ways, matrices(ways, fusion), query, residual, report)
+    return found / (found.sum() or 1.0)
+
+
+def maximum_flows(
+    ways: Paths, weights: Sequence[np.ndarray], query: int, residual: float = 0.5, report: Report | None = None
+) -> np.ndarray:
+    """The flows of `flow` as they are: float64 [token], each at most 1. weights: a matrix a step, as from `matrices`."""
+    from scipy.sparse.csgraph import maximum_flow  # here, because a first page does without it
+
+    check_residual(residual)
+    graph, inputs, sink = _graph(ways, weights, ways.place(query), residual)
+    found = np.zeros(len(ways.tokens))
+    for token, node in enumerate(inputs):
+        if report:
+            report(token / len(inputs), f"Flow from token {token + 1} of {len(inputs)}")
+        if node >= 0:
+            found[token] = 1.0 if node == sink else maximum_flow(graph, node, sink).flow_value / UNIT
+    return found
+
+
+def pipes(ways: Paths, weights: Sequence[np.ndarray], query: int) -> tuple[int, int]:
+    """How large the graph of `flow` is: tokens that anything could flow from, and pipes. Time grows about as their product."""
+    graph, inputs, _ = _graph(ways, weights, ways.place(query), 0.5)
+    return int((inputs >= 0).sum()), graph.nnz
+
+
+def nearest(ways: Paths, weights: Sequence[np.ndarray], query: int, most: int) -> np.ndarray:
+    """At most `most` tokens of each text to look at in the place of all: int [token], in order, the position among them.
+
+    Of the text that the position is in, those before it where nothing looks ahead, else those around it; of the source, those
+    around the token that the position looks at most in the last step.
+    """
+    place, kept = ways.place(query), []
+    if ways.start:
+        best = int(weights[-1][place - ways.start].argmax())
+        kept += _around(best, 0, ways.start, most)
+    first = next(matrix for step, matrix in zip(ways.steps, weights, strict=True) if step.queries.start == ways.start)
+    ahead = bool(np.triu(first, 1).any())
+    kept += _around(place, ways.start, len(ways.tokens), most) if ahead else range(max(ways.start, place + 1 - most), place + 1)
+    return np.array(kept)
+
+
+def cut(ways: Paths, weights: Sequence[np.ndarray], kept: np.ndarray) -> tuple[Paths, list[np.ndarray]]:
+    """The ways between some of the tokens alone (int [token], in order); each row of a matrix scaled to sum to 1 again."""
+    start = int((kept < ways.start).sum())
+    source, target = slice(0, start or len(kept)), slice(start, len(kept))
+    slices = {0: source, ways.start: target}
+    steps, found = [], []
+    for step, matrix in zip(ways.steps, weights, strict=True):
+        rows, columns = (kept[slices[one.start]] - one.start for one in (step.queries, step.keys))
+        part = matrix[np.ix_(rows, columns)]
+        total = part.sum(-1, keepdims=True)
+        found.append(np.divide(part, total, out=np.zeros_like(part), where=total > 0))
+        steps.append(replace(step, queries=slices[step.queries.start], keys=slices[step.keys.start]))
+    return replace(ways, tokens=[ways.tokens[i] for i in kept], start=start, steps=tuple(steps)), found
+
+
+def _around(middle: int, low: int, high: int, most: int) -> range:
+    begin = max(low, min(middle - most // 2, high - most))
+    return range(begin, min(high, begin + most))
+
+
+def _graph(ways: Paths, weights: Sequence[np.ndarray], place: int, residual: float):
+    """The pipes that lead to a position, as a matrix of whole numbers; the node of each input (-1: leads nowhere); the sink."""
+    from scipy.sparse import coo_array
+
+    nodes = np.full(len(ways.tokens), -1)  # of each token's state that is still needed, from the top down
+    nodes[place], count = 0, 1
+    froms, tos, widths = [], [], []
+    for step, matrix in zip(reversed(ways.steps), reversed(weights), strict=True):
+        rows = np.flatnonzero(nodes[step.queries] >= 0)
+        if not len(rows):
+            continue
+        above = nodes[step.queries][rows]
+        looked = (1 - residual) * matrix[rows]  # [needed query, key]
+        stays = 1 - looked.sum(-1)
+        nodes = nodes.copy()
+        nodes[step.queries] = -1
+        needed = np.zeros(len(nodes), dtype=bool)
+        needed[step.keys] |= (looked > 0).any(0)
+        needed[step.queries.start + rows[stays > 0]] = True
+        fresh = needed & (nodes < 0)
+        nodes[fresh] = np.arange(count, count + fresh.sum())
+        count += int(fresh.sum())
+        q, k = np.nonzero(looked)
+        froms += [nodes[step.keys][k], nodes[step.queries.start + rows[stays > 0]]]
+        tos += [above[q], above[stays > 0]]
+        widths += [looked[q, k], stays[stays > 0]]
+    whole = np.rint(UNIT * np.concatenate(widths)).astype(np.int32)
+    graph = coo_array((whole, (np.concatenate(froms), np.concatenate(tos))), shape=(count, count)).tocsr()  # sums what is double
+    return graph, nodes, 0

@@ -1,0 +1,236 @@
+"""Two attentions side by side: what their tokens have in common, and the weights between that."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+import numpy as np
+
+from analysis.merging import merge, merged_tokens, words
+from analysis.scopes import Scope, Side
+from models.tokens import Token
+
+Groups = list[list[int]]
+
+MANY = 100_000  # pairs of tokens between beginning and end; beyond, difflib may pass over frequent ones, or it takes seconds
+
+
+@dataclass(frozen=True)
+class Half:
+    """One of two attentions, between what both have.
+
+    queries, keys: groups of the tokens that are looked at, one a row and one a column; weights: float32 [query, key], of a
+    group the mean of what its tokens give and the sum of what they get; future: bool [query, key], whether all of a key comes
+    after all of a query. left_out: the keys that the other has not; share: how much of the attention of these queries goes
+    there, from 0 to 1.
+    """
+
+    queries: Groups
+    keys: Groups
+    weights: np.ndarray
+    future: np.ndarray
+    left_out: list[Token]
+    share: float
+
+
+@dataclass(frozen=True)
+class Common:
+    """Two attentions between what both have. queries, keys: what stands there, "tired / hot" where the two differ."""
+
+    a: Half
+    b: Half
+    queries: list[str]
+    keys: list[str]
+
+    @property
+    def difference(self) -> np.ndarray:
+        """a − b: float32 [query, key]."""
+        return self.a.weights - self.b.weights
+
+    @property
+    def moved(self) -> float:
+        """Half the sum of all absolute differences of a row, its mean over the rows: the share of attention that is elsewhere
+        (the total variation distance where both rows sum to 1)."""
+        return float(np.abs(self.difference).sum(-1, dtype=np.float64).mean() / 2)
+
+    def largest(self, count: int = 5) -> list[tuple[int, int]]:
+        """The (query, key) of the largest differences that there are, the first one first."""
+        size = np.abs(self.difference).ravel()
+        best = np.argsort(-size, kind="stable")[:count]
+        return [divmod(int(at), len(self.keys)) for at in best if size[at] > 0]
+
+
+def compare(a: Scope, b: Scope, heads: Sequence[tuple[int, int | None]] = ((0, 0), (0, 0)), same_text: bool = True) -> Common:
+    """A head of one attention and a head of another, between the tokens that both have.
+
+    heads: (layer, head) of each; None is the mean of the layer's heads. same_text: the tokens are of one text, and are aligned
+    by where they stand in it (`align`), else by what they say (`align_texts`). Errors: ValueError where nothing is in common.
+    """
+    by = align if same_text else align_texts
+    queries, keys = by(a.queries.tokens, b.queries.tokens), by(a.keys.tokens, b.keys.tokens)
+    if not all((*queries, *keys)):
+        raise ValueError("The two have no token in common, so there is nothing to compare.")
+    halves = [_half(*one) for one in zip((a, b), heads, queries, keys, strict=True)]
+    sides = ((a.queries, b.queries, queries), (a.keys, b.keys, keys))
+    return Common(*halves, *(_names(one.tokens, two.tokens, groups, same_text) for one, two, groups in sides))
+
+
+def align(a: Sequence[Token], b: Sequence[Token]) -> tuple[Groups, Groups]:
+    """The tokens of one text, cut in two ways, in the smallest groups that both have: positions in `a` and in `b`, group by
+    group.
+
+    A group ends where a token of either ends at the same character. Of signs that stand for no text (special, and empty
+    offsets), those that both have at the same place go together, one by one where they are as many. In no group is what only
+    one of them reads: a sign, a space at the end, the beginning of a text that the other had no room for.
+    """
+    if list(a) == list(b):
+        return [[i] for i in range(len(a))], [[i] for i in range(len(b))]
+    found: tuple[Groups, Groups] = ([], [])
+    for segment in sorted({token.segment for token in a} & {token.segment for token in b}):
+        one, two = _overlapping(a, b, segment), _overlapping(b, a, segment)
+        if not one or not two:
+            continue
+        ends = [_ends([tokens[i] for i in own]) for tokens, own in ((a, one), (b, two))]
+        shared = sorted({*ends[0]} & {*ends[1]} | {max(ends[0][-1], ends[1][-1])})  # what is left at the end goes together
+        parts = [_by_end(own, end, shared) for own, end in zip((one, two), ends, strict=True)]
+        for at in range(len(shared)):
+            group = [part.get(at, []) for part in parts]
+            if all(group):
+                for side, own in zip(found, group, strict=True):
+                    side.append(own)
+    return _with_signs(a, b, *found)
+
+
+def align_texts(a: Sequence[Token], b: Sequence[Token]) -> tuple[Groups, Groups]:
+    """The tokens of two texts, those that are the same one by one, and with them what was changed: positions in `a` and `b`.
+
+    Beginning and end are compared first, then `difflib` looks for the same runs between them. Where one has other words in the
+    place of those of the other, word goes with word when they are as many, else all of them with all. In no group is what
+    only one text has. `align_texts(b, a)` gives the same groups.
+    """
+    one, two = ([(token.text, token.special, token.segment) for token in tokens] for tokens in (a, b))
+    if two < one:  # difflib may find other runs the other way round
+        second, first = align_texts(b, a)
+        return first, second
+    start = _same(one, two)
+    end = _same(one[start:][::-1], two[start:][::-1])
+    middle = one[start : len(one) - end], two[start : len(two) - end]
+    found: tuple[Groups, Groups] = ([[i] for i in range(start)], [[i] for i in range(start)])
+    for what, i, i_end, j, j_end in SequenceMatcher(None, *middle, autojunk=len(middle[0]) * len(middle[1]) > MANY).get_opcodes():
+        runs = list(range(start + i, start + i_end)), list(range(start + j, start + j_end))
+        if what == "equal":
+            pairs = [([p], [q]) for p, q in zip(*runs, strict=True)]
+        else:
+            pairs = _changed(*([p for p in run if not _sign(tokens[p])] for run, tokens in zip(runs, (a, b), strict=True)), a, b)
+        for side, groups in zip(found, zip(*pairs, strict=True), strict=False):
+            side.extend(groups)
+    for side, tokens in zip(found, (a, b), strict=True):
+        side.extend([i] for i in range(len(tokens) - end, len(tokens)))
+    return found
+
+
+def _half(scope: Scope, chosen: tuple[int, int | None], queries: Groups, keys: Groups) -> Half:
+    layer, head = chosen
+    weights = scope[layer].mean(0) if head is None else scope[layer][head]
+    kept = {i for group in keys for i in group}
+    others = [i for i in range(len(scope.keys.tokens)) if i not in kept]
+    outside = merge(weights, queries, [others]) if others else np.zeros(1)
+    return Half(
+        queries,
+        keys,
+        merge(weights, queries, keys),
+        _reach(scope.keys, keys, min)[None, :] > _reach(scope.queries, queries, max)[:, None],
+        [scope.keys.tokens[i] for i in others],
+        float(outside.mean(dtype=np.float64)),
+    )
+
+
+def _reach(side: Side, groups: Groups, of) -> np.ndarray:
+    """The first or last position, among all tokens that were read, of each group."""
+    return np.array([of(position for i in group for position in side.groups[i]) for group in groups])
+
+
+def _names(a: Sequence[Token], b: Sequence[Token], groups: tuple[Groups, Groups], same_text: bool) -> list[str]:
+    """What stands at each group: what the first one has, and where that is another thing, both."""
+    pairs = zip(merged_tokens(a, groups[0]), merged_tokens(b, groups[1]), strict=True)
+    one_thing = [one.text == two.text or (same_text and not (_sign(one) and _sign(two))) for one, two in pairs]
+    pairs = zip(merged_tokens(a, groups[0]), merged_tokens(b, groups[1]), one_thing, strict=True)
+    return [one.text if same else f"{one.text} / {two.text.strip() or two.text}" for one, two, same in pairs]
+
+
+def _sign(token: Token) -> bool:
+    """Whether a token stands for no text that somebody typed."""
+    return token.special and token.start == token.end
+
+
+def _overlapping(tokens: Sequence[Token], others: Sequence[Token], segment: int) -> list[int]:
+    """The positions of a segment's text, as far as the others reach."""
+    theirs = [token for token in others if token.segment == segment and not _sign(token)]
+    first, last = min((token.start for token in theirs), default=0), max((token.end for token in theirs), default=-1)
+    return [
+        i
+        for i, token in enumerate(tokens)
+        if token.segment == segment
+        and not _sign(token)
+        and (first <= token.start <= last if token.start == token.end else token.end > first and token.start < last)
+    ]
+
+
+def _ends(tokens: Sequence[Token]) -> list[int]:
+    """Up to which character each token and those before it reach."""
+    return np.maximum.accumulate([token.end for token in tokens]).tolist()
+
+
+def _by_end(positions: list[int], ends: list[int], shared: list[int]) -> dict[int, list[int]]:
+    """The positions by the shared end that they lead up to."""
+    groups: dict[int, list[int]] = {}
+    for position, end in zip(positions, ends, strict=True):
+        groups.setdefault(bisect_left(shared, end), []).append(position)
+    return groups
+
+
+def _with_signs(a: Sequence[Token], b: Sequence[Token], one: Groups, two: Groups) -> tuple[Groups, Groups]:
+    """The groups of text, and among them the signs that both have at the same place: before, between or after the same."""
+    at = [_signs_at(tokens, groups) for tokens, groups in ((a, one), (b, two))]
+    found: tuple[Groups, Groups] = ([], [])
+    for place in range(len(one) + 1):
+        signs = [side.get(place, []) for side in at]
+        if all(signs):
+            alone = len(signs[0]) == len(signs[1])
+            for side, own in zip(found, signs, strict=True):
+                side.extend([i] for i in own) if alone else side.append(own)
+        if place < len(one):
+            found[0].append(one[place])
+            found[1].append(two[place])
+    return found
+
+
+def _signs_at(tokens: Sequence[Token], groups: Groups) -> dict[int, list[int]]:
+    """The positions of signs, by how many groups are at an end before them."""
+    last = np.maximum.accumulate([max(group) for group in groups]) if groups else np.zeros(0)
+    places: dict[int, list[int]] = {}
+    for i, token in enumerate(tokens):
+        if _sign(token):
+            places.setdefault(int(np.searchsorted(last, i)), []).append(i)
+    return places
+
+
+def _same(a: list, b: list) -> int:
+    """How far two lists begin alike."""
+    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+
+
+def _changed(one: list[int], two: list[int], a: Sequence[Token], b: Sequence[Token]) -> list[tuple[list[int], list[int]]]:
+    """What stands in the place of what, where two texts differ; nothing where one of them has nothing there."""
+    if not one or not two:
+        return []
+    parts = [[[run[i] for i in word] for word in words([tokens[p] for p in run])] for run, tokens in ((one, a), (two, b))]
+    if len(parts[0]) != len(parts[1]):
+        return [(one, two)]
+    pairs = []
+    for x, y in zip(*parts, strict=True):
+        pairs += [([p], [q]) for p, q in zip(x, y, strict=True)] if len(x) == len(y) else [(x, y)]
+    return pairs

@@ -1,0 +1,112 @@
+"""Which pattern each head follows in one text, and orders of heads that bring like to like."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analysis.heads import looks
+from analysis.merging import merge
+from analysis.statistics import choosing, entropy_of, keys_in_sight
+from models.trace import Attention, Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CLEAR = 0.4  # from this share on, a pattern names its head
+BROAD = 0.85  # of the entropy of looking everywhere alike
+_PLACES = ("previous", "current", "next", "first")
+_REPEATS = ("duplicate", "induction")
+_SIDE = 16  # heads are compared on so many spans of the text at the most
+_OPTIMAL = 400  # heads; more leaves than this take too long to be put in the best order
+
+
+def patterns(attention: Attention) -> pd.DataFrame:
+    """Where each head looks in this text: a row a head, in the order of layers, with these columns.
+
+    layer, head. Means over the queries after the first (which has no choice), in cross-attention over all: entropy, nats; even:
+    what it would be if each query shared evenly among the keys that it can see; distance: Σ A |query − key|, tokens; special:
+    the share on special tokens; previous, current, next, first, duplicate, induction: shares of one, as `analysis.heads.looks`
+    defines them.
+    pattern: the name of the share that is largest, where that is at least 0.4 ("special" for what goes to special tokens beyond
+    the first token), else "broad" (entropy at least 85 % of even) or "mixed".
+    Where the queries are not the keys (cross-attention), and where a token has nobody to be compared with, shares of places,
+    repeats and distance are NaN. Takes one layer at a time.
+    """
+    import pandas as pd  # here, because it takes long to import and a first page needs none
+
+    itself, rows = attention.queries == attention.keys, choosing(attention)
+    special = np.array([token.special for token in attention.keys], dtype=bool)
+    apart = np.abs(np.subtract.outer(np.arange(len(attention.queries)), np.arange(len(attention.keys))))[rows]
+    tables = []
+    for layer in range(attention.layers):
+        weights = attention[layer]
+        nothing = np.full(attention.heads, np.nan)
+        table = {"layer": np.full(attention.heads, layer), "head": np.arange(attention.heads)}
+        table["entropy"] = entropy_of(weights[:, rows]).mean(-1)
+        table["even"] = np.log(keys_in_sight(weights[:, rows])).mean()
+        table["distance"] = np.einsum("hqk,qk->h", weights[:, rows], apart) / len(apart) if itself else nothing
+        table |= _looks(attention, layer) if itself else dict.fromkeys(_PLACES + _REPEATS, nothing)
+        table["special"] = weights[:, rows][..., special].sum(-1).mean(-1)
+        tables.append(pd.DataFrame(table))
+    found = pd.concat(tables, ignore_index=True)
+    beyond = found["special"] - (found["first"] if itself and special[:1].any() else 0)
+    found["pattern"] = _names(found.assign(special=beyond))
+    return found
+
+
+def order(attention: Attention, by: str = "layer", found: pd.DataFrame | None = None) -> np.ndarray:
+    """The heads of a model in another order: int64 [layers x heads], a permutation; head h of layer l is l · heads + h.
+
+    by: "layer", as they are. "similarity": heads that look alike side by side: the leaves of a hierarchical clustering (average
+    linkage; the best order of leaves up to 400 heads, Bar-Joseph et al. 2001) by the Hellinger distance between their rows,
+    with the text in 16 spans. "pattern": by its name, the clearest first. Or a number that `patterns` has: "entropy" and
+    "distance" rise, shares fall; NaN comes last. found: what `patterns` says of the same attention, where that is there already.
+    Raises ValueError for any other.
+    """
+    count = attention.layers * attention.heads
+    if by == "layer":
+        return np.arange(count)
+    if by == "similarity":
+        return _alike(attention)
+    numbers = ("entropy", "distance", *_PLACES, *_REPEATS, "special")
+    if by not in (*numbers, "pattern"):
+        raise ValueError(f"Heads cannot be ordered by {by!r}: give layer, similarity, pattern, {', '.join(numbers)}.")
+    found = patterns(attention) if found is None else found
+    if by == "pattern":
+        shares = found[[*_PLACES, *_REPEATS, "special"]].max(axis=1).fillna(0)
+        return np.lexsort([-shares, found["pattern"]])
+    values = found[by].to_numpy(dtype=float)
+    return np.argsort(values if by in ("entropy", "distance") else -values, kind="stable")
+
+
+def _looks(attention: Attention, layer: int) -> dict[str, np.ndarray]:
+    one = attention.only(layer)
+    if len(attention.queries) == 1:  # there is nothing but itself to look at
+        return dict.fromkeys(_PLACES + _REPEATS, np.full(attention.heads, np.nan)) | {"current": one[0][:, 0, 0].astype(float)}
+    return {name: share[0] for name, share in looks(Trace("", attention.queries, {"self": one}, {})).items()}
+
+
+def _names(table: pd.DataFrame) -> np.ndarray:
+    shares = table[[*_PLACES, *_REPEATS, "special"]]
+    best = shares.fillna(-1).to_numpy().argmax(-1)
+    clear = shares.fillna(-1).to_numpy().max(-1) >= CLEAR
+    broad = np.where((table["even"] > 0) & (table["entropy"] >= BROAD * table["even"]), "broad", "mixed")
+    return np.where(clear, np.array(shares.columns)[best], broad)
+
+
+def _alike(attention: Attention) -> np.ndarray:
+    from scipy.cluster.hierarchy import leaves_list, linkage
+
+    count = attention.layers * attention.heads
+    if count < 3:
+        return np.arange(count)
+    queries, keys = _spans(len(attention.queries)), _spans(len(attention.keys))
+    maps = [np.sqrt(np.maximum(0, np.nan_to_num(merge(attention[layer], queries, keys)))) for layer in range(attention.layers)]
+    flat = np.concatenate(maps).reshape(count, -1)
+    return leaves_list(linkage(flat, "average", optimal_ordering=count <= _OPTIMAL)).astype(np.int64)
+
+
+def _spans(count: int) -> list[list[int]]:
+    return [list(span) for span in np.array_split(np.arange(count), min(count, _SIDE))]

@@ -1,0 +1,125 @@
+"""How one weight comes about: a query, a key, their product dimension by dimension, and all that follows up to the softmax."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from models.rotary import Rotary
+from models.trace import Attention
+
+
+@dataclass(frozen=True, eq=False)
+class QueryKey:
+    """One query of one head against every key, as the forward pass had it.
+
+    weight = softmax over the keys of (score + mask), where score = raw · scale, bent to softcap · tanh(raw · scale / softcap)
+    where there is one, plus bias where there is one. All arrays are float32.
+    """
+
+    q: np.ndarray  # [d_head], after positions were applied
+    k: np.ndarray  # [key, d_head], after positions were applied
+    raw: np.ndarray  # [key], q·k
+    scale: float
+    score: np.ndarray  # [key], what the softmax is taken of, before the mask
+    weight: np.ndarray  # [key], what the softmax gave
+    mask: np.ndarray  # [key], added to the score: 0 where the query may look, -inf where not
+    v_norm: np.ndarray  # [key], the length ‖v‖ of each value vector
+    softcap: float | None = None  # Gemma 2
+    bias: np.ndarray | None = None  # [key], of the position (T5)
+    sink: float | None = None  # the score of one more key that brings nothing (GPT-OSS)
+    unturned: np.ndarray | None = None  # [key], q·k had rotary positions not turned them
+    frequencies: np.ndarray | None = None  # [pairs], radians a position, by which each pair of dimensions was turned
+    pairs: np.ndarray | None = None  # int [pairs, 2], which dimensions
+
+    @property
+    def products(self) -> np.ndarray:
+        """What each dimension contributes, q × k: float32 [key, d_head]; a row sums to `raw`."""
+        return self.q * self.k
+
+    @property
+    def allowed(self) -> np.ndarray:
+        """Whether the query may look at each key: bool [key]."""
+        return np.isfinite(self.mask)
+
+    @property
+    def value_weighted(self) -> np.ndarray:
+        """weight · ‖v‖, scaled to sum to 1: float32 [key]; zeros where every such product is zero.
+
+        A key with a short value vector moves the output little, however large its weight. Kobayashi et al. 2020, "Attention is
+        Not Only a Weight", measure the length after the output projection; here it is the value's own, before it.
+        """
+        moved = self.weight.astype(np.float64) * self.v_norm
+        total = moved.sum()
+        return (moved / total if total else moved).astype(np.float32)
+
+
+def query_key(attention: Attention, layer: int, head: int, query: int) -> QueryKey:
+    """How the weights of one query come about: every number from the forward pass that made this attention.
+
+    layer, head, query count from 0, or from the end when negative. What is recorded is after rotary positions; where it is known
+    how they turned (`Attention.rotary`), unturned, frequencies and pairs say so. Raises ValueError where there is no such
+    layer, head or query, and where queries and keys are not known.
+    """
+    from models import recorder  # brings torch, which the first page does not wait for
+
+    layer = _within(layer, attention.layers, "layers")
+    head = _within(head, attention.heads, "heads")
+    query = _within(query, len(attention.queries), "queries")
+    rotary = attention.rotary(layer)
+    call = attention._call(layer)  # says in a sentence where there are no queries
+    q, k, v = call.query[head, query][None, None], call.expanded("key")[head][None], call.expanded("value")[head]
+    bias, mask = _row(call.bias, head, query), _row(call.mask, head, query)
+    weight = np.array(attention[layer][head, query])
+    score = recorder.scores(q, k, call.scale, None if bias is None else bias[None, None], call.softcap)
+    return QueryKey(
+        q=_array(q[0, 0]),
+        k=_array(k[0]),
+        raw=_array((q @ k.transpose(-1, -2))[0, 0]),  # as the forward multiplied them, in its own precision
+        scale=float(call.scale),
+        score=_array(score[0, 0]),
+        weight=weight,
+        mask=_added(mask, call.causal, query, attention, weight),
+        v_norm=_array(v.float().norm(dim=-1)),
+        softcap=None if call.softcap is None else float(call.softcap),
+        bias=None if bias is None else np.broadcast_to(_array(bias), weight.shape).copy(),
+        sink=None if call.sinks is None else float(call.sinks[head]),
+        **({} if rotary is None else _turns(rotary, _array(q[0, 0]), _array(k[0]), query)),
+    )
+
+
+def _added(mask, causal: bool, query: int, attention: Attention, weight: np.ndarray) -> np.ndarray:
+    """What the mask adds to each score; the very low numbers that some models write for "not here" become -inf."""
+    keys = len(attention.keys)
+    if mask is None:
+        hidden = np.arange(keys) > query + keys - len(attention.queries) if causal else np.zeros(keys, dtype=bool)
+        return np.where(hidden, -np.inf, 0).astype(np.float32)
+    values = _array(mask) if mask.is_floating_point() else mask.cpu().numpy()
+    values = np.broadcast_to(values, (keys,))
+    if values.dtype == bool:
+        return np.where(values, 0, -np.inf).astype(np.float32)
+    return np.where((values < -1e4) & (weight == 0), -np.inf, values).astype(np.float32)
+
+
+def _turns(rotary: Rotary, q: np.ndarray, k: np.ndarray, query: int) -> dict[str, np.ndarray]:
+    before = rotary.undone(q[None], np.array([query]))[0]
+    unturned = (rotary.undone(k, np.arange(len(k))) @ before).astype(np.float32)
+    return {"unturned": unturned, "frequencies": rotary.frequencies.astype(np.float32), "pairs": rotary.dimensions}
+
+
+def _row(of, head: int, query: int):
+    """One head's row of a bias or mask [heads or 1, query or 1, key]."""
+    if of is None:
+        return None
+    return of[min(head, of.shape[0] - 1), min(query, of.shape[1] - 1)]
+
+
+def _within(index: int, count: int, what: str) -> int:
+    if not -count <= index < count:
+        raise ValueError(f"There are {count} {what}, counted from 0: number {index} is none of them.")
+    return index % count
+
+
+def _array(tensor) -> np.ndarray:
+    return tensor.float().cpu().numpy()

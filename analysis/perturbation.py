@@ -1,0 +1,260 @@
+"""Which attribution to believe: take away the tokens that it calls important, and watch the prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from models.language_model import LanguageModel, softmax
+from models.tokens import Token
+from models.trace import Trace
+
+Report = Callable[[float, str], None]
+ORDERS = 20  # at random: of 21 orders drawn alike, one beats the 20 others, which is less than 5 %
+WIDEST = 30  # of so many parts of the text one is the widest gap of a grid
+SHARES = (1, 5, 10, 20, 50)  # per cent of the tokens, over which comprehensiveness and sufficiency are averages
+AT_ONCE = 64  # texts in a batch, at most
+WORK = 2 * 10**10  # multiplications in a batch, at most, so that its end is not far
+
+
+@dataclass(frozen=True)
+class Question:
+    """A prediction that is asked for again, of a text with some tokens taken away.
+
+    position: of `trace.read`, where the token of that id is predicted. A model with a mask token has what is taken away masked,
+    so that all else keeps its place; in others it is deleted, and what follows moves up. Of an encoder-decoder the source is
+    what can be taken from. Errors: ValueError without a language-model head.
+    """
+
+    model: LanguageModel
+    trace: Trace
+    position: int
+    token: int
+    _known: dict[bytes, float] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self):
+        if self.trace.unembed is None:
+            raise ValueError(f"{self.model.info.name} has no language-model head, so it makes no prediction that could change.")
+
+    @cached_property
+    def mask(self) -> Token | None:
+        name = self.model.info.mask
+        return next((one for one in self.model.tokenize(name) if one.special and one.text == name), None) if name else None
+
+    @cached_property
+    def read(self) -> list[Token]:
+        """What is read before the prediction: the source, or the text (of a decoder up to the position)."""
+        decoder = self.model.info.kind == "decoder"
+        return self.trace.tokens[: range(len(self.trace.tokens))[self.position] + 1] if decoder else self.trace.tokens
+
+    @cached_property
+    def units(self) -> list[int]:
+        """The positions of `trace.tokens` that can be taken away: what was typed, masks apart."""
+        mask = self.mask
+        return [
+            i
+            for i, token in enumerate(self.read)
+            if not (token.special and token.start == token.end) and (mask is None or token.id != mask.id)
+        ]
+
+    def text(self, kept: np.ndarray) -> list[Token]:
+        """What is read when only some units are kept: bool [unit]. A text of nothing is what the model reads in its place."""
+        gone = {unit for unit, keep in zip(self.units, kept, strict=True) if not keep}
+        mask = self.mask
+        if mask is not None:
+            return [replace(token, id=mask.id) if i in gone else token for i, token in enumerate(self.read)]
+        return [token for i, token in enumerate(self.read) if i not in gone] or self.model.tokenize("")
+
+    def probabilities(self, kept: np.ndarray, report: Report | None = None) -> np.ndarray:
+        """The probability of the token for each choice of units: kept bool [choice, unit] -> float64 [choice].
+
+        What was asked before is remembered; texts of the same length are read together.
+        """
+        kept = np.asarray(kept, dtype=bool)
+        keys = [row.tobytes() for row in np.packbits(kept, axis=1)]
+        new = {key: row for key, row in zip(keys, kept, strict=True) if key not in self._known}
+        target = self.trace.target[: range(len(self.trace.read))[self.position] + 1] if self.trace.target else []
+        position = self.position if self.model.info.kind == "encoder" else -1
+        done = 0
+        for batch in self._batches(new):
+            if report:
+                report(done / len(new), f"{done:,} of {len(new):,} changed texts read")
+            logits = self.model.logits_of([self.text(new[key]) for key in batch], position, target)
+            self._known.update(zip(batch, softmax(logits)[:, self.token].tolist(), strict=True))
+            done += len(batch)
+        return np.array([self._known[key] for key in keys])
+
+    def _batches(self, new: Mapping[bytes, np.ndarray]) -> Iterator[list[bytes]]:
+        """The choices of units as texts of the same length, no more than may be read together."""
+        by_length: dict[int, list[bytes]] = {}
+        for key, row in new.items():
+            by_length.setdefault(0 if self.mask else int(row.sum()), []).append(key)
+        for keys in by_length.values():
+            length = len(self.text(new[keys[0]]))
+            count = min(AT_ONCE, max(1, WORK // (self.model.info.parameters * length)))
+            yield from (keys[i : i + count] for i in range(0, len(keys), count))
+
+
+@dataclass(frozen=True)
+class Curves:
+    """What becomes of a prediction's probability when tokens go, or come, in one order, the most important first.
+
+    counts: int [point], how many (see `steps`); deletion, insertion: float64 [point].
+    Source: Petsiuk, Das and Saenko 2018, "RISE".
+    comprehensiveness: what the probability falls by without the first 1, 5, 10, 20 and 50 % of the tokens (rounded up), on
+    average; sufficiency: what it falls by with these alone. Both are measured, whatever the steps are.
+    Source: DeYoung et al. 2020, "ERASER".
+    correlation: Spearman's, of the scores with leave-one-out; None where either is the same everywhere, or was not given.
+    """
+
+    order: np.ndarray
+    counts: np.ndarray
+    deletion: np.ndarray
+    insertion: np.ndarray
+    comprehensiveness: float
+    sufficiency: float
+    correlation: float | None = None
+
+    @property
+    def deletion_area(self) -> float:
+        """The mean probability while tokens go (a line between points): small where the important ones went first."""
+        return _area(self.counts, self.deletion)
+
+    @property
+    def insertion_area(self) -> float:
+        """The mean probability while tokens come (a line between points): large where the important ones came first."""
+        return _area(self.counts, self.insertion)
+
+
+@dataclass(frozen=True)
+class Faithfulness:
+    """How far attributions are true to what a model does.
+
+    full, empty: the probability with the whole text, and with no token of it. units: positions in the text, as in `Question`.
+    counts: how many tokens are gone at each point of every curve. leave_one_out: what the probability falls by without each:
+    float64 [unit]. methods: by name, "leave-one-out" among them; random: random orders.
+    """
+
+    full: float
+    empty: float
+    units: list[int]
+    counts: np.ndarray
+    leave_one_out: np.ndarray
+    methods: dict[str, Curves]
+    random: list[Curves]
+
+    @property
+    def exact(self) -> bool:
+        """Whether the curves have a point for every token, so that nothing is drawn between measured ones."""
+        return len(self.counts) == len(self.units) + 1
+
+    def beaten(self, method: str) -> int:
+        """How many random orders let the prediction fall more slowly than this method: those of a larger deletion area."""
+        area = self.methods[method].deletion_area
+        return sum(one.deletion_area > area for one in self.random)
+
+    def faster(self, method: str) -> bool:
+        """Whether a method beats every random order. Of n + 1 orders drawn alike at most one beats the n others, so an order that
+        knows nothing gets this verdict with a probability of at most 1 / (n + 1): under 5 % for 20."""
+        return self.beaten(method) == len(self.random) > 0
+
+
+def faithfulness(
+    question: Question,
+    scores: Mapping[str, np.ndarray],
+    orders: int = ORDERS,
+    seed: int = 0,
+    exact: bool = True,
+    report: Report | None = None,
+) -> Faithfulness:
+    """Deletion and insertion curves of each method, of leave-one-out, and of some random orders.
+
+    scores: by the method's name, one number for each token that is read (see `Attribution.scores`); NaN counts as the least. Of
+    equal scores the earlier token goes first. orders, seed: how many random orders, and what they are drawn with. exact: every
+    step is measured, else those of a grid (see `steps`). report: see `Question.probabilities`.
+    Errors: ValueError where nothing was typed.
+    """
+    units = question.units
+    if not units:
+        raise ValueError("There is no token that could be taken away. Type a few words.")
+    counts, single = steps(len(units), exact), ~np.eye(len(units), dtype=bool)
+    ends = np.array([np.ones(len(units), dtype=bool), np.zeros(len(units), dtype=bool)])
+    full, empty, *without = question.probabilities(np.concatenate([ends, single]), _part(report, 0.0, 0.1))
+    drops = full - np.array(without)
+    ranked = {name: np.nan_to_num(np.asarray(each, dtype=np.float64)[units], nan=-np.inf) for name, each in scores.items()}
+    ranked["leave-one-out"] = drops
+    draw = np.random.default_rng(seed)
+    chosen = {name: np.argsort(-each, kind="stable") for name, each in ranked.items()}
+    chance = [draw.permutation(len(units)) for _ in range(orders)]
+    every = [*chosen.values(), *chance]
+    question.probabilities(np.concatenate([_kept(order, counts) for order in every]), _part(report, 0.1, 1.0))
+    methods = {name: _curves(question, order, counts, _spearman(ranked[name], drops)) for name, order in chosen.items()}
+    return Faithfulness(full, empty, units, counts, drops, methods, [_curves(question, order, counts, None) for order in chance])
+
+
+def steps(units: int, exact: bool = True) -> np.ndarray:
+    """How many of the units are gone at each point of a curve, from none to all: int [point].
+
+    exact: at every step. Else at steps that widen from both ends by half of what is gone or left, up to a thirtieth of the text:
+    what a prediction hangs on mostly goes first or last, and a wide first gap would decide the area.
+    """
+    if exact:
+        return np.arange(units + 1)
+    widest, near = -(-units // WIDEST), [0]
+    while 2 * near[-1] < units:
+        near.append(near[-1] + min(widest, max(1, near[-1] // 2)))
+    ends = np.array([*near[:-1], units // 2])
+    return np.unique(np.concatenate([ends, units - ends]))
+
+
+def texts_read(units: int, methods: int, orders: int = ORDERS, exact: bool = True) -> int:
+    """How many changed texts `faithfulness` reads for that many methods, at most: where two want the same it is read once."""
+    points = {*steps(units, exact).tolist(), *_tops(units).tolist()} - {0, units}
+    return 2 + units + 2 * len(points) * (methods + 1 + orders)
+
+
+def _tops(units: int) -> np.ndarray:
+    """How many tokens the `SHARES` are, rounded up: int [share]."""
+    return -(-np.array(SHARES) * units // 100)
+
+
+def _kept(order: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """What is kept at each point of both curves, and for both measures: bool [2 · (points + shares), unit]."""
+    rank = np.argsort(order)
+    first = rank < np.concatenate([counts, _tops(len(order))])[:, None]
+    return np.concatenate([~first, first])
+
+
+def _curves(question: Question, order: np.ndarray, counts: np.ndarray, correlation: float | None) -> Curves:
+    without, alone = np.split(question.probabilities(_kept(order, counts)), 2)
+    points, full = len(counts), without[0]
+    return Curves(
+        order=order,
+        counts=counts,
+        deletion=without[:points],
+        insertion=alone[:points],
+        comprehensiveness=float((full - without[points:]).mean()),
+        sufficiency=float((full - alone[points:]).mean()),
+        correlation=correlation,
+    )
+
+
+def _area(counts: np.ndarray, values: np.ndarray) -> float:
+    return float(np.trapezoid(values, counts / counts[-1]))
+
+
+def _spearman(scores: np.ndarray, drops: np.ndarray) -> float | None:
+    from scipy.stats import spearmanr
+
+    ranks = [np.unique(each, return_inverse=True)[1] for each in (scores, drops)]
+    if min(each.max() for each in ranks) == 0:
+        return None
+    return float(spearmanr(*ranks).statistic)
+
+
+def _part(report: Report | None, start: float, end: float) -> Report | None:
+    """A report of a part of the work."""
+    return None if report is None else lambda share, words: report(start + (end - start) * share, words)

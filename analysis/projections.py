@@ -1,0 +1,313 @@
+"""Hidden states of all layers as points in two or three dimensions, in one space, so that points move and do not jump.
+
+Projecting each layer by itself gives each its own axes, turned and mirrored at will. Here all layers are projected together: a
+point's way from layer to layer is then a way in one space. What is far in that space depends on how distance is measured, and one
+measure serves for all that is said of it: the points, their neighbours, and how far the picture may be believed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+import numpy as np
+
+Report = Callable[[float, str], None]
+
+METHODS = ("pca", "t-sne", "umap")
+MEASURES = ("cosine", "scaled", "raw")  # of distance, see `prepared`
+COMPONENTS = 50  # principal components that t-SNE and UMAP begin with (van der Maaten and Hinton 2008)
+NEIGHBOURS = 10  # whose keeping is measured
+PAIRED = 400  # positions of a layer at most among which a typical distance is found
+MEASURED = 1500  # points at most among which neighbours are measured: it takes the square of them
+EXACT = 1500  # dimensions up to which principal components are computed exactly
+EARLY, LATE = 250, 500  # iterations of t-SNE, the first ones with exaggerated attraction
+EVERY = 25  # iterations between two reports
+
+
+@dataclass(frozen=True)
+class Projection:
+    """Points, and how far to believe them.
+
+    points: float32 [layers + 1, position, dimensions].
+    explained: of PCA, each axis's share of the variance [dimensions]; else None.
+    trustworthiness: in 0..1, how little the picture shows as neighbours what are none (Venna and Kaski 2001), over `neighbours`
+    neighbours among all points of all layers; kept: the share of each point's nearest that are among its nearest in the picture.
+    within: the same share among the points of one layer only, each layer [layers + 1].
+    step: the mean way from a layer to the next, over the root mean square distance of two points.
+    measure: by which all of these are measured. perplexity: of t-SNE, as used. notes: sentences on what was done otherwise than
+    asked.
+    """
+
+    points: np.ndarray
+    method: str
+    explained: np.ndarray | None
+    trustworthiness: float
+    kept: float
+    within: np.ndarray
+    neighbours: int
+    step: float
+    measure: str = "cosine"
+    perplexity: float | None = None
+    notes: tuple[str, ...] = ()
+
+
+def project(hidden: np.ndarray, method: str = "pca", dimensions: int = 3, **options) -> np.ndarray:
+    """One common space for all layers: float32 [layers + 1, position, dimensions]. Options and errors as `projection`."""
+    return _arranged(hidden, method, dimensions, **options)[0]
+
+
+def projection(hidden: np.ndarray, method: str = "pca", dimensions: int = 3, **options) -> Projection:
+    """`project`, with how far to believe it.
+
+    hidden: [layers + 1, position, d_model], as `trace.hidden["self"]`; positions may be those of several texts, one after the
+    other. method: "pca", "t-sne" (openTSNE on 50 principal components, begun from the first of them) or "umap" (where
+    umap-learn is installed). The same input and seed give the same numbers.
+
+    measure: how distance is measured, "cosine", "scaled" or "raw", as `prepared` says.
+    perplexity (30), seed (0): of t-SNE and UMAP (where the perplexity stands for its number of neighbours).
+    report(share, what is being done): is told how far it is, and may raise to stop it.
+    Errors: ValueError for fewer than two tokens, for points that are all the same, and where a name or a number is wrong.
+    """
+    points, ready, explained, perplexity, notes = _arranged(hidden, method, dimensions, **options)
+    options.get("report", _silent)(0.95, "Comparing neighbours")
+    trust, kept, neighbours = faithfulness(ready, points)
+    within, measure = kept_within(ready, points), options.get("measure", MEASURES[0])
+    return Projection(points, method, explained, trust, kept, within, neighbours, step(points), measure, perplexity, tuple(notes))
+
+
+def prepared(hidden: np.ndarray, measure: str = "cosine") -> np.ndarray:
+    """Hidden states such that Euclidean distance between them is what `measure` says: float64 [layers + 1, position, d_model].
+
+    "cosine": every vector has length 1, so that distance is √(2 − 2 cos) of the angle, within a layer and between layers. A
+    block reads directions alone, too, after its norm; and some tokens, often the first, are so long that they leave no room for
+    the others (Sun et al. 2024).
+    "raw": as they are, lengths and all. Later layers are much longer than early ones.
+    "scaled": each layer by itself centred on its mean token and divided so that its mean square length is 1. All layers take as
+    much room then, and distances tell something within one layer only. A layer whose tokens are all the same is zero.
+    Errors: as `projection`.
+    """
+    if measure not in MEASURES:
+        raise ValueError(f"There is no measure “{measure}”: choose one of {', '.join(MEASURES)}.")
+    hidden = np.asarray(hidden, dtype=np.float64)
+    if hidden.ndim != 3:
+        raise ValueError(f"Hidden states are [layers + 1, position, d_model]; these are {list(hidden.shape)}.")
+    if hidden.shape[1] < 2:
+        raise ValueError("A single token has no place among others: a projection needs at least two. Type another word.")
+    if not np.isfinite(hidden).all():
+        raise ValueError("Some of the hidden states are not numbers (NaN or infinite), so they have no place in a picture.")
+    if measure == "cosine":
+        hidden = hidden / np.maximum(np.linalg.norm(hidden, axis=-1, keepdims=True), np.finfo(np.float64).tiny)
+    centred = hidden - hidden.mean(axis=1, keepdims=True)
+    size = np.sqrt((centred**2).sum(-1).mean(1))[:, None, None]
+    differ = size > 1e-7 * np.sqrt((hidden**2).sum(-1).mean(1))[:, None, None]  # by more than the float32 of a model rounds
+    if not differ.any():
+        raise ValueError("All tokens have the same hidden state in every layer, so there is nothing to spread out.")
+    return np.divide(centred, size, out=np.zeros_like(centred), where=differ) if measure == "scaled" else hidden
+
+
+def typical_distance(states: np.ndarray) -> np.ndarray:
+    """The distance of two tokens of a layer, the median over all pairs: [layers + 1]. states: [layers + 1, position, d], two or
+    more; of more than 400 positions, as many are taken at even steps."""
+    from scipy.spatial.distance import pdist
+
+    some = np.linspace(0, states.shape[1] - 1, min(states.shape[1], PAIRED)).round().astype(int)
+    return np.array([np.median(pdist(layer[some])) for layer in np.asarray(states, dtype=np.float64)])
+
+
+def step(points: np.ndarray) -> float:
+    """Mean way of a point from one layer to the next, over the root mean square distance of two points of any layers.
+
+    points: [layers + 1, position, dimensions]. 0: nothing moves; about 1: each layer is at a place of its own.
+    """
+    if len(points) < 2:
+        return 0.0
+    flat = points.reshape(-1, points.shape[-1]).astype(np.float64)
+    spread = math.sqrt(2 * ((flat - flat.mean(0)) ** 2).sum(-1).mean())
+    return float(np.linalg.norm(np.diff(points.astype(np.float64), axis=0), axis=-1).mean() / spread) if spread else 0.0
+
+
+def faithfulness(high: np.ndarray, low: np.ndarray, neighbours: int = NEIGHBOURS) -> tuple[float, float, int]:
+    """Trustworthiness, the share of nearest neighbours kept, and over how many neighbours.
+
+    high, low: the same points, [..., d_model] and [..., dimensions], in the same order. Of more than 1,500, that many are
+    drawn at random (always the same). nan where there are fewer than five points.
+    """
+    from sklearn.manifold import trustworthiness
+
+    high, low = high.reshape(-1, high.shape[-1]), low.reshape(-1, low.shape[-1])
+    if len(high) > MEASURED:
+        some = np.sort(np.random.default_rng(0).choice(len(high), MEASURED, replace=False))
+        high, low = high[some], low[some]
+    neighbours = min(neighbours, (len(high) - 1) // 2)  # trustworthiness is defined below half of the points
+    if neighbours < 2:
+        return math.nan, math.nan, max(neighbours, 0)
+    return (
+        float(trustworthiness(high, low, n_neighbors=neighbours)),
+        float(np.mean(_shared(high, low, neighbours))),
+        neighbours,
+    )
+
+
+def kept_within(high: np.ndarray, low: np.ndarray, neighbours: int = NEIGHBOURS) -> np.ndarray:
+    """Share of each token's nearest within its layer that are among its nearest in the picture: [layers + 1].
+
+    Over `within_neighbours` of them. nan where there are fewer than four tokens.
+    """
+    neighbours = within_neighbours(high.shape[1], neighbours)
+    if neighbours < 1:
+        return np.full(len(high), math.nan)
+    return np.array([np.mean(_shared(*layers, neighbours)) for layers in zip(high, low, strict=True)])
+
+
+def within_neighbours(tokens: int, neighbours: int = NEIGHBOURS) -> int:
+    """How many nearest `kept_within` looks at: at most a third of the other tokens, so that chance does not keep them."""
+    return min(neighbours, (tokens - 1) // 3)
+
+
+def nearest_tokens(hidden: np.ndarray, count: int = 3, measure: str = "cosine") -> np.ndarray:
+    """The nearest of the other positions in each layer, in all dimensions: int32 [layers + 1, position, count].
+
+    measure: as in `prepared`; "raw" and "scaled" are the same here, as a layer's own scale leaves the order as it is. Fewer than
+    `count` others are all that there are. Equally near ones stand in the order of the text.
+    """
+    states = prepared(hidden, measure)
+    count = min(count, states.shape[1] - 1)
+    found = np.empty((*states.shape[:2], count), dtype=np.int32)
+    for layer, vectors in enumerate(states):
+        squares = (vectors**2).sum(-1)
+        apart = squares[:, None] + squares - 2 * (vectors @ vectors.T)
+        apart = (apart / max(float(squares.mean()), np.finfo(np.float64).tiny)).round(6)
+        np.fill_diagonal(apart, np.inf)
+        found[layer] = np.argsort(apart, axis=1, kind="stable")[:, :count]
+    return found
+
+
+def umap_installed() -> bool:
+    """Whether umap-learn is there. It brings a compiler of 200 MB, so it is not required."""
+    return find_spec("umap") is not None
+
+
+def _silent(share: float, doing: str) -> None:
+    pass
+
+
+def _arranged(
+    hidden: np.ndarray,
+    method: str,
+    dimensions: int,
+    *,
+    measure: str = MEASURES[0],
+    perplexity: float = 30.0,
+    seed: int = 0,
+    report: Report = _silent,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, float | None, list[str]]:
+    """Points, what they are of, explained variance, perplexity as used, notes."""
+    if method not in METHODS:
+        raise ValueError(f"There is no projection “{method}”: choose one of {', '.join(METHODS)}.")
+    if dimensions not in (2, 3):
+        raise ValueError(f"A picture has 2 or 3 dimensions, not {dimensions}.")
+    if not perplexity > 1:
+        raise ValueError(f"The perplexity is about how many neighbours count; it must be above 1, not {perplexity}.")
+    report(0.0, "Finding the main directions")
+    ready = prepared(hidden, measure)
+    flat = ready.reshape(-1, ready.shape[-1])
+    main, explained = _components(flat, dimensions if method == "pca" else COMPONENTS, seed)
+    if method == "pca":
+        points, used, notes = main, None, []
+    else:
+        explained = None
+        points, used, notes = (_tsne if method == "t-sne" else _umap)(main, dimensions, perplexity, seed, report)
+    points = np.pad(points, ((0, 0), (0, dimensions - points.shape[1]))).astype(np.float32)
+    if explained is not None:
+        explained = np.pad(explained, (0, dimensions - len(explained)))
+    return points.reshape(*ready.shape[:2], dimensions), ready, explained, used, notes
+
+
+def _components(flat: np.ndarray, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The first principal components of points [point, d_model]: [point, count or fewer], and their shares of the variance."""
+    from sklearn.decomposition import PCA
+
+    count = min(count, *flat.shape)
+    if min(flat.shape) > EXACT:
+        found = PCA(count, svd_solver="randomized", iterated_power=7, random_state=seed)
+    else:
+        found = PCA(count, svd_solver="covariance_eigh" if len(flat) >= flat.shape[1] else "full")
+    return found.fit_transform(flat), found.explained_variance_ratio_
+
+
+def _fitting(perplexity: float, count: int) -> tuple[float, list[str]]:
+    """A perplexity has to be below a third of the points."""
+    most = (count - 1) / 3
+    if perplexity <= most:
+        return float(perplexity), []
+    return most, [f"With {count} points the perplexity can be at most {most:.3g}, so this is used instead of {perplexity:g}."]
+
+
+def _tsne(main: np.ndarray, dimensions: int, perplexity: float, seed: int, report: Report):
+    from openTSNE import TSNE
+    from openTSNE.initialization import rescale
+
+    perplexity, notes = _fitting(perplexity, len(main))
+    done = 0
+
+    def tell(iteration: int, error: float, embedding: np.ndarray) -> None:
+        nonlocal done
+        done += EVERY
+        report(0.1 + 0.85 * done / (EARLY + LATE), f"Arranging {len(main):,} points")
+
+    report(0.05, f"Finding the neighbours of {len(main):,} points")
+    start = np.pad(main[:, :dimensions], ((0, 0), (0, max(0, dimensions - main.shape[1]))))
+    start = rescale(start) + np.random.default_rng(seed).normal(0, 1e-6, start.shape)  # which parts points that are the same
+    found = TSNE(
+        n_components=dimensions,
+        perplexity=perplexity,
+        early_exaggeration_iter=EARLY,
+        n_iter=LATE,
+        initialization=start,
+        neighbors="exact",
+        negative_gradient_method="auto" if dimensions == 2 else "bh",
+        n_jobs=1,
+        random_state=seed,
+        callbacks=tell,
+        callbacks_every_iters=EVERY,
+    ).fit(main)
+    points = np.asarray(found)
+    if not np.isfinite(points).all():
+        raise ValueError("t-SNE found no arrangement of these points. Choose another perplexity, or PCA.")
+    return points - points.mean(0), perplexity, notes
+
+
+def _umap(main: np.ndarray, dimensions: int, perplexity: float, seed: int, report: Report):
+    if not umap_installed():
+        raise ValueError("UMAP needs the package umap-learn, which is not installed here: pip install umap-learn.")
+    from umap import UMAP
+
+    report(0.1, "Arranging the points (UMAP does not say how far it is)")
+    neighbours = min(round(perplexity), len(main) - 1)
+    notes = (
+        []
+        if neighbours == round(perplexity)
+        else [f"With {len(main)} points there are at most {neighbours} neighbours, so this is used instead of {perplexity:g}."]
+    )
+    if neighbours < 2 or len(main) < dimensions + 3:
+        raise ValueError("UMAP needs a few more points than these. Type more words, or choose PCA.")
+    start = main[:, :dimensions] / (np.abs(main[:, :dimensions]).max() or 1) * 10
+    start = start + np.random.default_rng(seed).normal(0, 1e-4, start.shape)
+    found = UMAP(n_components=dimensions, n_neighbors=neighbours, init=start.astype(np.float32), random_state=seed, n_jobs=1)
+    points = found.fit_transform(main.astype(np.float32))
+    return points - points.mean(0), float(neighbours), notes
+
+
+def _shared(high: np.ndarray, low: np.ndarray, count: int) -> np.ndarray:
+    """Of each point, the share of its `count` nearest that are among its `count` nearest in the other space: [point]."""
+    near = [_near(space, count) for space in (high, low)]
+    return np.array([len(np.intersect1d(*pair, assume_unique=True)) for pair in zip(*near, strict=True)]) / count
+
+
+def _near(space: np.ndarray, count: int) -> np.ndarray:
+    from sklearn.neighbors import NearestNeighbors
+
+    return NearestNeighbors(n_neighbors=count).fit(space).kneighbors(return_distance=False)

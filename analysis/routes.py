@@ -1,0 +1,154 @@
+"""All ways from the input tokens up to one position: attention after attention, with a residual connection beside each.
+
+In a decoder or an encoder a step is a layer. In an encoder-decoder the steps are the encoder's layers over the source, and then
+two for each of the decoder's: the target looks at itself, and at what the encoder made of the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from analysis.attention_rollout import check_residual, fused
+from models.tokens import Token
+from models.trace import Attention, Trace
+
+
+@dataclass(frozen=True)
+class Step:
+    """One attention on the way up; queries and keys: which of the path's tokens look, and are looked at."""
+
+    kind: str
+    layer: int
+    queries: slice
+    keys: slice
+
+    @property
+    def name(self) -> str:
+        """ "L3", or "encoder L3" where there are several kinds."""
+        return f"{'' if self.kind == 'self' else f'{self.kind} '}L{self.layer}"
+
+
+@dataclass(frozen=True)
+class Paths:
+    """tokens: all that is read, the source before the target; start: where what the model predicts from begins (0: one text)."""
+
+    attention: dict[str, Attention]
+    tokens: list[Token]
+    start: int
+    steps: tuple[Step, ...]
+
+    @property
+    def layers(self) -> int:
+        """How many layers the stack has that the model predicts from."""
+        return 1 + max(step.layer for step in self.steps if step.kind != "encoder")
+
+    def until(self, layer: int) -> Paths:
+        """The ways up to what this layer makes (of the decoder, where there are two stacks)."""
+        return replace(self, steps=tuple(step for step in self.steps if step.kind == "encoder" or step.layer <= layer))
+
+    def place(self, query: int) -> int:
+        """Where among `tokens` a position of what is read stands; negative ones count from the end. Errors: ValueError."""
+        count = len(self.tokens) - self.start
+        if not -count <= query < count:
+            raise ValueError(f"There are {count} positions, counted from 0: number {query} is none of them.")
+        return self.start + query % count
+
+
+def paths(of: Trace | Attention) -> Paths:
+    """The ways through a trace, or through self-attention by itself. Errors: ValueError for attention of another kind alone."""
+    attention = {"self": of} if isinstance(of, Attention) else of.attention
+    first = attention.get("self") or attention["encoder"]
+    count = len(first.queries)
+    if len(first.keys) != count:
+        raise ValueError("This needs self-attention: here the queries and the keys are different texts.")
+    source = slice(0, count)
+    if "self" in attention:
+        steps = [Step("self", layer, source, source) for layer in range(first.layers)]
+        return Paths(attention, first.queries, 0, tuple(steps))
+    said = attention["decoder"].queries
+    target = slice(count, count + len(said))
+    steps = [Step("encoder", layer, source, source) for layer in range(first.layers)]
+    for layer in range(attention["decoder"].layers):
+        steps += [Step("decoder", layer, target, target), Step("cross", layer, target, source)]
+    return Paths(attention, [*first.queries, *said], count, tuple(steps))
+
+
+def matrices(
+    ways: Paths, fusion: str = "mean", discard: float = 0.0, of: Callable[[Step], np.ndarray] | None = None
+) -> list[np.ndarray]:
+    """One matrix a step: float64 [query, key], the heads as one, rows that sum to 1 (see `analysis.attention_rollout.fused`).
+
+    of: weights [heads, query, key] of a step in the place of attention.
+    """
+    return [fused(of(step) if of else ways.attention[step.kind][step.layer], fusion, discard) for step in ways.steps]
+
+
+def shares(ways: Paths, weights: Sequence[np.ndarray], query: int, residual: float = 0.5) -> np.ndarray:
+    """Of what stands at a position at the end, how much came by each token, step by step: float64 [steps + 1, token].
+
+    weights: a matrix a step, as from `matrices`. Row s counts the states of the tokens after s steps: row 0 is the inputs, the
+    last is the position alone; every row sums to 1. Row 0 is this position's row of attention rollout.
+    Source: Abnar and Zuidema 2020; for an encoder-decoder the same rule, cross-attention being one more step with its residual.
+    """
+    check_residual(residual)
+    found = [np.zeros(len(ways.tokens))]
+    found[0][ways.place(query)] = 1.0
+    for step, matrix in zip(reversed(ways.steps), reversed(weights), strict=True):
+        found.append(_down(found[-1], step, matrix, residual))
+    return np.stack(found[::-1])
+
+
+def _down(after: np.ndarray, step: Step, matrix: np.ndarray, residual: float) -> np.ndarray:
+    """Shares before a step from those after it."""
+    looked = (1 - residual) * after[step.queries]
+    before = after.copy()
+    before[step.queries] -= looked * matrix.sum(-1)  # the residual stays, and what a row without weights keeps
+    before[step.keys] += looked @ matrix
+    return before
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What flows from one state of a token to another's: a share of all that arrives. Columns count from the inputs, 0."""
+
+    share: float
+    from_column: int
+    from_token: int
+    to_column: int
+    to_token: int
+
+
+def streams(
+    ways: Paths, weights: Sequence[np.ndarray], query: int, residual: float = 0.5, least: float = 0.0
+) -> tuple[list[Stream], float]:
+    """The shares of `shares` with the ways that they take, those of at least `least`; and the largest total left out of a step.
+
+    A state's column is the step that made it, counted from 1; what is put in stands one before the first step that uses it.
+    """
+    after = shares(ways, weights, query, residual)
+    made = np.zeros((len(ways.steps) + 1, len(ways.tokens)), dtype=int)  # in which column each token's state stands, step by step
+    made[0, ways.start :] = next((i for i, step in enumerate(ways.steps) if step.queries.start == ways.start), 0)
+    for i, step in enumerate(ways.steps):
+        made[i + 1] = made[i]
+        made[i + 1, step.queries] = i + 1
+    found, most = [], 0.0
+    for i, (step, matrix) in enumerate(zip(ways.steps, weights, strict=True)):
+        mass = after[i + 1, step.queries]
+        flows = (1 - residual) * mass[:, None] * matrix
+        stays = mass - flows.sum(-1)
+        same = step.queries == step.keys
+        if same:
+            flows[np.diag_indices(len(mass))] += stays
+        else:
+            kept = np.flatnonzero((stays > 0) & (stays >= least)) + step.queries.start
+            found += [Stream(float(stays[q - step.queries.start]), int(made[i, q]), int(q), i + 1, int(q)) for q in kept]
+        rows, columns = np.nonzero((flows > 0) & (flows >= least))
+        for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
+            k, q = column + step.keys.start, row + step.queries.start
+            found.append(Stream(float(flows[row, column]), int(made[i, k]), k, i + 1, q))
+        shown = sum(one.share for one in found if one.to_column == i + 1)
+        most = max(most, float(mass.sum()) - shown)
+    return found, max(0.0, most)

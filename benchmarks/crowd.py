@@ -1,0 +1,133 @@
+"""A class types at once: 1 to 60 visitors, each a key press every 300 ms, Headlight beside a bare app that echoes the text.
+
+    python -m benchmarks.crowd [--visitors 1 10 20 40 60] [--seconds 12] [--only Headlight]
+
+The visitors speak Streamlit's protocol from this process, so that what is measured is the server: one process on the cores that
+this machine has, which the visitors share. A text is lost when no answer to it came, because a later one overtook it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import statistics
+import struct
+import time
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import psutil
+
+from benchmarks.protocol import Visitor
+from tests.serving import ROOT, serve
+
+APPS = Path(__file__).parent / "apps"
+EVERY = 0.3  # seconds between two key presses of a visitor
+STORY = "The farmer gave the hungry dog a bone, and the dog ran into the garden with it, where the cat sat in the sun and slept. "
+
+
+def echoed(element) -> str | None:
+    """The text that the bare app has answered."""
+    if element.WhichOneof("type") == "text" and element.text.body.startswith("["):
+        return element.text.body[1:-1]
+    return None
+
+
+def drawn(element) -> str | None:
+    """The text whose tokens stand on Headlight's board."""
+    if element.WhichOneof("type") != "bidi_component" or not element.bidi_component.bytes:
+        return None
+    header, blocks = unpacked(element.bidi_component.bytes)
+    for part in (part for card in header.get("cards", ()) for part in card["parts"]):
+        if part["kind"] == "token_chips":
+            chips, _ = unpacked(blocks[part["start"] : part["end"]])
+            tokens = zip(chips["tokens"], chips["kinds"], strict=True)
+            return "".join(piece.replace("·", " ") for pieces, special in tokens if not special for piece in pieces)
+    return None
+
+
+def unpacked(data: bytes) -> tuple[dict, bytes]:
+    """The header of `viz.view.pack` and the raw bytes behind it."""
+    (length,) = struct.unpack_from("<I", data)
+    return json.loads(data[4 : 4 + length]), data[4 + length + -(4 + length) % 8 :]
+
+
+def texts(visitor: int, count: int) -> list[str]:
+    """What a visitor has in the box after each key press: a sentence of their own that grows by a letter."""
+    words = STORY.split()
+    at = 3 * visitor % len(words)
+    own = f"{visitor} " + " ".join(words[at:] + words[:at])
+    return [own[: 12 + i] for i in range(count)]
+
+
+async def typing(visitor: Visitor, number: int, count: int, every: float, patience: float = 5) -> None:
+    """A visitor presses so many keys; returns when the last text is answered, or after so many seconds more."""
+    await asyncio.sleep(every * number / 7 % every)  # nobody presses at the same moment as all others
+    start = time.perf_counter()
+    for i, text in enumerate(texts(number, count)):
+        await asyncio.sleep(max(0.0, start + every * i - time.perf_counter()))
+        await visitor.type(text)
+    for _ in range(round(patience / 0.1)):
+        if text in visitor.tally.took:
+            break
+        await asyncio.sleep(0.1)
+
+
+async def crowd(
+    url: str, process: psutil.Process, answered, query: dict[str, str], size: int, seconds: float
+) -> dict[str, float]:
+    """So many visitors type for so long: what it came to."""
+    count = round(seconds / EVERY)
+    async with AsyncExitStack() as stack:
+        visitors = [await stack.enter_async_context(Visitor(url, answered, query)) for _ in range(size)]
+        for one in visitors:  # one after another: how a room fills is not asked here
+            await one.open()
+        await asyncio.sleep(1)
+        before = [(one.tally.bytes, one.tally.messages) for one in visitors]
+        busy, began = sum(process.cpu_times()[:2]), time.perf_counter()
+        await asyncio.gather(*(typing(one, number, count, EVERY) for number, one in enumerate(visitors)))
+        took, busy = time.perf_counter() - began, sum(process.cpu_times()[:2]) - busy
+        tallies = [one.tally for one in visitors]
+    waits = sorted(wait for one in tallies for wait in one.took.values())
+    answers = max(1, len(waits))
+    return {
+        "texts": size * count,
+        "answered": len(waits),
+        "a second": len(waits) / min(took, count * EVERY + EVERY),
+        "median": 1000 * statistics.median(waits) if waits else float("nan"),
+        "p95": 1000 * waits[int(0.95 * (len(waits) - 1))] if waits else float("nan"),
+        "last": sum(list(one.sent)[-1] in one.took for one in tallies),
+        "cpu": 1000 * busy / answers,
+        "kB": sum(one.bytes - was for one, (was, _) in zip(tallies, before, strict=True)) / answers / 1000,
+        "messages": sum(one.messages - was for one, (_, was) in zip(tallies, before, strict=True)) / answers,
+        "memory": process.memory_info().rss / 1e6,
+        "errors": sum(len(one.errors) for one in tallies),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--visitors", type=int, nargs="+", default=[1, 10, 20, 40, 60])
+    parser.add_argument("--seconds", type=float, default=12)
+    parser.add_argument("--only", choices=["Headlight", "bare echo"])
+    arguments = parser.parse_args()
+    apps = {"bare echo": (APPS / "echo.py", echoed, {}), "Headlight": (ROOT / "app.py", drawn, {"level": "intermediate"})}
+    head = f"{'':10}{'visitors':>9}{'texts':>7}{'answered':>9}{'a second':>9}{'median ms':>10}{'p95 ms':>8}{'last text':>10}"
+    print(head + f"{'CPU ms':>8}{'kB':>7}{'messages':>9}{'memory MB':>10}{'errors':>7}")
+    for name, (script, answered, query) in apps.items():
+        if arguments.only in (None, name):
+            with serve(script) as server:
+                process = psutil.Process(server.process.pid)
+                asyncio.run(crowd(server.url, process, answered, query, 1, 3))  # the model is loaded, kernels are set up
+                for size in arguments.visitors:
+                    got = asyncio.run(crowd(server.url, process, answered, query, size, arguments.seconds))
+                    row = f"{name:10}{size:>9}{got['texts']:>7}{got['answered']:>9}{got['a second']:>9.0f}{got['median']:>10.0f}"
+                    row += (
+                        f"{got['p95']:>8.0f}{got['last']:>6}/{size:<3}{got['cpu']:>8.1f}{got['kB']:>7.1f}{got['messages']:>9.1f}"
+                    )
+                    print(row + f"{got['memory']:>10.0f}{got['errors']:>7}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

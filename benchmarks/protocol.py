@@ -1,0 +1,104 @@
+"""A visitor without a browser: a client of Streamlit's own protocol that types into the text box and reads what comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from urllib.parse import urlencode, urlsplit
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import connect
+
+
+@dataclass
+class Tally:
+    """What became of what one visitor typed."""
+
+    sent: dict[str, float] = field(default_factory=dict)  # when each text was typed, by time.perf_counter
+    took: dict[str, float] = field(default_factory=dict)  # seconds until its answer was here
+    bytes: int = 0
+    messages: int = 0
+    errors: list[str] = field(default_factory=list)  # what the page said in red
+
+
+class Visitor:
+    """One browser window's worth of protocol. `answered(element)` tells the text that a drawn element answers, or None."""
+
+    def __init__(self, url: str, answered, query: dict[str, str] | None = None, page: str = ""):
+        self.address = f"ws://{urlsplit(url).netloc}/_stcore/stream"
+        self.origin, self.query, self.page = url, urlencode(query or {}), page
+        self.answered, self.tally = answered, Tally()
+        self.box = self.fragment = self.script = ""
+        self.finished, self.drawn = asyncio.Event(), asyncio.Event()
+
+    async def __aenter__(self) -> Visitor:
+        self.socket = await connect(
+            self.address, subprotocols=["streamlit"], origin=self.origin, max_size=2**28, ping_interval=None
+        )
+        self.listening = asyncio.create_task(self.listen())
+        return self
+
+    async def __aexit__(self, *_) -> None:
+        self.listening.cancel()
+        await self.socket.close()
+
+    async def open(self, patience: float = 120) -> None:
+        """The first run of the page, until the text box and its answer are there."""
+        await self.send()
+        async with asyncio.timeout(patience):
+            await self.drawn.wait()
+
+    async def type(self, text: str) -> None:
+        """What a key press sends: the whole text of the box, for its fragment alone."""
+        self.tally.sent[text] = time.perf_counter()
+        await self.send(text)
+
+    async def visit(self, page: str, query: dict[str, str], patience: float = 60) -> None:
+        """Another page, as the menu opens it, until its run is over."""
+        self.page, self.query, self.fragment, self.script = page, urlencode(query), "", ""
+        self.finished.clear()
+        await self.send()
+        async with asyncio.timeout(patience):
+            await self.finished.wait()
+
+    async def send(self, text: str | None = None) -> None:
+        message = BackMsg()
+        message.rerun_script.query_string = self.query
+        if self.page:
+            message.rerun_script.page_name = self.page
+        if self.script:
+            message.rerun_script.page_script_hash = self.script
+        if text is not None:
+            message.rerun_script.fragment_id = self.fragment
+            state = message.rerun_script.widget_states.widgets.add()
+            state.id, state.string_value = self.box, text
+        await self.socket.send(message.SerializeToString())
+
+    async def listen(self) -> None:
+        async for raw in self.socket:
+            now = time.perf_counter()
+            self.tally.bytes += len(raw)
+            self.tally.messages += 1
+            message = ForwardMsg.FromString(raw)
+            match message.WhichOneof("type"):
+                case "new_session":
+                    self.script = message.new_session.page_script_hash
+                case "script_finished":
+                    self.finished.set()
+                case "delta" if message.delta.WhichOneof("type") == "new_element":
+                    self.read(message.delta, now)
+
+    def read(self, delta, now: float) -> None:
+        element = delta.new_element
+        kind = element.WhichOneof("type")
+        if kind == "text_input" and element.text_input.label == "Your text":
+            self.box, self.fragment = element.text_input.id, delta.fragment_id
+        elif kind in ("exception", "alert") and (kind == "exception" or element.alert.format == element.alert.ERROR):
+            self.tally.errors.append(str(getattr(element, kind))[:300])
+        text = self.answered(element)
+        if text is not None:
+            self.drawn.set()
+            if text in self.tally.sent:
+                self.tally.took.setdefault(text, now - self.tally.sent[text])

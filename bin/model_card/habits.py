@@ -1,0 +1,110 @@
+"""What the writer and the filler do too often or too seldom: loops, second rounds, words said twice in a sentence.
+
+`python -m bin.model_card.habits NAME --data FOLDER --weights FOLDER` prints them for any weights; with `--before FOLDER` it also
+notes those of earlier weights beside the model, for its card.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from bin.model_card.common import best_heads
+from models.catalog import WEIGHTS
+from models.language_model import LanguageModel
+from models.scratch.corpus import documents
+from models.scratch.folder import from_folder
+from models.scratch.repetition import continued, ends_in_a_loop, said_before, word_ids
+
+PROMPT, NEW = 24, 80  # tokens
+ROUND, ROUNDS = 40, 25  # tokens of a round, and texts
+MASKS, COMMON = 432, 200  # words
+
+
+def writer_habits(model: LanguageModel, data: Path) -> dict[str, float]:
+    """loops: of 100 held-out beginnings, how many greedy continuations end in a loop; repeated: mean share of their tokens in a
+    run of four that was there before. words, tokens: `second_round` of each."""
+    tokenizer, start = model.vocabulary.tokenizer, model.vocabulary.start
+    texts = [one.ids for one in tokenizer.encode_batch(documents(data / "english_valid.txt")) if len(one.ids) >= PROMPT]
+    chosen = [texts[i * len(texts) // 100][: PROMPT - 1] for i in range(100)]
+    said = continued(model.network, torch.tensor([[start, *ids] for ids in chosen]), PROMPT + NEW)
+    loops = int(ends_in_a_loop(said[:, PROMPT:]).sum())
+    repeated = said_before(said, PROMPT)[:, PROMPT:].float().mean().item()
+    every = np.arange(start + 1, model.info.vocabulary)
+    rounds = {"words": second_round(model, word_ids(tokenizer)), "tokens": second_round(model, every)}
+    return {"loops": loops, "repeated": repeated} | rounds
+
+
+def second_round(model: LanguageModel, pool: np.ndarray) -> float:
+    """Of the tokens in the second round of a random piece said twice, but for its first one, the share that is the likeliest."""
+    generator, start = np.random.default_rng(0), model.vocabulary.start
+    piece = np.stack([generator.choice(pool, ROUND, replace=False) for _ in range(ROUNDS)])
+    ids = torch.from_numpy(np.concatenate([np.full((ROUNDS, 1), start), piece, piece], axis=1))
+    with torch.inference_mode():
+        guessed = model.network(ids[:, :-1]).argmax(-1)
+    return (guessed == ids[:, 1:])[:, ROUND + 1 :].float().mean().item()
+
+
+def filler_habits(model: LanguageModel, data: Path) -> dict[str, float]:
+    """repeats: of 432 words of held-out sentences, each masked by itself, how many become a word that stands elsewhere in the
+    sentence; right_repeats: how many of the masked words do so themselves; right: how many are found.
+
+    The words are tokens of at least four letters, but for the 200 words that the held-out text has most often, which any sentence
+    may repeat; what is put in their place counts where it is such a word too.
+    """
+    texts = documents(data / "english_valid.txt")
+    counts = Counter(word for text in texts for word in re.findall(r"[a-z]+", text.lower()))
+    common = {word for word, _ in counts.most_common(COMMON)}
+    asked = []
+    for sentence in (one for text in texts for one in re.findall(r"[A-Z][^.!?\n]*[.!?]", text) if 6 <= len(one.split()) <= 20):
+        asked += [(sentence, word) for word in re.finditer(r"(?<= )[a-z]{4,}\b", sentence) if word[0] not in common]
+    chosen = [asked[i * len(asked) // (2 * MASKS)] for i in range(2 * MASKS)]
+    chosen = [(text, word) for text, word in chosen if len(model.tokenize(" " + word[0])) == 2][:MASKS]
+    found = Counter()
+    for sentence, word in chosen:
+        before, after = sentence[: word.start()], sentence[word.end() :]
+        others = set(re.findall(r"[a-z]{4,}", (before + after).lower())) - common
+        best = model.predict(before + model.info.mask + after, top=1)[0].text.strip()
+        found.update(repeats=best.lower() in others, right_repeats=word[0] in others, right=best == word[0], masks=1)
+    return dict(found)
+
+
+HABITS = {"writer": writer_habits, "filler": filler_habits}
+HEADS = {"writer": ("previous", "induction", "first"), "filler": ("previous", "next")}
+LOSSES = ("nats_per_token", "nats_per_masked_token", "bits_per_byte")
+
+
+def measures(name: str, folder: Path, data: Path) -> dict[str, object]:
+    """All that a card compares: losses, habits, the best heads, and how many tokens the weights in a folder have seen."""
+    model, figures = from_folder(folder, name), json.loads((folder / "figures.json").read_text())
+    losses = {loss: figures[loss] for loss in LOSSES if loss in figures}
+    return losses | HABITS[name](model, data) | best_heads(model, data, *HEADS[name]) | {"tokens_read": figures["tokens"]}
+
+
+def measured(name: str, data: Path, before: Path | None = None) -> dict:
+    """The figures of a model that ships, with its measures, and those of the weights `before`, by the same code."""
+    file = WEIGHTS / name / "figures.json"
+    figures = json.loads(file.read_text()) | {"measures": measures(name, WEIGHTS / name, data)}
+    if before is not None:
+        figures["measures_before"] = measures(name, before, data)
+    file.write_text(json.dumps(figures, indent=2) + "\n")
+    return figures
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("name", choices=HABITS)
+    parser.add_argument("--data", type=Path, default=Path("data"))
+    parser.add_argument("--weights", type=Path, help="the model's folder, where it is not the one that ships")
+    parser.add_argument("--before", type=Path, help="the model's folder as it was before: its measures go into figures.json")
+    arguments = parser.parse_args()
+    if arguments.before:
+        print(json.dumps(measured(arguments.name, arguments.data, arguments.before), indent=2))
+    else:
+        print(json.dumps(measures(arguments.name, arguments.weights or WEIGHTS / arguments.name, arguments.data), indent=2))

@@ -1,0 +1,199 @@
+"""Strangers' files tried out in a process of its own, with a limit of memory and of time, that can be given up at any moment.
+
+A process that imports torch and transformers once waits, and forks itself for each trial: that takes a few milliseconds, where a
+new interpreter would take seconds. Each trial has its end of a socket, over which its request and its answer go as JSON; when
+the other end is closed, the kernel ends it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from models.errors import ModelError
+from models.huggingface.memory import size
+from models.huggingface.names import quoted
+from models.progress import Progress, Report
+
+MEMORY = 2_000_000_000  # bytes of addresses that a trial may take besides what the libraries have
+SECONDS = 60  # of computing
+AT_ONCE = 3  # trials; the others wait for their turn
+IDLE = 600.0  # seconds after the last trial in which the process stays ready for another
+TICK = 0.2  # seconds between two looks at whether anybody still waits
+ROOT = Path(__file__).parents[2]
+ALONE = {
+    "HF_HUB_OFFLINE": "1",  # nothing that is tried reaches the Hub
+    "CUDA_VISIBLE_DEVICES": "",
+    "TOKENIZERS_PARALLELISM": "false",
+    "MALLOC_ARENA_MAX": "1",  # each thread would set an arena of addresses aside
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+}
+
+_turns = threading.BoundedSemaphore(AT_ONCE)
+_lock = threading.Lock()
+_process: subprocess.Popen[bytes] | None = None
+_control: socket.socket | None = None  # the trials' sockets go through it
+_rest: threading.Timer | None = None
+
+
+def confined(task: str, path: Path, name: str, report: Report) -> Any:
+    """What a function of `trial` gives for a path and the name that a person typed.
+
+    Errors: ModelError, what the function says, or that it took more than a trial may; Cancelled, when `report` raises it.
+    """
+    if not hasattr(os, "fork"):  # Windows, which has none of these limits either
+        from models.huggingface import trial
+
+        return getattr(trial, task)(str(path), name)
+    while not _turns.acquire(timeout=TICK):
+        report(Progress("prepare"))
+    try:
+        answer = _asked(json.dumps([task, str(path), name, MEMORY, SECONDS]).encode() + b"\n", report)
+    finally:
+        _turns.release()
+    if not answer:
+        raise ModelError(
+            f"The config.json or the tokenizer of {quoted(name)} asks for more than {size(MEMORY)} of memory or "
+            f"{SECONDS} seconds before a weight is read. Choose another model."
+        )
+    found = json.loads(answer)
+    if "error" in found:
+        raise ModelError(found["error"])
+    return found["value"]
+
+
+def _asked(request: bytes, report: Report) -> bytes:
+    """The answer to a request; nothing where its process did not live to give one."""
+    line, theirs = socket.socketpair()
+    with line:
+        with theirs:
+            process = _handed(theirs)
+        line.settimeout(TICK)
+        answer = b""
+        try:
+            line.sendall(request)
+            import transformers.modeling_utils  # noqa: F401  (on another core, meanwhile: this process needs it next)
+
+            while True:
+                try:
+                    piece = line.recv(1 << 16)
+                except TimeoutError:
+                    report(Progress("prepare"))
+                    continue
+                if not piece:
+                    break
+                answer += piece
+        except ConnectionError:
+            answer = b""
+    if not answer and process.poll() is not None:
+        raise RuntimeError(f"The process that tries models out ended with {process.returncode}.")
+    return answer
+
+
+def _handed(line: socket.socket) -> subprocess.Popen[bytes]:
+    """Give a trial's socket to the process that waits for such, which is started if there is none."""
+    global _process, _control, _rest
+    with _lock:
+        if _process is None or _process.poll() is not None:
+            _control, theirs = socket.socketpair()
+            environment = {key: value for key, value in os.environ.items() if not key.startswith("HF_TOKEN")} | ALONE
+            environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+            with theirs:
+                _process = subprocess.Popen(
+                    [sys.executable, "-m", __name__, str(theirs.fileno())],
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    pass_fds=[theirs.fileno()],
+                )
+        socket.send_fds(_control, [b"."], [line.fileno()])
+        if _rest:
+            _rest.cancel()
+        _rest = threading.Timer(IDLE, _end)
+        _rest.daemon = True
+        _rest.start()
+        return _process
+
+
+@atexit.register
+def _end() -> None:
+    global _process
+    with _lock:
+        if _process is not None:
+            _control.close()  # at which it ends, and not the trials that are under way
+            _process.wait()
+            _process = None
+
+
+def _wait(control: socket.socket) -> None:
+    """Fork for every socket that comes, until whoever sends them is gone."""
+    import gc
+
+    from transformers import AutoTokenizer, BertForMaskedLM, GPT2LMHeadModel, LlamaForCausalLM  # noqa: F401
+
+    from models.huggingface import trial  # noqa: F401
+
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    gc.freeze()  # so that a collection in a trial writes to no page that both have
+    while True:
+        word, lines, *_ = socket.recv_fds(control, 1, 1)
+        if not word:
+            return
+        if not os.fork():
+            try:
+                control.close()
+                with socket.socket(fileno=lines[0]) as line:
+                    _attend(line)
+            finally:
+                os._exit(0)
+        os.close(lines[0])
+
+
+def _attend(line: socket.socket) -> None:
+    """One trial."""
+    import fcntl
+
+    from models.huggingface import trial
+
+    task, path, name, memory, seconds = json.loads(line.makefile("rb").readline())
+    _limit(memory, seconds)
+    fcntl.fcntl(line, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(line, fcntl.F_SETFL, os.O_ASYNC)  # SIGIO, which ends a process, when the other end is closed
+    if select.select([line], [], [], 0)[0]:  # it was, before
+        return
+    try:
+        answer = {"value": getattr(trial, task)(path, name)}
+    except ModelError as error:
+        cause = error.__cause__
+        if isinstance(cause, MemoryError | SystemError) or "alloc" in str(cause):  # each library says it in its own way
+            return
+        answer = {"error": str(error)}
+    fcntl.fcntl(line, fcntl.F_SETFL, 0)
+    line.sendall(json.dumps(answer).encode())
+
+
+def _limit(memory: int, seconds: int) -> None:
+    import resource
+
+    import psutil
+
+    for what, most in (
+        (resource.RLIMIT_AS, psutil.Process().memory_info().vms + memory),
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(what, (most, most))
+
+
+if __name__ == "__main__":
+    _wait(socket.socket(fileno=int(sys.argv[1])))

@@ -1,0 +1,20 @@
+"""What single architectures do that must be known before they are read."""
+
+from __future__ import annotations
+
+from transformers import PreTrainedModel
+
+
+def read_fully(network: PreTrainedModel) -> int | None:
+    """BigBird reads texts up to a length with full attention, and longer ones sparsely; a short text switches it for good.
+
+    Switches it to full attention, so that what it does depends on no earlier text. Returns the longest text in tokens that it
+    reads so, None for all other models. Source: Zaheer et al. 2020, "Big Bird", and transformers, `BigBirdModel.forward`.
+    """
+    config = network.config
+    if getattr(config, "attention_type", None) != "block_sparse":
+        return None
+    for module in network.modules():
+        if hasattr(module, "set_attention_type") and hasattr(module, "attention_type"):
+            module.set_attention_type("original_full")
+    return (5 + 2 * config.num_random_blocks) * config.block_size

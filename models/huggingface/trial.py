@@ -1,0 +1,135 @@
+"""What is found out about a model's files before they are used: which class they make, how large it is, that its tokenizer reads.
+
+A stranger's config.json or tokenizer.json of a few lines may ask for more memory and time than there is: `confined` runs these
+functions in a process of their own. What they give is plain JSON.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from models.errors import Cancelled, ModelError, panics_caught
+from models.huggingface.classes import Candidate, candidates, config_of
+from models.huggingface.folder import Folder, look_at, read_config
+from models.huggingface.names import quoted, short
+from models.huggingface.weights import Rehearsal, rehearse
+from models.progress import silent
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedConfig, PreTrainedTokenizerBase
+
+MOST_GROWTH = 10_000  # times that a tokenizer may lengthen a text while it rewrites it; those that are in use: 64 at the most
+MOST_TOKENS = 10_000  # that it may make of SAMPLE
+SAMPLE = "".join(map(chr, range(32, 127))) + "éß日本Ω🙂"
+
+
+def try_config(file: str, name: str) -> int:
+    """Parameters and buffers, in numbers of elements, of the network that a config.json asks for. Errors: ModelError."""
+    with plainly(name):
+        raw = read_config(Path(file), name)
+        config = config_of(raw, name)
+        first = candidates(config, raw.get("architectures"), name)[0]
+        return rehearse(first.cls, config, {}, silent).elements
+
+
+def try_folder(path: str, name: str) -> dict:
+    """Which candidate fits the files, its elements, and the names of the tensors that it uses. Errors: ModelError."""
+    with plainly(name):
+        folder = look_at(Path(path), name)
+        config = config_of(folder.config, name)
+        check_reading(open_tokenizer(folder, config, name), name)
+        choices = candidates(config, folder.config.get("architectures"), name)
+        chosen, rehearsal = choose(choices, text_of(config, choices[0]), folder, name)
+        return {"choice": choices.index(chosen), "elements": rehearsal.elements, "used": list(rehearsal.used)}
+
+
+def check_reading(tokenizer: PreTrainedTokenizerBase, name: str) -> None:
+    """Errors: ModelError for a tokenizer that would make a flood of a short text."""
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    steps = [step for step in (getattr(backend, "normalizer", None), getattr(backend, "decoder", None)) if step is not None]
+    tokens = 0
+    if all(growth(json.loads(step.__getstate__())) <= MOST_GROWTH for step in steps):
+        tokens = len(tokenizer(SAMPLE, verbose=False)["input_ids"])
+        tokenizer.convert_tokens_to_string(tokenizer.convert_ids_to_tokens(range(min(len(tokenizer), 100))))
+        if tokens <= MOST_TOKENS:
+            return
+    raise ModelError(f"The tokenizer of {quoted(name)} makes a flood of text of a short one, so Headlight does not read with it.")
+
+
+def growth(step: dict) -> float:
+    """How many times as long a step of a tokenizer (as tokenizers writes it in JSON) may make a text, at the most."""
+    if step["type"] == "Sequence":
+        found = 1.0
+        for one in step.get("normalizers") or step.get("decoders") or ():
+            found *= growth(one)
+        return found
+    if step["type"] == "Replace":
+        pattern = step["pattern"].get("String", "")  # an expression may find nothing at all, everywhere
+        return max(1.0, len(step["content"]) / len(pattern) if pattern else 1.0 + len(step["content"]))
+    if step["type"] == "Precompiled" and step.get("precompiled_charsmap"):
+        table = base64.b64decode(step["precompiled_charsmap"])  # four bytes of length, a trie, then what characters become
+        return float(max(map(len, table[4 + int.from_bytes(table[:4], "little") :].split(b"\0"))))
+    return 1.0
+
+
+def open_tokenizer(folder: Folder, config: PreTrainedConfig, name: str) -> PreTrainedTokenizerBase:
+    from transformers import AutoTokenizer
+
+    try:
+        return AutoTokenizer.from_pretrained(folder.path, config=config, local_files_only=True, trust_remote_code=False)
+    except Exception as error:
+        raise ModelError(f"The tokenizer of {quoted(name)} could not be loaded: {short(error, 160)}") from error
+
+
+def text_of(config: PreTrainedConfig, choice: Candidate) -> PreTrainedConfig:
+    """The part of a config that a class takes: of a model that also sees, the half that reads text."""
+    text = config.get_text_config()
+    return text if not isinstance(config, choice.cls.config_class) and isinstance(text, choice.cls.config_class) else config
+
+
+def choose(choices: list[Candidate], config: PreTrainedConfig, folder: Folder, name: str) -> tuple[Candidate, Rehearsal]:
+    """The first class for which the files hold every weight, in its shape. Errors: ModelError when there is none."""
+    # transformers ties the head of every T5; where the config says that it has its own, it must be in the files.
+    own = folder.config.get("tie_word_embeddings") is False and getattr(config, "tie_word_embeddings", False)
+    if own and "lm_head.weight" not in folder.tensors:
+        choices = [choice for choice in choices if not choice.head]
+    tried = []
+    # An encoder alone, of files that hold a decoder too, means that the decoder is broken.
+    decodes = any(re.search(r"(^|\.)decoder\.(block|layers?)\.", key) for key in folder.tensors)
+    decodes = decodes and any(choice.kind == "encoder-decoder" for choice in choices)
+    for choice in choices:
+        rehearsal = rehearse(choice.cls, config, folder.tensors, silent)
+        cut = decodes and choice.kind == "encoder"
+        if not (rehearsal.missing or rehearsal.mismatched or cut):
+            return choice, rehearsal
+        if not cut:
+            tried.append(rehearsal)
+    best = min(tried, key=lambda rehearsal: len(rehearsal.missing) + len(rehearsal.mismatched))
+    if best.mismatched:
+        raise ModelError(
+            f"The weights of {quoted(name)} do not fit its config.json: {len(best.mismatched)} have another shape, "
+            f"such as {quoted(best.mismatched[0])}."
+        )
+    raise ModelError(
+        f"The files of {quoted(name)} lack {len(best.missing)} of the network’s weights, such as {quoted(best.missing[0])}."
+    )
+
+
+@contextmanager
+def plainly(name: str) -> Iterator[None]:
+    """What nobody expected becomes a ModelError too."""
+    try:
+        with panics_caught():
+            yield
+    except (ModelError, Cancelled):
+        raise
+    except MemoryError as error:
+        raise ModelError(f"There was not enough memory for {quoted(name)}.") from error
+    except Exception as error:
+        raise ModelError(f"{quoted(name)} could not be opened: {short(type(error).__name__)}: {short(error, 160)}") from error

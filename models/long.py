@@ -1,0 +1,40 @@
+"""Texts that are far longer than what a model reads: only their ends are cut into tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from models.tokens import Token
+
+CHARACTERS = 16  # of text for each token that fits, at first: three to four times what is usual
+SPARE = 64  # tokens more than fit, so that those near the cut, which may be others than in the whole text, are not among the last
+
+
+def beginning(tokens_of: Callable[[str], list[Token]], text: str, room: int | None) -> int:
+    """Where to begin reading a long text, so that what follows has more tokens than fit; 0 for a text that is short.
+
+    The last `room` tokens are those of the whole text wherever a tokenizer cuts texts at spaces first, as nearly all do. A text
+    of any length takes about the time of one that fits.
+    """
+    characters = CHARACTERS * ((room or 0) + SPARE)
+    while room is not None and characters < len(text):
+        start = len(text) - characters
+        space = text.find(" ", start, start + characters // 2)
+        start = start if space < 0 else space
+        if len(tokens_of(text[start:])) >= room + SPARE:
+            return start
+        characters *= 4
+    return 0
+
+
+def moved(tokens: list[Token], *starts: int) -> list[Token]:
+    """Tokens of texts that were read from these characters on, where they stand in the whole texts."""
+    if not any(starts):
+        return tokens
+    return [
+        token
+        if token.special and token.start == token.end == 0
+        else replace(token, start=token.start + starts[token.segment], end=token.end + starts[token.segment])
+        for token in tokens
+    ]

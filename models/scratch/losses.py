@@ -1,0 +1,67 @@
+"""What a model is told after it has guessed: more of the right token, less of those that it should not say again."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+IGNORED = -100  # as a target: a position that is not predicted
+NONE = -1  # among the tokens to avoid: no token
+POSITIONS = 1024  # whose logits are in memory at once
+LEAST = 0.01  # of 1 − p, by which a gradient is divided
+
+
+@torch.compiler.disable
+def token_loss(x: Tensor, unembedding: Tensor, targets: Tensor, avoided: Tensor | None = None, strength: float = 1.0) -> Tensor:
+    """Mean of −log p(target), and strength times the mean of −Σ log(1 − p(c)) over the tokens c to be avoided at a position.
+
+    x [position, d_model] is what the unembedding [vocabulary, d_model] reads, after the final norm; targets [position], IGNORED
+    where nothing is predicted; avoided [position, most], each token once, NONE where there is none. The first mean is over the
+    positions with a target, the second over all: what is seldom repeated weighs little. The gradient is made on the way, of some
+    positions at a time: the logits of all of them are never in memory, and their softmax is taken once.
+    Source: Welleck et al. 2020, "Neural Text Generation with Unlikelihood Training", eq. 4; section 5.2 for continuations.
+    """
+    if avoided is None:
+        avoided = targets.new_full((len(targets), 1), NONE)
+    return _TokenLoss.apply(x, unembedding, targets, avoided, strength)
+
+
+class _TokenLoss(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x: Tensor, unembedding: Tensor, targets: Tensor, avoided: Tensor, strength: float) -> Tensor:
+        right, wrong = targets != IGNORED, (avoided != NONE).any(-1)
+        share = right / right.sum().clamp(min=1)  # [position]: of each in the mean
+        blame = strength * wrong / len(wrong)
+        used = torch.nonzero(right | wrong)[:, 0]
+        loss = torch.zeros((), device=x.device)
+        of_x, of_unembedding = torch.zeros_like(x), torch.zeros_like(unembedding)
+        for some in used.split(POSITIONS):
+            read = x[some]
+            p = F.linear(read, unembedding).softmax(-1)  # [position, vocabulary]
+            target, mine, given = targets[some].clamp(min=0)[:, None], share[some, None], blame[some, None]
+            likely = p.gather(1, target).float()
+            loss -= (mine * likely.clamp(min=1e-30).log()).sum()
+            # −log p of t has the gradient p − 1[t] in the logits, −log(1 − p) of c has p_c / (1 − p_c) · (1[c] − p).
+            row, column = torch.nonzero(avoided[some] != NONE, as_tuple=True)
+            other = avoided[some][row, column]
+            chance = p[row, other].float()
+            rest = (1 - chance).clamp(min=LEAST)
+            loss -= (given[row, 0] * rest.log()).sum()
+            push = given[row, 0] * chance / rest
+            pull = (mine[:, 0].index_add(0, row, -push))[:, None]
+            own = given[row, 0] * chance + chance * (
+                pull[row, 0] + push
+            )  # its own and the others' part: exact where p is about 1
+            p *= pull.to(p.dtype)
+            p[row, other] = own.to(p.dtype)
+            p.scatter_add_(1, target, -mine.to(p.dtype))
+            of_x[some] = (p @ unembedding.to(p.dtype)).to(x.dtype)
+            of_unembedding += p.T @ read.to(p.dtype)
+        ctx.save_for_backward(of_x, of_unembedding)
+        return loss
+
+    @staticmethod
+    def backward(ctx, given: Tensor) -> tuple[Tensor | None, ...]:
+        of_x, of_unembedding = ctx.saved_tensors
+        return of_x * given.to(of_x.dtype), of_unembedding * given, None, None, None

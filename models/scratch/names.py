@@ -1,0 +1,205 @@
+"""Names, places and numbers that a translator has to copy: in the place of those few that its sentence pairs have.
+
+A pair that says Tom on both sides says another name on both sides after it: a real one of many languages, or an invented one, so
+that what is learned is to copy a name and not to know it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Sequence
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+import numpy as np
+
+from models.scratch import corpus
+
+HELD_OUT_NAMES = Path(__file__).parent.parent / "weights" / "translator" / "names.txt"
+FRAMES = Path(__file__).parent / "frames.tsv"
+PLACES = Path(__file__).parent / "places.txt"  # cities that are spelled alike in English and in French, and have no article
+Pair = tuple[str, str]
+
+PEOPLE = {"Tom": "male", "John": "male", "Mary": "female", "Alice": "female", "Helen": "female"}  # whom the pairs know
+FAMILIES = ("Jackson", "Smith", "Brown")
+CITIES = ("Boston", "Tokyo", "Kyoto", "Osaka", "Paris", "Rome", "Berlin", "Chicago", "Yokohama", "Kobe", "Madrid", "Milan")
+TITLES = {
+    "male": (("Mr. ", "M. "), ("Mr ", "M. ")),
+    "female": (("Mrs. ", "Mme "), ("Mrs ", "Mme "), ("Ms ", "Mme "), ("Miss ", "Mlle ")),
+}
+
+BEGINNINGS = [
+    *"bcdfghjklmnprstvz",
+    "br",
+    "ch",
+    "dr",
+    "fl",
+    "gr",
+    "kh",
+    "kr",
+    "ll",
+    "nd",
+    "ph",
+    "qu",
+    "sh",
+    "sl",
+    "st",
+    "th",
+    "tr",
+    "w",
+    "y",
+]
+MIDDLES = [*"aeiouaeioua", "ai", "au", "ee", "ei", "ia", "ie", "oo", "ou", "y", "é", "ö"]
+ENDS = [*[""] * 12, *"lmnrstkdx", "ck", "ff", "ll", "ng", "rd", "ss", "tz"]
+
+PRONOUNS = {"He": ("Il", "male"), "She": ("Elle", "female")}
+# "Il" that is nobody, or whose verb would read otherwise after a name.
+BEFORE_VERB = r"(?:n['’]|ne |y |en |lui |leur |me |te |nous |vous |m['’]|t['’])*"
+NOBODY = re.compile(rf"(?:Il|Elle) (?:{BEFORE_VERB}(?:faut|fallait|faudra|fallut|se peut|a fallu)|(?:n['’])?y a)\b")
+
+
+class Names:
+    """Names to draw from. The lists of real ones are Faker's (MIT licence), read while training and nowhere else."""
+
+    INVENTED = 0.4  # the share that is made of syllables
+
+    def __init__(self, left_out: Collection[str] = ()):
+        """left_out: names that are never given."""
+        self.left_out = frozenset(left_out)
+        self.real = {kind: sorted(found - self.left_out) for kind, found in real_names().items()}
+
+    def first(self, kind: str, generator: np.random.Generator) -> str:
+        """A name of a kind: "male", "female", "family", "place"."""
+        if generator.random() >= self.INVENTED:
+            return drawn(self.real[kind], generator)
+        made = invented_name(generator)
+        return made if made not in self.left_out else self.first(kind, generator)
+
+    def person(self, kind: str, generator: np.random.Generator) -> Pair:
+        """What a man or a woman is called in both languages: mostly a first name, sometimes with a family name or a title."""
+        chance = generator.random()
+        if chance < 0.08:
+            english, french = drawn(TITLES[kind], generator)
+            family = self.first("family", generator)
+            return english + family, french + family
+        name = self.first(kind, generator)
+        name = f"{name} {self.first('family', generator)}" if chance < 0.2 else name
+        return name, name
+
+    def renamed(self, pair: Pair, generator: np.random.Generator) -> Pair:
+        """The pair with other people, places and numbers; as it was, where nothing in it is the same on both sides."""
+        for name, kind in PEOPLE.items():
+            pair = replaced(pair, name, self.person(kind, generator)) if shared(pair, name) else pair
+        for name in FAMILIES:
+            pair = replaced(pair, name, (self.first("family", generator),) * 2) if shared(pair, name) else pair
+        for name in CITIES:
+            pair = replaced(pair, name, (self.first("place", generator),) * 2) if shared(pair, name) else pair
+        others = {digits: other_number(int(digits), generator) for digits in shared_numbers(pair)}
+        return tuple(re.sub(NUMBER, lambda found: others.get(found[0], found[0]), side) for side in pair)
+
+    def named(self, pair: Pair, generator: np.random.Generator) -> Pair:
+        """A sentence that begins with him or her, about somebody who has a name."""
+        pronoun = re.match(r"\w+", pair[0])[0]
+        said, kind = PRONOUNS[pronoun]
+        english, french = self.person(kind, generator)
+        return english + pair[0].removeprefix(pronoun), french + pair[1].removeprefix(said)
+
+    def variants(self, pairs: list[Pair], times: int, generator: np.random.Generator) -> list[Pair]:
+        """Pairs with other names, for one epoch: those that share a name or a number so many times, of those that begin with him
+        or her a fourth so many, and our own frames ten times so many."""
+        known = [*PEOPLE, *FAMILIES, *CITIES]
+        about = [pair for pair in pairs if any(shared(pair, name) for name in known) or shared_numbers(pair)]
+        frames = corpus.pairs(FRAMES)
+        found = [self.renamed(pair, generator) for pair in (about + 10 * frames) * times]
+        begin = [pair for pair in pairs if can_be_named(pair)]
+        chosen = generator.random(len(begin)) < times / 4
+        return found + [self.named(pair, generator) for pair, one in zip(begin, chosen, strict=True) if one]
+
+
+NUMBER = r"(?<![\d.,:$€£-])(?:[2-9]|[1-9]\d+)(?![\d.,:]*\d|[a-z])"
+
+
+def real_names() -> dict[str, set[str]]:
+    """Real names in Latin letters: "male", "female", "family", "place". Errors: ModuleNotFoundError that says what to install."""
+    try:
+        from faker.providers import person
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError("Names come from Faker while training: pip install -r requirements-dev.txt") from error
+    found: dict[str, set[str]] = {"place": set(PLACES.read_text(encoding="utf-8").split())}
+    lists = {"male": "first_names_male", "female": "first_names_female", "family": "last_names"}
+    for one in iter_modules(person.__path__):
+        provider = import_module(f"{person.__name__}.{one.name}").Provider
+        for kind, attribute in lists.items():
+            names = getattr(provider, attribute, ())
+            names = () if isinstance(names, property) else names
+            found.setdefault(kind, set()).update(name for name in names if is_name(name))
+    return found
+
+
+def is_name(text: str) -> bool:
+    """One word of 2 to 14 Latin letters that begins with its only capital, or two such with a hyphen or an apostrophe between."""
+    parts = re.split(r"['-]", text)
+    latin = all(one.isalpha() and unicodedata.name(one, "").startswith("LATIN") for one in "".join(parts))
+    capital = all(part[:1].isupper() and part[1:] == part[1:].lower() for part in parts)
+    return 2 <= len(text) <= 14 and latin and capital and len(parts) <= 2 and len(parts[-1]) > 1
+
+
+def invented_name(generator: np.random.Generator) -> str:
+    """One to four syllables, 3 to 14 letters."""
+    made = "" if generator.random() < 0.8 else drawn(MIDDLES, generator)
+    for _ in range(drawn([1, 2, 2, 2, 3, 3, 4], generator)):
+        made += "".join(drawn(letters, generator) for letters in (BEGINNINGS, MIDDLES, ENDS))
+    return made.capitalize() if 3 <= len(made) <= 14 else invented_name(generator)
+
+
+def drawn(things: Sequence, generator: np.random.Generator):
+    return things[int(generator.integers(len(things)))]
+
+
+def other_number(number: int, generator: np.random.Generator) -> str:
+    """Another number that can stand in its place: of an hour, a day of a month, or as many digits."""
+    low, high = next(
+        (span for span in ((2, 12), (13, 31)) if number <= span[1]), (10 ** (len(str(number)) - 1), 10 ** len(str(number)) - 1)
+    )
+    return str(generator.integers(low, high + 1))
+
+
+def shared_numbers(pair: Pair) -> list[str]:
+    """The numbers, in digits, that both sides say; not one, which takes another form of the words after it."""
+    return sorted(set(re.findall(NUMBER, pair[0])) & set(re.findall(NUMBER, pair[1])))
+
+
+def shared(pair: Pair, name: str) -> bool:
+    """Whether both sides say a name, as a word of its own."""
+    return name in pair[0] and name in pair[1] and all(re.search(rf"(?<!\w){name}(?!\w)", side) for side in pair)
+
+
+def can_be_named(pair: Pair) -> bool:
+    """Whether a sentence begins with him or her in both languages, and a name could stand there."""
+    return any(
+        re.match(rf"{one}(?: |'s |'d |'ll )", pair[0]) and re.match(rf"{said} ", pair[1]) and not NOBODY.match(pair[1])
+        for one, (said, _) in PRONOUNS.items()
+    )
+
+
+def replaced(pair: Pair, name: str, by: Pair) -> Pair:
+    """The pair with another name, elided as French does it; as it was, where more than the name would have to change."""
+    (english, french), vowel = pair, begins_with_vowel(by[1])
+    if re.search(rf"\b[aA]n? {name}\b", english) or re.search(rf"(?:\b[jlmnstcJLMNSTC]['’])\b{name}\b", french):
+        return pair
+    if re.search(rf"\b(?:[lL][ea]|[cC]e|[mts]on|[mts]a|beau|nouveau|vieux) {name}\b", french):
+        return pair
+    elided = rf"(?<!\w)((?:[dD]|(?:[lL]ors|[pP]uis|[qQ]uoi)?[qQ]u)(?:e |['’]))?{name}(?!\w)"
+
+    def put(found: re.Match) -> str:
+        return by[1] if found[1] is None else found[1].rstrip("e '’") + ("'" if vowel else "e ") + by[1]
+
+    return re.sub(rf"(?<!\w){name}(?!\w)", by[0], english), re.sub(elided, put, french)
+
+
+def begins_with_vowel(name: str) -> bool:
+    """Whether French elides before a name. An h is taken as sounded, as that of foreign names mostly is."""
+    plain = unicodedata.normalize("NFD", name.lower())
+    return plain[0] in "aeiouæœ" or (plain[0] == "y" and plain[1] not in "aeiou")

@@ -1,0 +1,61 @@
+"""Part "Lens": a tuned lens for a model that has none, trained beside the page and kept."""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+
+from models import tuned_lens
+from ui import jobs
+from ui.jobs import Report
+from ui.text import plain
+from ui.words import say
+
+
+def draw(here: Path, model) -> tuned_lens.TunedLens | None:
+    """An offer to train a lens for these weights; while it is under way its progress, and then the lens."""
+    weights, asked = mine(model), st.session_state.get("lens-training")
+    if asked is None or asked[0] != weights:
+        with st.expander("Train a tuned lens for this model", icon=":material/tune:"):
+            say(here, "lens train")
+            empty = "Empty: the story that comes with Headlight"
+            own = st.text_area("Your own text to learn from", key="lens-text", placeholder=empty)
+            st.button("Train it", on_click=ask, args=(weights, own or ""), key="lens-train")
+        return None
+    text = asked[1].strip() or tuned_lens.SAMPLE.read_text(encoding="utf-8")
+    key = ("tuned lens", weights, hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).hexdigest())
+    try:
+        return jobs.result(key, lambda report: made(model, text, report), "Training a tuned lens")
+    except ValueError as error:
+        st.warning(plain(str(error)), icon=":material/tune:")
+        st.button("Choose another text", on_click=st.session_state.pop, args=("lens-training",), key="lens-again")
+        return None
+
+
+def ask(weights: str, text: str) -> None:
+    st.session_state["lens-training"] = weights, text
+
+
+def made(model, text: str, report: Report) -> tuned_lens.TunedLens:
+    """A lens, kept on disk where there is room for it."""
+    lens, figures = tuned_lens.train(model, [text], report=report)
+    with suppress(OSError):  # without room on the disk it stays in memory as long as results do
+        tuned_lens.keep(lens, model, figures)
+    return lens
+
+
+def mine(model) -> str:
+    """What a lens of this model is known by."""
+    return tuned_lens.fingerprint(model)
+
+
+def told(here: Path, model) -> None:
+    """What a lens that was trained here has reached."""
+    if figures := tuned_lens.figures_of(model):
+        before, after = (np.mean(figures[f"{name}_lens_kl"]) for name in ("logit", "tuned"))
+        facts = {"positions": f"{figures['positions']:,}", "steps": figures["steps"]}
+        say(here, "lens trained", before=f"{before:.2f}", after=f"{after:.2f}", **facts)

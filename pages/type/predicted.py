@@ -1,0 +1,73 @@
+"""What page "Type" says comes next: the bars of a position, at the end of the text, at each mask, or after an earlier token."""
+
+from pathlib import Path
+
+import numpy as np
+
+from analysis import prediction_entropy
+from ui import pick, state
+from ui.show import part
+from ui.words import words
+from viz import Part, percent, prediction_bars
+from viz.tokens import label, named
+
+HERE = Path(__file__).parent
+MASKS = 4  # as many have their predictions shown
+
+
+def what_it_predicts(model, trace, position: int, number: int | None, temperature: float, bars: int) -> Part:
+    """The bars of one position; number: which of several masks."""
+    logits = trace.logits_at(position)
+    best = model.top(logits, position, bars, temperature)
+    view = prediction_bars(
+        [one.text for one in best],
+        [one.probability for one in best],
+        ids=[one.id for one in best],
+        logits=None if state.level() == "beginner" else [float(logits[one.id]) for one in best],
+    )
+    bits = prediction_entropy(logits, temperature)
+    facts = {
+        "vocabulary": f"{len(logits):,}",
+        "bars": bars,
+        "bits": f"{bits:.2f}",
+        "choices": f"{2**bits:,.0f}" if bits > 4 else f"{2**bits:.1f}",
+        "most": f"{np.log2(len(logits)):.2f}",
+        "logit": f"{logits.max():.2f}",
+        "exponent": f"{np.log(best[0].probability):.4f}".replace("-", "−"),
+        "temperature": f"{temperature:.1f}",
+        "logsum": f"{np.logaddexp.reduce(logits.astype(np.float64) / temperature):.2f}",
+        "share": percent(best[0].probability),
+        "token": label(best[0].text).replace("*", r"\*"),
+    }
+    said = {"decoder": "next", "encoder": "masked", "encoder-decoder": "said next"}[model.info.kind]
+    if model.info.kind != "encoder" and position < len(trace.read) - 1:
+        said, facts["chosen"] = "after an earlier one", named(trace.read[position].text).replace("*", r"\*")
+    above = words(HERE, said, **facts)
+    if number is not None:
+        above = f"**Gap {number + 1}**" if number else f"{above}\n\n**Gap 1**"
+    below = words(HERE, "sure" if number is None else "sure several", **facts)
+    return Part("bars" if number is None else f"bars {number}", view, above, below)
+
+
+def predictions(model, trace, earlier: int | None, temperature: float, bars: int) -> list[Part]:
+    """What comes next, or what came next after an earlier token that is chosen; for an encoder, what stands at each mask."""
+    if trace.unembed is None:
+        return [Part("bars", None, words(HERE, "headless", name=model.info.name.replace("*", r"\*")))]
+    places = [earlier] if earlier is not None else model.places(trace)
+    if not places:
+        return [Part("bars", None, words(HERE, "unmasked" if model.info.mask else "maskless", mask=model.info.mask))]
+    several = len(places) > 1
+    rest = [Part("more", None, words(HERE, "more", shown=MASKS, all=len(places)))] if len(places) > MASKS else []
+    return rest + [
+        part("What the model predicts", what_it_predicts, model, trace, place, i if several else None, temperature, bars)
+        for i, place in enumerate(places[:MASKS])
+    ]
+
+
+def earlier(model, trace) -> int | None:
+    """The chosen token, where the model predicted what comes after it and read on."""
+    queries = trace.attention[pick.kind(model.info)].queries
+    if model.info.kind == "encoder" or queries != trace.read:
+        return None
+    chosen = pick.chosen_token(model, trace, len(queries))
+    return chosen if chosen < len(trace.read) - 1 else None

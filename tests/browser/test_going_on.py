@@ -1,0 +1,52 @@
+"""What somebody does with a prediction on page Type: at an earlier token, after a space, and in an answer."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+import models
+
+START = 90_000  # milliseconds that a fresh server may take
+
+
+def test_an_earlier_token_has_the_predictions_of_what_came_after_it(open_page):
+    page = open_page("/?text=Once+upon+a+time+there+was")
+    bars, chips = page.locator("[data-part=bars]"), page.locator("[data-part=chips] [role=option]")
+    expect(bars).to_be_visible(timeout=START)
+    chips.nth(3).click()  # “ a”
+    expect(bars).to_contain_text("You chose “a”")
+    expect(bars.locator("[role=option], button").first).to_contain_text("time")
+    expect(bars).to_contain_text(re.compile(r"9\d(\.\d)? %"))  # as when the text ends there
+    bars.locator("[role=option], button").nth(1).click()
+    expect(page.get_by_label("Your text")).not_to_have_value(re.compile("there was"))
+    expect(page.get_by_label("Your text")).to_have_value(re.compile(r"^Once upon a\S* ?\S+$"))
+
+
+@pytest.mark.parametrize("level", ["beginner", "intermediate", "expert"])
+def test_a_space_at_the_end_is_told_of(open_page, level):
+    page = open_page(f"/?text=Once+upon+a&level={level}")
+    chips = page.locator("[data-part=chips]")
+    expect(chips).to_be_visible(timeout=START)
+    expect(chips).not_to_contain_text("Take")
+    page.get_by_label("Your text").press("End")
+    page.get_by_label("Your text").press_sequentially(" ")
+    expect(chips).to_contain_text(re.compile("Take (it|the last space) away"))
+
+
+def test_the_translator_begins_with_an_answer_and_goes_on_when_asked(open_page):
+    model = models.load("translator")
+    text = "The black cat is sleeping under the table."
+    answer = ""
+    while not model.is_special((best := model.predict(text, answer, top=1)[-1]).id):
+        answer += model.token_text(best.id) if answer else model.token_text(best.id).lstrip(" ")
+    page = open_page("/?model=translator")
+    box = page.get_by_label("The answer so far")
+    expect(box).to_have_value(answer, timeout=START)
+    box.fill(answer.split()[0])
+    page.get_by_role("button", name="Go on").click()
+    expect(box).to_have_value(re.compile(rf"^{re.escape(answer.split()[0])} \S+"))
+    page.get_by_label("Your text").fill("I am tired.")
+    expect(box).to_have_value("")

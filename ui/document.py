@@ -1,0 +1,35 @@
+"""What the document of the browser gets once: the few rules that the theme has no option for, and how Back works."""
+
+from __future__ import annotations
+
+import json
+import time
+from functools import cache
+from pathlib import Path
+
+import streamlit as st
+
+HERE = Path(__file__).parent
+
+
+@cache
+def _component(name: str):
+    """The component of a script beside this file; `document.js` has the style above it, as `rules`."""
+    script = (HERE / f"{name}.js").read_text("utf-8")
+    if name == "document":
+        script = f"const rules = {json.dumps((HERE / 'style.css').read_text('utf-8'))};\n{script}"
+    return st.components.v2.component(f"headlight_{name}", html="<i hidden></i>", js=script)
+
+
+def prepare() -> None:
+    """Bring it, in every run of a page: a document has it from its first on."""
+    with st.container(key="document"):
+        _component("document")(key="document-rules")
+
+
+def keep_address(**values: str | None) -> None:
+    """Put values into the address, None to leave one out."""
+    with st.container(key="address"):
+        _component("address")(
+            key="address-values", data={"values": values, "run": time.monotonic_ns()}
+        )  # the same data would not run again

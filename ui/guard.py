@@ -1,0 +1,86 @@
+"""Who may speak to the server at all: requests that name this server, from pages of this server."""
+
+from __future__ import annotations
+
+import os
+import socket
+from functools import cache
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+UPLOADS = "/_stcore/upload_file/"  # Streamlit's, which keeps files in memory; no page of ours asks for one
+_READS = ("GET", "HEAD", "OPTIONS")
+
+
+class Guard:
+    """ASGI middleware that refuses foreign names, foreign pages and uploads.
+
+    A page of somebody else's may give its own name this machine's address (DNS rebinding): its requests then reach a server that
+    listens on localhost alone, and carry the foreign name in Host. Streamlit would let them in, and would ask an outside host for
+    its own address to compare a foreign Origin with.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refusal = refuse(scope) if scope["type"] in ("http", "websocket") else ""
+        if not refusal:
+            await self.app(scope, receive, send)
+        elif scope["type"] == "http":
+            await PlainTextResponse(refusal, 403)(scope, receive, send)
+        else:
+            await receive()
+            await send({"type": "websocket.close", "code": 1008, "reason": ""})  # before accepting it: an answer of 403
+
+
+def refuse(scope: Scope) -> str:
+    """Why a request is not answered, as a sentence; "" for one that is."""
+    headers = Headers(scope=scope)
+    host, origin = headers.get("host", ""), headers.get("origin")
+    if not is_own(name_of(f"//{host}")):
+        return "This server is not known by that name. Whoever runs it can add the name to HEADLIGHT_HOSTS.\n"
+    # A proxy may have put another Host there: a name that the server was told counts as its own.
+    foreign = origin is not None and origin.partition("://")[2] != host and name_of(origin) not in told()
+    if foreign and (scope["type"] == "websocket" or scope["method"] not in _READS):
+        return "Pages of other servers may not speak to this one.\n"
+    if scope["path"].startswith(UPLOADS) and scope.get("method") not in _READS:
+        return "Nothing is uploaded here.\n"
+    return ""
+
+
+def name_of(address: str) -> str:
+    """The host of an address, in lower case without its port; "" where there is none to be read."""
+    try:
+        return (urlsplit(address).hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def is_own(name: str) -> bool:
+    """Whether a host is this server: a number (nobody can point it elsewhere), localhost, this machine, or a name it was told."""
+    try:
+        ip_address(name.partition("%")[0])
+        return True
+    except ValueError:
+        names = told()
+        return name == "localhost" or name.endswith(".localhost") or name in names or "*" in names or name in machine()
+
+
+def told() -> frozenset[str]:
+    """The names in HEADLIGHT_HOSTS, separated by commas: those of a public host. `*` is every name."""
+    return frozenset(one.strip().lower() for one in os.environ.get("HEADLIGHT_HOSTS", "").split(",") if one.strip())
+
+
+@cache
+def machine() -> frozenset[str]:
+    """What others in the room may call this machine."""
+    name = socket.gethostname().lower()
+    return frozenset(one for one in (name, name.partition(".")[0], f"{name.partition('.')[0]}.local") if one)

@@ -1,0 +1,38 @@
+"""When what a run has drawn is on its way to the browser."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import streamlit as st
+
+INTERVAL = 0.01  # seconds: twice the interval at which Streamlit's one sender comes round
+PATIENCE = 2.0  # seconds, for a server that is being stopped
+
+_loop: asyncio.AbstractEventLoop | None = None
+
+
+@asynccontextmanager
+async def lifespan(app: st.App) -> AsyncIterator[None]:
+    """Remembers the event loop that sends, while the server runs."""
+    global _loop
+    _loop = asyncio.get_running_loop()
+    yield
+    _loop = None
+
+
+def wait_until_sent() -> None:
+    """Wait a moment of the sender's own time, at the end of a run.
+
+    A visitor's next run clears what still waits to be sent to them: without this, a room that types fast has nearly all that is
+    drawn thrown away. The moment passes on the sender's event loop, so that it is longer while that is busy.
+    """
+    if _loop is not None:
+        try:
+            asyncio.run_coroutine_threadsafe(asyncio.sleep(INTERVAL), _loop).result(PATIENCE)
+        except (TimeoutError, RuntimeError):
+            return

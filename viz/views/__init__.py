@@ -1,0 +1,1 @@
+"""One folder a kind of view: its Python, JavaScript and CSS."""

@@ -1,0 +1,114 @@
+"""A number for each row and column as a coloured cell (heads of layers, tokens by tokens, layers by tokens); a press chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from viz.view import View, pack
+
+EXACT = 2**16  # cells up to which numbers travel in float32, else in float16
+
+
+def grid_view(
+    values: np.ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    down: str = "",
+    across: str = "",
+    unit: str = "",
+    scale: tuple[float, float] | None = None,
+    shades: np.ndarray | None = None,
+    ends: tuple[str, str] | None = None,
+    texts: Sequence[Sequence[str]] | None = None,
+    notes: Sequence[Sequence[str]] | None = None,
+    row_names: Sequence[str] | None = None,
+    column_names: Sequence[str] | None = None,
+    row_notes: Sequence[str] | None = None,
+    frames: Sequence[str] | None = None,
+    chosen: tuple[int, int] | None = None,
+    cell: tuple[int, int] = (8, 34),
+    height: int = 0,
+    numbered: bool = False,
+    accent: bool = False,
+    label: str = "",
+) -> View:
+    """Cells `values` [row, column], or [frame, row, column] to be played, paused and scrubbed through; NaN is left blank.
+
+    rows, columns: what stands beside and above the cells; row_names, column_names: what they are called in words (the same
+    otherwise); row_notes: a few words behind each row; frames: what each frame is called. down, across: what the two axes are.
+    unit: "%" for shares of one, said in per cent; else said behind the number. The colours (cividis) run over `scale`, or from
+    the smallest to the largest value; shades, of the shape of `values` and in 0..1, takes the place of the value in this, with
+    `ends` as what the legend says of 0 and 1.
+    texts[row][column]: words in the cell; notes[row][column]: words that are said of it beside its number.
+    cell: the least and the most CSS pixels that a column takes; where there is no room for the least, the grid scrolls. height:
+    of a row, 0 for square cells. numbered: two digits in each cell that has room for them. accent: the colours go from the
+    page's ground to its accent instead, as attention does in thumbnails. Numbers are on hover, on the keyboard
+    and in a table. A press or Enter tells `chosen`: `[row, column]`. Raises ValueError where the shapes do not agree.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    if values.ndim == 2:
+        values = values[None]
+    if values.ndim != 3 or values.shape[1:] != (len(rows), len(columns)) or values.size == 0:
+        raise ValueError(f"Values of shape {list(values.shape)} do not fit {len(rows)} rows and {len(columns)} columns.")
+    if len(values) > 1 and frames is None:
+        raise ValueError(f"{len(values)} frames need names.")
+    if frames is not None and len(frames) != len(values):
+        raise ValueError(f"There are {len(values)} frames, and {len(frames)} names for them.")
+    for name, given, wanted in (
+        ("row names", row_names, len(rows)),
+        ("column names", column_names, len(columns)),
+        ("row notes", row_notes, len(rows)),
+    ):
+        if given is not None and len(given) != wanted:
+            raise ValueError(f"There are {len(given)} {name}: give {wanted}.")
+    for name, table in (("texts", texts), ("notes", notes)):
+        if table is not None and [len(row) for row in table] != [len(columns)] * len(rows):
+            raise ValueError(f"{name} need {len(rows)} rows of {len(columns)}, one a cell.")
+    known = values[np.isfinite(values)]
+    low, high = scale or (float(known.min(initial=np.inf)), float(known.max(initial=-np.inf)))
+    if not known.size:
+        low, high = scale or (0.0, 1.0)
+    if shades is None:
+        shades = (values - low) / ((high - low) or 1.0)
+    shades = np.asarray(shades, dtype=np.float64).reshape(values.shape)
+    name = label or f"{len(rows)} by {len(columns)} numbers"
+    header: dict[str, Any] = {
+        "label": name,
+        "rows": list(rows),
+        "columns": list(columns),
+        "rowNames": list(row_names or rows),
+        "columnNames": list(column_names or columns),
+        "rowNotes": list(row_notes) if row_notes else None,
+        "down": down,
+        "across": across,
+        "unit": unit,
+        "ends": list(ends) if ends else [low, high],
+        "frames": list(frames) if frames is not None and len(values) > 1 else None,
+        "texts": [list(row) for row in texts] if texts is not None else None,
+        "notes": [list(row) for row in notes] if notes is not None else None,
+        "chosen": _place(chosen, len(rows), len(columns)),
+        "cell": list(cell),
+        "height": height,
+        "numbered": numbered,
+        "accent": accent,
+    }
+    exact = np.float32 if values.size <= EXACT else np.float16
+    return View(
+        "grid_view",
+        pack(
+            header,
+            values=np.where(np.isfinite(values), values, np.nan).astype(exact),
+            shades=np.rint(np.clip(np.nan_to_num(shades), 0, 1) * 255).astype(np.uint8),
+        ),
+        name,
+    )
+
+
+def _place(chosen: tuple[int, int] | None, rows: int, columns: int) -> list[int] | None:
+    if chosen is None or not (0 <= chosen[0] < rows and 0 <= chosen[1] < columns):
+        return None
+    return [int(chosen[0]), int(chosen[1])]

@@ -1,0 +1,405 @@
+// Numbers as coloured cells on one canvas, in one frame or in several that play. Where the pointer or the keyboard is, and what is
+// chosen, are ordinary elements above it; a screen reader is given the cell that the keyboard is on, and a table of all.
+
+// Even in lightness and the same to red-green colour-blind eyes: cividis (Nuñez, Anderton and Renslow 2018), at ten steps.
+const STOPS = "00224e 123570 3b496c 575d6d 707173 8a8678 a59c74 c3b369 e1cc55 fee838".split(" ").map((hex) =>
+  [0, 2, 4].map((at) => parseInt(hex.slice(at, at + 2), 16)),
+);
+const COLOURS = Array.from({ length: 256 }, (_, i) => {
+  const at = (i / 255) * (STOPS.length - 1);
+  const low = Math.min(STOPS.length - 2, Math.floor(at));
+  return STOPS[low].map((v, c) => Math.round(v + (STOPS[low + 1][c] - v) * (at - low)));
+});
+const FONT = "12px 'Source Sans 3', 'Source Sans', system-ui, sans-serif";
+const LONGEST = 120; // pixels of a label
+const LINE = 14; // pixels between two labels at the least
+const TURN = (55 * Math.PI) / 180; // of labels that have no room to lie flat
+const BEAT = 900; // milliseconds a frame
+
+function mount({ parentElement, data, setTriggerValue }) {
+  const state = stateOf(parentElement, make);
+  const header = unpack(data);
+  const [frames, rows, columns] = header.arrays.values.shape;
+  if (rows !== state.rows || columns !== state.columns) state.at = null;
+  Object.assign(state, { header, rows, columns, frames, tell: setTriggerValue });
+  state.frame = Math.min(state.frame, frames - 1);
+  state.box.setAttribute("aria-label", header.label);
+  state.box.setAttribute("aria-rowcount", rows);
+  state.box.setAttribute("aria-colcount", columns);
+  state.player.hidden = frames < 2;
+  if (frames < 2) stop(state);
+  state.range.max = frames - 1;
+  state.shape = "";
+  explain(state);
+  arrange(state);
+  draw(state);
+  reveal(state);
+}
+
+// A cell that was chosen elsewhere, such as the last token as one types, is scrolled into sight.
+function reveal(state) {
+  const { header, scroll, size, shown } = state;
+  const at = String(header.chosen) + header.columns.length;
+  if (!size || at === shown) return;
+  state.shown = at;
+  if (!header.chosen) return;
+  const left = header.chosen[1] * size.width;
+  if (left < scroll.scrollLeft) scroll.scrollLeft = left;
+  else if (left + size.width > scroll.scrollLeft + scroll.clientWidth) scroll.scrollLeft = left + size.width - scroll.clientWidth + 6;
+}
+
+function make(state) {
+  const player = element("div", "player");
+  const button = element("button");
+  button.type = "button";
+  const range = element("input");
+  range.type = "range";
+  range.min = 0;
+  range.step = 1;
+  range.setAttribute("aria-label", "Frame");
+  const output = element("output");
+  player.append(button, range, output);
+
+  const left = element("canvas", "left");
+  left.setAttribute("aria-hidden", "true");
+  const scroll = element("div", "scroll");
+  const box = element("div", "box");
+  box.setAttribute("role", "grid");
+  box.tabIndex = 0;
+  const canvas = element("canvas");
+  canvas.setAttribute("aria-hidden", "true");
+  const chosen = element("div", "chosen");
+  const pointed = element("div", "pointed");
+  const row = element("div", "hidden");
+  row.setAttribute("role", "row");
+  const cell = element("span");
+  cell.setAttribute("role", "gridcell");
+  cell.id = "cell" + Math.random().toString(36).slice(2, 9);
+  row.append(cell);
+  box.append(canvas, pointed, chosen, row);
+  box.setAttribute("aria-activedescendant", cell.id);
+  scroll.append(box);
+  const whole = element("div", "whole");
+  whole.append(left, scroll);
+  const legend = element("p", "legend");
+  const tip = element("div", "tip");
+  tip.hidden = true;
+  tip.setAttribute("aria-hidden", "true");
+  const details = element("details");
+  const table = element("div", "table");
+  table.tabIndex = 0;
+  details.append(element("summary", "", "As a table"), table);
+  state.root.replaceChildren(player, whole, legend, details, tip);
+  Object.assign(state, { player, button, range, output, left, scroll, box, canvas, marks: { chosen, pointed }, row, cell, legend });
+  Object.assign(state, { tip, details, table, at: null, frame: 0, timer: 0, shape: "" });
+
+  button.addEventListener("click", () => (state.timer ? stop(state) : play(state)));
+  range.addEventListener("input", () => {
+    const frame = Number(range.value);
+    stop(state);
+    show(state, frame);
+  });
+  box.addEventListener("pointermove", (event) => aim(state, under(state, event)));
+  box.addEventListener("pointerleave", () => aim(state, null));
+  box.addEventListener("click", (event) => press(state, under(state, event)));
+  box.addEventListener("focus", () => box.matches(":focus-visible") && aim(state, here(state)));
+  box.addEventListener("blur", () => aim(state, null));
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" || event.key === " ") press(state, here(state));
+    else if (event.key === "Escape" && state.at) aim(state, null);
+    else {
+      const to = step(state, here(state), event.key);
+      if (!to) return;
+      aim(state, to);
+      state.marks.pointed.scrollIntoView({ block: "nearest", inline: "nearest" });
+    }
+    event.preventDefault();
+  });
+  details.addEventListener("toggle", () => tabulate(state));
+  new ResizeObserver(() => {
+    if (!state.header || !arrange(state)) return;
+    draw(state);
+    reveal(state);
+  }).observe(state.root);
+}
+
+function play(state) {
+  if (state.frame === state.frames - 1) show(state, 0);
+  state.timer = setInterval(() => {
+    if (!state.root.isConnected) return clearInterval(state.timer);
+    if (state.frame < state.frames - 1) show(state, state.frame + 1);
+    if (state.frame === state.frames - 1) stop(state);
+  }, BEAT);
+  named(state);
+}
+
+function stop(state) {
+  clearInterval(state.timer);
+  state.timer = 0;
+  named(state);
+}
+
+function named(state) {
+  const { button, timer, range, output, frame, header } = state;
+  button.textContent = timer ? "⏸ Pause" : "▶ Play";
+  range.value = frame;
+  const name = header?.frames?.[frame] ?? "";
+  range.setAttribute("aria-valuetext", name);
+  if (output.textContent !== name) output.textContent = name;
+}
+
+function show(state, frame) {
+  state.frame = frame;
+  draw(state);
+}
+
+// Where the keyboard is: what it points at, else what is chosen, else the first.
+function here({ at, header }) {
+  return at ?? header.chosen ?? [0, 0];
+}
+
+function under({ box, size, rows, columns }, event) {
+  const frame = box.getBoundingClientRect();
+  const column = Math.floor((event.clientX - frame.left) / size.width);
+  const row = Math.floor((event.clientY - frame.top - size.top) / size.height);
+  return row >= 0 && column >= 0 && row < rows && column < columns ? [row, column] : null;
+}
+
+function step({ rows, columns }, [row, column], key) {
+  const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], Home: [0, -columns], End: [0, columns] };
+  const move = moves[key];
+  return move && [Math.min(rows - 1, Math.max(0, row + move[0])), Math.min(columns - 1, Math.max(0, column + move[1]))];
+}
+
+function press(state, at) {
+  if (at && Number.isFinite(valueAt(state, at))) state.tell("chosen", at);
+}
+
+function valueAt({ header, frame, rows, columns }, [row, column]) {
+  return header.arrays.values.data[(frame * rows + row) * columns + column];
+}
+
+// Three significant digits, never scientific notation.
+function number(value, unit) {
+  if (!Number.isFinite(value)) return "–";
+  if (unit === "%") return percent(value);
+  const size = Math.abs(value);
+  const digits = Number.isInteger(value) ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.max(size, 1e-9))));
+  const text = size > 0 && size < 0.001 ? "under 0.001" : value.toFixed(Math.min(digits, 5)).replace("-", "−");
+  return unit ? `${text} ${unit}` : text;
+}
+
+// Two digits, for a cell: per cent without its sign.
+function digits(value, unit) {
+  if (unit === "%") return String(Math.round(100 * value));
+  if (Number.isInteger(value)) return value < 10_000 ? String(value) : "";
+  return value.toFixed(Math.abs(value) < 9.95 ? 1 : 0).replace("-", "−");
+}
+
+// A cell in words.
+function words(state, at) {
+  const { header, frame } = state;
+  const [row, column] = at;
+  const value = valueAt(state, at);
+  const name = [header.rowNames[row], header.columnNames[column]].filter(Boolean).join(" ");
+  const when = header.frames ? `${header.frames[frame]}, ` : "";
+  const note = header.notes?.[row][column] ?? "";
+  const said = Number.isFinite(value) ? number(value, header.unit) : "nothing: out of sight";
+  return `${when}${name}: ${said}${note && "\n" + note}`;
+}
+
+function aim(state, at) {
+  const { box, tip, marks, size, root, cell, row } = state;
+  state.at = at;
+  tip.hidden = !at;
+  place(state, marks.pointed, at);
+  const on = here(state);
+  const said = words(state, on);
+  if (cell.textContent !== said) cell.textContent = said;
+  row.setAttribute("aria-rowindex", on[0] + 1);
+  cell.setAttribute("aria-colindex", on[1] + 1);
+  cell.setAttribute("aria-selected", String(on) === String(state.header.chosen));
+  if (!at) return;
+  tip.textContent = said;
+  const [outer, inner] = [root.getBoundingClientRect(), box.getBoundingClientRect()];
+  const x = inner.left - outer.left + (at[1] + 0.5) * size.width - tip.offsetWidth / 2;
+  const above = inner.top - outer.top + size.top + at[0] * size.height - tip.offsetHeight - 6;
+  const below = above + tip.offsetHeight + size.height + 12;
+  const y = inner.top + size.top + at[0] * size.height - tip.offsetHeight - 6 > 0 ? above : below;
+  tip.style.transform = `translate(${Math.max(0, Math.min(outer.width - tip.offsetWidth, x))}px, ${y}px)`;
+}
+
+function place({ size }, mark, at) {
+  mark.hidden = !at;
+  if (!at) return;
+  mark.style.transform = `translate(${at[1] * size.width}px, ${size.top + at[0] * size.height}px)`;
+  mark.style.width = size.width - size.gap + "px";
+  mark.style.height = size.height - size.gap + "px";
+}
+
+// How large everything is; true where that changed.
+function arrange(state) {
+  const { root, header, rows, columns, left, canvas, box } = state;
+  const room = root.clientWidth;
+  if (!room) return false;
+  const dark = colours(root).name;
+  const shape = `${room} ${devicePixelRatio} ${dark}`;
+  if (shape === state.shape) return false;
+  state.shape = shape;
+  const pen = canvas.getContext("2d");
+  pen.font = FONT;
+  const widest = (texts, most) => Math.ceil(Math.max(0, ...texts.map((text) => Math.min(most, pen.measureText(text).width))));
+  const beside = widest(header.rows, Math.min(LONGEST, room * 0.3)) + 8;
+  const behind = header.rowNotes ? widest(header.rowNotes, 160) + 12 : 0;
+  const [least, most] = header.cell;
+  let width = Math.min(most, Math.max(least, (room - beside - behind - 2) / columns));
+  const labels = widest(header.columns, LONGEST);
+  const flat = labels <= width - 3;
+  const slope = flat ? 0 : Math.ceil(labels * Math.cos(TURN)) + 6;
+  const fits = (room - beside - Math.max(behind, slope) - 2) / columns;
+  width = Math.min(width, Math.max(least, fits));
+  const top = flat ? LINE + 4 : Math.ceil(labels * Math.sin(TURN)) + 16;
+  const height = header.height || width;
+  const size = { width, height, top, beside, gap: width > 12 ? 1.5 : width > 6 ? 1 : 0, flat };
+  state.size = size;
+  const across = Math.ceil(columns * width + Math.max(behind, slope) + 2);
+  const down = Math.ceil(top + rows * height + 2);
+  fit(left, beside, down);
+  fit(canvas, across, down);
+  box.style.width = across + "px";
+  box.style.height = down + "px";
+  return true;
+}
+
+function fit(canvas, width, height) {
+  const sharp = Math.min(devicePixelRatio || 1, 16000 / Math.max(width, height));
+  canvas.width = Math.round(width * sharp);
+  canvas.height = Math.round(height * sharp);
+  canvas.style.width = width + "px";
+  canvas.style.height = height + "px";
+  canvas.sharp = sharp;
+}
+
+function pencil(canvas) {
+  const pen = canvas.getContext("2d");
+  pen.setTransform(canvas.sharp, 0, 0, canvas.sharp, 0, 0);
+  pen.clearRect(0, 0, canvas.width, canvas.height);
+  pen.font = FONT;
+  pen.textBaseline = "middle";
+  return pen;
+}
+
+// From the page's own ground to the accent, as in the small pictures of heads beside it: dark is much on a light page.
+function accents(root) {
+  const { accent, paper } = colours(root);
+  return Array.from({ length: 256 }, (_, i) => paper.map((v, c) => Math.round(v + (accent[c] - v) * shade(i / 255))));
+}
+
+function draw(state) {
+  if (!state.size) return named(state);
+  const { header, canvas, left, size, rows, columns, frame, root, marks } = state;
+  const { values, shades } = header.arrays;
+  const { ink, paper } = colours(root);
+  const soft = `rgb(${paper.map((v, i) => v + (ink[i] - v) * 0.75)})`;
+  const scale = header.accent ? accents(root) : COLOURS;
+  const pen = pencil(canvas);
+  const [w, h] = [size.width - size.gap, size.height - size.gap];
+  for (let row = 0; row < rows; row++) {
+    for (let column = 0; column < columns; column++) {
+      const at = (frame * rows + row) * columns + column;
+      if (Number.isNaN(values.data[at])) continue;
+      const colour = scale[shades.data[at]];
+      pen.fillStyle = `rgb(${colour})`;
+      pen.fillRect(column * size.width, size.top + row * size.height, w, h);
+      const short = header.numbered ? digits(values.data[at], header.unit) : "";
+      const text = header.texts?.[row][column] ?? (pen.measureText(short).width < w - 4 && h > 14 ? short : "");
+      if (!text) continue;
+      pen.fillStyle = contrast([0, 0, 0], colour) > contrast([255, 255, 255], colour) ? "#000" : "#fff";
+      pen.textAlign = "center";
+      pen.fillText(clipped(pen, text, w - 6), column * size.width + w / 2, size.top + (row + 0.5) * size.height);
+    }
+  }
+  pen.fillStyle = soft;
+  columnLabels(pen, state);
+  if (header.rowNotes) {
+    pen.textAlign = "left";
+    header.rowNotes.forEach((text, row) => pen.fillText(text, columns * size.width + 8, size.top + (row + 0.5) * size.height));
+  }
+  const side = pencil(left);
+  side.fillStyle = soft;
+  side.textAlign = "right";
+  const every = Math.ceil(LINE / size.height);
+  header.rows.forEach((text, row) => {
+    if (row % every) return;
+    side.fillText(clipped(side, text, size.beside - 8), size.beside - 6, size.top + (row + 0.5) * size.height);
+  });
+  place(state, marks.chosen, header.chosen);
+  named(state);
+  aim(state, state.at);
+  if (state.details.open) tabulate(state);
+}
+
+function columnLabels(pen, { header, size }) {
+  const every = Math.ceil((size.flat ? 1 : LINE) / size.width);
+  header.columns.forEach((text, column) => {
+    if (column % every) return;
+    const x = (column + 0.5) * size.width - (size.flat ? size.gap / 2 : 2);
+    pen.textAlign = size.flat ? "center" : "left";
+    pen.save();
+    pen.translate(x, size.top - (size.flat ? 9 : 8));
+    if (!size.flat) pen.rotate(-TURN);
+    pen.fillText(clipped(pen, text, LONGEST), 0, 0);
+    pen.restore();
+  });
+}
+
+function clipped(pen, text, width) {
+  if (pen.measureText(text).width <= width) return text;
+  const letters = [...text];
+  while (letters.length && pen.measureText(letters.join("") + "…").width > width) letters.pop();
+  return letters.length ? letters.join("") + "…" : "";
+}
+
+function explain({ legend, header, root }) {
+  const parts = [];
+  if (header.down) parts.push(element("span", "", "down: " + header.down));
+  if (header.across) parts.push(element("span", "", "across: " + header.across));
+  const strip = element("i");
+  strip.style.background = `linear-gradient(to right, ${(header.accent ? accents(root).filter((_, i) => i % 17 === 0) : STOPS).map((rgb) => `rgb(${rgb})`).join()})`;
+  const [low, high] = header.ends.map((end) => (typeof end === "number" ? number(end, header.unit) : end));
+  const scale = element("span");
+  scale.append(low, strip, high);
+  parts.push(scale);
+  legend.replaceChildren(...parts);
+}
+
+// Every number of the frame; made when somebody opens it.
+function tabulate(state) {
+  const { details, table, header, rows, columns, frame } = state;
+  if (!details.open) return;
+  const made = element("table");
+  const head = element("tr");
+  head.append(element("td"), ...header.columnNames.map((name) => heading("col", name)));
+  made.append(element("caption", "hidden", header.label + (header.frames ? ", " + header.frames[frame] : "")), head);
+  for (let row = 0; row < rows; row++) {
+    const line = element("tr");
+    line.append(heading("row", header.rowNames[row]));
+    for (let column = 0; column < columns; column++) {
+      const [text, note] = [header.texts?.[row][column] ?? "", header.notes?.[row][column] ?? ""];
+      const said = number(valueAt(state, [row, column]), header.unit);
+      const cell = element("td", "", [text, said].filter(Boolean).join(" "));
+      if (note) cell.title = note;
+      line.append(cell);
+    }
+    made.append(line);
+  }
+  table.setAttribute("aria-label", header.label);
+  table.setAttribute("role", "region");
+  table.replaceChildren(made);
+}
+
+function heading(scope, text) {
+  const node = element("th", "", text);
+  node.scope = scope;
+  return node;
+}

@@ -1,0 +1,132 @@
+"""Where the heads of one layer look: tokens on two sides, and a line for each weight, in the colour of its head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from viz.palette import HEADS_ON_DARK, HEADS_ON_LIGHT
+from viz.tokens import kinds, pieces, row_names
+from viz.triangle import looks_back_only, lower
+from viz.view import View, pack
+
+_LONGEST = 60  # characters of a token that are sent: no label has room for more
+_SLACK = 1e-3  # beyond [0, 1]: what half precision makes of a softmax
+
+Side = Literal["from", "to"]
+
+
+def head_view(
+    queries: Sequence[Any],
+    keys: Sequence[Any],
+    weights: np.ndarray,
+    *,
+    layer: int | None = None,
+    heads: Sequence[int] | None = None,
+    chosen: tuple[Side, int] | None = None,
+    causal: bool | None = None,
+    starts: tuple[int, int] = (0, 0),
+    simple: bool = False,
+    link: str = "",
+) -> View:
+    """Queries on the left ("from"), keys on the right ("to"); each weight is a line: its colour the head, its opacity the weight.
+
+    `queries` and `keys` are tokens with `text`, `special` and `fragment`, and `segment` (0 or 1) where they are a pair of
+    texts, and `after` where they name the rows of cross-attention (see `viz.tokens.row_names`); `weights` is [heads, query,
+    key] of one layer, attention in [0, 1], sent as uint8, so exact to 1/510. A weight that is not a number (NaN, infinite) is
+    drawn as nothing, and the view says how many there are. `layer` is its number, for the label. `heads` are those that are on
+    at first (None: all), `chosen` a token whose lines are shown while none is pointed at. `causal` says that no token looks at
+    a later one: what it cannot see is faint, and is not sent (None: as the weights tell). `starts` are the positions of the
+    first query and key in their text, where they are a part of it. `simple` leaves only which heads are on
+    and from what weight on a line is drawn, for beginners. Views of the same `link` point together, by the position of a query.
+
+    Pointing at a token, or stepping to it, shows only its lines, with numbers: the mean of the heads that are on (or their
+    maximum, where the reader chose it). The reader's choices (heads, threshold, layout and so on) last when new data comes.
+    What the reader changes is told as `chosen`: `{"heads": [...]}`, or `{"token": [side, position]}` (None: no longer).
+    Raises ValueError where shapes, heads or the chosen token do not fit, or weights lie outside of [0, 1].
+    """
+    weights = np.asarray(weights)
+    if weights.ndim != 3 or weights.shape[1:] != (len(queries), len(keys)):
+        fit = f"[heads, {len(queries)} queries, {len(keys)} keys]"
+        raise ValueError(f"Weights of shape {list(weights.shape)}: give one layer's {fit}.")
+    count = weights.shape[0]
+    heads = list(range(count)) if heads is None else sorted({int(head) for head in heads})
+    if heads and not 0 <= heads[0] <= heads[-1] < count:
+        raise ValueError(f"Heads {heads} of a layer that has {count}: they count from 0.")
+    steps, missing = _steps(weights)
+    packed = causal is not False and looks_back_only(steps)
+    if causal and not packed and len(queries) > 1:
+        raise ValueError("causal=True, but a token looks at a later one: leave causal out, or mask the weights.")
+    small = np.add(steps, 0.5, out=steps).astype(np.uint8)
+    names = f"{count} head{'s' if count != 1 else ''}"
+    label = f"{names}: {len(queries)} tokens look at {len(keys)}"
+    same = list(queries) == list(keys) and starts[0] == starts[1]
+    header = {
+        "label": f"Layer {layer}, {label}" if layer is not None else label,
+        "layer": layer,
+        "shape": list(weights.shape),
+        "starts": [int(start) for start in starts],
+        "causal": packed,
+        "heads": heads,
+        "chosen": _place(chosen, len(queries), len(keys)),
+        "from": _side(queries),
+        "to": None if same else _side(keys),
+        "link": link,
+        "simple": simple,
+        "broken": 0 if missing is None else int(missing.sum()),
+        "colours": {"light": HEADS_ON_LIGHT, "dark": HEADS_ON_DARK},
+    }
+    arrays = {"weights": lower(small) if packed else small}
+    if missing is not None:
+        arrays["missing"] = np.packbits(missing, bitorder="little")
+    return View("head_view", pack(header, **arrays), header["label"])
+
+
+def _steps(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """The weights in steps of 1/255, not yet rounded, and which are not numbers (None: all are)."""
+    steps = np.multiply(weights, 255, dtype=np.float32)
+    missing = None
+    with np.errstate(invalid="ignore"):
+        sound = np.isfinite(steps.sum())
+    if not sound:
+        missing = ~np.isfinite(steps)
+        steps[missing] = 0
+    least, most = float(steps.min(initial=0)) / 255, float(steps.max(initial=0)) / 255
+    if least < -_SLACK or most > 1 + _SLACK:
+        raise ValueError(f"Weights from {least:.3g} to {most:.3g}: attention lies between 0 and 1.")
+    return np.clip(steps, 0, 255, out=steps), missing
+
+
+def _place(chosen: tuple[Side, int] | None, queries: int, keys: int) -> list[Any] | None:
+    if chosen is None:
+        return None
+    side, position = chosen
+    if side not in ("from", "to"):
+        raise ValueError(f'A chosen token is ("from", position) or ("to", position), not {chosen!r}.')
+    count = queries if side == "from" else keys
+    if not 0 <= position < count:
+        raise ValueError(f'There is no token {position} on the side "{side}", which has {count}.')
+    return [side, int(position)]
+
+
+def _side(tokens: Sequence[Any]) -> dict[str, Any]:
+    segments = [int(getattr(token, "segment", 0)) for token in tokens]
+    return {
+        "tokens": [_short(token.text) for token in tokens],
+        "kinds": kinds(tokens),
+        "segments": segments if any(segments) else None,
+        "rows": row_names(tokens),
+    }
+
+
+def _short(text: str) -> list[str]:
+    """The pieces of a label, cut where nobody would read on."""
+    kept, room = [], _LONGEST
+    for i, piece in enumerate(pieces(text[: _LONGEST + 1])):
+        if len(piece) > room:
+            return [*kept, piece[:room] + "…"] if i % 2 == 0 else [*kept, piece[:room], "…"]
+        kept.append(piece)
+        room -= len(piece)
+    return kept

@@ -1,0 +1,116 @@
+"""Every head of a model as a thumbnail, of any size: in another order, coloured by a quantity, filtered; a press chooses one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from viz.palette import HEADS
+from viz.triangle import looks_back_only, lower
+from viz.view import View, pack
+from viz.views.model_view.shrink import shrink
+
+
+def model_view(
+    maps: Iterable[np.ndarray],
+    *,
+    chosen: tuple[int, int] | None = None,
+    notes: Sequence[Sequence[str]] | None = None,
+    order: Sequence[int] | np.ndarray | None = None,
+    values: np.ndarray | None = None,
+    unit: str = "",
+    colours: Mapping[str, str] | None = None,
+    faint: np.ndarray | None = None,
+    side: int = 48,
+    largest: int = 64,
+    legend: bool = True,
+    chooses: bool = False,
+) -> View:
+    """Thumbnails of `maps` [layers, heads, query, key], attention in [0, 1]; down is from (query), across is to (key).
+
+    Layers are taken one after the other, so an iterator needs to hold only one at a time. Sent as uint8, exact to 1/510; above
+    `side` positions each cell is the maximum of those that it covers, so that no spike is lost. `largest` is the most CSS
+    pixels that a thumbnail takes a side; they shrink with the width there is.
+
+    chosen: (layer, head). notes[layer][head]: a few words for the tooltip and the screen reader.
+    order: the heads as they are drawn, a permutation of layer · heads + head; each then carries its name, L5 H1. None: a row a
+    layer.
+    values [layers, heads]: a frame around each head, coloured by it. Numbers, in `unit`, take an even scale from the smallest to
+    the largest; NaN has no frame. Names (strings, 16 different ones at most) take a colour each; "" has no frame. colours: that
+    of a name, "#rrggbb"; those that are not among them take one that is free.
+    faint [layers, heads]: true where a filter leaves a head out; where all are, a sentence says so.
+    legend: lines that name the axes and the scales; chooses: in cross-attention a row is named by what it serves to choose.
+    Pointing at a head shows it larger. A press or Enter tells `chosen`: `[layer, head]`. Raises ValueError if the shapes do not
+    agree, and for an order that does not have every head once.
+    """
+    small, shapes = [], set()
+    for layer in maps:
+        layer = np.asarray(layer)
+        shapes.add(layer.shape)
+        if layer.ndim != 3 or not layer.shape[0] or len(shapes) > 1:
+            raise ValueError(f"Maps of a layer of shape {list(layer.shape)}: give [layers, heads, query, key].")
+        small.append(np.rint(np.clip(np.nan_to_num(shrink(layer, side)), 0, 1) * 255).astype(np.uint8))
+    if not small:
+        raise ValueError("No maps: give [layers, heads, query, key].")
+    layers, heads = len(small), len(small[0])
+    if notes is not None and [len(row) for row in notes] != [heads] * layers:
+        raise ValueError(f"notes need {layers} rows of {heads}, one a head.")
+    maps = np.stack(small)
+    causal = looks_back_only(maps)
+    arrays = {"maps": lower(maps) if causal else maps}
+    if order is not None:
+        arrays["order"] = np.asarray(order, dtype=np.int32).ravel()
+        if sorted(arrays["order"].tolist()) != list(range(layers * heads)):
+            raise ValueError(f"An order needs each of 0 to {layers * heads - 1} once: layer x {heads} + head.")
+    quantity = None
+    if values is not None:
+        quantity, arrays["values"] = _quantity(_fits(np.asarray(values), layers, heads, "values"), unit, colours or {})
+    if faint is not None:
+        arrays["faint"] = _fits(np.asarray(faint), layers, heads, "faint").astype(np.uint8)
+    name = f"{layers} layers of {heads} heads"
+    known = chosen is not None and 0 <= chosen[0] < layers and 0 <= chosen[1] < heads
+    header = {
+        "label": name,
+        "chosen": [int(chosen[0]), int(chosen[1])] if chosen is not None and known else None,
+        "legend": legend,
+        "chooses": chooses,
+        "shape": maps.shape,
+        "causal": causal,
+        "largest": largest,
+        "notes": [list(row) for row in notes] if notes is not None else None,
+        "quantity": quantity,
+    }
+    return View("model_view", pack(header, **arrays), name)
+
+
+def _fits(array: np.ndarray, layers: int, heads: int, name: str) -> np.ndarray:
+    if array.shape != (layers, heads):
+        raise ValueError(f"{name} of shape {list(array.shape)}: give one a head, [{layers}, {heads}].")
+    return array
+
+
+def _quantity(values: np.ndarray, unit: str, colours: Mapping[str, str]) -> tuple[dict, np.ndarray]:
+    """What the legend and the words say, and where each head is on the scale: 0 to 1, or the number of its name; NaN for none."""
+    if values.dtype.kind in "UOT":
+        names = sorted({str(one) for one in values.ravel() if one}, key=lambda one: (-(values == one).sum(), one))
+        if len(names) > len(HEADS):
+            raise ValueError(f"{len(names)} different names: there are {len(HEADS)} colours.")
+        places = {one: i for i, one in enumerate(names)}
+        on = np.array([[places.get(str(one), np.nan) for one in row] for row in values], dtype=np.float16)
+        words = [[str(one) for one in row] for row in values]
+        free = iter(colour for colour in HEADS if colour not in colours.values())
+        drawn = [colours[one] if one in colours else next(free) for one in names]
+        return {"unit": unit, "names": names, "colours": drawn, "words": words}, on
+    values = np.where(np.isfinite(values.astype(np.float64)), values, np.nan)
+    known = values[~np.isnan(values)]
+    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
+    on = (values - low) / ((high - low) or 1.0)
+    words = [["" if np.isnan(one) else f"{_number(one)} {unit}".strip() for one in row] for row in values]
+    return {"unit": unit, "low": _number(low), "high": _number(high), "words": words}, on.astype(np.float16)
+
+
+def _number(value: float) -> str:
+    """Three significant digits, never scientific notation."""
+    digits = f"{value:.3g}"
+    return np.format_float_positional(float(digits), trim="-").replace("-", "−") if float(digits) else "0"

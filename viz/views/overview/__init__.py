@@ -1,0 +1,65 @@
+"""The whole map of one head, however long the text, and the window on it that other pictures look through."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from viz.tokens import label
+from viz.view import View, pack
+from viz.views.model_view.shrink import shrink
+
+_SIDE = 256  # cells a side at most
+_LONGEST = 24  # characters of a token that are sent
+
+Window = tuple[tuple[int, int], tuple[int, int]]  # first and last query, first and last key
+
+
+def overview(
+    queries: Sequence[Any],
+    keys: Sequence[Any],
+    weights: np.ndarray,
+    window: Window,
+    *,
+    most: int = 1024,
+    note: str = "",
+    boxes: bool = True,
+) -> View:
+    """One head's weights [query, key], attention in [0, 1]: down is from (query), across is to (key), with a window on them.
+
+    Above 256 positions a side each cell is the maximum of those that it covers, so that no spike is lost; sent as uint8, exact
+    to 1/510, NaN as nothing. `queries` and `keys` are tokens with a `text`, or strings. `window` is the first and last query
+    and the first and last key that are looked at, of at most `most` a side; `note` stands beside the map.
+
+    The window is dragged, by its edges or as a whole; pinched, or turned by the wheel once it has the focus; moved by the
+    arrows, resized by Shift and the arrows; or written, where there are `boxes`. A double press is for all, as far as `most`
+    goes. What it becomes is told as `chosen`: `[first query, last query, first key, last key]`. Raises ValueError where shapes
+    or window do not fit.
+    """
+    weights = np.asarray(weights)
+    shape = (len(queries), len(keys))
+    if weights.shape != shape or not weights.size:
+        raise ValueError(f"Weights of shape {list(weights.shape)} for {shape[0]} queries and {shape[1]} keys: give [query, key].")
+    for (first, last), count, noun in zip(window, shape, ("queries", "keys"), strict=True):
+        if not 0 <= first <= last < count or last - first >= most:
+            raise ValueError(f"A window of {noun} from {first} to {last}: give at most {most} of the {count}, from 0 on.")
+    cells = np.rint(np.clip(np.nan_to_num(shrink(weights, _SIDE)), 0, 1) * 255).astype(np.uint8)
+    same = list(queries) == list(keys)
+    header = {
+        "label": f"The whole map, {shape[0]} × {shape[1]}, and the window on it",
+        "shape": list(shape),
+        "window": [int(edge) for side in window for edge in side],
+        "most": most,
+        "note": note,
+        "boxes": boxes,
+        "from": _names(queries),
+        "to": None if same else _names(keys),
+    }
+    return View("overview", pack(header, cells=cells), header["label"])
+
+
+def _names(tokens: Sequence[Any]) -> list[str]:
+    names = [label((token if isinstance(token, str) else token.text)[: _LONGEST + 1]) for token in tokens]
+    return [name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…" for name in names]

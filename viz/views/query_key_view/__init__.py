@@ -1,0 +1,82 @@
+"""How one query comes to its weights: q and k multiplied dimension by dimension, summed, scaled, and given to the softmax."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from viz.tokens import kinds, label, pieces, row_names
+from viz.view import View, pack
+
+
+def query_key_view(
+    query: Any,
+    keys: Sequence[Any],
+    q: np.ndarray,
+    k: np.ndarray,
+    raw: np.ndarray,
+    scale: float,
+    score: np.ndarray,
+    weight: np.ndarray,
+    mask: np.ndarray | None = None,
+    v_norm: np.ndarray | None = None,
+    softcap: float | None = None,
+    bias: np.ndarray | None = None,
+    sink: float | None = None,
+    unturned: np.ndarray | None = None,
+    frequencies: np.ndarray | None = None,
+    pairs: np.ndarray | None = None,
+    *,
+    position: int | None = None,
+    title: str = "",
+    chosen: int | None = None,
+    link: str = "",
+) -> View:
+    """A row a key, read like the formula: q × k as a cell a dimension, their sum, the score, the weight.
+
+    `query` and `keys` are tokens (`text`, `special`, `fragment`); q is [d_head], k [key, d_head]; one number a key: raw (q·k),
+    score (after scale, softcap and bias), weight, mask (added to the score; -inf where the query may not look), v_norm (‖v‖),
+    bias, unturned (q·k without rotary positions). frequencies [pairs] and pairs [pairs, 2]: how rotary positions turned q
+    and k, in radians a position, and which dimensions. All are sent as float32 and shown as they are; what
+    `analysis.query_key` gives fits: `query_key_view(query, keys, **vars(parts))`. `position` is the query's, `title` says which
+    head it is, `chosen` is the key that is shown while none is pointed at (None: that of the largest weight). Views of the same
+    `link` point together at keys. A press, Enter or Space tells `chosen`: `{"key": position}`. Raises ValueError if the shapes
+    do not agree. A query with an `after` is a row of cross-attention, and is called so.
+    """
+    count = len(keys)
+    q, k = np.asarray(q, dtype=np.float32), np.asarray(k, dtype=np.float32)
+    if q.ndim != 1 or k.shape != (count, len(q)):
+        raise ValueError(f"q of shape {q.shape} and k of shape {k.shape} for {count} keys: give [d_head] and [{count}, d_head].")
+    given = {"raw": raw, "score": score, "weight": weight, "mask": np.zeros(count) if mask is None else mask}
+    given |= {"v_norm": v_norm, "bias": bias, "unturned": unturned}
+    arrays = {name: np.asarray(one, dtype=np.float32) for name, one in given.items() if one is not None}
+    for name, one in arrays.items():
+        if one.shape != (count,):
+            raise ValueError(f"{name} of shape {one.shape} for {count} keys: give one number a key.")
+    row = (row_names([query]) or [""])[0]
+    name = f"Query and keys{f' of {title}' if title else ''}, {row or f'from {label(query.text)}'}" if count else "No keys"
+    strongest = int(np.argmax(np.nan_to_num(arrays["weight"]))) if count else -1
+    header = {
+        "label": name,
+        "title": title,
+        "query": pieces(query.text),
+        "row": row,
+        "position": -1 if position is None else int(position),
+        "keys": [pieces(token.text) for token in keys],
+        "kinds": kinds(keys),
+        "scale": float(scale),
+        "softcap": None if softcap is None else float(softcap),
+        "chosen": strongest if chosen is None or not count else range(count)[chosen],
+        "link": link,
+    }
+    if frequencies is not None and position is not None and unturned is not None:
+        frequencies, pairs = np.asarray(frequencies, dtype=np.float32), np.asarray(pairs, dtype=np.int32)
+        if pairs.shape != (len(frequencies), 2) or (pairs.size and not 0 <= pairs.min() <= pairs.max() < len(q)):
+            raise ValueError(
+                f"pairs of shape {pairs.shape} for {len(frequencies)} frequencies: give [pairs, 2], dimensions of q."
+            )
+        arrays |= {"frequencies": frequencies, "pairs": pairs}
+    arrays["sink"] = np.array([] if sink is None else [sink], dtype=np.float32)
+    return View("query_key_view", pack(header, q=q, k=k, **arrays), name)

@@ -1,0 +1,103 @@
+// How rotary positions turned q and k: a dial a pair of dimensions, its hands before (faint) and after. Drawn by view.js.
+
+const DIAL = 52; // CSS pixels a side
+const DIAL_TEXT = 30; // below it: which dimensions, and what turning adds
+
+function makeDials(state) {
+  const node = element("div", "dials");
+  const words = element("p", "turns");
+  const canvas = element("canvas");
+  canvas.setAttribute("aria-hidden", "true");
+  canvas.redraw = () => dialsOf(state);
+  node.append(words, canvas);
+  const turnTable = element("table");
+  return Object.assign(state, { dials: node, dialWords: words, dialCanvas: canvas, turnTable });
+}
+
+// One pair of dimensions of one key: hands [x, y] before and after, angles in radians, what the pair adds to q·k.
+function turnOf({ header, dims }, key, pair) {
+  const { q, k, frequencies, pairs } = header.arrays;
+  const [a, b] = pairs.data.subarray(2 * pair, 2 * pair + 2);
+  const back = ([x, y], angle) => [x * Math.cos(angle) + y * Math.sin(angle), y * Math.cos(angle) - x * Math.sin(angle)];
+  const angles = [header.position * frequencies.data[pair], key * frequencies.data[pair]];
+  const after = [[q.data[a], q.data[b]], [k.data[key * dims + a], k.data[key * dims + b]]];
+  const before = after.map((hand, i) => back(hand, angles[i]));
+  const product = ([one, other]) => one[0] * other[0] + one[1] * other[1];
+  return { a, b, angles, after, before, was: product(before), is: product(after) };
+}
+
+function dialsOf(state) {
+  const { header, width, dials, dialWords, dialCanvas, ratio, paints } = state;
+  const key = active(state);
+  dials.hidden = !header.arrays.frequencies || key < 0 || !width;
+  if (dials.hidden) return;
+  const all = Array.from(header.arrays.frequencies.data, (_, pair) => turnOf(state, key, pair));
+  const fit = Math.max(1, Math.min(all.length, Math.floor(width / DIAL)));
+  const order = [...all.keys()].sort((a, b) => Math.abs(all[b].is - all[b].was) - Math.abs(all[a].is - all[a].was) || a - b);
+  const some = order.slice(0, fit).sort((a, b) => a - b); // fast pairs first
+  const [now, then] = [header.arrays.raw.data[key], header.arrays.unturned.data[key]];
+  dialWords.replaceChildren(
+    element("b", "", "Turned by position. "),
+    `Each pair of dimensions is like the hand of a clock: q turned by ${header.position} steps, k by ${key}; only their distance, ${Math.abs(header.position - key)}, counts. `,
+    `Without turning, q·k would be ${number(then)}, so turning adds ${plus(now - then)}. `,
+    dialKey("q", "accent", "q"),
+    dialKey("k", "ink", "k"),
+    `faint: before${some.length < all.length ? `; the ${some.length} of ${all.length} pairs that it changes most` : ""}, the fastest first`,
+  );
+  dialCanvas.width = Math.round(some.length * DIAL * ratio);
+  dialCanvas.height = Math.round((DIAL + DIAL_TEXT) * ratio);
+  dialCanvas.style.width = some.length * DIAL + "px";
+  dialCanvas.style.height = DIAL + DIAL_TEXT + "px";
+  const pen = penOn(dialCanvas);
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  const { accent, ink } = colours(state.root);
+  const paint = [accent, ink].map((rgb) => `rgb(${rgb.map(Math.round).join()})`);
+  const reach = DIAL / 2 - 4;
+  pen.font = "10px system-ui, sans-serif";
+  pen.textAlign = "center";
+  some.forEach((pair, column) => {
+    const { a, b, before, after, is, was } = all[pair];
+    const [x, y] = [column * DIAL + DIAL / 2, DIAL / 2];
+    pen.strokeStyle = paints.line;
+    pen.lineWidth = 1;
+    pen.beginPath();
+    pen.arc(x, y, reach, 0, 2 * Math.PI);
+    pen.stroke();
+    const most = after.map(([u, v]) => Math.hypot(u, v));
+    for (const [hands, alpha, thick] of [[before, 0.35, 1.5], [after, 1, 2.2]])
+      hands.forEach(([u, v], i) => {
+        if (!(most[i] > 0)) return;
+        const long = reach * Math.sqrt(most[i] / Math.max(...most)); // the lengths of q and k differ a lot
+        pen.globalAlpha = alpha;
+        pen.strokeStyle = paint[i];
+        pen.lineWidth = thick;
+        pen.beginPath();
+        pen.moveTo(x, y);
+        pen.lineTo(x + (long * u) / most[i], y - (long * v) / most[i]);
+        pen.stroke();
+      });
+    pen.globalAlpha = 1;
+    pen.fillStyle = paints.soft;
+    pen.fillText(`${a}, ${b}`, x, DIAL + 10);
+    pen.fillText(plus(is - was, 2), x, DIAL + 24);
+  });
+}
+
+function dialKey(name, colour, words) {
+  const node = element("span", "hand " + colour, words);
+  node.prepend(element("i"));
+  return node;
+}
+
+// The table behind the dials.
+function tabulateTurns(state, key) {
+  const { header, names, turnTable, unseen } = state;
+  if (!header.arrays.frequencies || key < 0) return turnTable.remove();
+  unseen.append(turnTable);
+  const lines = Array.from(header.arrays.frequencies.data, (frequency, pair) => {
+    const { a, b, angles, was, is } = turnOf(state, key, pair);
+    return [`${a}, ${b}`, ...[frequency, ...angles, was, is].map(number)];
+  });
+  const heads = ["dimensions", "radians a step", "q turned by", "k turned by", "their product before", "after"];
+  table(turnTable, `How ${names[key]} was turned`, heads, lines);
+}

@@ -1,0 +1,138 @@
+"""A text one can read, its words shaded: by how much one word looks at them, in one head or several, or by a number of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from viz.palette import HEADS_ON_DARK, HEADS_ON_LIGHT
+from viz.tokens import kinds, label, quoted, reading_pieces
+from viz.triangle import looks_back_only, lower
+from viz.view import View, pack
+
+
+def reading_view(
+    tokens: Sequence[Any],
+    weights: np.ndarray | None,
+    chosen: int | None = None,
+    summary: bool = True,
+    *,
+    causal: bool = True,
+    direction: Literal["from", "to"] = "from",
+    toggle: bool = False,
+    second: int | None = None,
+    link: str = "",
+    colours: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
+    quantity: Sequence[float] | np.ndarray | None = None,
+    unit: str = "",
+) -> View:
+    """The text as a paragraph; pointing at a token shades the others by its row of `weights`.
+
+    `tokens` have `text`, `special` and `fragment`; `weights` is [query, key], the attention of one head (or a mean of heads),
+    rows summing to 1, sent as float16, without its future where nobody looks ahead. A weight that is not a number (NaN,
+    infinite) is drawn as nothing, and a line says how many there are. `chosen` is the token that is shown while none is pointed
+    at (None: the last). `summary` adds a sentence with the strongest. `causal` draws what a token cannot see (all after it)
+    faint. `direction` "to" shades by column instead: who looks at the token; `toggle` lets the reader change it. A token that
+    looks nowhere is always shown by column. `second` is the position at which another text begins, on a line of its own (a
+    target below its source); tokens with an `after` name rows of cross-attention, and the sentence says so. Views of the same
+    `link` point together. A press, Enter or Space tells `chosen`: the position.
+
+    Several heads: `weights` [heads, query, key]. The text is shaded by their mean; under each word every head has a strip in its
+    colour, as opaque as `palette.shade` of its weight, in 25 steps; each head is sent as uint8, exact to 1/510. `colours` are
+    "#rrggbb" (those of the palette for each page, light or dark, otherwise); `names` are what the heads are called (H0, H1, …
+    otherwise).
+    A number of each token instead of attention: `quantity` [position], NaN for none, in `unit`, with `weights` None. Shades run
+    from 0, or the smallest where that is below 0, to the largest.
+    Raises ValueError if the shapes do not agree.
+    """
+    count = len(tokens)
+    if quantity is not None:
+        return _of_quantity(tokens, np.asarray(quantity, dtype=np.float64), unit, chosen, summary, second, link)
+    weights = np.asarray(weights)
+    heads = None
+    if weights.ndim == 3 and weights.shape[1:] == (count, count) and len(weights):
+        heads, weights = weights, _sound(weights).mean(0, dtype=np.float64)
+    if weights.shape != (count, count):
+        raise ValueError(f"Weights of shape {weights.shape} for {count} tokens: give one head's [query, key], {(count, count)}.")
+    if direction not in ("from", "to"):
+        raise ValueError(f'direction is "from" or "to", not {direction!r}.')
+    header = _header("The text, shaded by attention", tokens, chosen, summary, second, link)
+    broken = int((~np.isfinite(weights if heads is None else heads)).sum())
+    half = _sound(weights).astype(np.float16)
+    packed = looks_back_only(half)
+    toggle = toggle and not any(header["after"])  # two texts: one looks, the other is looked at
+    header |= {"causal": causal, "direction": direction, "toggle": toggle, "packed": packed, "broken": broken}
+    arrays = {"weights": lower(half) if packed else half}
+    if heads is not None:
+        small = np.rint(np.clip(_sound(heads), 0, 1) * 255).astype(np.uint8)
+        light = _colours(colours, HEADS_ON_LIGHT, len(heads))
+        dark = _colours(colours, HEADS_ON_DARK, len(heads))
+        names = list(names) if names is not None else [f"H{head}" for head in range(len(heads))]
+        if not len(light) == len(names) == len(heads):
+            raise ValueError(f"There are {len(heads)} heads, {len(light)} colours and {len(names)} names.")
+        header["heads"] = {"light": light, "dark": dark, "names": names}
+        arrays["heads"] = lower(small) if packed else small
+    return View("reading_view", pack(header, **arrays), header["label"])
+
+
+def _sound(weights: np.ndarray) -> np.ndarray:
+    """The weights, and 0 for what is not a number."""
+    return np.nan_to_num(weights, posinf=0.0, neginf=0.0)
+
+
+def _colours(given: Sequence[str] | None, otherwise: Sequence[str], count: int) -> list[str]:
+    if given is None:
+        return [otherwise[head % len(otherwise)] for head in range(count)]
+    if wrong := [colour for colour in given if not re.fullmatch("#[0-9a-fA-F]{6}", colour)]:
+        raise ValueError(f'A colour is written as "#b43c00", not {wrong[0]!r}.')
+    return list(given)
+
+
+def _of_quantity(
+    tokens: Sequence[Any], quantity: np.ndarray, unit: str, chosen: int | None, summary: bool, second: int | None, link: str
+) -> View:
+    if quantity.shape != (len(tokens),):
+        raise ValueError(f"A quantity of shape {list(quantity.shape)} for {len(tokens)} tokens: give one number a token.")
+    known = quantity[np.isfinite(quantity)]
+    low, high = min(0.0, known.min(initial=0.0)), known.max(initial=0.0)
+    on = np.where(np.isfinite(quantity), (quantity - low) / ((high - low) or 1.0), 0.0)
+    header = _header(f"The text, shaded by {unit}" if unit else "The text, shaded", tokens, chosen, summary, second, link)
+    header |= {"causal": False, "direction": "from", "toggle": False, "packed": False, "broken": 0}
+    words = [_number(one) for one in quantity]
+    header["quantity"] = {"unit": unit, "low": _number(low), "high": _number(high), "words": words}
+    return View("reading_view", pack(header, on=on.astype(np.float16)), header["label"])
+
+
+def _header(
+    label: str, tokens: Sequence[Any], chosen: int | None, summary: bool, second: int | None, link: str
+) -> dict[str, Any]:
+    count = len(tokens)
+    return {
+        "label": label if count else "No text",
+        "chosen": -1 if not count else min(count - 1, max(0, count - 1 if chosen is None else chosen % count)),
+        "tokens": [reading_pieces(token.text) for token in tokens],
+        "names": [_name(token) for token in tokens],
+        "after": [quoted(token.after) if getattr(token, "after", None) else "" for token in tokens],
+        "kinds": kinds(tokens),
+        "summary": summary,
+        "second": -1 if second is None else int(second),
+        "link": link,
+    }
+
+
+def _number(value: float) -> str:
+    """Three significant digits, never scientific notation; a dash where there is no number."""
+    if not np.isfinite(value):
+        return "–"
+    rounded = float(f"{value:.3g}")
+    return np.format_float_positional(rounded, trim="-").replace("-", "−") if rounded else "0"
+
+
+def _name(token: Any) -> str:
+    """What the sentence below calls a token: its word without the space before it, or what stands for it."""
+    word = token.text.strip(" ")
+    return label(word) if word else "space"
