@@ -16,7 +16,7 @@ from analysis.word_alignment import place, read_links, tokens_in
 from models.catalog import WEIGHTS
 from models.tokens import Token
 from models.trace import COMING, Attention
-from ui import pick
+from ui.choices import pick
 from viz import head_view, query_key_view, reading_view
 from viz.heatmap import heatmap, heatmap_grid
 from viz.layers import attention_movie
@@ -105,8 +105,8 @@ def test_every_picture_names_its_rows_so(trace):
 
 
 def test_a_spreadsheet_has_what_was_read_and_what_was_chosen(trace, translator):
-    from ui import numbers
     from ui.look import Look, Picture
+    from ui.picture import numbers
 
     seen = scope(trace.attention["cross"])
     look = Look(translator, trace, "cross", seen, 0, 0, TARGET)

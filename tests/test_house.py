@@ -62,9 +62,11 @@ def test_light_and_dark_have_the_same_settings():
     assert theme["light"].keys() == theme["dark"].keys()
 
 
-@pytest.mark.parametrize(
-    "package", ["analysis", "models", "models.scratch", "models.huggingface", "viz", "viz.views", "ui", "ui.pictures"]
-)
+PACKAGES = ["analysis", "models", "models.scratch", "models.huggingface", "viz", "viz.views", "pages.attention.views"]
+PACKAGES += ["ui", "ui.choices", "ui.memory", "ui.picture", "ui.serving"]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
 def test_no_name_of_a_package_hides_a_module_of_that_name(package):
     house = importlib.import_module(package)
     for module in pkgutil.iter_modules(house.__path__):

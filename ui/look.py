@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis import Scope
-from ui import boxes, pick, scope
+from ui.choices import boxes, pick, scope
 from viz.view import View
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from models.language_model import LanguageModel
     from models.trace import Trace
-    from ui.numbers import Numbers
+    from ui.picture.numbers import Numbers
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,9 @@ class Look:
 class Picture:
     """A picture that is not drawn yet, and all that it takes to draw it, here or in a notebook.
 
-    recipe: a function of `ui.recipes`, called with trace and scope of each look, and the options, which are literals.
-    numbers: the arrays that the picture shows, in float32, by name (see `ui.numbers`); asked for when somebody takes them away.
+    recipe: a function of a page's `recipes`, called with trace and scope of each look, and the options, which are literals.
+    numbers: the arrays that the picture shows, in float32, by name (see `ui.picture.numbers`); asked for when somebody takes
+    them away.
     """
 
     recipe: Callable[..., View | go.Figure | str]

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 import models
-from ui import boxes, cached, document, gallery, jobs, loaded, picker, state
-from ui.sending import wait_until_sent
+from ui import document, state
+from ui.choices import boxes, gallery, picker
+from ui.memory import cached, jobs, loaded
+from ui.serving.sending import wait_until_sent
 from ui.show import complaint, picture
 from ui.text import plain
 from ui.words import words

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from ui import assets
+from ui.serving import assets
 from ui.text import plain
 from viz.view import View
 from viz.views.board import Part

@@ -7,11 +7,13 @@ import streamlit as st
 
 from analysis import Scope, alignment, head_summary
 from analysis.statistics import entropy_of
-from ui import compare, parts, pick, picker, scope, shell, state, window
+from pages.attention import compare, window
+from pages.attention.views import BEGINNER, PICTURES
+from ui import shell, state
+from ui.choices import parts, pick, picker, scope
 from ui.look import look
-from ui.pictures import BEGINNER, PICTURES
+from ui.picture.take_away import take_away
 from ui.show import picture, show_picture
-from ui.take_away import take_away
 from ui.text import plain
 from ui.words import say
 from viz import percent

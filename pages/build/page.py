@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.build import choose, parts
 from ui import shell, state
-from ui.parts import chosen
+from ui.choices.parts import chosen
 from ui.show import picture
 from ui.text import plain
 

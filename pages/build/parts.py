@@ -15,7 +15,8 @@ from analysis.encodings import encoding
 from analysis.scaling import scaling
 from models.scratch.config import TransformerConfig
 from pages.build import plan
-from ui import jobs, state
+from ui import state
+from ui.memory import jobs
 from ui.show import show
 from ui.words import say
 from viz import build

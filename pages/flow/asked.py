@@ -15,7 +15,9 @@ from analysis import Attribution, as_written
 from analysis.attention_flow import pipes
 from analysis.attribution import FOLLOWING, METHODS
 from models.tokens import Token
-from ui import boxes, jobs, scope, state
+from ui import state
+from ui.choices import boxes, scope
+from ui.memory import jobs
 from ui.words import words
 
 HERE = Path(__file__).parent

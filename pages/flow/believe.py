@@ -9,7 +9,8 @@ import streamlit as st
 from analysis import Curves, Faithfulness, Question, faithfulness
 from analysis.perturbation import ORDERS, texts_read
 from pages.flow.asked import HERE, Asked, title
-from ui import jobs, state
+from ui import state
+from ui.memory import jobs
 from ui.text import plain
 from ui.words import say, words
 from viz import percent

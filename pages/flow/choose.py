@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.flow.asked import HERE
-from ui import pick, shown, state
+from ui import state
+from ui.choices import pick, shown
 from ui.show import choice, show
 from ui.text import plain
 from ui.words import say

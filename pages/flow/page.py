@@ -11,7 +11,8 @@ from pages.flow import choose
 from pages.flow.asked import FLOW, Asked, answers, flow, layers, title
 from pages.flow.believe import panel
 from pages.flow.streams import drawn
-from ui import parts, scope, shell, state
+from ui import shell, state
+from ui.choices import parts, scope
 from ui.show import picture, show
 from ui.words import say, words
 from viz import Card, Part, board, compare_view, percent, reading_view

@@ -6,7 +6,9 @@ import streamlit as st
 
 from analysis import streams
 from pages.flow.asked import Asked, title
-from ui import jobs, shown, state
+from ui import state
+from ui.choices import shown
+from ui.memory import jobs
 from viz import percent
 from viz.sankey import sankey
 from viz.tokens import label

@@ -10,7 +10,9 @@ import streamlit as st
 from analysis import as_written, maps, pair
 from analysis.evolution import strongest_key
 from pages.layers import heads
-from ui import boxes, jobs, pick, shown, state
+from ui import state
+from ui.choices import boxes, pick, shown
+from ui.memory import jobs
 from ui.show import choice, part, show
 from ui.words import say, words
 from viz import Card, Part, board, percent, reading_view

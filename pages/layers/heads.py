@@ -6,7 +6,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from ui import pick, state
+from ui import state
+from ui.choices import pick
 
 ATTENTION = Path(__file__).parents[1] / "attention" / "page.py"
 

@@ -9,7 +9,9 @@ import streamlit as st
 
 from analysis.lens import Lens, lens, translator
 from pages.layers import lens_training
-from ui import boxes, jobs, pick, shown, state
+from ui import state
+from ui.choices import boxes, pick, shown
+from ui.memory import jobs
 from ui.show import choice, part, show
 from ui.text import plain
 from ui.words import say, words

@@ -10,8 +10,8 @@ import numpy as np
 import streamlit as st
 
 from models import tuned_lens
-from ui import jobs
-from ui.jobs import Report
+from ui.memory import jobs
+from ui.memory.jobs import Report
 from ui.text import plain
 from ui.words import say
 

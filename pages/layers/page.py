@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from pages.layers import evolution, lens, statistics
-from ui import parts, pick, picker, shell
+from ui import shell
+from ui.choices import parts, pick, picker
 from ui.show import picture
 
 HERE = Path(__file__).parent

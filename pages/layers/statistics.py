@@ -11,7 +11,9 @@ from analysis import head_divergence, head_map, head_statistics
 from analysis.similarity import compared_queries
 from analysis.statistics import choosing
 from pages.layers import heads
-from ui import boxes, jobs, pick, state
+from ui import state
+from ui.choices import boxes, pick
+from ui.memory import jobs
 from ui.show import choice, picture, show
 from ui.words import say, words
 from viz import Card, Part, board, percent

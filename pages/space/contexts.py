@@ -13,12 +13,12 @@ from scipy.spatial.distance import pdist
 from analysis import occurrences, word_states
 from analysis.projections import prepared
 from pages.space import scene, take_away
-from ui import loaded
+from ui.memory import loaded
 from ui.text import plain
 from ui.words import say
 from viz.views.space_view import short
 
-# Of 19 words of two senses one of those that the shipped writer parts well: tests/pages/test_contexts.py measures it.
+# Of 19 words of two senses one of those that the shipped writer parts well: tests/pages/space/test_contexts.py measures it.
 WORD = "left"
 TEXTS = """She left the house in the morning.
 The men left the town and went home.

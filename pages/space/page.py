@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from pages.space import contexts, tokens, vocabulary
-from ui import parts, shell, shown
+from ui import shell
+from ui.choices import parts, shown
 from ui.show import picture
 
 HERE = Path(__file__).parent

@@ -12,7 +12,7 @@ import streamlit as st
 from analysis import Projection, projection
 from analysis.projections import MEASURES, METHODS, nearest_tokens, prepared, typical_distance, umap_installed, within_neighbours
 from ui import state
-from ui.jobs import result
+from ui.memory.jobs import result
 from ui.show import choice, show
 from ui.words import say
 from viz.views.space_view import space_view

@@ -11,7 +11,7 @@ import streamlit as st
 
 from analysis.projector import layer_rows, npz, projector_files
 from pages.space import scene
-from ui.jobs import result
+from ui.memory.jobs import result
 from viz.views.space_view import space_view, token_colours
 
 

@@ -11,7 +11,8 @@ import streamlit as st
 from analysis import words
 from models.tokens import Token
 from pages.space import scene, take_away
-from ui import boxes, shown, state
+from ui import state
+from ui.choices import boxes, shown
 from ui.words import say
 from viz.views.space_view import short
 

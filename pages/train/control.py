@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui import state, trainings
+from ui import state
+from ui.memory import trainings
 from ui.text import plain
 
 

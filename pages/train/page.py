@@ -5,7 +5,8 @@ from pathlib import Path
 import streamlit as st
 
 from pages.train import choose, control, shown, use
-from ui import shell, trainings
+from ui import shell
+from ui.memory import trainings
 from ui.show import picture
 from ui.text import plain
 from ui.words import say

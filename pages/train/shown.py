@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from ui import parts, state
+from ui import state
+from ui.choices import parts
 from ui.show import choice, show
 from ui.text import plain
 from ui.words import say

@@ -10,7 +10,8 @@ import streamlit as st
 
 from models.errors import ModelError
 from pages.train import shown
-from ui import boxes, picker, trainings
+from ui.choices import boxes, picker
+from ui.memory import trainings
 from ui.text import plain
 from ui.words import say
 

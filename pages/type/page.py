@@ -5,8 +5,10 @@ from pathlib import Path
 import streamlit as st
 
 from analysis import surprise
+from pages.type import looking
 from pages.type.predicted import earlier, predictions
-from ui import boxes, looking, pick, picker, scope, shell, shown, state
+from ui import shell, state
+from ui.choices import boxes, pick, picker, scope, shown
 from ui.show import choice, part, show
 from ui.text import plain
 from ui.words import words

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 
 from analysis import prediction_entropy
-from ui import pick, state
+from ui import state
+from ui.choices import pick
 from ui.show import part
 from ui.words import words
 from viz import Part, percent, prediction_bars

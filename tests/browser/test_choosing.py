@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 import models
 from tests.browser.conftest import link
-from ui import pick
+from ui.choices import pick
 
 WAIT = 60_000
 SOURCE, TARGET = "The dog sees a bird.", "Le chien voit un oiseau."

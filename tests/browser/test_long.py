@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 
 import models
 from analysis import scope
-from tests.browser.test_attention import DRAWN
+from tests.browser.pages.test_attention import DRAWN
 from tests.models.networks import network, tokenizer
 from viz import head_view, model_view, reading_view
 from viz.heatmap import heatmap

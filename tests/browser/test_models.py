@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 
 import models
 from models.gallery import gallery
-from tests.browser.test_type import box, chips, no_error
+from tests.browser.pages.test_type import box, chips, no_error
 from tests.serving import ROOT, Server, serve
 from viz import percent
 

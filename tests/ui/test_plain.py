@@ -23,7 +23,7 @@ def test_no_mark_stays_unescaped_and_no_letter_is_lost(text):
 
 def page(mask: str) -> None:
     from models.language_model import ModelInfo
-    from ui import boxes
+    from ui.choices import boxes
 
     boxes.write(ModelInfo("owner/name", "encoder", 1, 1, 1, 1, 1, None, 1, "", mask=mask))
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 import models
 from models.progress import Progress
-from ui import address, assets, sending
+from ui.serving import address, assets, sending
 
 really_load = models.load
 

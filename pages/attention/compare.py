@@ -1,0 +1,298 @@
+"""The switch "Compare with": another head, layer, text or model beside the one that is looked at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from analysis.comparison import Common, compare
+from pages.attention import recipes
+from ui import state
+from ui.choices import boxes, pick, picker, scope
+from ui.look import Look, Picture
+from ui.memory import loaded
+from ui.picture.numbers import Numbers
+from ui.text import plain
+from ui.words import say
+from viz import percent
+from viz.tokens import label
+
+if TYPE_CHECKING:
+    from models.language_model import ModelInfo
+    from ui.memory.shelf import Job
+
+NOTHING = "nothing"
+WAYS = (NOTHING, "head", "layer", "text", "model")
+EASY = (NOTHING, "text", "model")  # what a beginner, who chooses no heads, can compare with
+LISTED = 5  # of the largest differences
+
+
+def switch() -> str:
+    """What to compare with; a link opens the same."""
+    ways = EASY if state.level() == "beginner" else WAYS
+    state.check_link("compare", WAYS, "the comparison")
+    if st.session_state.get("compare", NOTHING) not in ways:
+        st.session_state["compare"] = NOTHING
+    way = st.segmented_control(
+        "Compare with", ways, default=NOTHING, required=True, key="compare", bind="query-params", on_change=begin
+    )
+    if way != "model":
+        leave()
+    return way
+
+
+def chosen() -> str:
+    """What is compared with, before the switch is placed; on the first run of a page that is what the link says."""
+    way = st.session_state.get("compare") or st.query_params.get("compare")
+    return way if way in (EASY if state.level() == "beginner" else WAYS) else NOTHING
+
+
+def on() -> bool:
+    """Whether something is compared."""
+    return chosen() != NOTHING
+
+
+def begin() -> None:
+    """A second text begins as a copy of the first, in which one changes a word."""
+    if st.session_state["compare"] == "text" and not st.session_state.get("other-text"):
+        boxes.change("other-text", st.session_state.get("text") or "")
+
+
+def picture(look: Look, way: str) -> Picture | None:
+    """The two and their difference; a sentence while there is no second one."""
+    other = {"head": other_head, "layer": other_layer, "text": other_text, "model": other_model}[way](look)
+    if other is None:
+        return None
+    heads = [(one.layer, None if way == "layer" else one.head) for one in (look, other)]
+    same_text = way != "text"
+
+    @cache
+    def both() -> Common:
+        return compare(look.seen, other.seen, heads, same_text)
+
+    def numbers() -> dict[str, Numbers]:
+        tokens = {"from": both().queries, "to": both().keys}
+        arrays = {"a": both().a.weights, "b": both().b.weights, "difference": both().difference}
+        return {name: Numbers(array, ("from", "to"), tokens) for name, array in arrays.items()}
+
+    names = called(look, other, way)
+    options = {"heads": heads, "same_text": same_text, "causal": [causal(look), causal(other)], "names": names}
+    options["title"] = {"text": look.name, "head": "", "layer": "Mean of the heads", "model": ""}[way]
+    return Picture(recipes.compared, (look, other), options, "heatmap", numbers, words=f"{names[0]} and {names[1]}")
+
+
+def other_head(look: Look) -> Look:
+    """Any head of the same model and kind of attention."""
+    attention = look.seen.attention
+    left, right = st.columns(2)
+    layer = numbered(left, "other-layer", "The other layer", attention.layers, look.layer)
+    head = numbered(right, "other-head", "The other head", attention.heads, (look.head + 1) % attention.heads)
+    return replace(look, layer=layer, head=head)
+
+
+def other_layer(look: Look) -> Look:
+    """Another layer, all its heads together: the head of a number in one layer has nothing to do with that of another."""
+    layers = look.seen.attention.layers
+    return replace(look, layer=numbered(st, "other-layer", "The other layer", layers, (look.layer + 1) % layers))
+
+
+def other_text(look: Look) -> Look | None:
+    """The same model and head on another text; an encoder-decoder reads it as the source of the same target."""
+    text = boxes.one_line("other-text", "The other text", "", "Your text with a word changed …", shown=True)
+    if not text.strip():
+        st.info("Type a second text. To see what a word does, change only that word of your own text.")
+        return None
+    return through(look.model.info.name, text, look.target, look.kind, look.layer, look.head)
+
+
+def other_model(look: Look) -> Look | None:
+    """The same text through another model, and one of its heads."""
+    name, mine = ask_for_model(look.model.info.name), look.model.info
+    if not name:
+        return None
+    info = loaded.model(name).info
+    kind = kind_like(look.kind, info)
+    in_decoder = kind in ("decoder", "cross")
+    layers, heads = (info.decoder_layers, info.decoder_heads) if in_decoder else (info.layers, info.heads)
+    first = pick.favourite(name, kind)
+    layer, head = first.layer, first.head
+    if state.level() != "beginner":
+        left, right = st.columns(2)
+        layer = numbered(left, "other-layer", "Its layer", layers, layer)
+        head = numbered(right, "other-head", "Its head", heads, head)
+    both_read_it = info.kind == mine.kind and (info.kind == "encoder-decoder" or info.pairs)
+    return through(name, look.trace.text, look.target if both_read_it else "", kind, layer, head)
+
+
+def through(name: str, text: str, target: str, kind: str, layer: int, head: int) -> Look:
+    """A text through a model, as the side bar shows it."""
+    trace, model = loaded.read(name, text, target), loaded.model(name)
+    if trace.cut:
+        st.info(f"Of the other, only a part is shown: the first {trace.cut:,} of {len(text):,} characters do not fit.")
+    return Look(model, trace, kind, scope.of(trace.attention[kind]), layer, head, target)
+
+
+def kind_like(kind: str, info: ModelInfo) -> str:
+    """The attention of another model that can stand beside one of a kind. Errors: ValueError where it has none."""
+    if info.kind == "encoder-decoder":
+        return "encoder" if kind == "self" else kind
+    if kind in ("decoder", "cross"):
+        raise ValueError(
+            f"“{picker.shortened(info.name)}” reads one text, so it has no {kind} attention. Choose Encoder in the side "
+            "bar, or another model."
+        )
+    return "self"
+
+
+def causal(look: Look) -> bool:
+    """Whether queries see no key after themselves."""
+    return look.kind == "decoder" or (look.kind == "self" and look.model.info.kind == "decoder")
+
+
+def called(look: Look, other: Look, way: str) -> tuple[str, str]:
+    """What the two are called in the picture: no more than what tells them apart, where that is short."""
+    if way == "text":
+        return "your text", "the other"
+    if way == "layer":
+        return look.name.rsplit(" ", 1)[0], other.name.rsplit(" ", 1)[0]
+    if way == "head":
+        return look.name, other.name
+    return tuple(f"{Path(one.model.info.name).name} {one.name}" for one in (look, other))
+
+
+def numbered(place, key: str, title: str, count: int, default: int) -> int:
+    """A picker of a layer or a head by its number, as the one in the side bar. The default may depend on what is chosen there:
+    it is shown until one chooses another, and only that is in the link."""
+    letter = key.removeprefix("other-")[0].upper()
+    state.check_link(key, [f"{letter}{number}" for number in range(count)], title[0].lower() + title[1:])
+    if st.session_state.get(key) not in (None, *range(count)):
+        st.session_state[key] = None  # of a larger model
+    chosen = place.selectbox(
+        title,
+        range(count),
+        None,
+        lambda number: f"{letter}{number}",
+        key=key,
+        bind="query-params",
+        placeholder=f"{letter}{default}",
+    )
+    return default if chosen is None else chosen
+
+
+def ask_for_model(mine: str) -> str:
+    """The name of a model that is here, other than the one in use; "" while there is none, and says why."""
+    asked = st.selectbox(
+        "The other model",
+        [name for name in picker.choices() if name != mine],
+        index=None,
+        key="other-model",
+        bind="query-params",
+        accept_new_options=True,
+        placeholder="Its name on the Hugging Face Hub, or a folder",
+        on_change=ask_again,
+    )
+    name = picker.tidied(asked or "")
+    if not name or name == mine:
+        leave()
+        st.info(
+            "Choose a second model. It reads the same text, and the tokens of both are joined until they end at the same places."
+        )
+        return ""
+    if complaint := picker.refusal(name):
+        st.warning(plain(f"The model “{name}” could not be opened. {complaint}"), icon=":material/deployed_code_alert:")
+        return ""
+    if name in loaded.shelf:
+        leave()
+        st.session_state["other-had"] = (mine, name)
+        return name
+    load(mine, name)
+    return ""
+
+
+def load(mine: str, name: str) -> None:
+    """Have a model loaded, and show how far that is; nobody waits for it. What failed is not tried again by itself."""
+    job: Job | None = st.session_state.get("other-job")
+    if job and job.name != name:
+        leave()
+        job = None
+    if job and job.done:
+        leave()
+        st.session_state["other-trouble"] = job.error or ""
+    if trouble := st.session_state.get("other-trouble"):
+        st.warning(plain(f"The model “{name}” could not be opened. {trouble}"), icon=":material/deployed_code_alert:")
+        st.button("Try again", on_click=ask_again, key="other-again")
+        return
+    if st.session_state.get("other-had") == (mine, name):  # it was here and had to leave: the two may not fit together
+        st.info("The other model had to leave the memory, because somebody else asked for another one.")
+        st.button("Load it again", on_click=ask_again, key="other-again")
+        return
+    st.session_state["other-job"] = loaded.shelf.ask(name, visitor())
+    st.fragment(wait, run_every=picker.POLL)()
+
+
+def wait() -> None:
+    """How far the loading is. Runs again every `picker.POLL` seconds."""
+    job: Job | None = st.session_state.get("other-job")
+    if job:
+        job = st.session_state["other-job"] = loaded.shelf.look(job, visitor())
+    if not job or job.done:
+        st.rerun()
+    doing, figures, share = picker.said(job.progress)
+    st.caption(f"{doing} {plain(picker.shortened(job.name))} …")
+    st.progress(share, f":small[{figures}]" if figures else None)
+
+
+def ask_again() -> None:
+    """Forget what went wrong with the model before."""
+    for what in ("other-trouble", "other-had"):
+        st.session_state.pop(what, None)
+
+
+def leave() -> None:
+    """Nobody here waits for the other model any more."""
+    if job := st.session_state.pop("other-job", None):
+        loaded.shelf.leave(job, visitor())
+
+
+def visitor() -> str:
+    """Who waits, told apart from the one who waits for the model in use: that may be the same model."""
+    return st.session_state["visitor"] + " compares"
+
+
+def in_words(folder: Path, made: Picture) -> None:
+    """What the two have in common and how they differ, each number from these weights."""
+    st.markdown("##### In words")
+    both = compare(*(one.seen for one in made.looks), made.options["heads"], made.options["same_text"])
+    facts = {"first": plain(made.options["names"][0]), "second": plain(made.options["names"][1])}
+    facts["moved"] = percent(both.moved)
+    say(folder, f"compare {st.session_state['compare']}", **facts)
+    if largest := both.largest(LISTED):
+        say(folder, "compare largest")
+        st.caption("\n".join(f"- {one}" for one in (line(both, *at) for at in largest)))
+    else:
+        say(folder, "compare same")
+    for half, name in zip((both.a, both.b), made.options["names"], strict=True):
+        if half.left_out:
+            say(folder, "compare left out", name=plain(name), tokens=listed(half.left_out), share=percent(half.share))
+
+
+def line(both: Common, query: int, key: int) -> str:
+    """One difference: from where to where, and both weights."""
+    a, b = (float(one.weights[query, key]) for one in (both.a, both.b))
+    return f"{which(both.queries, query)} → {which(both.keys, key)}: **{percent(a)}** and **{percent(b)}**"
+
+
+def which(names: list[str], place: int) -> str:
+    """A token by its name, and by its place where others have the same."""
+    again = f" ({place})" if list(names).count(names[place]) > 1 else ""
+    return f"“{plain(label(names[place]))}”{again}"
+
+
+def listed(tokens: list) -> str:
+    """Tokens in a sentence, a few of them."""
+    few = ", ".join(f"“{plain(label(token.text))}”" for token in tokens[:LISTED])
+    return f"{few} and {len(tokens) - LISTED:,} more" if len(tokens) > LISTED else few

@@ -1,0 +1,42 @@
+"""View "Head": a layer's heads as lines from token to token."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.attention import recipes
+from ui import state
+from ui.look import Look, Picture
+from ui.show import choice
+
+
+def lines(look: Look) -> Picture:
+    seen, chosen = look.seen, st.session_state.get("token")
+    on = heads_on(look)
+
+    def react() -> None:
+        match choice("head-view"):
+            case {"heads": heads}:
+                st.session_state["heads-on"] = look.head, heads
+            case {"token": ["from", position]}:
+                st.session_state["token"] = seen.queries.groups[position][0]
+            case {"token": None}:
+                st.session_state["token"] = None
+
+    return Picture(
+        recipes.head_lines,
+        (look,),
+        {"layer": look.layer, "heads": on, "chosen": None if chosen is None else seen.queries.index(chosen)}
+        | ({"simple": True} if state.level() == "beginner" else {}),
+        "head-view",
+        lambda: {"weights": seen[look.layer] if on is None else seen[look.layer][on]},
+        react,
+    )
+
+
+def heads_on(look: Look) -> list[int] | None:
+    """The heads whose lines are drawn, None for all: the chosen one alone, until somebody switches others on."""
+    chosen, on = st.session_state.get("heads-on", (None, []))
+    count = look.seen.attention.heads
+    on = [head for head in on if head < count] if chosen == look.head else []
+    return None if len(on) == count > 1 else on or [look.head]

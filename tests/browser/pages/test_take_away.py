@@ -1,0 +1,219 @@
+"""A picture of page "Attention" taken away by hand, in every form; each file is read back and held to the model."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import json
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from urllib.parse import quote
+
+import nbformat
+import numpy as np
+from axe_playwright_python.sync_playwright import Axe
+from PIL import Image
+from playwright.sync_api import Page, expect
+
+import models
+from tests.browser.pages.test_attention import DRAWN
+from tests.browser.pages.test_type import box, no_error
+from tests.browser.views.test_export import NAMESPACE, alone
+
+TEXT = "The farmer gave the dog a bone"
+NASTY = '=1+1 </script><img src=x onerror="document.title=\'caught\'"> "quoted" 🐕'
+WAIT = 60_000
+ENDINGS = {"Notebook": "ipynb"}
+
+
+def open_at(open_page, view: str, text: str = TEXT, level: str = "intermediate", **kwargs) -> Page:
+    page = open_page(f"/attention?level={level}&view={view}&layer=L2&head=H3&text={quote(text, safe='')}", **kwargs)
+    expect(button(page)).to_be_visible(timeout=WAIT)
+    return page
+
+
+def button(page: Page):
+    return page.get_by_role("button", name="Take it away")
+
+
+def unfold(page: Page) -> None:
+    button(page).click()
+    expect(page.get_by_role("button", name="HTML", exact=True)).to_be_visible()
+
+
+def fold(page: Page) -> None:
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="HTML", exact=True)).to_be_hidden()
+
+
+def take(page: Page, name: str, folder: Path) -> Path:
+    """Presses a button and keeps the file."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name=name, exact=True).click()
+    file = folder / download.value.suggested_filename
+    assert file.suffix == "." + ENDINGS.get(name, name.lower())
+    download.value.save_as(file)
+    return file
+
+
+def seen(file: Path, text: str) -> str:
+    """A picture's SVG: what it says, and that it is one."""
+    svg = file.read_text("utf-8")
+    alone(svg)
+    root = ET.fromstring(svg)
+    assert text in root[1].text and "writer" in root[0].text
+    return " ".join("".join(one.itertext()) for one in root.iter(f"{{{NAMESPACE}}}text"))
+
+
+def drawn(file: Path) -> Image.Image:
+    image = Image.open(file)
+    assert min(image.size) > 100 and np.asarray(image.convert("RGB")).std() > 5, "a blank picture"
+    assert "writer" in image.text["Description"]
+    return image
+
+
+def test_the_head_view_in_every_form(open_page, tmp_path):
+    page = open_at(open_page, "Head")
+    weights = models.load("writer").trace(TEXT).attention["self"][2]
+    page.get_by_role("button", name="all", exact=True).click()
+    page.get_by_role("button", name="H5", exact=True).click()  # off
+    on = [head for head in range(8) if head != 5]
+    unfold(page)
+    caption = page.get_by_test_id("stCode").inner_text().replace("\n", " ")
+    for part in ("writer", TEXT, "L2", "Head view"):
+        assert part in caption
+    words = seen(take(page, "SVG", tmp_path), TEXT)
+    for token in models.load("writer").tokenize(TEXT):
+        assert token.text.strip() in words
+    assert "7 heads" in words, "as it is drawn now, with a head off"
+    image = drawn(take(page, "PNG", tmp_path))
+    assert image.filename.endswith("headlight-writer-L2-H0-and-H1-and-H2-and-H3-and-H4-and-H6-and-H7-Head-view.png")
+    rows = list(csv.DictReader(io.StringIO(take(page, "CSV", tmp_path).read_text("utf-8-sig"), newline="")))
+    assert len(rows) == len(on) * np.tril(weights[0] + 1).astype(bool).sum()
+    for row in rows:
+        weight = weights[int(row["head"]), int(row["from_position"]), int(row["to_position"])]
+        np.testing.assert_allclose(float(row["weight"]), weight, atol=1e-6)
+    arrays = np.load(take(page, "NPZ", tmp_path), allow_pickle=False)
+    np.testing.assert_allclose(arrays["weights"], weights[on], atol=1e-6)
+    assert json.loads(str(arrays["metadata"]))["texts"] == [TEXT]
+    book = nbformat.read(take(page, "Notebook", tmp_path), as_version=4)
+    nbformat.validate(book)
+    assert f"model.trace({TEXT!r})" in book.cells[2].source and "def head_lines(" in book.cells[1].source
+    html = take(page, "HTML", tmp_path)
+    fold(page)
+    no_error(page)
+    page.context.set_offline(True)
+    page.goto(html.as_uri())
+    expect(page.locator(".caption")).to_contain_text(TEXT)
+    data = base64.b64decode(re.search(r'const text = "([^"]+)"', html.read_text("utf-8"))[1])
+    sent = packed(data)
+    rows_of = [np.rint(255 * weights[:, i, : i + 1]) for i in range(len(weights[0]))]
+    assert np.abs(sent.astype(int) - np.concatenate(rows_of, axis=1).ravel()).max() <= 1
+    word = page.locator(".side.from .label:visible").nth(3).bounding_box()
+    page.mouse.move(word["x"] + word["width"] / 2, word["y"] + word["height"] / 2)
+    said = page.locator(".side.to .label:visible .number").all_inner_texts()
+    np.testing.assert_allclose(
+        [float(one.strip("<\u00a0%") or 0) for one in said[:4]], 100 * weights[on].mean(0)[3, :4], atol=0.6
+    )
+
+
+def packed(data: bytes) -> np.ndarray:
+    """The only array of a view's data (see `viz.view.pack`)."""
+    start = 4 + int.from_bytes(data[:4], "little")
+    header = json.loads(data[4:start])
+    (array,) = header["arrays"].values()
+    start += -start % 8 + array["offset"]
+    return np.frombuffer(data[start : start + int(np.prod(array["shape"]))], dtype=array["dtype"])
+
+
+def test_a_hostile_text_goes_with_the_picture_as_text(open_page, tmp_path):
+    page = open_at(open_page, "Reading", NASTY)
+    unfold(page)
+    words = seen(take(page, "SVG", tmp_path), NASTY[:20])
+    assert "onerror" in words.replace(" ", "") and "<0xF0>" in words
+    assert drawn(take(page, "PNG", tmp_path)).text["Description"].count(NASTY) == 1
+    cells = {row[1] for row in csv.reader(io.StringIO(take(page, "CSV", tmp_path).read_text("utf-8-sig"), newline=""))}
+    assert not any(re.match(r"\s*[=+\-@]", cell) for cell in cells) and any(cell.startswith("'=") for cell in cells)
+    book = nbformat.read(take(page, "Notebook", tmp_path), as_version=4)
+    assert f"model.trace({NASTY!r})" in book.cells[2].source
+    html = take(page, "HTML", tmp_path)
+    page.goto(html.as_uri())
+    expect(page.locator(".caption")).to_contain_text(NASTY)
+    expect(page.locator(".sentence")).to_contain_text("looks most at")
+    assert page.title() != "caught" and page.locator("img").count() == 0
+
+
+def test_a_heatmap_by_itself(open_page, tmp_path):
+    page = open_at(open_page, "Heatmap")
+    expect(page.locator(".st-key-heatmap .js-plotly-plot .hm image")).to_be_attached(timeout=WAIT)
+    unfold(page)
+    words = seen(take(page, "SVG", tmp_path), TEXT)
+    assert "from (query)" in words and "·farmer" in words and "L2 H3" in words
+    drawn(take(page, "PNG", tmp_path))
+    html = take(page, "HTML", tmp_path)
+    page.context.set_offline(True)
+    page.goto(html.as_uri())
+    expect(page.locator(".caption")).to_contain_text(TEXT)
+    page.wait_for_function("document.querySelector('.js-plotly-plot')?.calcdata?.length > 0")
+    weights = models.load("writer").trace(TEXT).attention["self"][2][3]
+    z = page.evaluate(DRAWN)
+    np.testing.assert_allclose(np.nan_to_num(np.array(z, dtype=float)) / 100, weights, atol=1e-6)
+    plot, count = page.locator(".nsewdrag").bounding_box(), len(weights)
+    page.mouse.move(plot["x"] + 5, plot["y"] + 5)
+    page.mouse.move(plot["x"] + plot["width"] * 1.5 / count, plot["y"] + plot["height"] * 2.5 / count, steps=3)
+    expect(page.locator(".hoverlayer")).to_contain_text("from “ farmer” (2) to “The” (1)")
+
+
+def test_the_other_views_and_a_phone(open_page, tmp_path):
+    page = open_at(open_page, "Query-key")
+    expect(page.locator(".st-key-query-key-view")).to_be_visible(timeout=WAIT)
+    unfold(page)
+    assert "softmax" in seen(take(page, "SVG", tmp_path), TEXT)
+    fold(page)
+    page.get_by_text("Model", exact=True).last.click()
+    expect(page.locator(".st-key-model-view canvas").first).to_be_visible(timeout=WAIT)
+    unfold(page)
+    drawn(take(page, "PNG", tmp_path))
+    arrays = np.load(take(page, "NPZ", tmp_path), allow_pickle=False)
+    assert arrays["weights"].shape[:2] == (6, 8)
+    fold(page)
+    page.get_by_text("BertViz", exact=True).click()
+    expect(page.locator("iframe")).to_be_visible(timeout=WAIT)  # what was unfolded before it is drawn would fold again
+    unfold(page)
+    assert page.get_by_role("button", name="PNG", exact=True).count() == 0
+    page.goto(take(page, "HTML", tmp_path).as_uri())
+    expect(page.locator("svg").first).to_be_visible()
+    expect(page.get_by_text("Made with Headlight")).to_be_visible()
+
+
+def test_by_keyboard_on_a_phone_in_the_dark(open_page, tmp_path):
+    page = open_at(open_page, "Reading", level="beginner", width=390, height=800, dark=True)
+    button(page).focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="HTML", exact=True)).to_be_visible()
+    for _ in range(8):
+        page.keyboard.press("Tab")
+        if page.evaluate("(one => (one.shadowRoot?.activeElement ?? one).textContent)(document.activeElement)") == "SVG":
+            break
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    assert download.value.suggested_filename.endswith(".svg")
+    for node in ("html", "[data-testid=stPopoverBody]"):
+        assert page.locator(node).evaluate("node => Math.max(node.scrollWidth, node.getBoundingClientRect().right) <= innerWidth")
+    found = Axe().run(page).response["violations"]
+    assert not [one["id"] for one in found if one["impact"] in ("serious", "critical")]
+    fold(page)
+    expect(button(page)).to_be_focused()
+    no_error(page)
+
+
+def test_closed_it_costs_a_key_press_nothing_but_itself(open_page):
+    """While it is closed there is nothing in it, and typing does not open or fill it."""
+    page = open_at(open_page, "Reading")
+    box(page).click()
+    page.keyboard.press("End")
+    page.keyboard.type(" and", delay=30)
+    expect(page.locator(".st-key-reading-view .sentence")).to_contain_text("“and”")
+    assert page.locator("[data-testid=stDownloadButton], .st-key-take-drawn-reading-view").count() == 0

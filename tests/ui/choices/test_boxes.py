@@ -1,0 +1,99 @@
+"""Each model that ships has examples that it can do something with."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+from tokenizers import Tokenizer
+
+from models.catalog import ORDER, WEIGHTS
+from models.language_model import ModelInfo
+from models.scratch.corpus import MASK, START, with_mask
+from models.tokens import ByteLevelTokens
+from ui.choices.boxes import EXAMPLES, LONGEST, follow, offer
+from ui.state import DEFAULT_TEXT
+
+WRITER = ModelInfo("writer", "decoder", 6, 8, 8, 256, 8192, 256, 1, "Headlight")
+FILLER = replace(WRITER, name="filler", kind="encoder", mask=MASK)
+TRANSLATOR = replace(WRITER, name="translator", kind="encoder-decoder")
+FOUND = ("time", "door", "cup", "tree", "eyes", "ball")  # what stands at the filler's masks
+
+
+def test_there_are_examples_for_each_kind_and_what_ships():
+    assert EXAMPLES.keys() == {"decoder", "encoder", "encoder-decoder", "filler", "translator"}
+    assert set(ORDER) - {"writer"} <= EXAMPLES.keys() and DEFAULT_TEXT in EXAMPLES["decoder"]
+    for examples in EXAMPLES.values():
+        assert len(set(examples)) == len(examples) >= 4 and not any(re.search(r"\s\s|\n|^\s|\s$", one) for one in examples)
+
+
+@pytest.mark.parametrize("kind", ["encoder", "filler"])
+def test_an_encoder_has_one_thing_to_find(kind):
+    assert all(one.count("MASK") == 1 and one.endswith((".", "?", "!")) for one in EXAMPLES[kind])
+
+
+@pytest.mark.parametrize(("example", "word"), list(zip(EXAMPLES["filler"], FOUND, strict=True)))
+def test_what_the_filler_should_find_is_one_of_its_tokens(example, word):
+    """One mask is one token; the mask takes the space before it along."""
+    words = Tokenizer.from_file(str(WEIGHTS / "writer" / "tokenizer.json"))
+    tokens = ByteLevelTokens(with_mask(words), START, mask=MASK)
+    (mask,) = (token for token in tokens.body(example.replace("MASK", MASK)) if token.special)
+    before = example.index(" MASK")
+    assert (mask.start, mask.end) == (before, before + 1 + len(MASK))
+    assert [token.text for token in tokens.body(example.replace("MASK", word)) if token.start == before] == [f" {word}"]
+
+
+def test_the_translator_gets_plain_short_sentences():
+    """It was trained on pairs of at most twelve English words."""
+    for one in EXAMPLES["translator"]:
+        assert len(re.findall(r"[\w']+", one)) <= 12 and re.fullmatch(r"[A-Z][a-zA-Z' ]+[.?]", one)
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "after", "next"),
+    [
+        (WRITER, DEFAULT_TEXT, TRANSLATOR, EXAMPLES["translator"][0]),
+        (TRANSLATOR, EXAMPLES["translator"][0], FILLER, EXAMPLES["filler"][0].replace("MASK", MASK)),
+        (FILLER, EXAMPLES["filler"][0].replace("MASK", MASK), WRITER, DEFAULT_TEXT),
+        (WRITER, "My own words.", TRANSLATOR, None),
+        (WRITER, DEFAULT_TEXT, replace(FILLER, name="bert"), None),
+    ],
+)
+def test_the_text_that_nobody_typed_gives_way_to_that_of_the_next_model(monkeypatch, before, text, after, next):
+    monkeypatch.setattr(st, "session_state", {"text": text})
+    follow(before, after)
+    assert st.session_state.get("text-next") == next
+
+
+def test_an_offered_text_is_for_one_model_and_never_takes_the_place_of_ones_own(monkeypatch):
+    toy = replace(WRITER, name="/tmp/toy")
+    monkeypatch.setattr(st, "session_state", {"text": DEFAULT_TEXT})
+    assert offer("abcab", toy.name) and st.session_state["text"] == "abcab"
+    follow(WRITER, toy)
+    assert "text-next" not in st.session_state, "it stays for the model that it is for"
+    follow(toy, WRITER)
+    assert st.session_state["text-next"] == DEFAULT_TEXT
+    st.session_state["text"] = "My own words."
+    assert not offer("abcab", toy.name) and st.session_state["text"] == "My own words."
+
+
+def test_a_text_of_any_length_is_cut_to_what_the_box_holds_and_that_is_said():
+    def page():
+        from models.language_model import ModelInfo
+        from ui.choices import boxes
+
+        boxes.write(ModelInfo("writer", "decoder", 6, 8, 8, 256, 8192, 256, 1, "Headlight"))
+
+    app = AppTest.from_function(page, default_timeout=60).run()
+    assert not app.info
+    text = "".join(f"{number} " for number in range(LONGEST // 4))
+    app.text_input(key="text").set_value(text).run()
+    assert app.text_input(key="text").value == text[-LONGEST:] and app.session_state["text-last"] == text[-LONGEST:]
+    assert [one.value for one in app.info] == [
+        f"The box holds at most 100,000 characters, so the first {len(text) - LONGEST:,} of your text are left out."
+    ]
+    app.text_input(key="text").set_value("The cat").run()
+    assert not app.info and not app.exception

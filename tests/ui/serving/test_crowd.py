@@ -1,0 +1,86 @@
+"""A room full of visitors, without browsers: what is drawn arrives, and what is always the same is sent once."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
+
+import pytest
+
+from benchmarks.crowd import drawn, texts, typing
+from benchmarks.protocol import Visitor
+from tests.serving import Server, serve
+from ui.serving import assets
+from viz.view import kinds
+
+MANY = 20
+EACH = 12  # texts
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with serve() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def room(server: Server) -> list[Visitor]:
+    """Twenty visitors who have typed twelve texts each, much faster than a busy machine can answer."""
+
+    async def type_at_once() -> list[Visitor]:
+        async with AsyncExitStack() as stack:
+            visitors = [await stack.enter_async_context(Visitor(server.url, drawn)) for _ in range(MANY)]
+            for one in visitors:
+                await one.open()
+            await asyncio.sleep(1)
+            for one in visitors:
+                one.tally.bytes = one.tally.messages = 0
+            await asyncio.gather(*(typing(one, number, EACH, 0.15, patience=60) for number, one in enumerate(visitors)))
+            return visitors
+
+    with ThreadPoolExecutor(1) as other:  # the thread of a worker that also drives browsers has an event loop already
+        return other.submit(asyncio.run, type_at_once()).result()
+
+
+def test_the_last_text_of_everybody_is_answered(room):
+    assert [texts(number, EACH)[-1] in one.tally.took for number, one in enumerate(room)] == [True] * MANY
+    assert not [said for one in room for said in one.tally.errors]
+
+
+def test_what_is_drawn_is_not_thrown_away(room):
+    """A run sends about ten messages. Were boards cleared before they are sent, each answer would have cost several runs."""
+    answers = sum(len(one.tally.took) for one in room)
+    assert sum(one.tally.messages for one in room) / answers < 16
+
+
+def test_an_answer_takes_few_bytes(room):
+    answers = sum(len(one.tally.took) for one in room)
+    assert sum(one.tally.bytes for one in room) / answers < 12_000  # with the scripts of the views it was over 60,000
+
+
+def fetch(address: str) -> tuple[int, dict[str, str], str]:
+    try:
+        with urllib.request.urlopen(address, timeout=20) as answer:
+            return answer.status, dict(answer.headers), answer.read().decode()
+    except urllib.error.HTTPError as refused:
+        return refused.code, dict(refused.headers), refused.read().decode()
+
+
+@pytest.mark.parametrize("kind", sorted(kinds()))
+def test_a_browser_keeps_the_script_of_a_view(server, kind):
+    path = re.search(r'"(assets/[^"]+)"', assets.loader(kind, ()))[1]
+    status, headers, text = fetch(f"{server.url}/{path}")
+    assert (status, text) == (200, assets.module(kind, ()))
+    assert "immutable" in headers["cache-control"] and headers["content-type"].startswith("text/javascript")
+
+
+@pytest.mark.parametrize("name", ["board", "board.nothing", "../view", "..%2Fview", "export.%00"])
+def test_no_other_script_is_served(server, name):
+    status, headers, _ = fetch(f"{server.url}/assets/0123456789abcdef/{name}.js")
+    assert status in (400, 404)
+    assert "immutable" not in headers.get("cache-control", "")

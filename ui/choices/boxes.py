@@ -1,0 +1,279 @@
+"""Where a visitor writes: the text, and for models that read two, the second one below it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+import models
+from ui import state
+from ui.memory import loaded, trainings
+from ui.text import plain
+
+if TYPE_CHECKING:
+    from models.language_model import LanguageModel, ModelInfo
+    from models.trace import Trace
+
+EXAMPLES = {  # by the name of a model that ships, or else by kind
+    "decoder": (
+        state.DEFAULT_TEXT,
+        "Once upon a time there was a little girl who lived in the",
+        "The cat sat on the",
+        "Tom gave Anna a red ball. Anna thanked Tom and threw the red",
+        '"Where have you been?" asked the old woman. "I have been to',
+        "It was a cold night, and the snow lay deep upon the",
+    ),
+    "encoder": (
+        "The farmer gave the hungry dog a MASK, and the dog ran into the garden.",
+        "Paris is the capital of MASK.",
+        "The MASK barked all night, and nobody in the street could sleep.",
+        "The trophy did not fit into the suitcase because the MASK was too big.",
+        "She poured the tea into a MASK and drank it slowly.",
+    ),
+    "encoder-decoder": (
+        "The farmer gave the hungry dog a bone.",
+        "translate English to German: The house at the end of the street is very old.",
+        "translate English to French: I have never seen the sea.",
+        "summarize: The old gardener opened the gate, and the dog that had waited all morning ran past him into the street.",
+    ),
+    "filler": (
+        "Once upon a MASK, there was a little girl.",
+        "He opened the MASK and went out into the garden.",
+        "She poured the tea into a MASK and drank it slowly.",
+        "The bird flew to the top of the MASK.",
+        "He could not see, for his MASK were closed.",
+        "Tom has a red ball. Anna wants the red MASK.",
+    ),
+    "translator": (
+        "The black cat is sleeping under the table.",
+        "I am tired.",
+        "My name is Anna and I live in Nairobi.",
+        "Where is the station?",
+        "She gave him a book.",
+        "I don't want to go to school.",
+        "We have never seen the sea.",
+    ),
+}
+FIRST = {state.DEFAULT_TEXT, EXAMPLES["filler"][0].replace("MASK", "[MASK]"), EXAMPLES["translator"][0]}  # that nobody typed
+LONGEST = 100_000  # characters that a box holds: about fifty for each token that is read of a text
+LINKED = 6000  # characters of text that a link can carry, each up to nine bytes in an address
+BREAK = "↵"  # stands for a line break in a box, which holds a single line
+GO_ON = "The model continues this answer, each time with the token that it holds most likely, until it ends the answer itself."
+PAUSE = "0ms"  # send each change at once: a fragment answers within a frame or two
+
+
+def write(info: ModelInfo) -> tuple[str, str]:
+    """The boxes that a model has; returns the text and the second one ("" where there is none)."""
+    with st.container(key="text-box", horizontal=True, vertical_alignment="center", gap="small", wrap=False):
+        text = one_line("text", "Your text", state.DEFAULT_TEXT, "Type something …")
+        st.menu_button(
+            "Examples", examples(info), key="example", icon=":material/lightbulb:", on_click=take_example, args=(info,),
+            format_func=plain,  # a model's own mask stands in them
+        )  # fmt: skip
+    second = ""
+    if info.kind == "encoder-decoder":
+        with st.container(key="answer-box", horizontal=True, vertical_alignment="bottom", gap="small", wrap=False):
+            second = one_line("target", "The answer so far", "", "The answer so far: leave it empty, or begin it …", shown=True)
+            st.button("Go on", icon=":material/play_arrow:", on_click=go_on, args=(info,), help=GO_ON)
+    elif info.pairs and st.session_state.get("two-texts"):
+        second = one_line("target", "Your second text", "", "A second text, which the model reads together with the first …")
+    say_what_is_left_out("text", text)
+    say_what_is_left_out("target", second)
+    return text, second
+
+
+def examples(info: ModelInfo) -> list[str]:
+    """Texts that a model is good at: of one that was trained here, examples of its task."""
+    if own := trainings.examples(info.name):
+        return own
+    return [one.replace("MASK", info.mask or "…") for one in EXAMPLES.get(info.name, EXAMPLES[info.kind])]
+
+
+def side_bar(info: ModelInfo) -> None:
+    """The choice to read two texts, for a model that can."""
+    if info.pairs and state.level() != "beginner":
+        st.sidebar.toggle("Two texts", key="two-texts", bind="query-params", help="This model can read a pair of texts.")
+
+
+def one_line(key: str, label: str, default: str, placeholder: str, shown: bool = False) -> str:
+    """A box for a text, in which ↵ stands for a line break. What was in it stays when the page changes."""
+    if f"{key}-next" in st.session_state:  # set before the widget is placed, which is the only time that Streamlit allows
+        change(key, st.session_state.pop(f"{key}-next"))
+    last = st.session_state.get(f"{key}-last", default)
+    meant = st.session_state.pop(f"{key}-meant", False)
+    if not meant and last != default and key not in st.query_params:
+        st.session_state[key] = last  # another page, or the browser's way back, brought the default
+    long = len(st.session_state.get(key) or "") > LINKED  # a server refuses an address that is longer than about 64 KB
+    text = st.text_input(
+        label,
+        value=default,
+        key=key,
+        bind=None if long else "query-params",
+        live=PAUSE,
+        label_visibility="visible" if shown else "collapsed",
+        placeholder=placeholder,
+        autocomplete="off",
+        on_change=typed,
+        args=(key,),
+    )
+    if re.search(r"[\r\n]", text or ""):  # out of a link: the box would drop the line break and join the words
+        st.session_state[f"{key}-next"] = text
+        st.rerun()
+    if len(text or "") > LONGEST:  # Streamlit's own limit would take nothing of what is pasted, without a word
+        st.session_state[f"{key}-next"], st.session_state[f"{key}-left-out"] = text[-LONGEST:], len(text) - LONGEST
+        st.rerun()
+    st.session_state[f"{key}-last"] = text or ""
+    return (text or "").replace(BREAK, "\n")
+
+
+def in_address() -> dict[str, str | None]:
+    """What an address says of the boxes: nothing of one that is as it began, or too long for an address."""
+    values = {key: st.session_state.get(key) or "" for key in ("text", "target")}
+    begun = {"text": state.DEFAULT_TEXT, "target": ""}
+    return {key: None if value == begun[key] or len(value) > LINKED else value for key, value in values.items()}
+
+
+def second() -> str:
+    """What is typed beside the text, in the second box; "" where there is nothing."""
+    return (st.session_state.get("target") or "").replace(BREAK, "\n")
+
+
+def say_what_is_left_out(key: str, text: str) -> None:
+    """A sentence when this is what was left of a longer text."""
+    if (left_out := st.session_state.get(f"{key}-left-out", 0)) and len(text) == LONGEST:
+        st.info(
+            f"The box holds at most {LONGEST:,} characters, so the first {left_out:,} of your text are left out.",
+            icon=":material/content_cut:",
+        )
+
+
+def typed(key: str) -> None:
+    """The words that masks cover are known only while nobody types, and an answer by the model is one to the text before."""
+    st.session_state["covered"], st.session_state["typing"] = [], True
+    if key == "text" and second() and second() == st.session_state.get("said"):
+        change("target", "")
+    st.session_state[f"{key}-meant"] = True
+
+
+def change(key: str, text: str) -> None:
+    """Write into a box."""
+    st.session_state[key] = re.sub(r"\r\n|\r|\n", BREAK, text)
+    st.session_state[f"{key}-meant"] = True
+
+
+def offer(text: str, name: str) -> bool:
+    """Write a text into the box, for the model of that name alone, unless somebody typed there; whether it was written."""
+    now, before = st.session_state.get("text") or "", st.session_state.get("offered", ("", ""))[0]
+    if now and now not in {before, *FIRST, *(one for each in EXAMPLES.values() for one in each)}:
+        return False
+    st.session_state["offered"] = text, name
+    change("text", text)
+    return True
+
+
+def follow(before: ModelInfo, after: ModelInfo) -> None:
+    """Another model reads the text: its own mask takes the place of the other's, or the words that were covered do.
+
+    The text that a model begins with gives way to that of the next, where one of them has its own.
+    """
+    if before.kind != after.kind:
+        st.session_state["target-next"] = ""
+    text, covered = st.session_state.get("text"), st.session_state.get("covered", [])
+    if text is None:  # the box is not placed yet: its text is that of the link
+        text = st.query_params.get("text", state.DEFAULT_TEXT)
+    offered, its = st.session_state.get("offered", ("", ""))
+    others = text and text == offered and after.name != its
+    if others or (text in FIRST and {before.name, after.name} & EXAMPLES.keys()):
+        st.session_state["text-next"] = examples(after)[0]
+        if before.kind != after.kind:
+            st.session_state["target-next"] = answer(after, examples(after)[0])
+        return
+    if not before.mask or before.mask == after.mask or before.mask not in text:
+        return
+    parts = text.split(before.mask)
+    if after.mask:
+        words = [after.mask] * (len(parts) - 1)
+    else:
+        words = covered if len(covered) == len(parts) - 1 and all(covered) else [before.mask] * (len(parts) - 1)
+        st.session_state["covered"] = []
+    st.session_state["text-next"] = "".join(a + b for a, b in zip(parts, [*words, ""], strict=True))
+
+
+def take_example(info: ModelInfo) -> None:
+    st.session_state["token"] = None
+    change("text", st.session_state["example"])
+    st.session_state["covered"] = []
+    if "target" in st.session_state:
+        change("target", answer(info, st.session_state["example"]))
+
+
+def answer(info: ModelInfo, text: str) -> str:
+    """What our translator says to an example, so that there is something to look at; other models begin with nothing."""
+    if info.kind != "encoder-decoder" or info.name not in models.names() or text not in examples(info):
+        return ""
+    st.session_state["said"] = loaded.go_on(info.name, text)
+    return st.session_state["said"]
+
+
+def go_on(info: ModelInfo) -> None:
+    """The model goes on with the answer in the box."""
+    before = second()
+    said = loaded.go_on(info.name, (st.session_state.get("text") or "").replace(BREAK, "\n"), before)
+    if said == before:
+        st.toast("The model holds it most likely that the answer ends here.", icon=":material/stop_circle:")
+    else:
+        st.session_state["said"] = said
+        change("target", said)
+
+
+def append(token: str, key: str = "text") -> None:
+    """Add a token's text to what is typed."""
+    before = st.session_state.get(key) or ""
+    change(key, before + (token if before else token.lstrip(" ")))
+
+
+def cut_after(token, key: str) -> None:
+    """Take away what stands after a token, which is then the newest and no longer kept chosen."""
+    change(key, (st.session_state.get(key) or "")[: token.end])
+    st.session_state["token"] = None
+
+
+def cover(model: LanguageModel, trace: Trace, position: int) -> None:
+    """Put the mask in the place of a token; where the mask is already, put back what it covers."""
+    token, masks = trace.tokens[position], model.places(trace)
+    key = "target" if token.segment else "text"
+    covered = [*st.session_state.get("covered", [])][: len(masks)]
+    covered += [""] * (len(masks) - len(covered))
+    if position in masks:
+        before = covered.pop(masks.index(position))
+        if not before:
+            st.toast("Press one of the predictions to put it in the place of the mask.", icon=":material/touch_app:")
+            return
+        put(token, key, before)
+    elif token.start < token.end:
+        text = st.session_state.get(key) or ""
+        covered.insert(sum(mask < position for mask in masks), text[token.start : token.end].strip())
+        put(token, key, model.info.mask)
+    st.session_state["covered"] = covered
+
+
+def fill(model: LanguageModel, trace: Trace, position: int, text: str) -> None:
+    """Put a prediction in the place of a mask."""
+    token, masks = trace.tokens[position], model.places(trace)
+    covered = [*st.session_state.get("covered", [])]
+    if len(covered) == len(masks):
+        del covered[masks.index(position)]
+        st.session_state["covered"] = covered
+    put(token, "target" if token.segment else "text", text)
+
+
+def put(token, key: str, new: str) -> None:
+    """Write something in the place of a token; the space before it stays, and a continuation ("##ing") joins what is before."""
+    text = st.session_state.get(key) or ""
+    before, old, after = text[: token.start], text[token.start : token.end], text[token.end :]
+    space = old[: len(old) - len(old.lstrip())]
+    if new.startswith("##"):
+        before, space, new = before.rstrip(), "", new[2:]
+    change(key, before + space + new.strip() + after)

@@ -1,0 +1,73 @@
+"""The gallery: a dialog with models that are worth a visit, and a box for any other name."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from models.gallery import Entry, count, file_size, gallery
+from ui.choices import picker
+from ui.memory import allowed, cached, loaded
+from ui.text import plain
+
+HEADINGS = {
+    "decoder": "Decoders guess what comes next",
+    "encoder": "Encoders read in both directions",
+    "encoder-decoder": "Encoder-decoders turn one text into another",
+}
+
+
+def button() -> None:
+    """Opens the gallery. Stands in the side bar; a dialog must be opened outside of it."""
+    with st.sidebar:
+        wanted = st.button("Gallery", key="gallery", icon=":material/collections_bookmark:", width="stretch")
+    if wanted:
+        show()
+
+
+@st.dialog("Gallery", width="medium", icon=":material/collections_bookmark:")
+def show() -> None:
+    here = cached.names()
+    other(here)
+    for kind, heading in HEADINGS.items():
+        st.markdown(f"## {heading}")
+        for entry in gallery():
+            if entry.kind == kind:
+                line(entry, here)
+
+
+def hint() -> str:
+    """What may be typed on this server."""
+    ways = ["owner/name"] * allowed.hub() + ["the path of a folder"] * bool(allowed.folders())
+    return ", or ".join(ways) or "the name of a model that is on this machine"
+
+
+def other(here: tuple[str, ...]) -> None:
+    """A box for any other name."""
+    with st.form("any-model", border=False):
+        left, right = st.columns([5, 1], vertical_alignment="bottom")
+        name = left.text_input("Any model", key="any-name", placeholder=hint(), autocomplete="off")
+        if right.form_submit_button("Open", width="stretch") and name.strip():
+            picker.choose(name.strip())
+            st.rerun()
+    if allowed.hub():
+        st.caption(
+            "Nearly every text model on the Hugging Face Hub opens by its name, which is the end of its address there. It is "
+            "downloaded once and kept on this machine. Its weights must be in safetensors files. Code that comes with a model is "
+            "never run."
+        )
+    else:
+        st.caption("This server downloads nothing. It opens the models that are already on this machine.")
+
+
+def line(entry: Entry, here: tuple[str, ...]) -> None:
+    """One entry, and a button that opens it."""
+    ready = entry.name in loaded.shelf or entry.name in here
+    text, side = st.columns([5, 1], vertical_alignment="center")
+    where = " · on this machine" if ready else ""
+    facts = f"{count(entry.parameters)} parameters · {file_size(entry.bytes)}{where}"
+    text.markdown(f"**{plain(entry.name)}** &nbsp; :small[:gray[{facts}]]  \n{plain(entry.look)}")
+    if ready or allowed.hub():
+        label = "Open" if ready else "Load"
+        if side.button(label, key=f"gallery {entry.name}", width="stretch", help=f"{label} {entry.name}"):
+            picker.choose(entry.name)
+            st.rerun()

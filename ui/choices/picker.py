@@ -1,0 +1,227 @@
+"""The choice of a model: what is asked for, what is in use, and what goes on in between.
+
+The picker's value, st.session_state["model"], is the model that is asked for; it is in every link. The one in use differs from
+it only while the other is loading: pages ask `in_use`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import uuid
+from typing import NoReturn
+
+import streamlit as st
+
+import models
+from models.errors import ModelError
+from models.gallery import count, file_size
+from models.huggingface.names import is_folder_name
+from models.progress import Progress
+from ui import state
+from ui.choices import boxes
+from ui.memory import allowed, cached, loaded
+from ui.memory.shelf import Job
+from ui.text import plain
+
+HUB_ADDRESS = re.compile(r"^https?://huggingface\.co/(?=[^/\s]+)|(?<=\w)/(tree|blob)/main/?$|(?<=\w)/$")
+POLL = 0.5  # seconds between two looks at a loading
+REMEMBERED = 6  # recent choices of a visitor
+SHOWN = 40  # characters of a name in the side bar
+
+READS = {
+    "decoder": "reads from left to right and guesses the next piece. It is a decoder",
+    "encoder": "reads the whole text at once, in both directions. It is an encoder",
+    "encoder-decoder": "reads one text and writes another. It is an encoder-decoder",
+}
+
+
+def in_use() -> str:
+    """The name of the model that pages show."""
+    return st.session_state.get("in-use") or models.names()[0]
+
+
+def gone() -> bool:
+    """Whether the model in use had to leave the shelf; then the whole page must run again."""
+    return in_use() not in loaded.shelf and in_use() != models.names()[0]
+
+
+def choose(name: str) -> None:
+    """Ask for a model by its name; from the next run of the page on."""
+    st.session_state["choose"] = name
+
+
+def side_bar() -> None:
+    """The picker, and below it what is being loaded, or what the model in use is."""
+    if "choose" in st.session_state:
+        st.session_state["model"] = st.session_state.pop("choose")
+    st.session_state["listed"] = cached.known()
+    asked = st.selectbox(
+        "Model",
+        choices(),
+        key="model",
+        bind="query-params",
+        accept_new_options=True,
+        help="Choose a model, or type the name of one on the Hugging Face Hub, such as gpt2, or the path of a folder.",
+    )
+    job = settle(tidied(asked or ""))
+    slot = st.session_state["about"] = st.container(key="about-model", gap="small")
+    if job:
+        with slot:
+            st.fragment(wait, run_every=POLL)()
+    elif in_use() in loaded.shelf:
+        about()
+
+
+def tidied(name: str) -> str:
+    """One name for what people write in several ways: an address of the Hub, a path with a slash at its end."""
+    name = HUB_ADDRESS.sub("", name.strip())
+    if is_folder_name(name) and not name.startswith(("~", "\\\\")):
+        name = os.path.normpath(name) if os.path.isabs(name) else os.path.join(".", os.path.normpath(name))
+    return name
+
+
+def choices() -> list[str]:
+    """What ships, what this visitor asked for, and what is in the cache of the Hub."""
+    mine = [name for name in (st.session_state.get("model"), *st.session_state.get("recent", ())) if name]
+    return list(dict.fromkeys([*models.names(), *mine, *st.session_state["listed"]]))
+
+
+def settle(asked: str) -> Job | None:
+    """Use the model that is asked for if it is here, else have it loaded; gives the job while that goes on."""
+    first = models.names()[0]
+    if "visitor" not in st.session_state:
+        st.session_state["visitor"] = uuid.uuid4().hex
+        st.session_state["linked"] = {name: st.query_params.get(name, "") for name in ("layer", "head")}
+    if gone():
+        st.session_state["in-use"] = first
+    job: Job | None = st.session_state.get("job")
+    if job and (job.name != asked or job.done):
+        st.session_state["job"] = None
+        loaded.shelf.leave(job, st.session_state["visitor"])
+        if job.name == asked and job.error:
+            go_back(f"The model “{asked}” could not be opened. {job.error}")
+        job = None
+    if not asked or (complaint := refusal(asked)):
+        go_back(f"The model “{asked}” could not be opened. {complaint}" if asked else "")
+    if asked == first or asked in loaded.shelf:
+        take(asked)
+    elif not job:
+        job = st.session_state["job"] = loaded.shelf.ask(asked, st.session_state["visitor"])
+    return job
+
+
+def refusal(name: str) -> str:
+    """Why a visitor may not open that model; "" when they may."""
+    try:
+        if is_folder_name(name):
+            allowed.check_folder(name)
+        elif name not in models.names():
+            allowed.check_hub(name)
+    except ModelError as error:
+        return str(error)
+    return ""
+
+
+def take(name: str) -> None:
+    """Use a model that is here."""
+    st.session_state["changed"] = name != in_use()
+    if name == in_use():
+        return
+    before = loaded.info(in_use())
+    st.session_state["in-use"], st.session_state["token"] = name, None
+    if name not in models.names():
+        st.session_state["recent"] = [name, *(one for one in st.session_state.get("recent", []) if one != name)][:REMEMBERED]
+    info = loaded.model(name).info
+    boxes.follow(before, info)
+    # The layer and head of the model before mean nothing here, but those of a link do.
+    st.session_state["favourites-next"] = {"layer", "head"}
+    for choice, size in (("layer", max(info.layers, info.decoder_layers)), ("head", max(info.heads, info.decoder_heads))):
+        asked = st.session_state["linked"].pop(choice, "")
+        if asked[1:].isdecimal() and int(asked[1:]) < size:
+            st.session_state[choice] = int(asked[1:])
+            st.session_state["favourites-next"].discard(choice)
+        elif asked:
+            state.complain(f"linked {choice}", asked, f"the {choice}")
+
+
+def go_back(sentence: str) -> NoReturn:
+    """Ask for the model in use again, and say why."""
+    choose(in_use())
+    if sentence:
+        st.session_state["trouble"] = sentence
+    st.rerun()
+
+
+def settled() -> bool:
+    """Whether a link's layer and head are those of the model in use; else nothing is wrong with them."""
+    return not st.session_state.get("job") and not st.session_state.get("changed")
+
+
+def show_trouble() -> None:
+    """Why the model that was asked for is not in use, once."""
+    if sentence := st.session_state.pop("trouble", ""):
+        st.warning(plain(sentence), icon=":material/deployed_code_alert:")
+
+
+def wait() -> None:
+    """How far the loading is, and a way out of it. Runs again every `POLL` seconds."""
+    job: Job | None = st.session_state.get("job")
+    if job:
+        job = st.session_state["job"] = loaded.shelf.look(job, st.session_state["visitor"])
+    if not job or job.done:
+        st.rerun()
+    doing, figures, share = said(job.progress)
+    st.caption(f"{doing} {plain(shortened(job.name))} …")
+    st.progress(share, f":small[{figures}]" if figures else None)
+    if st.button("Cancel", key="cancel-loading", icon=":material/close:", width="stretch"):
+        st.session_state["job"] = None
+        loaded.shelf.leave(job, st.session_state["visitor"])
+        go_back(f"Loading “{job.name}” was cancelled. You continue with “{in_use()}”.")
+    st.caption(f"Until then, you continue with “{plain(shortened(in_use()))}”.")
+
+
+def said(progress: Progress | None) -> tuple[str, str, float]:
+    """Progress in words, in figures ("120 of 548 MB") where there are any, and as a share of one."""
+    if progress is None or progress.stage == "prepare" or not progress.total:
+        return "Preparing", "", 0.0
+    of, unit = file_size(progress.total).split(" ")
+    done = progress.done / {"KB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
+    figures = f"{done:.{len(of.partition('.')[2])}f} of {of} {unit}"
+    return "Downloading" if progress.stage == "download" else "Reading", figures, min(progress.done / progress.total, 1.0)
+
+
+def about() -> None:
+    """What the model in use is, where `side_bar` left room for it; again does nothing."""
+    slot = st.session_state.pop("about", None)
+    if slot is None or st.session_state.get("job"):
+        return
+    info = loaded.model(in_use()).info
+    name = plain(shortened(info.name))
+    stacks = f"{info.layers} + {info.decoder_layers}" if info.decoder_layers else str(info.layers)
+    if state.level() == "beginner":
+        facts = (
+            f"“{name}” {READS[info.kind]} with {stacks} layers of {info.heads} heads each. It learned "
+            f"{count(info.parameters)} numbers, called parameters."
+        )
+    else:
+        shared = f" ({info.kv_heads} for keys and values)" if info.kv_heads != info.heads else ""
+        context = f", at most {info.context:,} tokens at a time" if info.context else ""
+        facts = (
+            f"{info.kind.capitalize()}: {stacks} layers × {info.heads} heads{shared}, d\u00a0=\u00a0{info.d_model:,}, "
+            f"{count(info.parameters)} parameters in {info.dtype}, {info.vocabulary:,} tokens in its vocabulary{context}."
+        )
+    with slot:
+        st.caption(" ".join([facts, origin(info), *(plain(note) for note in info.notes)]))
+
+
+def origin(info) -> str:
+    """Where a model is from. Of a folder nothing is told but that it is one: its path is what the visitor typed."""
+    if info.name in models.names():
+        return "It ships with Headlight."
+    return "It comes from a folder." if is_folder_name(info.name) else f"It comes from the {plain(info.source)}."
+
+
+def shortened(name: str) -> str:
+    """A name as the side bar has room for it: a long path keeps its end."""
+    return name if len(name) <= SHOWN else "…" + name[1 - SHOWN :]

@@ -1,0 +1,166 @@
+"""Models in memory, shared between all sessions, and reading with them."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import models
+from models.errors import Cancelled, ModelError
+from models.progress import Progress, Report
+from ui.memory.shelf import Shelf
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from models.language_model import LanguageModel, ModelInfo
+    from models.trace import Trace
+
+# Python lets a busy thread run 5 ms before another gets its turn; what one thread has drawn should leave for the browser sooner.
+sys.setswitchinterval(0.0005)
+
+
+def _one_thread() -> None:
+    import torch
+
+    torch.set_num_threads(1)
+
+
+_scores: WeakKeyDictionary[LanguageModel, dict[str, pd.DataFrame]] = WeakKeyDictionary()
+
+MANY = 300_000_000  # from so many parameters on, a forward pass takes so long that all cores are worth their setting up
+
+# Tokens that the app reads at a time, as many as fit into BYTES but never fewer than the first number: beyond, a key press takes
+# seconds, and a room full of visitors more memory than there is. A notebook has no such limit.
+READ_AT_MOST = (1024, 2048)
+AT_ONCE = 40  # tokens that an answer grows by at a press
+BYTES = 2**30  # that one text may take while a page draws it
+
+# Forward passes run on threads that stay: torch sets up helpers for each calling thread, and Streamlit makes a thread a run.
+# Each uses one core, as many as there are cores: a short text gains nothing from two, and waits when a browser has the other.
+_forwards = ThreadPoolExecutor(os.cpu_count() or 2, thread_name_prefix="forward", initializer=_one_thread)
+
+
+def _load(name: str, report: Report) -> LanguageModel:
+    """Load a model and make it ready, so that the first page it draws is drawn at once.
+
+    All on the thread of the loading: those for forward passes stay free for who types meanwhile.
+    """
+    model = models.load(name, report=report)
+    try:
+        report(Progress("prepare"))
+        _one_thread()
+        (model.predict if model.info.predicts else model.trace)("Warm")  # the first pass sets up kernels
+        model.at_most = read_at_most(model.info, model.trace("Warm"))
+        report(Progress("prepare"))
+        _scores[model] = {}
+        _score(model, "encoder" if model.info.kind == "encoder-decoder" else "self")
+    except Cancelled:
+        raise
+    except Exception as error:
+        logging.getLogger(__name__).exception("%s cannot read", name)
+        raise ModelError(f"“{name}” was loaded, but it could not read a first text. Choose another model.") from error
+    return model
+
+
+def read_at_most(info: ModelInfo, trace: Trace) -> int:
+    """How many tokens of a model the app reads at a time, going by what a short trace takes.
+
+    A text takes, for each token, what the trace holds and its logits; and for each pair of tokens the weights of a layer, twice
+    that to compute them, and where queries and keys cannot be had those of every layer. Four bytes a number.
+    """
+    token = trace.bytes / len(trace.tokens + trace.target) + 4 * info.vocabulary
+    pair = 4 * max(info.heads, info.decoder_heads) * (3 + (0 if info.queries else info.layers))
+    fit = ((token**2 + 4 * pair * BYTES) ** 0.5 - token) / (2 * pair)
+    return min(max(int(fit), READ_AT_MOST[0]), READ_AT_MOST[1])
+
+
+def _score(model: LanguageModel, kind: str) -> pd.DataFrame:
+    if kind not in _scores[model]:
+        from analysis import head_scores as compute
+
+        _scores[model][kind] = compute(model, kind=kind)
+    return _scores[model][kind]
+
+
+def _limit() -> int:
+    """Bytes of weights to keep: HEADLIGHT_MODEL_BYTES, or half of the memory that is free."""
+    try:
+        return int(float(os.environ["HEADLIGHT_MODEL_BYTES"]))
+    except KeyError:
+        pass
+    except (ValueError, OverflowError):
+        logging.getLogger(__name__).warning("HEADLIGHT_MODEL_BYTES is no number of bytes; half of the free memory is used.")
+    from models.huggingface.memory import free_memory
+
+    return free_memory() // 2
+
+
+shelf = Shelf(_load, _limit, stay=models.names()[:1])
+
+
+def model(name: str) -> LanguageModel:
+    """The model of that name, loaded once a server. Errors: ModelError."""
+    return shelf.get(name)
+
+
+def read(name: str, text: str, target: str = "") -> Trace:
+    """The Trace of a text by a shared model. Errors: ModelError when the model cannot be had."""
+    with shelf.reading(name) as model:
+        return _forwards.submit(_trace, model, text, target, _visitor()).result()
+
+
+def go_on(name: str, text: str, answer: str = "") -> str:
+    """The answer of an encoder-decoder, with the likeliest token each time, until the model ends it or AT_ONCE more are said.
+
+    Errors: ModelError when the model cannot be had.
+    """
+    with shelf.reading(name) as model:
+        return _forwards.submit(_go_on, model, text, answer).result()
+
+
+def _go_on(model: LanguageModel, text: str, answer: str) -> str:
+    for _ in range(AT_ONCE):
+        best = model.predict(text, answer, top=1)[-1]
+        if model.is_special(best.id):
+            break
+        piece = model.token_text(best.id)
+        answer += piece if answer else piece.lstrip(" ")
+    return answer
+
+
+def _visitor() -> str:
+    """Whose text is read: what is remembered of it is bounded for each visitor."""
+    from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+    run = get_script_run_ctx(suppress_warning=True)
+    return run.session_id if run else ""
+
+
+def _trace(model: LanguageModel, text: str, target: str, visitor: str) -> Trace:
+    import torch
+
+    from models.prefix import reading_for
+
+    torch.set_num_threads(1 if model.info.parameters < MANY else os.cpu_count() or 1)
+    with reading_for(visitor):
+        return model.trace(text, target)
+
+
+def head_scores(name: str, kind: str = "self") -> pd.DataFrame:
+    """analysis.head_scores of a shared model, computed once. Errors: ModelError when the model cannot be had."""
+    with shelf.reading(name) as model:
+        return _score(model, kind)
+
+
+def info(name: str) -> ModelInfo:
+    """The facts about a model. The writer counts as a bare decoder until it is here: a text box needs to know no more."""
+    if name in shelf or name != models.names()[0]:
+        return model(name).info
+    from models.language_model import ModelInfo
+
+    return ModelInfo(name, "decoder", 0, 0, 0, 0, 0, None, 0, "")

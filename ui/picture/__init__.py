@@ -1,0 +1,1 @@
+"""A picture, and how it is taken away."""

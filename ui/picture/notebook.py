@@ -1,0 +1,140 @@
+"""A picture as a notebook that makes it again, with the recipe's own source and the public API."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ui.text import plain
+
+if TYPE_CHECKING:
+    from ui.look import Picture
+    from ui.picture.caption import Caption
+
+WORDS = "Run it in Headlight's own folder (the one that holds `app.py`), with the Python that runs Headlight."
+
+
+def notebook(made: Picture, said: Caption) -> str:
+    """The notebook as JSON (nbformat 4.5). `picture` is the picture in it. Errors: ValueError for an option that cannot be
+    written down."""
+    cells = [
+        ("markdown", f"# {plain(said.title)}\n\n{plain(str(said))}\n\n{WORDS}"),
+        ("code", recipe_source(made.recipe)),
+        ("code", looks_source(made)),
+        ("code", call_source(made)),
+    ]
+    return json.dumps(
+        {
+            "cells": [cell(kind, source, f"cell-{i}") for i, (kind, source) in enumerate(cells)],
+            "metadata": {
+                "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+                "language_info": {"name": "python"},
+            },
+            "nbformat": 4,
+            "nbformat_minor": 5,
+        },
+        indent=1,
+    )
+
+
+def cell(kind: str, source: str, id: str) -> dict[str, Any]:
+    code = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    return {"cell_type": kind, "id": id, "metadata": {}, "source": source, **code}
+
+
+def recipe_source(recipe: Callable) -> str:
+    """A recipe's own source, with what it uses of its module: imports, constants, other functions."""
+    source = inspect.getsource(inspect.getmodule(recipe))
+    lines, tree = source.splitlines(), ast.parse(source)
+    defined, imported = {}, {}
+    for node in statements(tree.body):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            imported |= {alias.asname or alias.name.partition(".")[0]: (node, alias) for alias in node.names}
+        else:
+            defined |= dict.fromkeys(names(node), node)
+    wanted, used = [recipe.__name__], {}
+    while wanted:
+        name = wanted.pop()
+        if name in used or name not in defined:
+            used.setdefault(name)
+            continue
+        used[name] = defined[name]
+        wanted += [one.id for one in ast.walk(defined[name]) if isinstance(one, ast.Name)]
+    imports = [
+        written(node, [alias for name, (of, alias) in imported.items() if of is node and name in used])
+        for node in dict.fromkeys(node for node, _ in imported.values())
+    ]
+    nodes = sorted({id(node): node for node in used.values() if node}.values(), key=lambda node: node.lineno)
+    blocks = ["\n".join(lines[first_line(node) - 1 : node.end_lineno]) for node in nodes]
+    return "\n\n\n".join(["\n".join(filter(None, imports)), *blocks])
+
+
+def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a module, those that only a type checker reads included."""
+    for node in body:
+        if isinstance(node, ast.If):
+            yield from statements(node.body)
+        elif not (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
+            yield node
+
+
+def names(node: ast.stmt) -> list[str]:
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return [node.name]
+    targets = getattr(node, "targets", [getattr(node, "target", None)])
+    return [one.id for target in targets if target for one in ast.walk(target) if isinstance(one, ast.Name)]
+
+
+def first_line(node: ast.stmt) -> int:
+    return min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+
+
+def written(node: ast.Import | ast.ImportFrom, aliases: list[ast.alias]) -> str:
+    """An import of only the names that are used; "" of none."""
+    if not aliases:
+        return ""
+    only = ast.Import(aliases) if isinstance(node, ast.Import) else ast.ImportFrom(node.module, aliases, node.level)
+    return ast.unparse(ast.fix_missing_locations(only))
+
+
+def looks_source(made: Picture) -> str:
+    """Models, traces and what is looked at of them."""
+    lines, loaded = ["import models", "from analysis import scope", ""], {}
+    for i, look in enumerate(made.looks):
+        name = look.model.info.name
+        if name not in loaded:
+            loaded[name] = f"model{i or ''}"
+            lines.append(f"{loaded[name]} = models.load({literal(name)})")
+            if look.trace.cut and look.model.at_most:
+                lines.append(f"{loaded[name]}.at_most = {look.model.at_most}  # tokens that Headlight reads at a time")
+        second = look.target
+        texts = literal(look.trace.text) + (f", {literal(second)}" if second else "")
+        chosen = "".join(f", {name}={literal(value)}" for name, value in look.seen.options.items())
+        lines.append(f"trace{i or ''} = {loaded[name]}.trace({texts})")
+        lines.append(f"seen{i or ''} = scope(trace{i or ''}.attention[{literal(look.kind)}]{chosen})")
+    return "\n".join(lines)
+
+
+def call_source(made: Picture) -> str:
+    given = [f"{what}{i or ''}" for i in range(len(made.looks)) for what in ("trace", "seen")]
+    given += [f"{name}={literal(value)}" for name, value in made.options.items()]
+    return f"picture = {made.recipe.__name__}({', '.join(given)})\npicture"
+
+
+def literal(value: Any) -> str:
+    """A value as Python writes it. Errors: ValueError for one that cannot be written down."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    text = repr(value)
+    try:
+        same = ast.literal_eval(text) == value
+    except (ValueError, SyntaxError):
+        same = False
+    if not same:
+        raise ValueError(f"{text[:80]} cannot be written into a notebook: give numbers, text, lists or None.")
+    return text

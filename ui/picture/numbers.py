@@ -1,0 +1,243 @@
+"""The numbers of a picture as files: CSV for a spreadsheet, NPZ for NumPy."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analysis import Scope
+from ui.picture.caption import called
+
+if TYPE_CHECKING:
+    from ui.look import Look, Picture
+    from ui.picture.caption import Caption
+
+MOST_ROWS = 2**20 - 1  # of a spreadsheet, below its headings
+MOST_NUMBERS = 2**24  # of an NPZ: 64 MB
+USUAL = ("layer", "head", "from", "to")  # the axes of weights; an array with fewer has the last ones
+AXES = {"q": ("dimension",), "k": ("to", "dimension"), "frequencies": ("pair",), "pairs": ("pair", "of pair")}
+SIDES = {"from": "from_", "to": "to_", "token": ""}  # axes of tokens, and what their columns begin with
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """An array that a picture shows. axes: what each axis runs over; names: what stands there, where that is not 0, 1, 2, …
+
+    values may be a Scope: then it is the weights of all its layers, computed when they are asked for. The axes "from", "to" and
+    "token" run over tokens (those of the picture's first look, unless `names` has others).
+    """
+
+    values: np.ndarray | Scope
+    axes: tuple[str, ...]
+    names: Mapping[str, Sequence] = field(default_factory=dict)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        if isinstance(self.values, Scope):
+            sides = len(self.values.queries.tokens), len(self.values.keys.tokens)
+            return (self.values.attention.layers, self.values.attention.heads, *sides)
+        return self.values.shape
+
+    def array(self) -> np.ndarray:
+        if isinstance(self.values, Scope):
+            return np.stack([self.values[layer] for layer in range(self.shape[0])])
+        return self.values
+
+    def at(self, axis: str, place: int) -> Numbers:
+        """One place of an axis alone; its name stays."""
+        where = self.axes.index(axis)
+        if isinstance(self.values, Scope):
+            return Numbers(self.values[place][None], self.axes, {**self.names, axis: [self.name(axis, place)]})
+        values = self.values.take([place], where)
+        return replace(self, values=values, names={**self.names, axis: [self.name(axis, place)]})
+
+    def name(self, axis: str, place: int) -> Any:
+        return self.names[axis][place] if axis in self.names else place
+
+    def place(self, axis: str, name: Any) -> int:
+        """Where on an axis something stands; the first place where it does not."""
+        names = list(self.names.get(axis, range(self.shape[self.axes.index(axis)])))
+        return names.index(name) if name in names else 0
+
+
+def numbers(made: Picture) -> dict[str, Numbers]:
+    """What a picture shows, with the axes of each array."""
+    found = {}
+    for name, values in made.numbers().items():
+        if isinstance(values, Numbers):
+            found[name] = values
+            continue
+        values = values if isinstance(values, Scope) else np.asarray(values)
+        axes = USUAL if isinstance(values, Scope) else AXES.get(name, USUAL[len(USUAL) - values.ndim :])
+        heads = made.options.get("heads")
+        few = "head" in axes and heads and not isinstance(values, Scope) and values.shape[axes.index("head")] == len(heads)
+        found[name] = Numbers(values, axes, {"head": list(heads)} if few else {})
+    return found
+
+
+def bounded(found: dict[str, Numbers], look: Look, most: int) -> tuple[dict[str, Numbers], str]:
+    """The arrays, none with more than `most` numbers; where one has more, only the chosen layer, then the chosen head of it.
+
+    Also what was left out, as words: "L5 H1 only", or "".
+    """
+    kept, said = dict(found), {}
+    for axis, chosen in (("layer", look.layer), ("head", look.head)):
+        for name, one in kept.items():
+            if axis in one.axes and np.prod(one.shape, dtype=float) > most and one.shape[one.axes.index(axis)] > 1:
+                place = one.place(axis, chosen)
+                kept[name] = one.at(axis, place)
+                said[axis] = f"{axis[0].upper()}{one.name(axis, place)}"
+    return kept, f"{' '.join(said.values())} only" if said else ""
+
+
+def rows(found: dict[str, Numbers]) -> tuple[tuple[str, ...], dict[str, Numbers]]:
+    """The axes of the largest array, and the arrays that can be columns beside it: those whose axes are among them."""
+    axes = max(found.values(), key=lambda one: (len(one.axes), np.prod(one.shape))).axes
+    sizes = {axis: next(one.shape[one.axes.index(axis)] for one in found.values() if axis in one.axes) for axis in axes}
+    fits = {
+        name: one
+        for name, one in found.items()
+        if set(one.axes) <= set(axes) and one.shape == tuple(sizes[axis] for axis in one.axes)
+    }
+    return axes, fits
+
+
+def csv(made: Picture) -> bytes:
+    """A row for each number: where it stands (layer, head, from and to by position and token), and the number.
+
+    Numbers are written so that they read back as the same float32. Of a model that looks back only, the pairs that it masks
+    have no row. Where all would be more rows than a spreadsheet has (2**20), it is those of the chosen head, and where that is
+    still too many, the largest. UTF-8 with a byte-order mark, by which Excel knows it. Spreadsheets take a cell that begins
+    with = + - @ for a formula: such a token, or one that begins with ', has a ' before it; take one away to have it back.
+    """
+    import pandas as pd
+
+    look = made.looks[0]
+    found, _ = bounded(numbers(made), look, room(look) * MOST_ROWS)
+    axes, fits = rows(found)
+    main = max(fits.values(), key=lambda one: len(one.axes))
+    shape = tuple(int(size) for size in main.shape)
+    places = np.indices(shape).reshape(len(shape), -1) if shape else np.zeros((0, 1), dtype=int)
+    sides = {axis: side(main, axis, look) for axis in axes if axis in SIDES}
+    if look.causal and {"from", "to"} <= set(axes) - set(main.names):
+        ends = np.array([group[-1] for group in look.seen.queries.groups])
+        seen = sides["to"][0][places[axes.index("to")]] <= ends[places[axes.index("from")]]
+        places = places[:, seen]
+    if places.shape[1] > MOST_ROWS:
+        best = np.argpartition(-np.abs(main.array()[tuple(places)]), MOST_ROWS)[:MOST_ROWS]
+        places = places[:, np.sort(best)]
+    table = {}
+    for place, axis in zip(places, axes, strict=True):
+        if axis in SIDES:
+            positions, tokens = sides[axis]
+            table[f"{SIDES[axis]}position"] = positions[place]
+            table[f"{SIDES[axis]}token"] = np.array([cell(token) for token in tokens], dtype=object)[place]
+            if axis == "from" and (choosing := chosen(main, look)):
+                table["choosing_token"] = np.array([cell(token) for token in choosing], dtype=object)[place]
+        else:
+            table[axis.replace(" ", "_")] = np.asarray(main.names.get(axis, range(shape[axes.index(axis)])))[place]
+    for name, one in fits.items():
+        table[column(name)] = np.asarray(one.array())[tuple(places[axes.index(axis)] for axis in one.axes)]
+    return ("\ufeff" + pd.DataFrame(table).to_csv(index=False, lineterminator="\r\n")).encode()
+
+
+def left_out(found: dict[str, Numbers], look: Look) -> str:
+    """What the files do not hold of what the picture shows, as a sentence; "" where they hold all."""
+    few, in_csv = bounded(found, look, room(look) * MOST_ROWS)
+    _, in_npz = bounded(found, look, MOST_NUMBERS)
+    rest = sorted(found.keys() - rows(found)[1].keys())
+    largest = max(np.prod(one.shape) for one in few.values()) > room(look) * MOST_ROWS
+    parts = [f"CSV: {in_csv}, because a spreadsheet holds {MOST_ROWS + 1:,} rows"] if in_csv else []
+    parts += [f"of it the {MOST_ROWS:,} largest numbers"] if largest else []
+    parts += [f"NPZ: {in_npz}"] if in_npz else []
+    parts += [f"{' and '.join(rest)} in the NPZ only"] if rest else []
+    return "; ".join(parts) + "." if parts else ""
+
+
+def npz(made: Picture, said: Caption) -> bytes:
+    """The arrays, the tokens, and `metadata` (JSON: caption, model, texts, options, and the axes of each array).
+
+    `numpy.load(…, allow_pickle=False)` reads it. Of more than 2**24 numbers it holds the chosen layer, or the chosen head.
+    """
+    look = made.looks[0]
+    found, note = bounded(numbers(made), look, MOST_NUMBERS)
+    arrays = {name: np.asarray(one.array()) for name, one in found.items()}
+    axes = {
+        name: {"axes": one.axes, **{axis: list(map(plain, names)) for axis, names in one.names.items()}}
+        for name, one in found.items()
+    }
+    tokens = {}
+    for one in found.values():
+        for axis in one.axes:
+            if axis in SIDES and f"{SIDES[axis]}tokens" not in arrays:
+                positions, texts = side(one, axis, look)
+                arrays[f"{SIDES[axis]}positions"] = positions
+                arrays[f"{SIDES[axis]}tokens"] = np.array(texts, dtype=str)
+                tokens[f"{SIDES[axis]}tokens"] = texts  # NumPy's strings drop a NUL at their end
+                if axis == "from" and (choosing := chosen(one, look)):
+                    arrays["choosing_tokens"], tokens["choosing_tokens"] = np.array(choosing, dtype=str), choosing
+    about = {
+        "caption": str(said),
+        "models": [called(one.model.info.name) for one in made.looks],
+        "texts": list(said.texts),
+        "layer": look.layer,
+        "head": look.head,
+        "attention": look.kind,
+        "options": {**made.options, **look.seen.options},
+        "arrays": axes,
+        "tokens": tokens,
+        "left out": note,
+    }
+    file = io.BytesIO()
+    np.savez_compressed(file, metadata=np.array(json.dumps(about, default=plain)), **arrays)
+    return file.getvalue()
+
+
+def room(look: Look) -> int:
+    """How many numbers make a row of a CSV: two of a model that looks back only, half of whose pairs are masked."""
+    return 2 if look.causal else 1
+
+
+def side(one: Numbers, axis: str, look: Look) -> tuple[np.ndarray, list[str]]:
+    """Positions and texts of the tokens along an axis. A word stands at the position of its first token.
+
+    The rows of cross-attention stand at the token that was read in them; what they served to choose is told by `chosen`.
+    """
+    size = one.shape[one.axes.index(axis)]
+    if axis in one.names:
+        return np.arange(size), [str(name) for name in one.names[axis]]
+    of = look.seen.keys if axis == "to" else look.seen.queries
+    if len(of.tokens) == size:
+        places = np.array([group[0] for group in of.groups], dtype=int)
+        return places, [(token.after or token).text for token in of.tokens]
+    every = look.seen.attention.keys if axis == "to" else look.seen.attention.queries
+    return np.arange(size), [token.text for token in every] if len(every) == size else [""] * size
+
+
+def chosen(one: Numbers, look: Look) -> list[str]:
+    """What each row of cross-attention served to choose; nothing for another attention, or where the rows have other names."""
+    of, size = look.seen.queries, one.shape[one.axes.index("from")]
+    if not look.seen.attention.chooses or "from" in one.names:
+        return []
+    return [token.text for token in (of.tokens if len(of.tokens) == size else look.seen.attention.rows)]
+
+
+def cell(text: str) -> str:
+    """A token as a cell of a spreadsheet: never a formula, and in signs that UTF-8 has."""
+    text = text.replace("\0", "\u2400").encode("utf-8", "replace").decode()
+    return "'" + text if re.match(r"\s*[=+\-@＝＋－＠']", text) else text
+
+
+def column(name: str) -> str:
+    return "weight" if name == "weights" else name.replace(" ", "_")
+
+
+def plain(value: Any) -> Any:
+    """NumPy's numbers as Python's, for JSON."""
+    return value.item() if isinstance(value, np.generic) else value.tolist() if isinstance(value, np.ndarray) else value
