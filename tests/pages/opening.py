@@ -1,0 +1,38 @@
+"""The app at a link, without a browser: as a server runs it for a visitor who opens that address."""
+
+from __future__ import annotations
+
+import time
+from urllib.parse import parse_qsl
+
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+from tests.serving import ROOT
+from ui.memory import loaded
+
+PAGES = ("type", "attention", "layers", "flow", "space", "build", "train")
+PATIENCE = 120.0  # seconds
+
+
+def open_link(page: str, link: str = "") -> AppTest:
+    """A page at a link, "level=expert&view=Model", when all that it computes is there."""
+    given = dict(parse_qsl(link, keep_blank_values=True))
+    if given.get("model", "writer") in ("writer", "filler", "translator"):
+        loaded.model(given.get("model", "writer"))  # so that the page need not be seen waiting for it
+    app = AppTest.from_file(str(ROOT / "ui" / "door.py"), default_timeout=PATIENCE)
+    app._page_hash = calc_hash(page)
+    for name, value in given.items():
+        app.query_params[name] = value
+    app.run()
+    until = time.monotonic() + PATIENCE
+    while app.get("progress") and time.monotonic() < until:
+        time.sleep(0.05)
+        app.run()
+    assert not app.exception and not app.error, [one.value for one in (*app.exception, *app.error)]
+    return app
+
+
+def said(app: AppTest) -> str:
+    """All that the page says in words."""
+    return "\n".join(one.value for one in (*app.markdown, *app.caption, *app.warning, *app.info))

@@ -1,0 +1,166 @@
+"""A link that somebody wrote down opens the same picture for ever: every parameter, on the page that it is for."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.pages.opening import open_link, said
+
+TEXT = "text=The+cat+sat+on+the+mat"
+FRENCH = f"model=translator&{TEXT}&target=Le+chat+noir"
+EXPERT = f"{TEXT}&level=expert"
+
+# page, link, what is then chosen by its name in the link
+LINKS = [
+    (
+        "type",
+        "",
+        {"level": "beginner", "model": "writer", "text": "The farmer gave the hungry dog a bone, and the dog ran into the"},
+    ),
+    ("type", "text=Two%20lines%E2%86%B5here&level=intermediate", {"text": "Two lines↵here", "level": "intermediate"}),
+    ("type", f"{EXPERT}&layer=L2&head=H7", {"layer": 2, "head": 7}),
+    ("type", "model=filler&text=The+[MASK]+sat", {"model": "filler", "text": "The [MASK] sat"}),
+    (
+        "type",
+        f"{FRENCH}&level=expert&attention=Encoder&layer=L1&head=H3",
+        {"target": "Le chat noir", "attention": "Encoder", "layer": 1, "head": 3},
+    ),
+    (
+        "type",
+        f"{EXPERT}&special=false&whole-words=true&renormalised=true",
+        {"special": False, "whole-words": True, "renormalised": True},
+    ),
+    ("attention", f"{TEXT}", {"view": "Head"}),
+    ("attention", f"{TEXT}&view=Reading", {"view": "Reading"}),
+    ("attention", f"{EXPERT}&view=Reading&shade=all+heads", {"view": "Reading", "shade": "all heads"}),
+    ("attention", f"{EXPERT}&view=Reading&shade=rollout&layer=L3&head=H1", {"shade": "rollout", "layer": 3, "head": 1}),
+    ("attention", f"{EXPERT}&view=Model&order=entropy&only=token+before", {"order": "entropy", "only": "token before"}),
+    ("attention", f"{EXPERT}&view=Query-key&layer=L4&head=H2", {"view": "Query-key", "layer": 4, "head": 2}),
+    ("attention", f"{EXPERT}&view=Heatmap&heat=all+heads", {"view": "Heatmap", "heat": "all heads"}),
+    ("attention", f"{EXPERT}&view=BertViz&layer=L1&head=H1", {"view": "BertViz", "layer": 1, "head": 1}),
+    (
+        "attention",
+        f"{EXPERT}&view=Heatmap&compare=head&other-layer=L1&other-head=H2",
+        {"compare": "head", "other-layer": 1, "other-head": 2},
+    ),
+    ("attention", f"{EXPERT}&view=Heatmap&compare=layer&other-layer=L2", {"compare": "layer", "other-layer": 2}),
+    (
+        "attention",
+        f"{TEXT}&view=Heatmap&compare=text&other-text=A+dog+sat+on+the+mat",
+        {"compare": "text", "other-text": "A dog sat on the mat"},
+    ),
+    (
+        "attention",
+        f"{EXPERT}&view=Heatmap&compare=model&other-model=filler&other-layer=L2&other-head=H4",
+        {"compare": "model", "other-model": "filler", "other-layer": 2, "other-head": 4},
+    ),
+    (
+        "attention",
+        f"{FRENCH}&level=expert&attention=Decoder&view=Heatmap&layer=L2&head=H0",
+        {"attention": "Decoder", "layer": 2, "head": 0},
+    ),
+    ("attention", f"{FRENCH}&level=intermediate", {"attention": "Cross"}),
+    ("layers", f"{EXPERT}&layer=L1&head=H3&movie=one+head", {"part": "Evolution", "movie": "one head", "layer": 1, "head": 3}),
+    ("layers", f"{TEXT}&part=Statistics", {"part": "Statistics"}),
+    (
+        "layers",
+        f"{EXPERT}&part=Lens&lens=logit+lens&lens-colour=rank+of+the+answer",
+        {"part": "Lens", "lens": "logit lens", "lens-colour": "rank of the answer"},
+    ),
+    ("layers", f"{FRENCH}&level=expert&attention=Encoder&part=Statistics", {"attention": "Encoder", "part": "Statistics"}),
+    ("flow", f"{TEXT}", {"show": "Side by side"}),
+    (
+        "flow",
+        f"{EXPERT}&show=Streams&fusion=max&discard=0.5&residual=0.25",
+        {"show": "Streams", "fusion": "max", "discard": 0.5, "residual": 0.25},
+    ),
+    ("flow", f"{TEXT}&level=intermediate&fusion=min&show=Layer+by+layer", {"show": "Layer by layer", "fusion": "min"}),
+    ("flow", f"{TEXT}&show=Which+to+believe", {"show": "Which to believe"}),
+    ("space", f"{TEXT}", {"space": "Tokens"}),
+    (
+        "space",
+        f"{EXPERT}&projection=t-SNE&dimensions=2-D&measure=Raw&colour=Norm",
+        {"projection": "t-SNE", "dimensions": "2-D", "measure": "Raw", "colour": "Norm"},
+    ),
+    ("space", f"{FRENCH}&level=expert&stack=Decoder", {"stack": "Decoder"}),
+    ("space", f"{TEXT}&space=One+word", {"space": "One word"}),
+    ("space", f"{TEXT}&space=Vocabulary", {"space": "Vocabulary"}),
+    (
+        "build",
+        f"{TEXT}&build=Masks&build-kind=encoder-decoder&build-layers=3&build-d_model=64&build-heads=4&build-positions=rotary",
+        {
+            "build": "Masks",
+            "build-kind": "encoder-decoder",
+            "build-layers": 3,
+            "build-d_model": 64,
+            "build-heads": 4,
+            "build-positions": "rotary",
+        },
+    ),
+    (
+        "build",
+        f"{EXPERT}&build=Cost&build-kv_heads=2&build-d_ff=96&build-vocabulary=500&build-context=128&build-norm=rms&build-norm_place=after&build-feedforward=swiglu",
+        {
+            "build": "Cost",
+            "build-kv_heads": 2,
+            "build-d_ff": 96,
+            "build-vocabulary": 500,
+            "build-context": 128,
+            "build-norm": "rms",
+            "build-norm_place": "after",
+            "build-feedforward": "swiglu",
+        },
+    ),
+    (
+        "build",
+        f"{EXPERT}&build=Why+%E2%88%9Ad&build-tied=false&build-bias=false&build-qk_norm=true&build-temperature=2.0&build-pattern=window&build-window=4&build-initialisation=gpt2",
+        {
+            "build": "Why √d",
+            "build-tied": False,
+            "build-bias": False,
+            "build-qk_norm": True,
+            "build-temperature": 2.0,
+            "build-pattern": "window",
+            "build-window": 4,
+            "build-initialisation": "gpt2",
+        },
+    ),
+    ("build", f"{EXPERT}&build=Positions", {"build": "Positions"}),
+    ("train", f"{TEXT}&train-task=Copy&train-layers=3", {"train-task": "Copy", "train-layers": 3}),
+    (
+        "train",
+        f"{EXPERT}&train-task=Sort&train-heads=2&train-d_model=32&train-d_ff=64&train-steps=100&train-rate=0.01&train-rows=8&train-warmup=3&train-every=5&train-seconds=20&train-seed=3&train-optimizer=muon&train-positions=rotary&train-norm=layer&train-norm_place=after&train-feedforward=relu&train-log=true",
+        {
+            "train-task": "Sort",
+            "train-heads": 2,
+            "train-d_model": 32,
+            "train-d_ff": 64,
+            "train-steps": 100,
+            "train-rate": 0.01,
+            "train-rows": 8,
+            "train-warmup": 3,
+            "train-every": 5,
+            "train-seconds": 20.0,
+            "train-seed": 3,
+            "train-optimizer": "muon",
+            "train-positions": "rotary",
+            "train-norm": "layer",
+            "train-norm_place": "after",
+            "train-feedforward": "relu",
+            "train-log": True,
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("page", "link", "chosen"), LINKS, ids=lambda one: one[:60] if isinstance(one, str) else "")
+def test_a_link_that_was_written_down_opens_what_it_says(page, link, chosen):
+    app = open_link(page, link)
+    assert {name: app.session_state[name] for name in chosen} == chosen
+    assert not app.warning, "nothing in it is nonsense"
+
+
+@pytest.mark.parametrize("view", ["Head", "Reading", "Heatmap"])
+def test_the_words_are_about_the_head_that_the_link_names(view):
+    assert "L3 H5" in said(open_link("attention", f"{EXPERT}&view={view}&layer=L3&head=H5"))
+    assert "L3 H5" not in said(open_link("attention", f"{TEXT}&view={view}&layer=L3&head=H5")), "a beginner sees one head"
