@@ -12,10 +12,13 @@ import streamlit as st
 
 from ui.serving import assets
 from ui.text import plain
+from viz.heatmap import on_page
 from viz.view import View
 from viz.views.board import Part
 
 if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
     from ui.look import Picture
 
 
@@ -38,7 +41,13 @@ def show_picture(made: Picture) -> None:
     elif isinstance(made.drawn, str):
         st.iframe(made.drawn, height=made.height)
     else:
-        st.plotly_chart(made.drawn, key=made.key, config={"displaylogo": False})
+        show_chart(made.drawn, made.key)
+
+
+def show_chart(figure: go.Figure, key: str, **options) -> None:
+    """Place a Plotly figure, in the colours of the visitor's page."""
+    options = {"config": {"displaylogo": False}} | options
+    st.plotly_chart(on_page(figure, dark=st.context.theme.type == "dark"), key=key, **options)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.heatmap import _BAR_ROOM, _BARE, _GRID_SIDE, _TICK_ROOM, _bar, _percent, _short, _spans, difference, escape_plotly
+from viz.heatmap import _BARE, _GRID_SIDE, _TICK_ROOM, BAR_ROOM, _bar, _percent, _short, _spans, difference, escape_plotly
 from viz.palette import SEQUENTIAL
 from viz.views.model_view.shrink import shrink
 
@@ -30,7 +30,7 @@ def comparison(
 ) -> go.Figure:
     """The weights a and b [query, key], each in [0, 1], drawn in per cent on one scale, and a − b in percentage points.
 
-    The two are small (cividis from 0 to 100 %; above 64 tokens a cell is the maximum of those that it covers), and the difference
+    The two are small (from 0 to 100 %; above 64 tokens a cell is the maximum of those that it covers), and the difference
     below is `viz.heatmap.difference`: red where `a` gives more, blue where `b` does. NaN is masked: where both are, nothing is
     drawn; where one is, it counts as 0 in the difference. The first trace is the difference, then come a and b; `starts` as in
     `heatmap`. Raises ValueError where the weights do not fit the tokens.
@@ -62,12 +62,12 @@ def _room_above(figure: go.Figure, title: str) -> tuple[float, float]:
     """Make room for the two above their difference, with a colour bar of their own; gives the part of the height they have."""
     layout, said = figure.layout, figure.data[0].colorbar.title.text
     own = layout.height - layout.margin.t - _TICK_ROOM  # pixels of the difference
-    whole = own + _LINE + _BAR_ROOM + _GAP + _SMALL + _NAME
+    whole = own + _LINE + BAR_ROOM + _GAP + _SMALL + _NAME
     layout.height += whole - own
-    layout.margin.t = _BAR_ROOM - _HANGING
+    layout.margin.t = BAR_ROOM - _HANGING
     layout.yaxis.domain = (0, own / whole)
     words = {"text": said.replace(" (percentage points)", ",<br>percentage points")}  # a phone has no room for one line
     figure.data[0].colorbar.update(yref="paper", yanchor="bottom", y=own / whole, ypad=6, title=words)
     bar = _bar("attention", title, layout.height)
     layout.coloraxis = {"colorscale": SEQUENTIAL, "cmin": 0, "cmax": 100, "colorbar": bar}
-    return (own + _LINE + _BAR_ROOM + _GAP) / whole, (whole - _NAME) / whole
+    return (own + _LINE + BAR_ROOM + _GAP) / whole, (whole - _NAME) / whole

@@ -10,14 +10,14 @@ from typing import Any, Literal
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.palette import DIVERGING, SEQUENTIAL
+from viz.palette import DARK, DIVERGING, LIGHT, SEQUENTIAL, sequential
 from viz.tokens import label, row_names
 from viz.views.model_view.shrink import edges, shrink
 
 _MOST_TICKS = 40
 _LONGEST_TICK = 18  # characters
 _LINE = 34  # pixels of the title
-_BAR_ROOM = 62  # pixels of the colour bar with its text, above the picture
+BAR_ROOM = 62  # pixels of the colour bar with its text, above the picture
 _TICK_ROOM = 110  # pixels of tick text and axis title below it
 _SIDE = 256  # the most cells a side of one heatmap: more than there are pixels for, and megabytes at every key press
 _GRID_SIDE = 64  # the most cells a side of each heatmap in a grid
@@ -54,7 +54,7 @@ def heatmap(
 ) -> go.Figure:
     """The weights [query, key] of one head, each in [0, 1], drawn in per cent, rounded to 0.0001 %.
 
-    A row is what the query looks from, downwards; a column is the key that it looks to. The colours (cividis) run from 0 to 100
+    A row is what the query looks from, downwards; a column is the key that it looks to. The colours run from 0 to 100
     %, so that heads can be compared, or with `scale="own"` to the largest weight here. Pointing at a cell says `from “ dog” (5)
     to “ the” (3): 12.3 %`, or in cross-attention `after “le”, choosing “chat” (row 2), to “cat” (1): 88 %`. Queries and keys
     are tokens (anything with a `.text`) or strings, shown as text whatever they hold; `starts` are the positions of the first
@@ -110,7 +110,7 @@ def heatmap_grid(
 ) -> go.Figure:
     """All heads of a layer, weights [heads, query, key] in [0, 1], drawn in per cent with one colour scale and one colour bar.
 
-    The scale (cividis) runs from 0 to 100 %, or with `scale="own"` to the largest weight of all heads. Above 64 tokens a cell is
+    The scale runs from 0 to 100 %, or with `scale="own"` to the largest weight of all heads. Above 64 tokens a cell is
     the maximum of those that it covers; the picture says so, and pointing at it says which they are. `names` are what the heads
     are called (H0, H1, … otherwise); `starts` as in `heatmap`. Raises ValueError where weights or names do not fit.
     """
@@ -126,7 +126,7 @@ def heatmap_grid(
     words = f"down: {FROM if row_names(queries) is None else CHOOSING}, across: to (key)"
     if max(len(queries), len(keys)) > _GRID_SIDE:
         words += "<br>each cell is the largest of " + " × ".join(_span(size, _GRID_SIDE) for size in (len(queries), len(keys)))
-    above = _BAR_ROOM + (_LINE if title else 0) + 18 * (1 + words.count("<br>"))
+    above = BAR_ROOM + (_LINE if title else 0) + 18 * (1 + words.count("<br>"))
     side = min(_GRID_ROW, 1200 // columns)
     inside = -(-len(weights) // columns) * (side + _GRID_NAME)
     height = above + inside + 10
@@ -158,6 +158,15 @@ def heatmap_grid(
     return figure
 
 
+def on_page(figure: go.Figure, dark: bool) -> go.Figure:
+    """The same figure with the accent of the light or the dark page in its scale of attention."""
+    light, night = (sequential(theme["accent"]) for theme in (LIGHT, DARK))
+    for place in (figure.layout.coloraxis, *figure.select_traces({"type": "heatmap"})):
+        if place.colorscale in (SEQUENTIAL, light, night):
+            place.colorscale = night if dark else light
+    return figure
+
+
 def _one(
     queries: Sequence[Any],
     keys: Sequence[Any],
@@ -169,7 +178,7 @@ def _one(
 ) -> go.Figure:
     """One heatmap with its axes, and its colour bar above it."""
     rows, columns = percent.shape
-    above = _BAR_ROOM + (_LINE if title else 0)
+    above = BAR_ROOM + (_LINE if title else 0)
     side = min(max(240, 120 + 34 * max(rows, columns)), 420) if max(rows, columns) <= 40 else 560
     height = above + side + _TICK_ROOM
     x, y = _spans(keys, starts[1], _SIDE), _spans(queries, starts[0], _SIDE)

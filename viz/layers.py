@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.palette import SEQUENTIAL
+from viz.palette import DEPTH
 from viz.tokens import label, row_names
 from viz.view import View, percent
 from viz.views.grid_view import grid_view
@@ -101,8 +101,8 @@ def head_grid(
 
 
 def rank_grid(ranks: np.ndarray, keys: Sequence[int], chosen: tuple[int, int] | None = None, label: str = "") -> View:
-    """The rank of a key in every head, [layer, head], 1 the brightest; 0 (out of sight) is left blank. keys[layer]: how many
-    there are to choose from. Colours are even in the logarithm of the rank."""
+    """The rank of a key in every head, [layer, head], 1 in the strongest colour; 0 (out of sight) is left blank. keys[layer]: how
+    many there are to choose from. Colours follow the logarithm of the rank."""
     ranks = np.asarray(ranks, dtype=np.float64)
     most = max(2, *keys)
     seen = np.where(ranks > 0, ranks, np.nan)
@@ -125,7 +125,7 @@ def rank_grid(ranks: np.ndarray, keys: Sequence[int], chosen: tuple[int, int] | 
 
 
 def log_shades(ranks: np.ndarray, most: float) -> np.ndarray:
-    """How bright a rank is: 1 for the first, 0 for the rank `most`, even in the logarithm."""
+    """How strong in colour a rank is: 1 for the first, 0 for the rank `most`, even in the logarithm."""
     return 1 - np.log(np.clip(ranks, 1, most)) / np.log(max(2, most))
 
 
@@ -146,9 +146,8 @@ def lens_grid(
     """What each layer would predict at each position: the likeliest token in the cell, [layer, position] of all.
 
     tokens: what was read at each position; across: what the columns are. colour: "probability" (of the token in the cell), "rank"
-    (of the last layer's answer) or "kl" (KL(last layer ‖ layer) in nats, the brightest the nearest). A press tells `chosen`:
-    `[layer, position]`.
-    Raises ValueError for another colour, and where the shapes do not agree.
+    (of the last layer's answer) or "kl" (KL(last layer ‖ layer) in nats, the strongest colour the nearest). A press tells
+    `chosen`: `[layer, position]`. Raises ValueError for another colour, and where the shapes do not agree.
     """
     if colour not in LENS:
         raise ValueError(f"colour is one of {', '.join(LENS)}, not {colour!r}.")
@@ -249,7 +248,7 @@ def head_scatter(points: np.ndarray, layers: int, chosen: tuple[int, int] | None
             marker={
                 "size": 8 if len(points) > 160 else 11,
                 "color": each[:, 0],
-                "colorscale": SEQUENTIAL,
+                "colorscale": DEPTH,
                 "cmin": 0,
                 "cmax": max(1, layers - 1),
                 "line": {"width": 1, "color": "rgba(128,128,128,.8)"},

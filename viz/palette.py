@@ -23,7 +23,7 @@ DARK = {
     "chip": "#242b37",
 }
 
-SEQUENTIAL = "cividis"  # Plotly's name; even in lightness, the same to red-green colour-blind eyes
+DEPTH = "cividis"  # Plotly's name, for layers as colours; even in lightness, the same to red-green colour-blind eyes
 DIVERGING = "RdBu_r"  # red above zero, blue below, white at zero: red and blue stay apart for colour-blind eyes
 
 # Sixteen colours for heads, the first ones furthest apart. A search of ours over sRGB kept every two at least 0.09 apart in
@@ -97,6 +97,7 @@ HEADS_ON_DARK = (
 )
 
 SHADE_EXPONENT = 0.7  # see `shade`; view.js has the same number, and a test holds them together
+GROUND = (128, 136, 150, 0.1)  # under every number that is there, so that 0 can be told from a blank; in view.js too
 
 
 def shade(weight: float) -> float:
@@ -105,6 +106,22 @@ def shade(weight: float) -> float:
     The blend itself is close to even in lightness; the exponent lifts small weights, so that 5 % can be told from 0 %.
     """
     return min(1.0, max(0.0, weight)) ** SHADE_EXPONENT
+
+
+def sequential(accent: str) -> tuple[tuple[float, str], ...]:
+    """From near the page's ground to the accent, "#rrggbb", as a Plotly colour scale: the one scale of attention and of all that
+    is more or less. It is see-through, so dark is much on a light page, and bright is much on a dark one."""
+    full, scale = [int(accent[at : at + 2], 16) for at in (1, 3, 5)], []
+    for step in range(21):
+        over = shade(step / 20)
+        under = GROUND[3] * (1 - over)  # what the accent lets through of the ground
+        mixed = [round((grey * under + one * over) / (under + over)) for grey, one in zip(GROUND, full, strict=False)]
+        scale.append((step / 20, f"rgba({mixed[0]},{mixed[1]},{mixed[2]},{under + over:.3f})"))
+    return tuple(scale)
+
+
+ON_ANY_PAGE = "#d0661a"  # an accent in sight on a light and on a dark page, where a picture does not know which it is on
+SEQUENTIAL = sequential(ON_ANY_PAGE)
 
 
 def standalone_css() -> str:
@@ -117,5 +134,5 @@ def standalone_css() -> str:
 
 
 # A few lines in one picture: in sight on a light and on a dark page, and told apart by their dashes too.
-LINES = ("#d0661a", "#3d7fc4", "#6b9a3a", "#a15fb8", "#8a8f99")
+LINES = (ON_ANY_PAGE, "#3d7fc4", "#6b9a3a", "#a15fb8", "#8a8f99")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")

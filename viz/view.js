@@ -1,6 +1,7 @@
 // Shared by every view: reading the bytes, numbers as words, colours, small helpers.
 
 const SHADE_EXPONENT = 0.7; // the same as in palette.py
+const GROUND = [128, 136, 150, 0.1]; // and this
 
 // The header of `pack` in view.py, with arrays[name] = {shape, data}: Uint8Array, Int32Array or Float32Array (from float16, float32).
 function unpack(data) {

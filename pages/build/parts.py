@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from analysis import cost
@@ -17,10 +18,10 @@ from models.scratch.config import TransformerConfig
 from pages.build import plan
 from ui import state
 from ui.memory import jobs
-from ui.show import show
+from ui.show import show, show_chart
 from ui.words import say
 from viz import build
-from viz.heatmap import heatmap
+from viz.heatmap import BAR_ROOM, heatmap
 from viz.views.architecture import architecture
 
 LARGEST = 100_000_000  # parameters that are built here, to be measured
@@ -38,7 +39,6 @@ SIMPLY = {  # the parts of the costs as a beginner meets them in the diagram
     "cross-attention: scores": "attention to the text: looking", "norms": "evening out", "unembedding": "answer",
 }  # fmt: skip
 SEEN = 64  # positions of a picture of masks, at the most
-CHART = {"displaylogo": False}
 OF = {"parameters": "parameters", "operations": "flops", "activations": "activations"}  # as people say, as `analysis.cost` does
 
 
@@ -89,7 +89,7 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> None:
     figure = build.lines(
         lengths, _growing(config, lengths), "Where attention overtakes", "tokens", "operations", log_x=True, log_y=True
     )
-    st.plotly_chart(figure, key="crossing", config=CHART)
+    show_chart(figure, "crossing")
 
 
 def _from(length: float) -> str:
@@ -124,12 +124,19 @@ def masks(here: Path, config: TransformerConfig, n: int, m: int) -> None:
     count = min(n, SEEN)
     found = mask(config, count, count, future=config.kind == "encoder")
     seen = np.ones((count, count), dtype=bool) if found is None else found.reshape(count, count).numpy()
-    positions = [str(i) for i in range(count)]
     share = seen.mean()
     say(here, "masks", pattern=config.pattern, share=f"{100 * share:.3g} %", count=count, pairs=f"{int(seen.sum()):,}")
-    figure = heatmap(positions, positions, seen.astype(np.float32), title="Who may see whom", unit="may see")
-    figure.update_traces(showscale=False)
-    st.plotly_chart(figure, key="mask", config=CHART)
+    show_chart(mask_figure(seen), "mask")
+
+
+def mask_figure(seen: np.ndarray) -> go.Figure:
+    """Who may see whom, [query, key]: what is masked stays blank, as in every picture of attention."""
+    positions = [str(i) for i in range(len(seen))]
+    figure = heatmap(positions, positions, np.where(seen, 1.0, np.nan), title="Who may see whom")
+    hover = "from %{y} to %{x}: may see<extra></extra>"
+    figure.update_traces(showscale=False, hovertemplate=hover)
+    figure.update_layout(margin_t=figure.layout.margin.t - BAR_ROOM, height=figure.layout.height - BAR_ROOM)
+    return figure
 
 
 def positions(here: Path, config: TransformerConfig, n: int, m: int) -> None:
@@ -139,16 +146,16 @@ def positions(here: Path, config: TransformerConfig, n: int, m: int) -> None:
     if state.level() == "beginner":
         found = replace(found, wavelengths=None, **PLAIN.get(config.positions, {}))
     if found.values is not None:
-        st.plotly_chart(build.encoding_heatmap(found.values, found.title, found.across, found.down), key="encoding", config=CHART)
+        show_chart(build.encoding_heatmap(found.values, found.title, found.across, found.down), "encoding")
     if found.by_distance:
         figure = build.lines(found.distances, found.by_distance, found.says, "distance in tokens", found.unit)
-        st.plotly_chart(figure, key="by-distance", config=CHART)
+        show_chart(figure, "by-distance")
     if found.wavelengths is not None:
         pairs = np.arange(len(found.wavelengths))
         figure = build.lines(
             pairs, {"wavelength": found.wavelengths}, "Tokens until it comes round", "pair of dimensions", "tokens", log_y=True
         )
-        st.plotly_chart(figure, key="wavelengths", config=CHART)
+        show_chart(figure, "wavelengths")
 
 
 def root(here: Path, config: TransformerConfig, n: int, m: int) -> None:
@@ -174,7 +181,7 @@ def root(here: Path, config: TransformerConfig, n: int, m: int) -> None:
     )
     for title, (unit, series) in pictures.items():
         figure = build.lines(x, series, title, "d_k", unit, log_x=True, log_y=title.startswith("Spread"))
-        st.plotly_chart(figure, key=title, config=CHART)
+        show_chart(figure, title)
 
 
 def _table(found: list[cost.Cost], measured: cost.Measured | None, what: str) -> pd.DataFrame:

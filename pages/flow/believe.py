@@ -11,6 +11,7 @@ from analysis.perturbation import ORDERS, texts_read
 from pages.flow.asked import HERE, Asked, title
 from ui import state
 from ui.memory import jobs
+from ui.show import show_chart
 from ui.text import plain
 from ui.words import say, words
 from viz import percent
@@ -128,7 +129,7 @@ def chart(found: Faithfulness, chosen: str, spelt: list[str], names: list[str], 
         title="" if state.level() == "beginner" else "Insertion" if coming else "Deletion",
         across=words(HERE, "come" if coming else "gone"),
     )
-    st.plotly_chart(figure, key="insertion" if coming else "deletion", config={"displaylogo": False})
+    show_chart(figure, "insertion" if coming else "deletion")
 
 
 def points(found: Faithfulness, names: list[str]) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from pages.flow.believe import panel
 from pages.flow.streams import drawn
 from ui import shell, state
 from ui.choices import parts, scope
-from ui.show import picture, show
+from ui.show import picture, show, show_chart
 from ui.words import say, words
 from viz import Card, Part, board, compare_view, percent, reading_view
 
@@ -95,7 +95,7 @@ def streams(asked: Asked) -> None:
     figure, facts, table = drawn(asked)
     if figure is None:
         return
-    st.plotly_chart(figure, key="streams", config={"displaylogo": False})
+    show_chart(figure, "streams")
     say(HERE, "streams", **facts)
     with st.expander("The numbers"):
         st.dataframe(pd.DataFrame(table), hide_index=True)

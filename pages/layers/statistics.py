@@ -14,7 +14,7 @@ from pages.layers import heads
 from ui import state
 from ui.choices import boxes, pick
 from ui.memory import jobs
-from ui.show import choice, picture, show
+from ui.show import choice, picture, show, show_chart
 from ui.words import say, words
 from viz import Card, Part, board, percent
 from viz.layers import head_grid, head_scatter
@@ -92,9 +92,9 @@ def _alike(here: Path, attention, what: tuple) -> None:
     }  # fmt: skip
     left, right = st.columns([6, 5])
     with left:
-        st.plotly_chart(
+        show_chart(
             head_scatter(found.points, attention.layers, heads.told(attention.layers, attention.heads)),
-            key="head-map", on_select=lambda: _picked(attention.heads), selection_mode="points",
+            "head-map", on_select=lambda: _picked(attention.heads), selection_mode="points",
             config={"displayModeBar": False, "scrollZoom": False},
         )  # fmt: skip
     with right:

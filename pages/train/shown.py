@@ -9,7 +9,7 @@ import streamlit as st
 
 from ui import state
 from ui.choices import parts
-from ui.show import choice, show
+from ui.show import choice, show, show_chart
 from ui.text import plain
 from ui.words import say
 from viz import View
@@ -20,7 +20,6 @@ from viz.views.time_slider import time_slider
 
 CURVES = ("Answers and heads", "Loss", "Entropy", "Rate and gradient")
 SIMPLE = CURVES[:2]
-CHART = {"displaylogo": False}
 
 
 def before(here: Path, plan) -> None:
@@ -49,7 +48,7 @@ def picture(here: Path, training) -> None:
     slot = st.container()
     snapshot = at_step(training)
     with slot:
-        st.plotly_chart(curves(training, look, snapshot.step), key=f"train-curves-{look}", config=CHART)
+        show_chart(curves(training, look, snapshot.step), f"train-curves-{look}")
     best = {name: place(getattr(snapshot, name)) for name in ("previous", "induction")}
     from models.scratch.live import PROBES
 
@@ -137,10 +136,10 @@ def heads(here: Path, training, snapshot) -> None:
 
 
 def large(weights: np.ndarray, texts: list[str], label: str) -> View:
-    """A head's weights [query, key], its future blank, in the colours of the thumbnails beside it."""
+    """A head's weights [query, key], its future blank."""
     past = np.where(np.tri(len(weights), dtype=bool), weights, np.nan)
     axes = {"down": "from (query)", "across": "to (key)", "unit": "%", "scale": (0.0, 1.0), "cell": (9, 16)}
-    return grid_view(past, texts, texts, **axes, accent=True, label=label)
+    return grid_view(past, texts, texts, **axes, label=label)
 
 
 def note(snapshot, layer: int, head: int) -> str:

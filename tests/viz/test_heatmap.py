@@ -4,7 +4,9 @@ import json
 import numpy as np
 import pytest
 
-from viz.heatmap import difference, heatmap, heatmap_grid
+from viz.comparison import comparison
+from viz.heatmap import difference, heatmap, heatmap_grid, on_page
+from viz.palette import DARK, LIGHT, sequential
 
 HOSTILE = [
     "<b>bold</b>",
@@ -42,6 +44,17 @@ def test_heads_share_a_scale_unless_one_is_asked_for():
     assert heatmap("ab", "ab", weights).data[0].zmax == 100
     assert heatmap("ab", "ab", weights, scale="own").data[0].zmax == pytest.approx(4)
     assert heatmap("ab", "ab", np.zeros((2, 2)), scale="own").data[0].zmax > 0
+
+
+@pytest.mark.parametrize(("theme", "dark"), [(LIGHT, False), (DARK, True)], ids=["light", "dark"])
+def test_attention_has_the_accent_of_its_page_and_a_difference_keeps_its_own_scale(theme, dark):
+    weights, wanted = np.full((2, 2), 0.4), sequential(theme["accent"])
+    assert on_page(heatmap("ab", "ab", weights), dark).data[0].colorscale == wanted
+    assert on_page(heatmap_grid("ab", "ab", weights[None]), dark).layout.coloraxis.colorscale == wanted
+    both = on_page(comparison("ab", "ab", weights, weights.T), dark)
+    assert both.layout.coloraxis.colorscale == wanted and both.data[0].colorscale != wanted
+    again = on_page(on_page(heatmap("ab", "ab", weights), not dark), dark)
+    assert again.data[0].colorscale == wanted, "a page can change its colours"
 
 
 @pytest.mark.parametrize("n", [41, 128, 256, 1000])

@@ -91,7 +91,7 @@ def test_a_cell_of_a_large_movie_is_its_strongest_pair(count, seed):
     assert sent(attention_movie(tokens(count), tokens(count), maps, (query, key)))[0]["chosen"] == [row, column]
 
 
-def test_ranks_are_brighter_the_nearer_to_the_first_and_blank_out_of_sight():
+def test_ranks_are_stronger_the_nearer_to_the_first_and_blank_out_of_sight():
     ranks = np.array([[1, 4], [16, 0]])
     header, found = sent(rank_grid(ranks, [16, 16]))
     assert np.isnan(found["values"][0, 1, 1]) and found["values"][0, 1, 0] == 16
@@ -99,11 +99,11 @@ def test_ranks_are_brighter_the_nearer_to_the_first_and_blank_out_of_sight():
     assert header["ends"] == ["rank 16", "rank 1"]
 
 
-@pytest.mark.parametrize(("colour", "bright"), [("probability", (0, 1)), ("rank", (1, 0)), ("kl", (1, 0))])
-def test_the_lens_is_bright_where_the_model_is_sure_or_near_its_answer(colour, bright):
+@pytest.mark.parametrize(("colour", "strong"), [("probability", (0, 1)), ("rank", (1, 0)), ("kl", (1, 0))])
+def test_the_lens_is_strong_where_the_model_is_sure_or_near_its_answer(colour, strong):
     probability, rank, kl = np.array([[0.1, 0.9], [0.5, 0.5]]), np.array([[9, 3], [1, 2]]), np.array([[4.0, 2.0], [0.0, 1.0]])
     header, found = sent(lens_grid([" a", " b"], [["x", "y"], ["z", "w"]], probability, rank, kl, colour))
-    assert np.unravel_index(found["shades"][0].argmax(), (2, 2)) == bright
+    assert np.unravel_index(found["shades"][0].argmax(), (2, 2)) == strong
     assert header["texts"] == [["x", "y"], ["z", "w"]] and header["rows"] == ["start", "L0"]
     given = {"probability": probability, "rank": rank, "kl": kl}[colour]
     np.testing.assert_allclose(found["values"][0], given, rtol=1e-6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from itertools import combinations
 from pathlib import Path
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import viz.view
-from viz.palette import DARK, HEADS, LIGHT, SHADE_EXPONENT, shade, standalone_css
+from viz.palette import DARK, GROUND, HEADS, LIGHT, ON_ANY_PAGE, SHADE_EXPONENT, sequential, shade, standalone_css
 
 # Machado, Oliveira and Fernandes 2009, severity 1.0, on linear RGB.
 EYES = {
@@ -77,6 +78,26 @@ def test_more_attention_is_never_drawn_lighter():
 def test_python_and_javascript_shade_alike():
     script = (Path(viz.view.__file__).parent / "view.js").read_text("utf-8")
     assert re.search(r"SHADE_EXPONENT = ([\d.]+)", script)[1] == str(SHADE_EXPONENT)
+    assert json.loads(re.search(r"GROUND = (\[.*?\]);", script)[1]) == list(GROUND)
+
+
+def over(paper: str, colour: str) -> np.ndarray:
+    """What a see-through colour, "rgba(…)", looks like on a page."""
+    *rgb, opacity = (float(one) for one in re.findall(r"[\d.]+", colour))
+    under = np.array([int(paper[i : i + 2], 16) for i in (1, 3, 5)])
+    return under + (rgb - under) * opacity
+
+
+@pytest.mark.parametrize(("theme", "darker"), [(LIGHT, True), (DARK, False)], ids=["light", "dark"])
+def test_more_is_darker_on_a_light_page_and_brighter_on_a_dark_one_and_nothing_is_not_a_blank(theme, darker):
+    for accent in (theme["accent"], ON_ANY_PAGE):
+        seen = [over(theme["paper"], colour) for _, colour in sequential(accent)]
+        steps = np.diff([oklab(linear("#" + "".join(f"{round(v):02x}" for v in rgb)))[0] for rgb in seen])
+        assert (steps < 0 if darker else steps > 0).all()
+        np.testing.assert_allclose(seen[-1], [int(accent[i : i + 2], 16) for i in (1, 3, 5)], atol=1)
+        grey = over(theme["paper"], "rgba({},{},{},{})".format(*GROUND))
+        np.testing.assert_allclose(seen[0], grey, atol=1)
+        assert np.abs(seen[0] - over(theme["paper"], "rgba(0,0,0,0)")).max() > 5, "0 % can be told from what is masked"
 
 
 def test_the_standalone_page_has_both_themes():

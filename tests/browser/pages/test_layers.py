@@ -14,6 +14,7 @@ from analysis import head_statistics, logit_lens, pair, tuned_lens
 from tests.browser.pages.test_type import box, no_error
 from tests.models.networks import network, tokenizer
 from viz import percent
+from viz.palette import LIGHT
 from viz.tokens import label
 from viz.views.grid_view import grid_view
 
@@ -179,7 +180,7 @@ def test_a_grid_draws_blank_cells_blank_and_text_as_text(draw):
     assert page.evaluate(at)[3] == 0, "what is masked is not drawn"
     page.keyboard.press("Enter")
     page.keyboard.press("ArrowRight")
-    assert page.evaluate(at) == [254, 232, 56, 255] != first  # the upper end of cividis
+    assert page.evaluate(at) == [*(int(LIGHT["accent"][i : i + 2], 16) for i in (1, 3, 5)), 255] != first
     page.keyboard.press("Enter")
     assert page.evaluate("told") == [{"name": "chosen", "value": [0, 2]}], "and cannot be pressed"
     assert page.title() != "caught" and page.locator("img").count() == 0

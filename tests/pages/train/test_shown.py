@@ -20,7 +20,6 @@ def test_the_future_of_a_trained_head_is_blank_and_its_past_is_as_it_is():
     sent = np.frombuffer(data[start : start + 4 * weights.size], dtype=place["dtype"]).reshape(5, 5)
     assert np.isnan(sent[np.triu_indices(5, 1)]).all()
     np.testing.assert_array_equal(sent[np.tril_indices(5)], weights[np.tril_indices(5)])
-    assert header["accent"], "the colours of the thumbnails beside it"
 
 
 def test_an_example_of_letters_that_come_again_shows_them_below_one_another():

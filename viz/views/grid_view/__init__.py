@@ -33,20 +33,18 @@ def grid_view(
     cell: tuple[int, int] = (8, 34),
     height: int = 0,
     numbered: bool = False,
-    accent: bool = False,
     label: str = "",
 ) -> View:
     """Cells `values` [row, column], or [frame, row, column] to be played, paused and scrubbed through; NaN is left blank.
 
     rows, columns: what stands beside and above the cells; row_names, column_names: what they are called in words (the same
     otherwise); row_notes: a few words behind each row; frames: what each frame is called. down, across: what the two axes are.
-    unit: "%" for shares of one, said in per cent; else said behind the number. The colours (cividis) run over `scale`, or from
-    the smallest to the largest value; shades, of the shape of `values` and in 0..1, takes the place of the value in this, with
-    `ends` as what the legend says of 0 and 1.
+    unit: "%" for shares of one, said in per cent; else said behind the number. The colours run over `scale`, or from the smallest
+    to the largest value, from near the page's ground to its accent; shades, of the shape of `values` and in 0..1, takes the place
+    of the value in this, with `ends` as what the legend says of 0 and 1.
     texts[row][column]: words in the cell; notes[row][column]: words that are said of it beside its number.
     cell: the least and the most CSS pixels that a column takes; where there is no room for the least, the grid scrolls. height:
-    of a row, 0 for square cells. numbered: two digits in each cell that has room for them. accent: the colours go from the
-    page's ground to its accent instead, as attention does in thumbnails. Numbers are on hover, on the keyboard
+    of a row, 0 for square cells. numbered: two digits in each cell that has room for them. Numbers are on hover, on the keyboard
     and in a table. A press or Enter tells `chosen`: `[row, column]`. Raises ValueError where the shapes do not agree.
     """
     values = np.asarray(values, dtype=np.float64)
@@ -94,7 +92,6 @@ def grid_view(
         "cell": list(cell),
         "height": height,
         "numbered": numbered,
-        "accent": accent,
     }
     exact = np.float32 if values.size <= EXACT else np.float16
     return View(

@@ -1,15 +1,6 @@
 // Numbers as coloured cells on one canvas, in one frame or in several that play. Where the pointer or the keyboard is, and what is
 // chosen, are ordinary elements above it; a screen reader is given the cell that the keyboard is on, and a table of all.
 
-// Even in lightness and the same to red-green colour-blind eyes: cividis (Nuñez, Anderton and Renslow 2018), at ten steps.
-const STOPS = "00224e 123570 3b496c 575d6d 707173 8a8678 a59c74 c3b369 e1cc55 fee838".split(" ").map((hex) =>
-  [0, 2, 4].map((at) => parseInt(hex.slice(at, at + 2), 16)),
-);
-const COLOURS = Array.from({ length: 256 }, (_, i) => {
-  const at = (i / 255) * (STOPS.length - 1);
-  const low = Math.min(STOPS.length - 2, Math.floor(at));
-  return STOPS[low].map((v, c) => Math.round(v + (STOPS[low + 1][c] - v) * (at - low)));
-});
 const FONT = "12px 'Source Sans 3', 'Source Sans', system-ui, sans-serif";
 const LONGEST = 120; // pixels of a label
 const LINE = 14; // pixels between two labels at the least
@@ -289,10 +280,11 @@ function pencil(canvas) {
   return pen;
 }
 
-// From the page's own ground to the accent, as in the small pictures of heads beside it: dark is much on a light page.
-function accents(root) {
+// From a trace of grey, which tells 0 from a blank, to the accent: dark is much on a light page, and bright on a dark one.
+function scaleOf(root) {
   const { accent, paper } = colours(root);
-  return Array.from({ length: 256 }, (_, i) => paper.map((v, c) => Math.round(v + (accent[c] - v) * shade(i / 255))));
+  const zero = paper.map((v, c) => v + (GROUND[c] - v) * GROUND[3]);
+  return Array.from({ length: 256 }, (_, i) => zero.map((v, c) => Math.round(v + (accent[c] - v) * shade(i / 255))));
 }
 
 function draw(state) {
@@ -301,7 +293,7 @@ function draw(state) {
   const { values, shades } = header.arrays;
   const { ink, paper } = colours(root);
   const soft = `rgb(${paper.map((v, i) => v + (ink[i] - v) * 0.75)})`;
-  const scale = header.accent ? accents(root) : COLOURS;
+  const scale = scaleOf(root);
   const pen = pencil(canvas);
   const [w, h] = [size.width - size.gap, size.height - size.gap];
   for (let row = 0; row < rows; row++) {
@@ -365,7 +357,7 @@ function explain({ legend, header, root }) {
   if (header.down) parts.push(element("span", "", "down: " + header.down));
   if (header.across) parts.push(element("span", "", "across: " + header.across));
   const strip = element("i");
-  strip.style.background = `linear-gradient(to right, ${(header.accent ? accents(root).filter((_, i) => i % 17 === 0) : STOPS).map((rgb) => `rgb(${rgb})`).join()})`;
+  strip.style.background = `linear-gradient(to right, ${scaleOf(root).filter((_, i) => i % 17 === 0).map((rgb) => `rgb(${rgb})`).join()})`;
   const [low, high] = header.ends.map((end) => (typeof end === "number" ? number(end, header.unit) : end));
   const scale = element("span");
   scale.append(low, strip, high);
