@@ -15,7 +15,7 @@ from ui.choices import boxes, gallery, picker
 from ui.memory import cached, jobs, loaded
 from ui.serving.sending import wait_until_sent
 from ui.show import complaint, picture
-from ui.text import plain
+from ui.text import called, plain
 from ui.words import words
 
 if TYPE_CHECKING:
@@ -75,8 +75,9 @@ def live(folder: Path, draw: Callable[[LanguageModel, Trace], None], reads: bool
                 st.error(plain(complaint("This text", error, "read")), icon=":material/report:")
                 return
         if trace.cut and reads:
+            who = name.capitalize() if name in models.names() else plain(called(name))
             st.info(
-                f"{name.capitalize() if name in models.names() else plain(name)} reads at most {len(trace.tokens):,} tokens at a "
+                f"{who} reads at most {len(trace.tokens):,} tokens at a "
                 f"time, so the first {trace.cut:,} of {len(text):,} characters are left out here.",
                 icon=":material/content_cut:",
             )
@@ -86,7 +87,7 @@ def live(folder: Path, draw: Callable[[LanguageModel, Trace], None], reads: bool
         with complaints:
             state.show_complaints()  # of what is chosen on this page
         if not st.session_state.pop("typing", False):  # what is typed Streamlit puts there by itself
-            document.keep_address(**boxes.in_address())
+            document.keep_address(**boxes.in_address(), **picker.in_address())
         wait_until_sent()
 
     heading(folder)

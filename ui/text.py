@@ -1,10 +1,24 @@
-"""Text of a visitor's, as it may stand inside Markdown."""
+"""Text of a visitor's, as it may stand inside Markdown, and what people call a model."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
+
+KEY = re.compile(r" \([0-9a-f]{8}\)$")  # at the end of the name of a model that was trained here: see `ui.trainings`
 
 
 def plain(text: str) -> str:
     """Escaped so that Markdown, LaTeX and Streamlit's own marks show it as it is, on one line."""
     return re.sub(r"([\\`*_{}\[\]()#+\-.!|~$<>:&])", r"\\\1", re.sub(r"\s+", " ", text))
+
+
+def called(name: str) -> str:
+    """What people call a model: its name; of a folder the last part, for where it stands on a disk is nobody's business; of one
+    that was trained here its task and steps, without the key."""
+    return Path(name).name if Path(name).is_absolute() else KEY.sub("", name)
+
+
+def loadable(name: str) -> str:
+    """What `models.load` takes for a model: its name; for one that was trained here the folder that it is taken away as."""
+    return f"./{called(name)}" if KEY.search(name) else name

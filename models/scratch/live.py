@@ -145,8 +145,13 @@ class Training:
     @property
     def probe(self) -> tuple[str, str]:
         """What is given in the example that the snapshots' attention is of, and the answer."""
+        return tuple(part.decode("utf-8", "replace") for part in self.example)
+
+    @property
+    def example(self) -> tuple[bytes, bytes]:
+        """The same as bytes, each of them a token."""
         codes, known = self._probe[0][0], self._probe[1][0]
-        return tuple(bytes(codes[which].tolist()).decode("utf-8", "replace") for which in (~known, known))
+        return bytes(codes[~known].tolist()), bytes(codes[known].tolist())
 
     @property
     def read(self) -> list[int]:

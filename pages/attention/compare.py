@@ -16,7 +16,7 @@ from ui.choices import boxes, pick, picker, scope
 from ui.look import Look, Picture
 from ui.memory import loaded
 from ui.picture.numbers import Numbers
-from ui.text import plain
+from ui.text import called, plain
 from ui.words import say
 from viz import percent
 from viz.tokens import label
@@ -79,7 +79,7 @@ def picture(look: Look, way: str) -> Picture | None:
         arrays = {"a": both().a.weights, "b": both().b.weights, "difference": both().difference}
         return {name: Numbers(array, ("from", "to"), tokens) for name, array in arrays.items()}
 
-    names = called(look, other, way)
+    names = called_both(look, other, way)
     options = {"heads": heads, "same_text": same_text, "causal": [causal(look), causal(other)], "names": names}
     options["title"] = {"text": look.name, "head": "", "layer": "Mean of the heads", "model": ""}[way]
     return Picture(recipes.compared, (look, other), options, "heatmap", numbers, words=f"{names[0]} and {names[1]}")
@@ -153,7 +153,7 @@ def causal(look: Look) -> bool:
     return look.kind == "decoder" or (look.kind == "self" and look.model.info.kind == "decoder")
 
 
-def called(look: Look, other: Look, way: str) -> tuple[str, str]:
+def called_both(look: Look, other: Look, way: str) -> tuple[str, str]:
     """What the two are called in the picture: no more than what tells them apart, where that is short."""
     if way == "text":
         return "your text", "the other"
@@ -161,7 +161,7 @@ def called(look: Look, other: Look, way: str) -> tuple[str, str]:
         return look.name.rsplit(" ", 1)[0], other.name.rsplit(" ", 1)[0]
     if way == "head":
         return look.name, other.name
-    return tuple(f"{Path(one.model.info.name).name} {one.name}" for one in (look, other))
+    return tuple(f"{called(one.model.info.name)} {one.name}" for one in (look, other))
 
 
 def numbered(place, key: str, title: str, count: int, default: int) -> int:
@@ -185,10 +185,12 @@ def numbered(place, key: str, title: str, count: int, default: int) -> int:
 
 def ask_for_model(mine: str) -> str:
     """The name of a model that is here, other than the one in use; "" while there is none, and says why."""
+    options = [name for name in picker.choices() if name != mine]
     asked = st.selectbox(
         "The other model",
-        [name for name in picker.choices() if name != mine],
+        options,
         index=None,
+        format_func=lambda name: picker.label(name, options),
         key="other-model",
         bind="query-params",
         accept_new_options=True,
@@ -203,7 +205,7 @@ def ask_for_model(mine: str) -> str:
         )
         return ""
     if complaint := picker.refusal(name):
-        st.warning(plain(f"The model “{name}” could not be opened. {complaint}"), icon=":material/deployed_code_alert:")
+        st.warning(plain(f"The model “{called(name)}” could not be opened. {complaint}"), icon=":material/deployed_code_alert:")
         return ""
     if name in loaded.shelf:
         leave()
@@ -223,7 +225,7 @@ def load(mine: str, name: str) -> None:
         leave()
         st.session_state["other-trouble"] = job.error or ""
     if trouble := st.session_state.get("other-trouble"):
-        st.warning(plain(f"The model “{name}” could not be opened. {trouble}"), icon=":material/deployed_code_alert:")
+        st.warning(plain(f"The model “{called(name)}” could not be opened. {trouble}"), icon=":material/deployed_code_alert:")
         st.button("Try again", on_click=ask_again, key="other-again")
         return
     if st.session_state.get("other-had") == (mine, name):  # it was here and had to leave: the two may not fit together

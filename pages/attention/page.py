@@ -14,7 +14,7 @@ from ui.choices import parts, pick, picker, scope
 from ui.look import look
 from ui.picture.take_away import take_away
 from ui.show import picture, show_picture
-from ui.text import plain
+from ui.text import loadable, plain
 from ui.words import say
 from viz import percent
 from viz.tokens import label
@@ -60,7 +60,7 @@ def in_words(model, trace, kind: str, view: str, layer: int, head: int, seen: Sc
     how = "read cross" if kind == "cross" else "read both ways" if pick.both_ways(model.info) else "read"
     whole, name = (
         seen.apply(attention[layer][head]).sum(-1).min(initial=1.0) > 0.999,
-        model.info.name.replace("`", "’"),
+        loadable(model.info.name).replace("`", "’"),
     )
     say(
         HERE, how, layer=layer, head=head, kind=kind, name=name, formula=attention.formula(layer),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 
 import numpy as np
@@ -34,13 +35,20 @@ def before(here: Path, plan) -> None:
     st.code(example(task.name, given, answer), language=None)
 
 
-def example(task: str, given: str, answer: str) -> str:
-    """An example as one sees what is to be learned: given and answer, or letters that come again below one another."""
+def example(task: str, given: str, answer: str, said: bytes = b"") -> str:
+    """An example as one sees what is to be learned, each token below the one that it goes with: given and answer, or letters that
+    come again; and below the answer what a model says in its place."""
+    given, answer, said = (columns(part) for part in (given.encode("latin-1"), answer.encode("latin-1"), said))
     if task != "repeat":
-        return f"given   {_seen(given)}\nanswer  {_seen(answer)}"
-    whole, period = given + answer, len(given) - 1  # the second round has begun with the last letter that is given
-    rounds = [_seen(whole[at : at + period]) for at in range(0, len(whole), period)]
-    return "\n".join(["first    " + rounds[0], *("again    " + one for one in rounds[1:])])
+        goes_on = [" "] * len(given) if task == "text" else []  # there the answer follows in the same line
+        rows = [("given", given), ("answer", goes_on + answer), ("it says", goes_on + said)]
+    else:
+        whole, period = given + answer, len(given) - 1  # the second round has begun with the last letter that is given
+        says = [" "] * len(given) + said
+        rows = [("first", whole[:period])]
+        for at in range(period, len(whole), period):
+            rows += [("again", whole[at : at + period]), ("it says", says[at : at + period])]
+    return "\n".join(f"{name:9}{''.join(row)}".rstrip() for name, row in rows if said or name != "it says")
 
 
 def picture(here: Path, training) -> None:
@@ -55,8 +63,8 @@ def picture(here: Path, training) -> None:
     examples = f"{PROBES} fresh examples" if training.task.fresh else f"{PROBES} stretches of the text that it learns"
     say(here, "at", examples=examples, **told(snapshot, best))
     say(here, "induction" if best["induction"] else "no induction", **told(snapshot, best))
-    given, answer = training.probe
-    st.code(f"given      {given}\nanswer     {answer}\nit says    {_shown(snapshot.said)}", language=None)
+    given, answer = (part.decode("latin-1") for part in training.example)
+    st.code(example(training.task.name, given, answer, snapshot.said), language=None)
     heads(here, training, snapshot)
 
 
@@ -174,10 +182,11 @@ def signs(read: list[int]) -> list[str]:
     return ["start" if one > 255 else chr(one) if 32 < one < 127 else "␣" if one == 32 else f"{one:02X}" for one in read]
 
 
-def _seen(text: str) -> str:
-    return _shown(text.encode("latin-1"))
-
-
-def _shown(said: bytes) -> str:
-    """Bytes as text on one line; what is no character becomes �."""
-    return "".join(one if one.isprintable() else "�" for one in said.decode("utf-8", "replace"))
+def columns(text: bytes) -> list[str]:
+    """What is shown for each byte, a column wide: a character stands at its first, and � is a byte that is none."""
+    found = []
+    for one in text.decode("utf-8", "surrogateescape"):
+        size = 1 if "\udc80" <= one <= "\udcff" else len(one.encode())
+        wide = unicodedata.east_asian_width(one) in "WF" and size > 1
+        found += [one if one.isprintable() else "�", *[" "] * (size - 1 - wide), *[""] * wide]
+    return found

@@ -9,7 +9,6 @@ from pathlib import Path
 import streamlit as st
 
 from models.errors import ModelError
-from pages.train import shown
 from ui.choices import boxes, picker
 from ui.memory import trainings
 from ui.text import plain
@@ -22,33 +21,32 @@ def place(here: Path, name: str, training) -> None:
 
     def open_it() -> None:
         try:
-            folder = str(trainings.written(name, training))
+            made = trainings.written(name, training)
         except ModelError as error:
             st.toast(plain(str(error)), icon=":material/report:")
             return
-        picker.choose(folder)
-        if best := shown.place(training.snapshots[-1].induction):  # it opens through its induction head
-            st.session_state["linked"] |= {"layer": f"L{best[0]}", "head": f"H{best[1]}"}
-        if boxes.offer(training.probe[0] + training.probe[1][:-1], folder):
+        picker.choose(made.name)
+        if boxes.offer(made.examples[0], made.name):
             st.toast("The model now reads its own example, in the box above, on all pages.", icon=":material/check:")
         else:
             st.toast("The model now reads your text, on all pages.", icon=":material/check:")
 
+    file = f"{training.task.name}-{training.learned}-steps"
     with st.container(horizontal=True, gap="small"):
         if st.button("Open on all pages", icon=":material/open_in_browser:", on_click=open_it, key="train-open", type="primary"):
             st.rerun()
         st.download_button(
-            "Weights (safetensors)", lambda: (trainings.written(name, training) / "model.safetensors").read_bytes(),
-            f"{training.task.name}.safetensors", "application/octet-stream", key="train-weights", on_click="ignore",
+            "Weights (safetensors)", lambda: (trainings.written(name, training).folder / "model.safetensors").read_bytes(),
+            f"{file}.safetensors", "application/octet-stream", key="train-weights", on_click="ignore",
             icon=":material/download:",
         )  # fmt: skip
         st.download_button(
-            "Folder (zip)", lambda: zipped(trainings.written(name, training)), f"{training.task.name}.zip", "application/zip",
+            "Folder (zip)", lambda: zipped(trainings.written(name, training).folder), f"{file}.zip", "application/zip",
             key="train-folder", on_click="ignore", icon=":material/folder_zip:",
         )  # fmt: skip
         if (logs := trainings.logs(name)).is_dir():
             st.download_button(
-                "TensorBoard log (zip)", lambda: zipped(logs), f"{training.task.name}-log.zip", "application/zip",
+                "TensorBoard log (zip)", lambda: zipped(logs), f"{file}-log.zip", "application/zip",
                 key="train-log-zip", on_click="ignore", icon=":material/monitoring:",
             )  # fmt: skip
     if logs.is_dir():

@@ -10,6 +10,7 @@ from pathlib import Path
 from analysis import paragraph
 from ui import state
 from ui.choices import boxes, pick, scope
+from ui.text import loadable
 from ui.words import words
 from viz import Part, model_view, percent, reading_view
 
@@ -33,7 +34,7 @@ def where_it_looks(folder: Path, model, trace, chosen: int) -> Part:
         second=start or None,
         link="" if trace.target or not seen.whole else "text",
     )
-    facts = {"layer": layer, "head": head, "kind": kind, "name": model.info.name.replace("*", r"\*")}
+    facts = {"layer": layer, "head": head, "kind": kind, "name": loadable(model.info.name).replace("*", r"\*")}
     facts["formula"] = attention.formula(layer).replace("*", r"\*")
     facts["total"] = "100 %" if whole else "less than 100 %: the rest goes to what is not shown"
     facts["call"] = "trace(text, target)" if trace.target else "trace(text)"
@@ -45,9 +46,10 @@ def all_heads(folder: Path, model, trace) -> Part:
     """Every head as a thumbnail; a beginner reads in words what the one that is shown looks for."""
     kind, (layer, head) = pick.kind(model.info), pick.chosen_head(model)
     if state.level() == "beginner":
-        score = pick.favourite(model.info.name, kind).score
-        section = ("heads cross" if kind == "cross" else "heads") + ("" if score > CLEAR else " unclear")
-        return Part("heads", None, words(folder, section, share=percent(max(0.0, score))))
+        first = pick.favourite(model.info.name, kind)
+        section = {"previous": "heads", "induction": "heads induction", "lookup": "heads cross"}[first.does]
+        section += "" if first.score > CLEAR else " unclear"
+        return Part("heads", None, words(folder, section, share=percent(max(0.0, first.score))))
     attention = trace.attention[kind]
     seen = scope.of(attention)
     maps = (seen[one] for one in range(attention.layers))

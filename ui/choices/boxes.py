@@ -185,7 +185,7 @@ def follow(before: ModelInfo, after: ModelInfo) -> None:
         text = st.query_params.get("text", state.DEFAULT_TEXT)
     offered, its = st.session_state.get("offered", ("", ""))
     others = text and text == offered and after.name != its
-    if others or (text in FIRST and {before.name, after.name} & EXAMPLES.keys()):
+    if others or (text in FIRST and ({before.name, after.name} & EXAMPLES.keys() or trainings.examples(after.name))):
         st.session_state["text-next"] = examples(after)[0]
         if before.kind != after.kind:
             st.session_state["target-next"] = answer(after, examples(after)[0])

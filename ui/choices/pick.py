@@ -8,25 +8,29 @@ from functools import lru_cache
 import streamlit as st
 
 from ui import shell, state
-from ui.memory import loaded
+from ui.memory import loaded, trainings
 
 KINDS = ("Cross", "Encoder", "Decoder")  # of an encoder-decoder; a newcomer meets the first
 
 
 @dataclass(frozen=True)
 class Favourite:
-    """The head that a newcomer should meet first, and what it does: its mean weight on the token before, or in cross-attention
-    how sharply it looks up what is being said (`analysis.heads.lookup`)."""
+    """The head that a newcomer should meet first, and how much of what it does it does: "previous", its mean weight on the token
+    before; "induction", that on what followed earlier copies; "lookup" of cross-attention, how sharply it looks up what is being
+    said (`analysis.heads.lookup`)."""
 
     layer: int
     head: int
     score: float
+    does: str = "previous"
 
 
 @lru_cache(maxsize=64)
 def favourite(name: str, kind: str = "self") -> Favourite:
-    """The head of a model that looks most at the token before; in cross-attention, the one that looks up each word most sharply
-    while a few sentences are said again."""
+    """The head of a model that looks most at the token before; of a model that was trained here its induction head, where there
+    is one; in cross-attention, the head that looks up each word most sharply while a few sentences are said again."""
+    if (trained := trainings.found(name)) and trained.induction:
+        return Favourite(*trained.induction, "induction")
     if kind == "cross":
         import numpy as np
 
@@ -34,7 +38,7 @@ def favourite(name: str, kind: str = "self") -> Favourite:
 
         scores = np.mean([lookup(loaded.read(name, text, text)) for text in SENTENCES], axis=0)
         layer, head = np.unravel_index(scores.argmax(), scores.shape)
-        return Favourite(int(layer), int(head), float(scores.max()))
+        return Favourite(int(layer), int(head), float(scores.max()), "lookup")
     scores = loaded.head_scores(name, kind)
     best = scores.loc[scores["previous"].idxmax()]
     return Favourite(int(best["layer"]), int(best["head"]), float(best["previous"]))

@@ -20,9 +20,9 @@ from models.huggingface.names import is_folder_name
 from models.progress import Progress
 from ui import state
 from ui.choices import boxes
-from ui.memory import allowed, cached, loaded
+from ui.memory import allowed, cached, loaded, trainings
 from ui.memory.shelf import Job
-from ui.text import plain
+from ui.text import called, plain
 
 HUB_ADDRESS = re.compile(r"^https?://huggingface\.co/(?=[^/\s]+)|(?<=\w)/(tree|blob)/main/?$|(?<=\w)/$")
 POLL = 0.5  # seconds between two looks at a loading
@@ -56,9 +56,11 @@ def side_bar() -> None:
     if "choose" in st.session_state:
         st.session_state["model"] = st.session_state.pop("choose")
     st.session_state["listed"] = cached.known()
+    options = choices()
     asked = st.selectbox(
         "Model",
-        choices(),
+        options,
+        format_func=lambda name: label(name, options),
         key="model",
         bind="query-params",
         accept_new_options=True,
@@ -82,9 +84,23 @@ def tidied(name: str) -> str:
 
 
 def choices() -> list[str]:
-    """What ships, what this visitor asked for, and what is in the cache of the Hub."""
+    """What ships, what this visitor asked for or trained, and what is in the cache of the Hub."""
     mine = [name for name in (st.session_state.get("model"), *st.session_state.get("recent", ())) if name]
+    mine += trainings.names(st.query_params.get("trained", ""))
     return list(dict.fromkeys([*models.names(), *mine, *st.session_state["listed"]]))
+
+
+def label(name: str, options: list[str]) -> str:
+    """What a picker shows of a name, and an address says: of a model that was trained here only what it is called, unless
+    another one in the list is called the same."""
+    if not trainings.found(name) or sum(called(one) == called(name) for one in options) > 1:
+        return name
+    return called(name)
+
+
+def in_address() -> dict[str, str | None]:
+    """What an address says beside the names of the models that are chosen."""
+    return {"trained": trainings.keys(st.session_state.get("model"), st.session_state.get("other-model"))}
 
 
 def settle(asked: str) -> Job | None:
@@ -100,10 +116,10 @@ def settle(asked: str) -> Job | None:
         st.session_state["job"] = None
         loaded.shelf.leave(job, st.session_state["visitor"])
         if job.name == asked and job.error:
-            go_back(f"The model “{asked}” could not be opened. {job.error}")
+            go_back(f"The model “{called(asked)}” could not be opened. {job.error}")
         job = None
     if not asked or (complaint := refusal(asked)):
-        go_back(f"The model “{asked}” could not be opened. {complaint}" if asked else "")
+        go_back(f"The model “{called(asked)}” could not be opened. {complaint}" if asked else "")
     if asked == first or asked in loaded.shelf:
         take(asked)
     elif not job:
@@ -114,7 +130,9 @@ def settle(asked: str) -> Job | None:
 def refusal(name: str) -> str:
     """Why a visitor may not open that model; "" when they may."""
     try:
-        if is_folder_name(name):
+        if trainings.NAMED.fullmatch(name):
+            trainings.check(name)
+        elif is_folder_name(name):
             allowed.check_folder(name)
         elif name not in models.names():
             allowed.check_hub(name)
@@ -177,7 +195,7 @@ def wait() -> None:
     if st.button("Cancel", key="cancel-loading", icon=":material/close:", width="stretch"):
         st.session_state["job"] = None
         loaded.shelf.leave(job, st.session_state["visitor"])
-        go_back(f"Loading “{job.name}” was cancelled. You continue with “{in_use()}”.")
+        go_back(f"Loading “{called(job.name)}” was cancelled. You continue with “{called(in_use())}”.")
     st.caption(f"Until then, you continue with “{plain(shortened(in_use()))}”.")
 
 
@@ -219,9 +237,12 @@ def origin(info) -> str:
     """Where a model is from. Of a folder nothing is told but that it is one: its path is what the visitor typed."""
     if info.name in models.names():
         return "It ships with Headlight."
+    if trainings.found(info.name):
+        return "It was trained on page Train."
     return "It comes from a folder." if is_folder_name(info.name) else f"It comes from the {plain(info.source)}."
 
 
 def shortened(name: str) -> str:
     """A name as the side bar has room for it: a long path keeps its end."""
+    name = name if is_folder_name(name) else called(name)
     return name if len(name) <= SHOWN else "…" + name[1 - SHOWN :]

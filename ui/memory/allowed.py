@@ -9,7 +9,7 @@ import streamlit as st
 
 from models.errors import ModelError
 from models.huggingface.hub import downloads
-from ui.memory import cached, trainings
+from ui.memory import cached
 
 HERE_ONLY = ("localhost", "127.0.0.1", "::1")  # addresses that only this machine reaches
 PROXIES = ("Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip")  # headers they add
@@ -52,7 +52,7 @@ def inside(folder: str, allowed: tuple[Path, ...]) -> bool:
 
 def check_folder(folder: str) -> None:
     """Errors: ModelError when visitors may not open that folder, the same whether or not it exists."""
-    if not inside(folder, (*folders(), trainings.root())):
+    if not inside(folder, folders()):
         raise ModelError(
             "Folders in that place cannot be opened here. Choose one of the models listed, or ask whoever runs this server."
         )

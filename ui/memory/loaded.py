@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 import models
 from models.errors import Cancelled, ModelError
 from models.progress import Progress, Report
+from ui.memory import trainings
 from ui.memory.shelf import Shelf
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def _load(name: str, report: Report) -> LanguageModel:
 
     All on the thread of the loading: those for forward passes stay free for who types meanwhile.
     """
-    model = models.load(name, report=report)
+    model = _trained(name) or models.load(name, report=report)
     try:
         report(Progress("prepare"))
         _one_thread()
@@ -65,6 +66,15 @@ def _load(name: str, report: Report) -> LanguageModel:
         logging.getLogger(__name__).exception("%s cannot read", name)
         raise ModelError(f"“{name}” was loaded, but it could not read a first text. Choose another model.") from error
     return model
+
+
+def _trained(name: str) -> LanguageModel | None:
+    """A model that was trained here; None where it is not one of those."""
+    if not (found := trainings.found(name)):
+        return None
+    from models.scratch.folder import from_folder
+
+    return from_folder(found.folder, name)
 
 
 def read_at_most(info: ModelInfo, trace: Trace) -> int:

@@ -7,11 +7,13 @@ import errno
 import itertools
 import logging
 import os
+import re
 import shutil
 import tempfile
 import threading
 import uuid
 from collections import OrderedDict
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,15 +21,32 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from models.errors import ModelError
+from ui.text import KEY
 
 if TYPE_CHECKING:
     from models.scratch.live import Training
 
 EXAMPLES = 5  # that a trained model offers
+NAMED = re.compile(rf"[a-z]+, \d+ steps?({KEY.pattern})?")  # what a trained model is called, with its key or without
 KEPT = 16  # trainings; of those that have ended the oldest leaves first, then of those that are paused, and none that runs
 
+
+@dataclass(frozen=True)
+class Trained:
+    """A model that was trained here. name: "repeat, 400 steps (3f2a1c9b)", on this server its own, because of the key; key: who
+    has it in a link may open the model; folder: where its files lie; whose: its visitor's `browser()`; examples: texts that it
+    is good at, its own first; induction: layer, head and score of its induction head, None where its task has none."""
+
+    name: str
+    key: str
+    folder: Path
+    whose: str
+    examples: tuple[str, ...]
+    induction: tuple[int, int, float] | None
+
+
 _lock = threading.Lock()
-_examples: dict[str, list[str]] = {}  # by the folder of a trained model
+_trained: dict[str, Trained] = {}  # by name
 _kept: OrderedDict[str, tuple[str, Training]] = OrderedDict()  # by name: whose it is, and the training
 
 
@@ -60,7 +79,7 @@ def unmasked(cookie: str) -> str:
 
 
 def new_name() -> str:
-    return uuid.uuid4().hex[:6]
+    return uuid.uuid4().hex[:8]
 
 
 class Full(ValueError):
@@ -109,19 +128,47 @@ def running() -> int:
     return sum(training.state == "running" for _, training in list(_kept.values()))
 
 
-def written(name: str, training: Training) -> Path:
-    """The folder that holds the model as it is now. Errors: ModelError when it cannot be written."""
-    folder = root() / f"{training.task.name}-{training.learned}-{name}"
+def written(name: str, training: Training) -> Trained:
+    """The model as it is now, in a folder. Errors: ModelError when it cannot be written."""
+    steps = training.learned
+    title = f"{training.task.name}, {steps} step{'s'[: steps != 1]}"
+    folder = root() / f"{name}-{steps}" / title
     if not (folder / "tokenizer.json").is_file():  # written last
         try:
             training.write(folder)
         except Exception as error:  # of the system, or of safetensors and tokenizers in their own kinds
-            shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(folder.parent, ignore_errors=True)
             why = "The disk of the server is full" if full(error) else "The server’s log says why"
-            logging.getLogger(__name__).exception("%s could not be written", folder.name)
+            logging.getLogger(__name__).exception("%s could not be written", title)
             raise ModelError(f"The model could not be written to a folder. {why}; the training is not harmed.") from error
-    _examples[str(folder)] = own_examples(training)
-    return folder
+    whose, _ = _kept.get(name) or (browser(), None)
+    made = Trained(f"{title} ({name})", name, folder, whose, own_examples(training), induction(training))
+    return _trained.setdefault(made.name, made)
+
+
+def found(name: str) -> Trained | None:
+    """The model of that name, if it was trained here."""
+    return _trained.get(name)
+
+
+def names(keys: str) -> list[str]:
+    """The trained models of this browser, and those whose keys a link has, with commas between."""
+    asked, me = keys.split(","), browser()
+    return [one.name for one in list(_trained.values()) if one.key in asked or (me and one.whose == me)]
+
+
+def keys(*names: str | None) -> str | None:
+    """What a link says beside the names of models, so that it opens those of them that were trained here; None for none."""
+    return ",".join(dict.fromkeys(_trained[name].key for name in names if name in _trained)) or None
+
+
+def check(name: str) -> None:
+    """Errors: ModelError when a trained model is not here."""
+    if not found(name):
+        raise ModelError(
+            "It was trained on page Train, and such a model stays for as long as its server runs. Train it again, or open the "
+            "folder that was taken away there."
+        )
 
 
 def full(error: Exception) -> bool:
@@ -129,19 +176,30 @@ def full(error: Exception) -> bool:
     return getattr(error, "errno", None) == errno.ENOSPC or os.strerror(errno.ENOSPC).lower() in str(error).lower()
 
 
-def own_examples(training: Training) -> list[str]:
+def own_examples(training: Training) -> tuple[str, ...]:
     """Texts that a trained model is good at: its probe and others of its task, each without the last character."""
     import numpy as np
 
     generator = np.random.default_rng(training.budget.seed)
-    more = ["".join(training.task.example(generator)) for _ in range(EXAMPLES - 1)]
-    read = [one.encode("latin-1").decode("utf-8", "replace") for one in more]  # a character of a task is a byte
-    return list(dict.fromkeys(one[:-1] for one in ["".join(training.probe), *read]))
+    more = ["".join(training.task.example(generator)).encode("latin-1") for _ in range(EXAMPLES - 1)]
+    read = [one[:-1].decode("utf-8", "ignore") for one in (b"".join(training.example), *more)]  # a character of a task is a byte
+    return tuple(dict.fromkeys(read))
+
+
+def induction(training: Training) -> tuple[int, int, float] | None:
+    """Layer, head and score of the head that looks most at what followed earlier copies, in the newest snapshot."""
+    import numpy as np
+
+    scores = training.snapshots[-1].induction
+    if not np.isfinite(scores).all():
+        return None
+    layer, head = np.unravel_index(scores.argmax(), scores.shape)
+    return int(layer), int(head), float(scores.max())
 
 
 def examples(name: str) -> list[str]:
     """The examples of a model that was trained here, by its name; none of another."""
-    return _examples.get(name, [])
+    return list(_trained[name].examples) if name in _trained else []
 
 
 def logs(name: str) -> Path:

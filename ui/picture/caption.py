@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ui.text import called
 from viz.tokens import label, row_names
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def caption(made: Picture) -> Caption:
     options = {**made.options, **made.looks[0].seen.options}
     chosen = [in_words(name, value, made.looks[0]) for name, value in options.items() if name not in SAID]
     names = [f"{called(one.name)} ({one.kind}, {size(one)})" for one in dict.fromkeys(look.model.info for look in made.looks)]
-    parts = ["headlight", *dict.fromkeys(Path(look.model.info.name).name for look in made.looks), about, kind]
+    parts = ["headlight", *dict.fromkeys(called(look.model.info.name) for look in made.looks), about, kind]
     return Caption(
         kind,
         about,
@@ -117,11 +117,6 @@ def in_words(name: str, value: Any, look: Look) -> str:
         return f"from token {value}, “{label(tokens[value].text).lstrip('·')}”" if value < len(tokens) else f"from token {value}"
     spelt = " to ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
     return name.replace("_", " ") + ("" if value is True else f" {spelt}")
-
-
-def called(name: str) -> str:
-    """A model's name; of a folder its last part: where it stands on a disk is nobody's business."""
-    return Path(name).name if Path(name).is_absolute() else name
 
 
 def size(info) -> str:

@@ -10,20 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ui.text import plain
+from ui.text import called, loadable, plain
 
 if TYPE_CHECKING:
     from ui.look import Picture
     from ui.picture.caption import Caption
 
 WORDS = "Run it in Headlight's own folder (the one that holds `app.py`), with the Python that runs Headlight."
+TRAINED = "Take the folder of “{}” away on page Train (“Folder (zip)”), and unzip it there first."
 
 
 def notebook(made: Picture, said: Caption) -> str:
     """The notebook as JSON (nbformat 4.5). `picture` is the picture in it. Errors: ValueError for an option that cannot be
     written down."""
+    trained = dict.fromkeys(one.model.info.name for one in made.looks if loadable(one.model.info.name) != one.model.info.name)
+    words = " ".join([WORDS, *(TRAINED.format(called(name)) for name in trained)])
     cells = [
-        ("markdown", f"# {plain(said.title)}\n\n{plain(str(said))}\n\n{WORDS}"),
+        ("markdown", f"# {plain(said.title)}\n\n{plain(str(said))}\n\n{words}"),
         ("code", recipe_source(made.recipe)),
         ("code", looks_source(made)),
         ("code", call_source(made)),
@@ -109,7 +112,7 @@ def looks_source(made: Picture) -> str:
         name = look.model.info.name
         if name not in loaded:
             loaded[name] = f"model{i or ''}"
-            lines.append(f"{loaded[name]} = models.load({literal(name)})")
+            lines.append(f"{loaded[name]} = models.load({literal(loadable(name))})")
             if look.trace.cut and look.model.at_most:
                 lines.append(f"{loaded[name]}.at_most = {look.model.at_most}  # tokens that Headlight reads at a time")
         second = look.target

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis import Scope
-from ui.picture.caption import called
+from ui.text import called
 
 if TYPE_CHECKING:
     from ui.look import Look, Picture

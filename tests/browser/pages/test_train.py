@@ -89,6 +89,13 @@ def test_what_was_trained_opens_like_any_model_and_is_taken_away(open_page):
         assert any("tfevents" in name for name in archive.namelist())
     page.get_by_role("button", name="Open on all pages").click()
     expect(page.locator("[data-testid=stSidebar]")).to_contain_text("1 layers × 2 heads", timeout=WAIT)
+    expect(page.get_by_role("combobox", name="Model")).to_have_value("dates, 40 steps")
+    expect(page).to_have_url(re.compile(r"model=dates%2C\+40\+steps.*trained=[0-9a-f]{8}"))
+    assert "%2F" not in page.url and "/hl-" not in page.inner_text("body")
+    other = open_page(page.url.replace("/train", "/").split("/", 3)[3].join(["/", ""]))  # somebody else with the link
+    expect(other.get_by_role("combobox", name="Model")).to_have_value("dates, 40 steps", timeout=WAIT)
+    expect(other.locator("[data-testid=stSidebar]")).to_contain_text("It was trained on page Train.", timeout=WAIT)
+    expect(other.get_by_label("Your text")).to_have_value(re.compile(r"\d \w{3} \d{4}\|"))
     page.get_by_role("link", name="Attention").click()
     expect(page.locator(".hl-head-view, .hl canvas").first).to_be_visible(timeout=WAIT)
     expect(page.get_by_label("Your text")).to_have_value(re.compile(r"\d \w{3} \d{4}\|"))

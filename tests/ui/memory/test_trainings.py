@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import streamlit as st
 from hypothesis import given
@@ -9,19 +11,31 @@ from hypothesis import strategies as st_
 from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
 
 import models
+from analysis import scope
 from models.errors import ModelError
 from models.scratch.config import TransformerConfig
 from models.scratch.live import VOCABULARY, Budget, Training
 from models.scratch.tasks import TASKS
+from pages.attention import recipes
 from ui import state
-from ui.choices import boxes
-from ui.memory import allowed, trainings
+from ui.choices import boxes, pick, picker
+from ui.look import Look, Picture
+from ui.memory import allowed, loaded, trainings
+from ui.picture.caption import caption
+from ui.picture.notebook import notebook
 
 SMALL = {"vocabulary": VOCABULARY, "context": 32, "d_model": 16, "layers": 1, "heads": 2, "d_ff": 16}
 
 
+KEY = "0123abcd"
+
+
 def training() -> Training:
     return Training(TASKS["copy"](), TransformerConfig(**SMALL), Budget(steps=100_000, rows=1))
+
+
+def repeating() -> Training:
+    return Training(TASKS["repeat"](), TransformerConfig(**SMALL | {"context": 64, "layers": 2}), Budget(rows=1))
 
 
 @pytest.fixture
@@ -33,6 +47,8 @@ def visit(monkeypatch):
         monkeypatch.setattr(trainings, "browser", lambda: browser)
 
     monkeypatch.setattr(trainings, "_kept", type(trainings._kept)())
+    monkeypatch.setattr(trainings, "_trained", {})
+    pick.favourite.cache_clear()
     new()
     return new
 
@@ -100,24 +116,93 @@ def test_none_that_runs_is_thrown_out_and_one_too_many_is_refused(visit):
             one.stop()
 
 
-def test_what_was_trained_may_be_opened_though_folders_may_not(visit, monkeypatch):
+def test_what_was_trained_is_opened_by_its_name_and_its_folder_by_nobody(visit, monkeypatch):
     monkeypatch.setenv("HEADLIGHT_MODEL_DIRS", "")
     mine = training()
     mine.advance(2)
-    folder = trainings.written("mine", mine)
-    allowed.check_folder(str(folder))
-    assert models.load(str(folder)).info.layers == 1
-    for outside in (folder.parent.parent, folder / ".." / ".."):
+    made = trainings.written(KEY, mine)
+    assert made.name == f"copy, 2 steps ({KEY})" and picker.refusal(made.name) == ""
+    model = loaded._load(made.name, lambda progress: None)
+    assert (model.info.name, model.info.layers) == (made.name, 1)
+    for folder in (made.folder, made.folder.parent, trainings.root()):
         with pytest.raises(ModelError, match="cannot be opened here"):
-            allowed.check_folder(str(outside))
+            allowed.check_folder(str(folder))
     mine.advance(1)
-    assert trainings.written("mine", mine) != folder, "what was written stays as it was"
+    assert trainings.written(KEY, mine).folder != made.folder, "what was written stays as it was"
+    assert "stays for as long as its server runs" in picker.refusal("copy, 400 steps")
+    assert "stays for as long as its server runs" in picker.refusal("copy, 1 step (01234567)")
+
+
+def test_nothing_that_a_visitor_sees_of_a_trained_model_is_a_path_or_its_key(visit, monkeypatch):
+    visit("me")
+    mine = repeating()
+    mine.advance(1)
+    made = trainings.written(KEY, mine)
+    model, title = loaded._load(made.name, lambda progress: None), "repeat, 1 step"
+    text, (layer, head, _) = made.examples[0], made.induction
+    trace = model.trace(text)
+    seen = Look(model, trace, "self", scope(trace.attention["self"]), layer, head)
+    options = {"layer": layer, "heads": [head], "chosen": None}
+    drawn = Picture(recipes.head_lines, (seen,), options, "head-view", dict)
+    said = caption(drawn)
+    book = notebook(drawn, said)
+    shown = {
+        "picker": picker.label(made.name, ["writer", made.name]), "side bar": picker.shortened(made.name),
+        "origin": picker.origin(model.info), "caption": str(said), "title": said.title, "file": said.stem, "notebook": book,
+    }  # fmt: skip
+    for place, words in shown.items():
+        assert KEY not in words and "/hl-" not in words and str(trainings.root()) not in words, place
+    assert shown["picker"] == title and title in shown["caption"] and title in shown["title"]
+    assert f"models.load('./{title}')" in json.loads(book)["cells"][2]["source"]
+    assert "page Train" in shown["origin"] and "page Train" in json.loads(book)["cells"][0]["source"]
+    monkeypatch.chdir(made.folder.parent)
+    assert models.load(f"./{title}").info.layers == model.info.layers, "the folder that is taken away is what the notebook opens"
+
+
+def test_two_that_are_called_the_same_are_told_apart_by_their_keys(visit):
+    visit("me")
+    names = []
+    for key in (KEY, KEY[::-1]):
+        mine = training()
+        mine.advance(1)
+        names.append(trainings.written(key, mine).name)
+    assert [picker.label(one, names) for one in names] == names
+    assert [picker.label(one, [one]) for one in names] == ["copy, 1 step"] * 2
+
+
+def test_a_link_opens_a_trained_model_by_its_key_and_nobody_guesses_it(visit):
+    visit("me")
+    mine = training()
+    mine.advance(1)
+    made = trainings.written(KEY, mine)
+    assert trainings.keys(made.name, "writer", None) == KEY and trainings.keys("writer") is None
+    assert made.name in trainings.names(""), "whoever trained it needs no key"
+    visit("somebody else")
+    assert made.name not in trainings.names("") and made.name in trainings.names(f"0,{KEY}")
+    visit("")
+    assert made.name not in trainings.names(""), "without cookies nobody is known"
+
+
+def test_a_trained_model_begins_with_its_own_sequence_through_its_induction_head(visit):
+    mine = repeating()
+    mine.advance(1)
+    made = trainings.written(KEY, mine)
+    model = loaded._load(made.name, lambda progress: None)
+    for text in (state.DEFAULT_TEXT, boxes.EXAMPLES["translator"][0]):
+        st.session_state = {"text": text}
+        boxes.follow(models.load("writer").info, model.info)
+        assert st.session_state["text-next"] == made.examples[0] == "".join(mine.probe)[:-1]
+    st.session_state = {"text": "My own words."}
+    boxes.follow(models.load("writer").info, model.info)
+    assert "text-next" not in st.session_state
+    scores, first = mine.snapshots[-1].induction, pick.favourite(made.name)
+    assert scores[first.layer, first.head] == scores.max() and first.does == "induction"
 
 
 def test_a_trained_model_offers_examples_of_its_own_task(visit):
     mine = training()
     mine.advance(1)
-    info = models.load(str(trainings.written("mine", mine))).info
+    info = loaded._load(trainings.written(KEY, mine).name, lambda progress: None).info
     own = boxes.examples(info)
     assert own[0] == "".join(mine.probe)[:-1] and 1 < len(own) <= trainings.EXAMPLES
     assert all(len(one) == mine.task.length - 1 for one in own)
