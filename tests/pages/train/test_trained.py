@@ -1,0 +1,53 @@
+"""A model that was trained on page Train, opened by its link: by its own name, with its own text and its own head."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import pytest
+
+from models.scratch.config import TransformerConfig
+from models.scratch.live import SIZES, Budget, Training
+from models.scratch.tasks import TASKS
+from tests.pages.opening import open_link, said
+from ui.memory import loaded, trainings
+
+KEY = "89abcdef"
+LONG = "The farmer gave the hungry dog a bone, and the dog ran into the forest. "  # more than 24 letters, and more than 64
+
+
+@pytest.fixture(scope="module")
+def made() -> trainings.Trained:
+    """A model of 24 letters, after one step, in the memory of the server."""
+    task = TASKS["repeat"](length=24)
+    training = Training(task, TransformerConfig(**SIZES | {"context": 24}), Budget(rows=1))
+    training.advance(1)
+    made = trainings.written(KEY, training)
+    loaded.model(made.name)
+    return made
+
+
+def opened(made: trainings.Trained, page: str = "type", **more: str):
+    return open_link(page, urlencode({"model": "repeat, 1 step", "trained": KEY, **more}))
+
+
+def test_a_link_opens_it_with_its_own_text_through_its_induction_head(made):
+    app = opened(made, level="intermediate")
+    assert app.session_state["model"] == app.session_state["in-use"] == made.name
+    assert app.selectbox(key="model").options.count("repeat, 1 step") == 1
+    assert app.text_input(key="text").value == made.examples[0]
+    assert (app.session_state["layer"], app.session_state["head"]) == made.induction[:2]
+    words = said(app)
+    assert "It was trained on page Train." in words and KEY not in words and str(trainings.root()) not in words
+
+
+def test_without_its_key_a_link_opens_nothing_of_somebody_elses(made):
+    app = open_link("type", urlencode({"model": "repeat, 1 step"}))
+    assert app.session_state["model"] == "writer"
+    assert "stays for as long as its server runs" in said(app)
+
+
+def test_page_train_says_nothing_of_a_text_that_the_model_in_use_cannot_read(made):
+    cut = "tokens at a time, so the first"
+    assert cut in said(opened(made, text=LONG))
+    assert cut not in said(opened(made, "train", text=LONG))
