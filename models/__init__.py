@@ -6,7 +6,7 @@ Nothing heavy is imported until a model is loaded.
 from models.catalog import load, names
 from models.tokens import Prediction, Token
 
-__all__ = ["Attention", "LanguageModel", "ModelInfo", "Prediction", "Token", "Trace", "load", "names"]
+__all__ = ["Attention", "LanguageModel", "ModelInfo", "Prediction", "Step", "Strategy", "Token", "Trace", "load", "names"]
 
 
 def __getattr__(name: str):
@@ -14,6 +14,14 @@ def __getattr__(name: str):
         from models import trace
 
         return getattr(trace, name)
+    if name == "Strategy":
+        from models import strategy
+
+        return strategy.Strategy
+    if name == "Step":
+        from models import generation
+
+        return generation.Step
     if name in ("LanguageModel", "ModelInfo"):
         from models import language_model
 

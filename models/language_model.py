@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from models.decoding import softmax
+from models.generation import Reader, Step, begin
+from models.strategy import Strategy
 from models.tokens import Prediction, Token
 from models.trace import Trace
 
@@ -16,6 +19,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from models.gradients import Gradients
+
+
+GREEDY = Strategy()
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,47 @@ class LanguageModel(ABC):
     @abstractmethod
     def _read(self, text: str, target: str, remember: bool) -> Trace:
         """What `trace` does, with arguments that were checked."""
+
+    def generate(
+        self,
+        text: str,
+        strategy: Strategy = GREEDY,
+        max_new_tokens: int = 40,
+        target: str = "",
+        said: Sequence[int] = (),
+        cache: bool = True,
+    ) -> Iterator[Step]:
+        """What a decoder says after a text, or an encoder-decoder after its target, token by token (see `Step`).
+
+        It ends where the model ends its text, or after `max_new_tokens`. Closing the iterator frees its keys and values. said:
+        ids that were said already, to go on from another word than the one chosen: `(*step.said[:-1], other)`. cache: False reads
+        all again at each step, for comparison; so does a model that cannot read on from keys and values.
+        A text longer than the context is cut from the left; a context that gets full loses its oldest quarter (`Step.dropped`),
+        but an encoder-decoder stops there.
+        Errors: ValueError for a model that does not go on with a text, for less than one token, for an id that is none, and, with
+        the figures, where keys and values would not fit in memory; TypeError for what is no text and no strategy.
+        """
+        check_text(text)
+        check_text(target, "The target")
+        return begin(self, text, target, strategy, max_new_tokens, tuple(said), cache)
+
+    @abstractmethod
+    def _reader(self, text: str, target: str, cache: bool) -> Reader:
+        """What reads a text on for `generate`."""
+
+    @property
+    @abstractmethod
+    def device(self) -> str:
+        """Where the model computes: "cpu", "cuda:0", …."""
+
+    @abstractmethod
+    def cache_bytes(self, length: int, source: int = 0) -> int:
+        """What keys and values take of a text of n tokens that a decoder has read, by formula: 2 L g e n numbers for L layers
+        with g heads of keys of size e; an encoder-decoder has as many again for each token of its source. 0 for an encoder."""
+
+    @abstractmethod
+    def spell(self, ids: Sequence[int], after: Sequence[int] = ()) -> str:
+        """The text of tokens that follow others, without special ones."""
 
     @abstractmethod
     def forget(self) -> None:
@@ -171,12 +218,3 @@ def check_text(text: object, what: str = "The text") -> None:
     """Errors: TypeError, with a sentence, for anything but a str."""
     if not isinstance(text, str):
         raise TypeError(f"{what} must be a str; it is {'None' if text is None else f'of type {type(text).__name__}'}.")
-
-
-def softmax(logits: np.ndarray, temperature: float = 1.0) -> np.ndarray:
-    """exp(z / T) over its sum along the last axis, in float64. Errors: ValueError when the temperature is not above 0."""
-    if not temperature > 0:
-        raise ValueError(f"The temperature must be above 0; it is {temperature}.")
-    scaled = np.asarray(logits, dtype=np.float64) / temperature
-    raised = np.exp(scaled - scaled.max(axis=-1, keepdims=True))
-    return raised / raised.sum(axis=-1, keepdims=True)

@@ -78,12 +78,13 @@ class Record:
 
     hidden: [position, d_model] after the embedding, then after each block, under "self" (or "encoder" and "decoder").
     outs: what each call gave the network, with its batch dimension, where gradients are wanted: a part of the graph, which
-    begins at the first of them.
+    begins at the first of them. streams: whether the residual stream is wanted; without it a batch may be read.
     """
 
     calls: list[Call] = field(default_factory=list)
     hidden: dict[str, list[Tensor]] = field(default_factory=dict)
     outs: list[Tensor] | None = None
+    streams: bool = True
 
     def keep(self, call: Call, out: Tensor) -> None:
         """Keep a call; out: the tensor that the network goes on with, what heads gave or else the weights themselves."""
@@ -95,9 +96,9 @@ class Record:
 
 
 @contextlib.contextmanager
-def recording(outs: bool = False) -> Iterator[Record]:
-    """Record every forward pass made inside the `with` block, in this thread and context only. outs: for gradients."""
-    record = Record(outs=[] if outs else None)
+def recording(outs: bool = False, streams: bool = True) -> Iterator[Record]:
+    """Record every forward pass made inside the `with` block, in this thread and context only. outs, streams: see `Record`."""
+    record = Record(outs=[] if outs else None, streams=streams)
     token = _active.set(record)
     try:
         yield record
@@ -171,7 +172,7 @@ def attend_by_weights(given: Tensor, key: Tensor, value: Tensor, dropout: float 
 
 def note_hidden(x: Tensor, stack: str = "self") -> None:
     """Keep the residual stream x [batch, position, d_model] of a stack of blocks when a recorder is active."""
-    if (record := active()) is not None:
+    if (record := active()) is not None and record.streams:
         record.hidden.setdefault(stack, []).append(x[0])
 
 
@@ -192,7 +193,7 @@ def weights(scores: Tensor, mask: Tensor | None, causal: bool, sinks: Tensor | N
     mask: bool (True = may look) or float (added); causal counts when there is none. sinks [heads]: one more score a query,
     whose share nobody gets.
     """
-    if mask is None and causal:
+    if mask is None and causal and scores.shape[-2] > 1:  # the last token sees all
         mask = causal_mask(*scores.shape[-2:], scores.device)
     if mask is not None:
         scores = scores.masked_fill_(~mask, float("-inf")) if mask.dtype == torch.bool else scores.add_(mask.float())

@@ -100,22 +100,22 @@ AttentionMaskInterface.register(NAME, sdpa_mask)  # without it padding and slidi
 class SoftmaxTap(TorchFunctionMode):
     """Keeps every softmax that has the shape of attention, while a recorder is active in this thread.
 
-    That is [1, heads, query, key] or [heads, query, key] over the last dimension, where heads is the model's number; and whatever
-    goes through the fused kernel directly.
+    That is [batch, heads, query, key] or [batch · heads, query, key] over the last dimension, where heads is the model's number;
+    row 0 is kept.
     """
 
     SOFTMAX = frozenset({torch.softmax, F.softmax, Tensor.softmax})
 
-    def __init__(self, heads: int):
+    def __init__(self, heads: int, batch: int = 1):
         super().__init__()
-        self.heads = heads
+        self.heads, self.batch = heads, batch
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         out = function(*args, **(kwargs or {}))
         if (record := active()) is None:
             return out
         if function in self.SOFTMAX:
-            found = out[0] if out.dim() == 4 and out.shape[0] == 1 else out
-            if found.dim() == 3 and found.shape[0] == self.heads:
-                record.keep(Call(None, None, None, given=found), out)
+            found = out.flatten(0, 1) if out.dim() == 4 and out.shape[0] == self.batch else out
+            if found.dim() == 3 and found.shape[0] == self.batch * self.heads:
+                record.keep(Call(None, None, None, given=found[: self.heads]), out)
         return out

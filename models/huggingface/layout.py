@@ -195,6 +195,7 @@ class Stream:
                 stream = given.stream.transpose(0, 1) if id(layer) in self.turned else given.stream
                 return (stream,) + (None,) * (values - 1) if values else stream
             record = active()
+            record = record if record is not None and record.streams else None
             if record is not None:
                 # What it is given is the stream after the one before and whatever came between (DeBERTa's convolution).
                 noted = record.hidden.setdefault(stack, [])

@@ -14,12 +14,14 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from transformers.modeling_outputs import BaseModelOutput
 
 from models.errors import ModelError
+from models.generation import Reader
 from models.gradients import Gradients, gradients
 from models.huggingface import layout, quirks
 from models.huggingface.attention import NAME, SoftmaxTap
 from models.huggingface.checks import Checks, cache
 from models.huggingface.names import short
 from models.huggingface.outputs import Outputs
+from models.huggingface.reader import HuggingFaceReader, grows
 from models.huggingface.text import TextTokens
 from models.huggingface.turns import turns
 from models.language_model import LanguageModel, ModelInfo, check_text
@@ -33,6 +35,7 @@ from models.trace import Attention, Trace
 ROWS = 2**23  # numbers of logits that are made at once
 BOTH_WAYS = "It sees both ways, so it does not predict what comes next."
 FULL = "It reads at most {} tokens: longer texts it would read with sparse attention, which is not shown here."
+SPELT = 8  # tokens of the text before that are spelt beside what was said
 LONG = 72  # tokens of the longer probe: some models read short texts in another way
 
 
@@ -88,8 +91,46 @@ class HuggingFaceModel(LanguageModel):
     def is_special(self, id: int) -> bool:
         return id in self.vocabulary.special
 
+    @property
+    def device(self) -> str:
+        return str(self.network.device)
+
+    @property
+    def reads_on(self) -> bool:
+        """Whether a text that grows is read on from keys and values, which is tried once; else it is read again at each step."""
+        return self._reusable or self._grows is not None
+
+    @cached_property
+    def _grows(self) -> tuple[int, int] | None:
+        return grows(self)
+
+    def cache_bytes(self, length: int, source: int = 0) -> int:
+        if self.kind == "decoder" and not self._reusable:  # as its own cache grew when it was tried
+            fixed, each = self._grows or (0, 0)
+            return fixed + each * length
+        size = self.network.dtype.itemsize
+        return size * sum(
+            numbers * {"self": length, "decoder": length, "cross": source}.get(kind, 0) for kind, numbers in self._kept.items()
+        )
+
+    def spell(self, ids: Sequence[int], after: Sequence[int] = ()) -> str:
+        before = list(after[-SPELT:])  # a word begins otherwise at the front of a text
+        whole, front = (
+            self.vocabulary.tokenizer.decode(some, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+            for some in ([*before, *ids], before)
+        )
+        return whole.removeprefix(front)
+
     def forget(self) -> None:
         self._recent.forget()
+
+    def _reader(self, text: str, target: str, cache: bool) -> Reader:
+        if self.kind == "encoder-decoder":
+            tokens, cut, said = self._source_and_target(text, target)
+            return HuggingFaceReader(self, said, tokens, cut, cache)
+        start = beginning(self._tokens, text, self.room)
+        tokens, cut = self._fitting(moved(self._tokens(text[start:]), start), text)
+        return HuggingFaceReader(self, tokens, [], cut, cache)
 
     def _read(self, text: str, target: str, remember: bool) -> Trace:
         stamp = self._recent.now(remember)
@@ -99,6 +140,9 @@ class HuggingFaceModel(LanguageModel):
             raise ValueError(f"{self.info.name} reads one text at a time. Leave the second one empty.")
         starts = [beginning(self._tokens, one, self.room) for one in (text, target)]
         tokens, cut = self._fitting(moved(self._tokens(text[starts[0] :], target[starts[1] :]), *starts), text)
+        return self._traced(text, tokens, cut, stamp)
+
+    def _traced(self, text: str, tokens: list[Token], cut: int, stamp: Stamp | None) -> Trace:
         ids = tuple(token.id for token in tokens)
         if self.kind == "encoder":
             calls, hidden = self._encode(tokens)
@@ -246,24 +290,17 @@ class HuggingFaceModel(LanguageModel):
             calls, hidden = joined(calls, new["self"]), np.concatenate([hidden, stream["self"]], axis=1)
         return calls, hidden, known
 
-    def _read_both(self, text: str, target: str, stamp: Stamp | None) -> Trace:
+    def _source_and_target(self, text: str, target: str) -> tuple[list[Token], int, list[Token]]:
+        """The tokens of both that fit, and how many characters of the source do not."""
         start, said_from = beginning(self.vocabulary.tokens, text, self.room), beginning(self._said, target, self.room)
         tokens = moved(self.vocabulary.tokens(text[start:]), start) or [self._special(self.start)]
         tokens, cut = self._fitting(tokens, text)
         said, _ = self._fitting(moved(self._said(target[said_from:]), said_from), target)
-        ids = tuple(token.id for token in tokens)
-        known = self._recent.get(stamp, ids)
-        given = {"encoder_outputs": BaseModelOutput(last_hidden_state=known.out)} if known else {}
-        calls, hidden, out = self._run(
-            self.network,
-            input_ids=self._ids(ids),
-            decoder_input_ids=self._ids([token.id for token in said]),
-            use_cache=False,
-            **given,
-        )
-        if known is None:
-            known = Encoded(Attention(tokens, tokens, calls["encoder"]), hidden["encoder"], out.encoder_last_hidden_state)
-            self._recent.keep(stamp, ids, known)
+        return tokens, cut, said
+
+    def _read_both(self, text: str, target: str, stamp: Stamp | None) -> Trace:
+        tokens, cut, said = self._source_and_target(text, target)
+        known, calls, hidden, _ = self._run_both(tokens, [token.id for token in said], stamp, use_cache=False)
         attention = {
             "encoder": known.attention.between(tokens, tokens),
             "decoder": Attention(said, said, calls["decoder"]),
@@ -271,6 +308,19 @@ class HuggingFaceModel(LanguageModel):
         }
         hidden = {"encoder": known.hidden, "decoder": hidden["decoder"]}
         return Trace(text, tokens, attention, hidden, cut, self._unembed if self.predicts else None, said, self._tail)
+
+    def _run_both(self, tokens: list[Token], said: Sequence[int], stamp: Stamp | None, use_cache: bool):
+        """A source that may be remembered, and what the decoder has said: what the encoder made of it, then as `_run`."""
+        ids = tuple(token.id for token in tokens)
+        known = self._recent.get(stamp, ids)
+        given = {"encoder_outputs": BaseModelOutput(last_hidden_state=known.out)} if known else {}
+        calls, hidden, out = self._run(
+            self.network, input_ids=self._ids(ids), decoder_input_ids=self._ids(said), use_cache=use_cache, **given
+        )
+        if known is None:
+            known = Encoded(Attention(tokens, tokens, calls["encoder"]), hidden["encoder"], out.encoder_last_hidden_state)
+            self._recent.keep(stamp, ids, known)
+        return known, calls, hidden, out
 
     def _run(self, network: nn.Module, past: int = 0, **inputs):
         """One forward pass: the calls by kind, the stream of each stack [layers + 1, position, d_model], and what came out.
@@ -290,10 +340,9 @@ class HuggingFaceModel(LanguageModel):
             if self._rows and int(ids.max()) >= self._rows:
                 shown = self.token_text(int(ids.max()))
                 raise ValueError(f"{self.info.name} has no vector for “{shown}”, which its tokenizer knows. Leave it out.")
-        inputs["attention_mask"] = torch.ones(
-            1, past + inputs["input_ids"].shape[1], dtype=torch.long, device=self.network.device
-        )
-        tap = SoftmaxTap(self._tap) if self._tap else nullcontext()
+        batch, count = inputs["input_ids"].shape
+        inputs["attention_mask"] = torch.ones(batch, past + count, dtype=torch.long, device=self.network.device)
+        tap = SoftmaxTap(self._tap, batch) if self._tap else nullcontext()
         with recorder as record, tap:
             return record, network(**inputs, return_dict=True)
 
@@ -382,6 +431,7 @@ class HuggingFaceModel(LanguageModel):
         self._outputs = Outputs(self._layout)
         with recording() as record, tap, self._outputs.watching(self.network, record):
             run()
+        self._kept = _numbers_kept(self._layout.split(record), self.config)
         self._keeps = "logits_to_keep" in inspect.signature(self.network.forward).parameters
         checks = Checks(self.network, self._layout, self._tap)
         limits = (self._positions, self._full, getattr(self.config, "max_position_embeddings", None))
@@ -475,6 +525,16 @@ class HuggingFaceModel(LanguageModel):
         ]
         limits = [limit for limit in limits if limit and limit > 0]
         return min(limits) if limits else None
+
+
+def _numbers_kept(calls: dict[str, list[Call]], config) -> dict[str, int]:
+    """How many numbers of keys and values are kept for each token, by kind of attention."""
+    found = {}
+    for kind, layers in calls.items():
+        shown = [one for one in layers if one.key is not None and one.value is not None]
+        found[kind] = sum(half.shape[0] * half.shape[-1] for one in shown for half in (one.key, one.value))
+        found[kind] = found[kind] or 2 * len(layers) * config.hidden_size  # of a model that shows its weights alone
+    return found
 
 
 def _attend_by(network: PreTrainedModel, implementation: str) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 NO_HEAD = "This model has no language-model head, so it makes no predictions. "
 NO_HEAD += "You can still look at its attention and hidden states."
 PERMUTED = "XLNet predicts words in a shuffled order, which is not what is shown here, so you see no predictions."
+LISTS = {"eos_token_id", "bad_words_ids", "suppress_tokens"}
 TIED = "The files name no language-model head; predictions use the input embedding, which this kind of model shares."
 
 
@@ -86,14 +87,19 @@ def check_precision(dtypes: list[str], name: str) -> None:
 
 
 def add_special_ids(network: PreTrainedModel, folder: Folder) -> None:
-    """Which ids begin and end a text: from generation_config.json, or as older folders have it from config.json."""
+    """Which ids begin and end a text, and which are never to be said: from generation_config.json, or as older folders have it
+    from config.json."""
     if getattr(network, "generation_config", None) is None:
         return
     file = folder.path / "generation_config.json"
     said = folder.config | (read_json(file, "generation_config.json") if file.is_file() else {})
     for key, value in said.items():
-        if key.endswith("_token_id") and (isinstance(value, int) or value is None):
+        if (key.endswith("_token_id") and (isinstance(value, int) or value is None)) or (key in LISTS and _are_ids(value)):
             setattr(network.generation_config, key, value)
+
+
+def _are_ids(value: object) -> bool:
+    return isinstance(value, list) and all(_are_ids(one) if isinstance(one, list) else isinstance(one, int) for one in value)
 
 
 def notes_on(chosen: Candidate, config: PreTrainedConfig, folder: Folder) -> tuple[str, ...]:

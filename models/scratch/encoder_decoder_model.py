@@ -39,7 +39,7 @@ class EncoderDecoderModel(ScratchModel):
         return [replace(one, text=self.text_of(one)) for one in found]
 
     def text_of(self, said: Said) -> str:
-        return self.vocabulary.tokenizer.decode([id for id in said.ids if not self.is_special(id)])
+        return self.spell(said.ids)
 
     def _trace(self, text: str, tokens: list[Token], cut: int, target: str, stamp: Stamp | None) -> Trace:
         known = self._encoded(tokens, stamp)

@@ -10,6 +10,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
+from models.generation import Reader
 from models.gradients import Gradients, gradients
 from models.language_model import LanguageModel, ModelInfo, check_text
 from models.long import beginning, moved
@@ -17,6 +18,7 @@ from models.prefix import Recent, Stamp
 from models.recorder import recording
 from models.rotary import Rotary
 from models.scratch.corpus import END, MASK, START
+from models.scratch.reader import ScratchReader
 from models.scratch.transformer import Decoder, Encoder, EncoderDecoder, MultiHeadAttention, Stack
 from models.tokens import ByteLevelTokens, Token
 from models.trace import Trace
@@ -57,6 +59,18 @@ class ScratchModel(LanguageModel):
     def is_special(self, id: int) -> bool:
         return id in self.vocabulary.special
 
+    @property
+    def device(self) -> str:
+        return str(self._stack.embedding.weight.device)
+
+    def cache_bytes(self, length: int, source: int = 0) -> int:
+        config = self.network.config
+        each = 2 * config.layers * config.key_heads * config.d_head * self._stack.embedding.weight.element_size()
+        return 0 if config.kind == "encoder" else each * (length + source)
+
+    def spell(self, ids: Sequence[int], after: Sequence[int] = ()) -> str:
+        return self.vocabulary.tokenizer.decode([id for id in ids if not self.is_special(id)])
+
     def forget(self) -> None:
         self._recent.forget()
 
@@ -92,6 +106,13 @@ class ScratchModel(LanguageModel):
 
     def embedding(self, ids: Sequence[int] | slice = slice(None)) -> np.ndarray:
         return self._stack.embedding.weight[ids].float().cpu().numpy()
+
+    def _reader(self, text: str, target: str, cache: bool) -> Reader:
+        tokens, cut = self._fitting(self._ending(text, self.tokenize))
+        if self.info.kind == "decoder":
+            return ScratchReader(self, tokens, [], cut, cache)
+        said, _ = self._fitting(self._ending(target, self.vocabulary.tokens))
+        return ScratchReader(self, said, tokens, cut, cache)
 
     # What differs between the kinds
 

@@ -1,0 +1,323 @@
+"""A text that grows: a model reads it on, token by token, and each step keeps all that decided the next one."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from models.decoding import Beams, Branch, Said, by_length, log_softmax
+from models.strategy import Distribution, Strategy, distribution, scored
+from models.tokens import Token
+
+if TYPE_CHECKING:
+    from models.language_model import LanguageModel
+    from models.prefix import Stamp
+    from models.recorder import Call
+
+Ids = tuple[int, ...]  # of tokens
+SCORES = 32  # bytes for a token of the vocabulary, where logits and log-probabilities are compared
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """What came of a reading: logits of what is next, float32 [version, vocabulary]; attention: of the last token of the first
+    version, by kind ("self", or "decoder" and "cross"), float32 [layers, heads, key].
+
+    tokens: how many the decoder read, of all versions together; seconds: how long that took; bytes: of all keys and values that
+    are kept now, 0 where none are.
+    """
+
+    logits: np.ndarray
+    attention: dict[str, np.ndarray]
+    tokens: int
+    seconds: float = 0.0
+    bytes: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """Where a beam search stands. looked_at: the ways on that this step looked at, the best first; tree: all up to now; answers:
+    the best ones that are complete, or the beginnings while none is, the best first, with what they spell."""
+
+    looked_at: tuple[Branch, ...]
+    tree: tuple[Branch, ...]
+    answers: tuple[Said, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One token more, and what decided it.
+
+    token: what was chosen; said: the ids of all that was said after the text, this token the last. position: how many were said
+    before it. tokens: what the decoder had read when it chose; source: what the encoder had read. cut: characters at the left of
+    the text that did not fit; dropped: tokens that have left since because the context was full.
+    logits: float32 [vocabulary], the model's own scores of what comes after `tokens`; never: ids that the model's authors rule
+    out. dart: where the draw fell, from 0 to 1; None where nothing was drawn.
+    attention: by kind ("self", or "decoder" and "cross"), float32 [layers, heads, key]: the row of the last of `tokens`, which
+    serves to choose `token`. read: what it took (see `Read`).
+    end: why this step is the last: "end" (the model ended its text), "length" (as many tokens as were asked for) or "full" (the
+    context is full); "" while it goes on.
+    search: of a beam search, else None. Its logits and attention are those of `tokens`, the best beginning that was read; `said`
+    is the best one now, which another beginning may have led to, and at the end the best answer.
+    """
+
+    token: Token
+    said: Ids
+    position: int
+    tokens: tuple[Token, ...]
+    source: tuple[Token, ...]
+    logits: np.ndarray
+    attention: dict[str, np.ndarray]
+    strategy: Strategy
+    read: Read
+    never: frozenset[int] = frozenset()
+    dart: float | None = None
+    cut: int = 0
+    dropped: int = 0
+    end: str = ""
+    search: Search | None = None
+    _spell: Callable[[Sequence[int]], str] = field(default=lambda ids: "", repr=False)
+
+    @property
+    def ids(self) -> Ids:
+        """What was read, as `distribution` wants it."""
+        return tuple(token.id for token in self.tokens)
+
+    @property
+    def text(self) -> str:
+        """What is said up to now, as text that goes on after what was typed."""
+        return self._spell(self.said)
+
+    @property
+    def distribution(self) -> Distribution:
+        """The probabilities before and after each control, computed when asked for."""
+        return distribution(self.logits, self.ids, self.strategy, self.never)
+
+    @property
+    def probabilities(self) -> np.ndarray:
+        """What the token was chosen by, after all controls: float64 [vocabulary]."""
+        return self.distribution.after
+
+    @property
+    def probability(self) -> float:
+        """The chance of the token, after all controls."""
+        return float(self.probabilities[self.token.id])
+
+    def chosen_by(self, strategy: Strategy) -> tuple[int, float | None]:
+        """The token that another strategy chooses from the same scores, and where its draw fell; nothing is read for it."""
+        return distribution(self.logits, self.ids, strategy, self.never).choose(strategy, self.position)
+
+
+class Reader(ABC):
+    """One text that a model reads on; in a beam search several versions of it, equally long. Each generation has its own.
+
+    source: what the encoder reads, if there is one; begun: what the decoder begins with; front: how many of these are signs that
+    stay when the context is full; cut: characters that did not fit. ends: the tokens that end a text; never: those that the
+    model's authors rule out. ids: how many tokens can be read. keeps: whether keys and values are kept, where the model can read
+    on from them.
+    """
+
+    ends: frozenset[int] = frozenset()
+    never: frozenset[int] = frozenset()
+
+    def __init__(self, model: LanguageModel, begun: list[Token], source: list[Token], cut: int, keeps: bool):
+        self.model, self.begun, self.source, self.cut, self.keeps = model, begun, source, cut, keeps
+        self.front = next((i for i, one in enumerate(begun) if not (one.special and one.start == one.end)), len(begun))
+        self.ids = model.info.vocabulary
+        self._stamp: Stamp | None = None
+        self._ready = False  # whether what is kept can be read on from
+
+    def read(self, versions: Sequence[Ids], parents: Sequence[int] | None = None) -> Read:
+        """Read versions of the text [version][position]. parents: which version of the reading before each one is, with one token
+        more; None: they are read from the start."""
+        began = time.perf_counter()
+        stamp = self._now() if self.keeps else None
+        goes_on = parents is not None and self._ready and stamp is not None
+        if not goes_on or stamp.number != self._stamp.number:  # a network that changed is another one
+            self._forget()
+            self._stamp, self._ready = stamp, stamp is not None and len(versions) == 1
+            found = self._start(versions, stamp)
+        else:
+            found = self._on([one[-1] for one in versions], parents)
+        return replace(found, seconds=time.perf_counter() - began, bytes=self._bytes())
+
+    def token(self, id: int, at: int = 0) -> Token:
+        """A token that nobody typed, after so many characters of text."""
+        text, fragment = self.model.vocabulary.text(id)
+        return Token(id, text, at, at, self.model.is_special(id), fragment)
+
+    def close(self) -> None:
+        """Let go of all keys and values."""
+        self._ready = False
+        self._forget()
+
+    @abstractmethod
+    def _now(self) -> Stamp | None:
+        """The condition of the network, as `Recent.now`; None where nothing can be kept."""
+
+    @abstractmethod
+    def _start(self, versions: Sequence[Ids], stamp: Stamp | None) -> Read:
+        """Read all; keep the keys and values where there is a stamp and one version."""
+
+    @abstractmethod
+    def _on(self, ids: list[int], parents: Sequence[int]) -> Read:
+        """Read one token more of each version by what is kept."""
+
+    @abstractmethod
+    def _bytes(self) -> int:
+        """Of all keys and values that are kept."""
+
+    @abstractmethod
+    def _forget(self) -> None: ...
+
+
+def begin(model: LanguageModel, text: str, target: str, strategy: Strategy, most: int, said: Ids, cache: bool) -> Iterator[Step]:
+    """As `LanguageModel.generate`; what is wrong is said before the first step."""
+    name, kind = model.info.name, model.info.kind
+    if not isinstance(strategy, Strategy):
+        raise TypeError(f"The strategy must be a models.Strategy; it is of type {type(strategy).__name__}.")
+    if not isinstance(most, int) or isinstance(most, bool) or most < 1:
+        raise ValueError(f"max_new_tokens is a whole number from 1 on; it is {most!r}.")
+    if kind == "encoder":
+        instead = f": it fills in what stands at {model.info.mask}." if model.info.mask else "."
+        raise ValueError(f"{name} sees a text from both sides and does not continue it{instead}")
+    if not model.info.predicts:
+        raise ValueError(f"{name} has no language-model head, so it does not continue a text.")
+    if target and kind != "encoder-decoder":
+        raise ValueError(f"{name} reads one text at a time. Leave the second one empty.")
+    reader = model._reader(text, target, cache)
+    if strange := [id for id in said if not 0 <= id < reader.ids]:
+        raise ValueError(f"{name} has no token {strange[0]}: its tokens are 0 to {reader.ids - 1:,}.")
+    _check_memory(reader, len(reader.begun) + len(said) + most, strategy.beams if strategy.method == "beam" else 1)
+    return generate(reader, strategy, most, tuple(map(int, said)))
+
+
+def _check_memory(reader: Reader, length: int, versions: int) -> None:
+    """Errors: ValueError, with the figures, where the keys and values of so many versions of a text do not fit in memory."""
+    from models.huggingface.memory import free_on, size
+
+    length = length if reader.model.room is None else min(length, reader.model.room)
+    kept = reader.model.cache_bytes(length, len(reader.source)) if reader.keeps else 0
+    scores, free = SCORES * reader.model.info.vocabulary, free_on(reader.model.device)
+    if versions * (kept + scores) > free:
+        what, fewer = (f"{versions:,} beams", "fewer beams or ") if versions > 1 else ("A text", "")
+        raise ValueError(
+            f"{what} of {length:,} tokens would take {size(versions * kept)} for keys and values ({versions:,} × {size(kept)}) "
+            f"and {size(versions * scores)} for scores; {size(free)} of memory are free. Choose {fewer}fewer tokens."
+        )
+
+
+def generate(reader: Reader, strategy: Strategy, most: int, said: Ids = ()) -> Iterator[Step]:
+    """The steps of one text, at most so many. said: ids that were said after what the reader begins with. Closing the iterator
+    lets go of what it keeps."""
+    try:
+        if strategy.method == "beam":
+            yield from _by_beam(reader, strategy, most, said)
+        else:
+            yield from _one_by_one(reader, strategy, most, said)
+    finally:
+        reader.close()
+
+
+def _one_by_one(reader: Reader, strategy: Strategy, most: int, said: Ids) -> Iterator[Step]:
+    room, at = reader.model.room, reader.begun[-1].end
+    tokens, dropped = _fitting([*reader.begun, *(reader.token(id, at) for id in said)], reader)
+    read = reader.read([_ids(tokens)])
+    for number in range(most):
+        logits = read.logits[0]
+        id, dart = distribution(logits, _ids(tokens), strategy, reader.never).choose(strategy, len(said))
+        before, said = tuple(tokens), (*said, id)
+        full = bool(reader.source) and room is not None and len(tokens) >= room  # a translation does not forget its beginning
+        end = "end" if id in reader.ends else "length" if number == most - 1 else "full" if full else ""
+        yield Step(
+            reader.token(id, at),
+            said,
+            len(said) - 1,
+            before,
+            tuple(reader.source),
+            logits,
+            read.attention,
+            strategy,
+            read,
+            reader.never,
+            dart,
+            reader.cut,
+            dropped,
+            end,
+            _spell=lambda ids: reader.model.spell(ids, _ids(reader.begun)),
+        )
+        if end:
+            return
+        tokens, more = _fitting([*tokens, reader.token(id, at)], reader)
+        dropped += more
+        read = reader.read([_ids(tokens)], None if more else [0])
+
+
+def _fitting(tokens: list[Token], reader: Reader) -> tuple[list[Token], int]:
+    """What goes on in the context, and how many tokens were dropped.
+
+    When the context is full, a quarter of it is dropped, the signs at the front kept, so that not every step reads all again.
+    """
+    room = reader.model.room
+    if room is None or len(tokens) <= room:
+        return tokens, 0
+    front = min(reader.front, room - 1)
+    kept = max(1, min(room - room // 4, room - 1 if room > 1 else 1) - front)
+    return [*tokens[:front], *tokens[-kept:]], len(tokens) - front - kept
+
+
+def _by_beam(reader: Reader, strategy: Strategy, most: int, said: Ids) -> Iterator[Step]:
+    at = reader.begun[-1].end
+    begun, dropped = _fitting([*reader.begun, *(reader.token(id, at) for id in said)], reader)
+    first, model = _ids(begun), reader.model
+    room = most if model.room is None else min(most, model.room - len(begun) + 1)
+    beams = Beams(reader.ends, strategy.beams, room, by_length(strategy.length_penalty))
+    parents: list[int] | None = None
+    while not beams.done:
+        versions = [(*first, *one.ids) for one in beams.alive]
+        read = reader.read(versions, parents)
+        tokens = (*begun, *(reader.token(id, at) for id in beams.alive[0].ids))
+        known, looked_at = scored(log_softmax(read.logits), versions, strategy, reader.never), len(beams.tree)
+        parents = beams.grow(known)
+        if not (beams.alive or beams.answers):
+            raise ValueError("The controls strike out every token there is. Loosen one of them.")
+        answers = [replace(one, text=model.spell((*said, *one.ids), _ids(reader.begun))) for one in beams.best()]
+        best = (answers if beams.done else beams.alive)[0]
+        end = "" if not beams.done else "end" if best.ended else "length" if room == most else "full"
+        yield Step(
+            reader.token(best.ids[-1], at),
+            (*said, *best.ids),
+            len(said) + len(best.ids) - 1,
+            tokens,
+            tuple(reader.source),
+            read.logits[0],
+            read.attention,
+            strategy,
+            read,
+            reader.never,
+            None,
+            reader.cut,
+            dropped,
+            end,
+            Search(tuple(beams.tree[looked_at:]), tuple(beams.tree), tuple(answers)),
+            lambda ids: model.spell(ids, _ids(reader.begun)),
+        )
+
+
+def rows(calls: Sequence[Call], keys: int) -> np.ndarray:
+    """The weights of the last query in each call: float32 [layers, heads, key]. A window's cache has lost its oldest keys, which
+    that query does not look at."""
+    found = []
+    for call in calls:
+        row = call.weights(call.shape[1] - 1)[:, -1].float().cpu().numpy()
+        found.append(np.pad(row, ((0, 0), (keys - row.shape[1], 0))) if row.shape[1] < keys else row)
+    return np.stack(found)
+
+
+def _ids(tokens: Sequence[Token]) -> Ids:
+    return tuple(token.id for token in tokens)

@@ -1,0 +1,141 @@
+"""How a model of transformers reads a text on that grows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+from transformers import Cache
+from transformers.modeling_outputs import BaseModelOutput
+
+from models.generation import Ids, Read, Reader, rows
+from models.huggingface.checks import apart, cache
+from models.prefix import Encoded, Stamp
+from models.recorder import recording
+
+if TYPE_CHECKING:
+    from models.huggingface.model import HuggingFaceModel
+
+TOKENS = 24  # of a probe; half of it is read at once, then one token after the other
+SINGLES = 3
+
+
+class HuggingFaceReader(Reader):
+    """As `Reader`, by the cache that the network itself makes, or by keys and values that were recorded already."""
+
+    model: HuggingFaceModel
+
+    def __init__(self, model: HuggingFaceModel, begun, source, cut: int, keeps: bool):
+        super().__init__(model, begun, source, cut, keeps and model.reads_on)
+        self.ids = model._rows or self.ids
+        self.ends, self.never = _ends(model), _never(model)
+        self._past: Cache | None = None
+        self._known: Encoded | None = None
+        self._length = 0
+
+    def _now(self) -> Stamp | None:
+        return self.model._recent.now()
+
+    def _forget(self) -> None:
+        self._past = self._known = None
+
+    def _start(self, versions: Sequence[Ids], stamp: Stamp | None) -> Read:
+        model, count = self.model, len(versions[0])
+        self._length = count
+        if self.source and len(versions) == 1:
+            self._known, calls, _, out = model._run_both(self.source, versions[0], stamp, use_cache=self._ready)
+            self._past = out.past_key_values if self._ready else None
+            weights = {"decoder": rows(calls["decoder"], count), "cross": rows(calls["cross"], len(self.source))}
+            return Read(out.logits[:, -1].float().cpu().numpy(), weights, count)
+        if self._ready and model._reusable:
+            trace = model._traced("", [self.token(id) for id in versions[0]], 0, stamp)
+            calls = trace.attention["self"]._calls
+            self._past = cache(calls)
+            return Read(trace.logits_at([-1]), {"self": rows(calls, count)}, count)
+        return self._forward(versions, use_cache=self._ready)
+
+    def _on(self, ids: list[int], parents: Sequence[int]) -> Read:
+        self._past.reorder_cache(torch.tensor(parents))
+        self._length += 1
+        return self._forward([[id] for id in ids], past_key_values=self._past, use_cache=True)
+
+    def _forward(self, versions: Sequence[Sequence[int]], **options) -> Read:
+        model, network = self.model, self.model.network
+        read = torch.tensor(versions, device=network.device)
+        if self.source:
+            known = self._known or model._run_both(self.source, versions[0], None, use_cache=False)[0]
+            source = torch.tensor([[one.id for one in self.source]], device=network.device)
+            out = BaseModelOutput(last_hidden_state=known.out.expand(len(read), -1, -1))
+            inputs = {"input_ids": source.expand(len(read), -1), "decoder_input_ids": read, "encoder_outputs": out}
+            before = 0
+        else:
+            inputs, before = {"input_ids": read}, self._length - read.shape[1]
+            if model._keeps and read.shape[1] > 1:
+                inputs["logits_to_keep"] = 1
+        with torch.inference_mode():
+            record, out = model._pass(network, recording(streams=False), before, **inputs, **options)
+        if options["use_cache"]:
+            self._past = out.past_key_values
+        calls = model._layout.split(record, without="encoder" if self.source else None)
+        lengths = {"cross": len(self.source)}
+        weights = {kind: rows(calls[kind], lengths.get(kind, self._length)) for kind in calls}
+        return Read(out.logits[:, -1].float().cpu().numpy(), weights, read.numel())
+
+    def _bytes(self) -> int:
+        return cached_bytes(self._past)
+
+
+def cached_bytes(past: Cache | None) -> int:
+    """Of all that a cache of transformers holds, states of layers without attention too."""
+    if past is None:
+        return 0
+    parts = [part for name in ("self_attention_cache", "cross_attention_cache") if (part := getattr(past, name, None))] or [past]
+    held = [one for part in parts for layer in part.layers for one in vars(layer).values()]
+    tensors = [one for some in held for one in (some if isinstance(some, list | tuple) else [some]) if isinstance(one, Tensor)]
+    return sum({one.untyped_storage().data_ptr(): one.numel() * one.element_size() for one in tensors}.values())
+
+
+def grows(model: HuggingFaceModel) -> tuple[int, int] | None:
+    """Whether the network's own cache gives what reading all again gives: logits and weights of the last of a few tokens.
+
+    Returns the bytes that it holds before the first token, and those of each; None where it does not.
+    """
+    probe = model._probe(min(TOKENS, model.room or TOKENS))
+    ids = tuple(probe["input_ids"][0].tolist())
+    source = [model._special(id) for id in ids] if model.kind == "encoder-decoder" else []
+    begun = [model._special(ids[0])]
+    one, whole = (HuggingFaceReader.__new__(HuggingFaceReader) for _ in range(2))
+    for reader in (one, whole):
+        Reader.__init__(reader, model, begun, source, 0, True)
+        reader._past = reader._known = None
+    one._ready, half = True, len(ids) // 2
+    try:
+        one._start([ids[:half]], None)
+        bytes = one._bytes()
+        for at in range(half, half + SINGLES):
+            found = one._on([ids[at]], [0])
+        again = whole._start([ids[: half + SINGLES]], None)
+    except Exception:  # each family has its own way to say that it has no cache
+        return None
+    if found.attention.keys() != again.attention.keys() or not bytes:
+        return None
+    pairs = [(found.logits, again.logits), *((found.attention[kind], again.attention[kind]) for kind in again.attention)]
+    close = 1e-4 if model.network.dtype == torch.float32 else 5e-2
+    if not all(a.shape == b.shape and apart(*map(torch.from_numpy, (a, b))) <= close for a, b in pairs):
+        return None
+    each = (one._bytes() - bytes) // SINGLES
+    return bytes - half * each, each
+
+
+def _ends(model: HuggingFaceModel) -> frozenset[int]:
+    found = getattr(getattr(model.network, "generation_config", None), "eos_token_id", None)
+    found = model.vocabulary.tokenizer.eos_token_id if found is None else found
+    return frozenset(found if isinstance(found, list) else [] if found is None else [found])
+
+
+def _never(model: HuggingFaceModel) -> frozenset[int]:
+    config = getattr(model.network, "generation_config", None)
+    single = [one[0] for one in getattr(config, "bad_words_ids", None) or () if len(one) == 1]
+    return frozenset(single) | frozenset(getattr(config, "suppress_tokens", None) or ())

@@ -1,0 +1,72 @@
+"""How a transformer of our own reads a text on that grows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from models.generation import Ids, Read, Reader, rows
+from models.prefix import Stamp
+from models.recorder import recording
+from models.scratch.transformer import Cache
+
+if TYPE_CHECKING:
+    from models.scratch.decoder_model import DecoderModel
+    from models.scratch.encoder_decoder_model import EncoderDecoderModel
+
+
+class ScratchReader(Reader):
+    """As `Reader`, by `models.scratch.transformer.Cache`. What was read already in another text is not read again."""
+
+    model: DecoderModel | EncoderDecoderModel
+
+    def __init__(self, model: DecoderModel | EncoderDecoderModel, *begun):
+        super().__init__(model, *begun)
+        self.ends = frozenset({model.vocabulary.end} - {None})
+        self._cache: Cache | None = None
+        self._memory: Tensor | None = None
+
+    def _now(self) -> Stamp | None:
+        return self.model._recent.now()
+
+    def _forget(self) -> None:
+        self._cache = self._memory = None
+
+    def _start(self, versions: Sequence[Ids], stamp: Stamp | None) -> Read:
+        if self.source:
+            self._memory = self.model._encoded(self.source, stamp).out
+        if not self._ready:
+            return self._forward(versions, None)
+        if self.source:
+            self._cache = Cache()
+            return self._forward(versions, self._cache)
+        trace = self.model._trace("", [self.token(id) for id in versions[0]], 0, "", stamp)
+        calls = trace.attention["self"]._calls
+        self._cache = Cache([(call.key[None], call.value[None]) for call in calls])
+        return Read(trace.logits_at([-1]), {"self": rows(calls, len(versions[0]))}, len(versions[0]))
+
+    def _on(self, ids: list[int], parents: Sequence[int]) -> Read:
+        if list(parents) != list(range(self._cache.layers[0][0].shape[0])):
+            self._cache = self._cache.rows(torch.tensor(parents))
+        return self._forward([[id] for id in ids], self._cache)
+
+    def _forward(self, ids: Sequence[Sequence[int]], cache: Cache | None) -> Read:
+        network = self.model.network
+        read = torch.tensor(ids, device=self.model._stack.embedding.weight.device)
+        memory = None if self._memory is None else self._memory.expand(len(ids), -1, -1)
+        with torch.inference_mode(), recording(streams=False) as record:
+            stream = network.hidden(read, cache) if memory is None else network.hidden(read, memory, cache)
+            logits = network.unembed(stream[:, -1]).float().cpu().numpy()
+        keys = cache.length if cache is not None else read.shape[1]
+        if memory is None:
+            return Read(logits, {"self": rows(record.calls, keys)}, read.numel())
+        cross = rows(record.calls[1::2], memory.shape[1])
+        return Read(logits, {"decoder": rows(record.calls[::2], keys), "cross": cross}, read.numel())
+
+    def _bytes(self) -> int:
+        if self._cache is None:
+            return 0
+        return sum(one.numel() * one.element_size() for pair in (*self._cache.layers, *self._cache.source) for one in pair)

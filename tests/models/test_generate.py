@@ -1,0 +1,433 @@
+"""A text that grows, held to transformers' own `generate`, to reading all again, and to full forward passes."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+import transformers as T
+
+import models
+from models.huggingface.model import HuggingFaceModel
+from models.recorder import Call, recording
+from models.scratch.corpus import END, START, train_tokenizer
+from models.scratch.decoder_model import DecoderModel
+from models.scratch.encoder_decoder_model import EncoderDecoderModel
+from models.strategy import Strategy, distribution
+from tests.models.networks import NETWORKS, TEXTS, network, tokenizer
+from tests.models.ours import small
+
+TEXT, NEW = "The cat sat on the mat", 12
+DECODERS = ["GPT-2", "Llama, grouped-query", "Mistral, sliding window", "Qwen3", "Gemma 2, soft-capped", "GPT-OSS, sinks",
+            "Mixtral", "DeepSeek-V3", "BLOOM", "Falcon", "GPT-Neo"]  # fmt: skip
+BOTH = ["T5", "BART", "Marian"]
+OURS = [{}, {"positions": "relative"}, {"positions": "alibi", "kv_heads": 2}, {"positions": "learned", "pattern": "window"},
+        {"score": "additive"}, {"computed": "performer"}]  # fmt: skip
+# ours, and the same as transformers is told
+CONTROLS = [
+    (Strategy(), {}),
+    (Strategy(repetition_penalty=1.3), {"repetition_penalty": 1.3}),
+    (Strategy(no_repeat=2), {"no_repeat_ngram_size": 2}),
+    (Strategy(repetition_penalty=0.8, no_repeat=3), {"repetition_penalty": 0.8, "no_repeat_ngram_size": 3}),
+    (Strategy(method="beam", beams=3), {"num_beams": 3}),
+    (Strategy(method="beam", beams=2, length_penalty=-1), {"num_beams": 2, "length_penalty": -1.0}),
+    (
+        Strategy(method="beam", beams=4, length_penalty=2, no_repeat=2, repetition_penalty=1.2),
+        {"num_beams": 4, "length_penalty": 2.0, "no_repeat_ngram_size": 2, "repetition_penalty": 1.2},
+    ),
+]
+SAMPLED = [
+    {"temperature": 0.7}, {"top_k": 5}, {"top_p": 0.6}, {"min_p": 0.2}, {"typical": 0.4}, {"repetition_penalty": 1.4},
+    {"no_repeat": 2}, {"temperature": 1.8, "top_k": 50, "top_p": 0.9, "min_p": 0.02, "typical": 0.95, "repetition_penalty": 1.1},
+]  # fmt: skip
+THEIRS = {"typical": "typical_p", "no_repeat": "no_repeat_ngram_size"}
+
+
+@cache
+def hub(name: str) -> HuggingFaceModel:
+    kind, built = NETWORKS[name][0], network(name)
+    built.generation_config.forced_eos_token_id = None  # transformers would put an end where the tokens run out
+    return HuggingFaceModel(built, tokenizer(kind), kind, True, name)
+
+
+@cache
+def ours(kind: str, **choices) -> DecoderModel | EncoderDecoderModel:
+    made = train_tokenizer(TEXTS * 3, 300, (START, END))
+    cls = {"decoder": DecoderModel, "encoder-decoder": EncoderDecoderModel}[kind]
+    return cls(small(kind=kind, vocabulary=made.get_vocab_size(), **choices), made, "small", "test")
+
+
+def its_ids(model: HuggingFaceModel, text: str = TEXT) -> torch.Tensor:
+    return torch.tensor([[one.id for one in (model._tokens if model.kind == "decoder" else model.vocabulary.tokens)(text)]])
+
+
+def theirs(model: HuggingFaceModel, sample: bool = False, **told) -> T.generation.GenerateDecoderOnlyOutput:
+    """What transformers says, of a network that Headlight never saw; without what it pads with."""
+    name = model.info.name
+    peer, ids = network(name), its_ids(model)
+    peer.generation_config.forced_eos_token_id = None
+    return peer.generate(
+        ids, attention_mask=torch.ones_like(ids), max_new_tokens=NEW, do_sample=sample, early_stopping="num_beams" in told,
+        output_scores=True, output_logits=True, return_dict_in_generate=True, top_k=told.pop("top_k", 0 if sample else None),
+        **told,
+    )  # fmt: skip
+
+
+def new_ids(model: HuggingFaceModel, sequence: torch.Tensor) -> tuple[int, ...]:
+    front = its_ids(model).shape[1] if model.kind == "decoder" else 1
+    found = tuple(sequence[front:].tolist())
+    ends = [at for at, id in enumerate(found) if id in (model.network.generation_config.eos_token_id,)]
+    return found[: ends[0] + 1] if ends else found
+
+
+@pytest.mark.parametrize(("strategy", "told"), CONTROLS, ids=lambda one: " ".join(map(str, one)) if isinstance(one, dict) else "")
+@pytest.mark.parametrize("name", [*DECODERS, *BOTH])
+def test_greedy_and_beams_with_each_control_are_those_of_transformers(name, strategy, told):
+    model = hub(name)
+    steps, their = list(model.generate(TEXT, strategy, NEW)), theirs(model, **told)
+    assert steps[-1].said == new_ids(model, their.sequences[0])
+    assert steps[-1].end == ("end" if steps[-1].said[-1] in (model.network.generation_config.eos_token_id,) else "length")
+    if strategy.method == "beam":
+        best = steps[-1].search.answers[0]
+        expected = float(their.sequences_scores[0]) * len(best.ids) ** strategy.length_penalty
+        assert best.score == pytest.approx(expected, abs=1e-3) and best.ids == steps[-1].said
+    else:
+        for step, raw, changed in zip(steps, their.logits, their.scores, strict=False):
+            np.testing.assert_allclose(step.logits, raw[0].numpy(), atol=1e-4, rtol=1e-4)
+            np.testing.assert_allclose(step.probabilities, changed[0].double().softmax(-1), atol=1e-6)
+
+
+@pytest.mark.parametrize("controls", SAMPLED, ids=str)
+@pytest.mark.parametrize("name", ["GPT-2", "Llama, grouped-query", "Falcon", "T5"])
+def test_a_sampled_text_has_their_distribution_at_each_step(name, controls):
+    """transformers draws; along its text our distributions are its own."""
+    model, strategy = hub(name), Strategy(method="sampling", **controls)
+    torch.manual_seed(3)
+    their = theirs(model, True, **{THEIRS.get(name, name): value for name, value in controls.items()})
+    said = new_ids(model, their.sequences[0])
+    assert len(said) > 2
+    for at, (raw, changed) in enumerate(zip(their.logits, their.scores, strict=True)):
+        if at < len(said):
+            step = next(model.generate(TEXT, strategy, 1, said=said[:at]))
+            expected = changed[0].double().softmax(-1).numpy()
+            np.testing.assert_allclose(step.probabilities, expected, atol=1e-6)
+            given = distribution(raw[0].numpy(), step.ids, strategy)
+            np.testing.assert_allclose(given.after, expected, atol=1e-9)
+            assert expected[step.token.id] > 0 and step.probability == pytest.approx(expected[step.token.id], abs=1e-6)
+
+
+def every_model() -> list:
+    hubs = [pytest.param(lambda name=name: hub(name), id=name) for name in (*DECODERS, *BOTH)]
+    return hubs + [
+        pytest.param(lambda kind=kind, choices=choices: ours(kind, **choices), id=f"ours, {kind}, {choices}")
+        for kind in ("decoder", "encoder-decoder")
+        for choices in OURS
+    ]
+
+
+ALL = pytest.mark.parametrize("opened", every_model())
+
+
+@ALL
+@pytest.mark.parametrize(
+    "strategy", [Strategy(), Strategy(method="sampling", temperature=2, seed=5), Strategy(method="beam", beams=3)],
+    ids=lambda one: one.method,
+)  # fmt: skip
+def test_with_and_without_the_cache_is_the_same(opened, strategy):
+    model = opened()
+    quick, slow = (list(model.generate(TEXT, strategy, NEW, cache=cache)) for cache in (True, False))
+    assert [one.said for one in quick] == [one.said for one in slow]
+    for a, b in zip(quick, slow, strict=True):
+        np.testing.assert_allclose(a.logits, b.logits, atol=1e-4, rtol=1e-4)
+        assert a.attention.keys() == b.attention.keys()
+        for kind in a.attention:
+            np.testing.assert_allclose(a.attention[kind], b.attention[kind], atol=1e-5)
+    assert {one.read.bytes for one in slow} == {0} and all(one.read.bytes for one in quick)
+    if strategy.method != "beam":
+        assert [one.read.tokens for one in quick[1:]] == [1] * (len(quick) - 1)
+        assert [one.read.tokens for one in slow] == [len(one.tokens) for one in slow]
+
+
+@ALL
+def test_its_rows_are_those_of_a_full_forward_pass(opened):
+    """Row by row, what decided each token: the rows of one trace of all that was read."""
+    model = opened()
+    steps = list(model.generate(TEXT, Strategy(method="sampling", seed=1), NEW))
+    for kind, calls in read_again(model, steps[-1]).items():
+        for layer, call in enumerate(calls):
+            whole = call.weights().cpu().numpy()
+            for step in steps:
+                row, mine = whole[:, len(step.tokens) - 1], step.attention[kind][layer]
+                np.testing.assert_allclose(mine, row[:, : mine.shape[1]], atol=1e-5)
+                assert not row[:, mine.shape[1] :].any(), "nothing looks ahead"
+
+
+def read_again(model, step) -> dict[str, list[Call]]:
+    """The calls of a forward pass of all that a step had read, by kind and layer."""
+    ids, source = (torch.tensor([[token.id for token in some]]) for some in (step.tokens, step.source))
+    network = model.network
+    if isinstance(model, HuggingFaceModel):
+        inputs = {"input_ids": source, "decoder_input_ids": ids} if step.source else {"input_ids": ids}
+        with torch.inference_mode():
+            record, _ = model._pass(network, recording(), **inputs, use_cache=False)
+        calls = model._layout.split(record)
+    else:
+        with torch.inference_mode(), recording() as record:
+            network(source, ids) if step.source else network(ids)
+        calls = model._by_kind(record.calls)
+    return {kind: found for kind, found in calls.items() if kind != "encoder"}
+
+
+def test_no_control_is_the_model_itself_and_struck_tokens_have_no_chance():
+    model = ours("decoder")
+    step = next(model.generate(TEXT, Strategy(method="sampling")))
+    plain = step.distribution
+    assert plain.stages == () and plain.after is plain.before
+    step = next(model.generate(TEXT, Strategy(method="sampling", temperature=0.5, top_k=9, top_p=0.8, min_p=0.1, typical=0.9)))
+    names = [one.name for one in step.distribution.stages]
+    assert names == ["temperature", "top_k", "top_p", "min_p", "typical"], "in the order in which transformers runs them"
+    gone = np.concatenate([one.struck for one in step.distribution.stages])
+    assert len(set(gone)) == len(gone) and (step.probabilities[gone] == 0).all()
+    assert len(gone) + np.count_nonzero(step.probabilities) == len(step.logits)
+
+
+def test_a_draw_is_the_same_for_the_same_seed_and_lands_as_often_as_is_likely():
+    logits = np.log(np.array([0.5, 0.25, 0.15, 0.1], dtype=np.float32))
+    drawn = [distribution(logits, (), Strategy()).choose(Strategy(method="sampling", seed=seed), 3) for seed in range(4000)]
+    share = np.bincount([id for id, _ in drawn], minlength=4) / len(drawn)
+    np.testing.assert_allclose(share, [0.5, 0.25, 0.15, 0.1], atol=0.03)
+    assert all((dart < 0.5) == (id == 0) for id, dart in drawn), "the likeliest lies first"
+    model, strategy = ours("decoder"), Strategy(method="sampling", temperature=1.5, seed=11)
+    one, two = (list(model.generate(TEXT, strategy, NEW)) for _ in range(2))
+    assert [step.said for step in one] == [step.said for step in two]
+    assert one[-1].said != list(model.generate(TEXT, replace(strategy, seed=12), NEW))[-1].said
+
+
+def test_another_strategy_redraws_from_what_is_known():
+    model = ours("decoder")
+    for step in model.generate(TEXT, Strategy(method="sampling", seed=4, temperature=3), NEW):
+        assert step.chosen_by(step.strategy) == (step.token.id, step.dart)
+        assert step.chosen_by(Strategy()) == (int(step.logits.argmax()), None)
+        cold = Strategy(method="sampling", seed=4, temperature=0.01)
+        assert step.chosen_by(cold)[0] == step.logits.argmax() and step.chosen_by(cold)[1] == step.dart
+
+
+@ALL
+def test_a_branch_goes_on_from_any_word(opened):
+    """What if it had said another word: as if it had been forced to."""
+    model = opened()
+    steps = list(model.generate(TEXT, Strategy(method="sampling", seed=2), NEW))
+    step = steps[min(4, len(steps) - 1)]
+    again = list(model.generate(TEXT, step.strategy, NEW - step.position, said=step.said[:-1]))
+    assert again[-1].said == steps[-1].said, "the same draws lead to the same end"
+    other = int(np.argsort(step.logits)[-3])
+    branch = next(model.generate(TEXT, Strategy(), 1, said=(*step.said[:-1], other)))
+    assert branch.ids == (*step.ids, other) and branch.said[:-1] == (*step.said[:-1], other)
+    slow = next(model.generate(TEXT, Strategy(), 1, said=(*step.said[:-1], other), cache=False))
+    np.testing.assert_allclose(branch.logits, slow.logits, atol=1e-4, rtol=1e-4)
+
+
+@ALL
+def test_the_cache_takes_what_the_formula_says(opened):
+    model = opened()
+    for step in model.generate(TEXT, Strategy(), NEW):
+        assert step.read.bytes == model.cache_bytes(len(step.tokens), len(step.source))
+    assert model.cache_bytes(0) < model.cache_bytes(1) < model.cache_bytes(1000)
+
+
+def test_a_tree_of_beams_holds_every_way_that_was_looked_at():
+    model, width = ours("encoder-decoder"), 3
+    for step in model.generate(TEXT, Strategy(method="beam", beams=width), NEW):
+        tree = step.search.tree
+        assert [one.number for one in tree] == list(range(len(tree))) and step.search.looked_at == tree[
+            -len(step.search.looked_at) :
+        ]
+        scores = [one.score for one in step.search.looked_at]
+        assert scores == sorted(scores, reverse=True) and sum(one.fate == "kept" for one in step.search.looked_at) <= width
+        for one in tree:
+            parent = tree[one.parent] if one.parent >= 0 else None
+            assert one.length == (parent.length if parent else 0) + 1 and one.score <= (parent.score if parent else 0)
+            assert parent is None or parent.fate == "kept"
+    ways = {one.number: (*ways_to(tree, one.parent), one.id) for one in tree}
+    for answer in step.search.answers:
+        assert any(ways[one.number] == answer.ids and one.score == pytest.approx(answer.score) for one in tree)
+
+
+def ways_to(tree, number: int) -> tuple[int, ...]:
+    return () if number < 0 else (*ways_to(tree, tree[number].parent), tree[number].id)
+
+
+def test_a_full_context_drops_its_oldest_quarter_and_says_so():
+    model = ours("decoder")
+    room, steps = model.room, list(model.generate(TEXT, Strategy(), 40))
+    lengths = [len(one.tokens) for one in steps]
+    assert max(lengths) == room and len(steps) == 40 and steps[-1].end == "length"
+    begun = len(steps[0].tokens)
+    for at, step in enumerate(steps):
+        assert len(step.tokens) + step.dropped == begun + at
+        assert step.tokens[0].id == model.vocabulary.start, "the start stays"
+        every = (*(one.id for one in steps[0].tokens), *step.said[:-1])
+        kept = len(step.tokens) - 1
+        assert step.ids == (every[0], *every[len(every) - kept :])
+    first = next(one for one in steps if one.dropped)
+    assert first.dropped == room // 4 + 1 and lengths[steps.index(first) - 1] == room
+    slow = list(model.generate(TEXT, Strategy(), 40, cache=False))
+    assert slow[-1].said == steps[-1].said
+
+
+def test_an_encoder_decoder_stops_when_its_context_is_full():
+    model = ours("encoder-decoder")
+    model.at_most, strategy = 8, Strategy(method="sampling", seed=4, temperature=5)
+    try:
+        steps = list(model.generate(TEXT, strategy, 40))
+        beams = list(model.generate(TEXT, Strategy(method="beam", beams=2), 40))
+    finally:
+        model.at_most = None
+    assert len(steps) == 8 and len(steps[-1].tokens) == 8 and steps[-1].end == "full" and steps[-1].dropped == 0
+    assert beams[-1].end in ("full", "end") and len(beams[-1].said) <= 8
+
+
+def test_a_long_text_is_cut_from_the_left_and_a_short_one_is_not():
+    model = ours("decoder")
+    step = next(model.generate("the cat sat on the mat " * 20))
+    assert step.cut == model.trace("the cat sat on the mat " * 20).cut > 0 and len(step.tokens) == model.room
+    assert next(model.generate("")).cut == 0 and len(next(model.generate("")).tokens) == 1
+
+
+def test_an_end_that_comes_at_once_is_the_only_step():
+    model = hub("GPT-2")
+    first = next(model.generate(TEXT, Strategy())).token.id
+    ends, model.network.generation_config.eos_token_id = model.network.generation_config.eos_token_id, [first, 7]
+    try:
+        steps = list(model.generate(TEXT))
+        beams = list(model.generate(TEXT, Strategy(method="beam", beams=1)))
+    finally:
+        model.network.generation_config.eos_token_id = ends
+    assert [one.end for one in steps] == ["end"] and steps[0].said == (first,) == beams[-1].said
+
+
+def test_what_the_authors_rule_out_is_never_said():
+    model = hub("Marian")
+    first = next(model.generate(TEXT, Strategy())).token.id
+    model.network.generation_config.bad_words_ids = [[first]]
+    try:
+        step = next(model.generate(TEXT, Strategy()))
+        beam = list(model.generate(TEXT, Strategy(method="beam", beams=2), NEW))
+    finally:
+        model.network.generation_config.bad_words_ids = None
+    assert step.token.id != first and step.distribution.stages[0].name == "model" and step.never == {first}
+    assert not any(first == one.id for one in beam[-1].search.tree)
+
+
+def test_closing_it_in_the_middle_frees_what_it_keeps():
+    model = ours("decoder")
+    steps = model.generate(TEXT, Strategy(), 20)
+    next(steps), next(steps)
+    reader = steps.gi_frame.f_locals["reader"]
+    kept = weakref.ref(reader._cache.layers[0][0])
+    assert kept() is not None
+    steps.close()
+    gc.collect()
+    assert reader._bytes() == 0 and kept() is None
+    with pytest.raises(StopIteration):
+        next(steps)
+
+
+@pytest.mark.parametrize("opened", [lambda: ours("decoder"), lambda: hub("GPT-2"), lambda: hub("Falcon"), lambda: hub("T5")])
+def test_visitors_who_generate_at_once_do_not_meet(opened):
+    """Their steps take turns, in one thread and in several."""
+    model, texts = opened(), [TEXT, "Once upon a time", "the dog", "a little girl"]
+    strategies = [Strategy(), Strategy(method="sampling", seed=3), Strategy(method="beam", beams=2), Strategy(no_repeat=1)]
+    alone = [[one.said for one in model.generate(*asked, NEW)] for asked in zip(texts, strategies, strict=True)]
+    running = [model.generate(*asked, NEW) for asked in zip(texts, strategies, strict=True)]
+    mixed: list[list] = [[] for _ in running]
+    for _ in range(NEW):
+        for found, steps in zip(mixed, running, strict=True):
+            found.extend(one.said for one in itertools.islice(steps, 1))
+    assert mixed == alone
+    with ThreadPoolExecutor(4) as pool:
+        many = pool.map(lambda asked: [one.said for one in model.generate(*asked, NEW)], zip(texts, strategies, strict=True))
+        assert list(many) == alone
+
+
+def test_a_network_that_changes_in_the_middle_is_read_again():
+    model = HuggingFaceModel(network("GPT-2"), tokenizer("decoder"), "decoder", True, "changing")
+    steps = model.generate(TEXT, Strategy(), NEW)
+    next(steps)
+    with torch.no_grad():
+        model.network.lm_head.weight.mul_(-1)  # the embedding too
+    step = next(steps)
+    assert step.read.tokens == len(step.tokens)
+    fresh = next(model.generate(TEXT, Strategy(), 1, said=step.said[:-1], cache=False))
+    np.testing.assert_allclose(step.logits, fresh.logits, atol=1e-4)
+
+
+def test_what_is_said_is_spelt_as_it_goes_on():
+    writer = models.load("writer")
+    steps = list(writer.generate("Once upon a time", max_new_tokens=8))
+    assert all(b.text == a.text + b.token.text for a, b in itertools.pairwise(steps))
+    whole = "Once upon a time" + steps[-1].text
+    assert [one.id for one in writer.tokenize(whole)] == [*(one.id for one in steps[-1].tokens), steps[-1].token.id]
+    np.testing.assert_allclose(writer.trace(whole).logits_at(-2), steps[-1].logits, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("choices", "said"),
+    [
+        ({"temperature": 0}, 'choose the method "greedy"'),
+        ({"temperature": -1}, "must be at least 0.01; it is -1"),
+        ({"temperature": float("nan")}, "temperature must be a number"),
+        ({"temperature": "hot"}, "temperature must be a number; it is 'hot'"),
+        ({"top_k": 0}, "top_k 0 would keep no token"),
+        ({"top_k": 2.5}, "top_k must be a whole number"),
+        ({"top_p": 0}, "top_p is a share above 0"),
+        ({"top_p": 1.5}, "it is 1.5"),
+        ({"min_p": -0.1}, "min_p is a share from 0"),
+        ({"typical": 0}, "typical is a share above 0"),
+        ({"repetition_penalty": 0}, "must be above 0, and 1 changes nothing"),
+        ({"no_repeat": -1}, "no_repeat is a number of tokens"),
+        ({"beams": 0}, "A beam is at least 1 wide; it is 0"),
+        ({"seed": -1}, "A seed is a whole number from 0 on"),
+        ({"method": "guess"}, "“guess” is none of them"),
+    ],
+    ids=str,
+)
+def test_a_strategy_that_makes_no_sense_is_a_sentence(choices, said):
+    with pytest.raises(ValueError, match=said) as caught:
+        Strategy(**choices)
+    assert str(caught.value).endswith(".")
+
+
+def test_what_cannot_go_on_says_so():
+    writer = ours("decoder")
+    with pytest.raises(ValueError, match="sees a text from both sides and does not continue it: it fills in what stands at"):
+        models.load("filler").generate("The [MASK] sat.")
+    with pytest.raises(ValueError, match="sees a text from both sides"):
+        HuggingFaceModel(network("BERT without a head"), tokenizer("encoder"), "encoder", False, "bert").generate("a")
+    for wrong in (0, -3, 2.5, True):
+        with pytest.raises(ValueError, match="max_new_tokens is a whole number from 1 on"):
+            writer.generate(TEXT, max_new_tokens=wrong)
+    with pytest.raises(TypeError, match=r"must be a models\.Strategy; it is of type str"):
+        writer.generate(TEXT, "greedy")
+    with pytest.raises(TypeError, match="The text must be a str"):
+        writer.generate(None)
+    with pytest.raises(ValueError, match="reads one text at a time"):
+        writer.generate(TEXT, target="Le chat")
+    with pytest.raises(ValueError, match="has no token 300"):
+        writer.generate(TEXT, said=(5, 300))
+    with pytest.raises(ValueError, match="strike out every token there is"):
+        distribution(np.zeros(3), (0, 2, 1), Strategy(no_repeat=1))
+
+
+def test_beams_that_do_not_fit_in_memory_are_told_of_before_with_figures():
+    with pytest.raises(
+        ValueError, match=r"100,000,000 beams of 20 tokens would take .* \(100,000,000 × .* kB\).* Choose fewer beams"
+    ):
+        ours("decoder").generate("", Strategy(method="beam", beams=100_000_000), 19)
