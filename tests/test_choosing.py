@@ -16,7 +16,7 @@ from analysis.word_alignment import place, read_links, tokens_in
 from models.catalog import WEIGHTS
 from models.tokens import Token
 from models.trace import COMING, Attention
-from ui.choices import pick
+from ui.memory.favourites import favourite
 from viz import head_view, query_key_view, reading_view
 from viz.heatmap import heatmap, heatmap_grid
 from viz.layers import attention_movie
@@ -38,7 +38,7 @@ def trace(translator):
 def test_pointing_at_a_french_word_lights_its_english_word(translator):
     """Of the 181 links, in the head that the app opens with and the paragraph that it shows; the row of the word itself, which
     chose the one after it, finds few of them."""
-    best = pick.favourite("translator", "cross")
+    best = favourite(translator, "cross")
     right = late = count = 0
     for source, target, links in read_links((WEIGHTS / "translator" / "alignments.tsv").read_text(encoding="utf-8")):
         trace = translator.trace(source, target)
@@ -105,12 +105,13 @@ def test_every_picture_names_its_rows_so(trace):
 
 
 def test_a_spreadsheet_has_what_was_read_and_what_was_chosen(trace, translator):
-    from ui.look import Look, Picture
-    from ui.picture import numbers
+    from ui.look import Look
+    from ui.picture import files
+    from ui.picture.picture import Picture
 
     seen = scope(trace.attention["cross"])
-    look = Look(translator, trace, "cross", seen, 0, 0, TARGET)
+    look = Look(translator, trace, "cross", "expert", TARGET, picked=(0, 0))
     made = Picture(lambda: None, (look,), {"layer": 0, "heads": None}, "head-view", lambda: {"weights": seen[0]})
-    rows = list(csv.DictReader(io.StringIO(numbers.csv(made).decode("utf-8-sig"))))
+    rows = list(csv.DictReader(io.StringIO(files.csv(made).decode("utf-8-sig"))))
     found = {(row["from_position"], row["from_token"], row["choosing_token"]) for row in rows}
     assert found == {(str(i), row.after.text, row.text) for i, row in enumerate(seen.queries.tokens)}

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from ui import document, shell
+from ui import document, state
+from ui.choices import boxes, gallery, picker
+from ui.memory import jobs, loaded
 
 ROOT = Path(__file__).parent.parent
 PAGES = {
@@ -17,6 +19,29 @@ PAGES = {
     "train": ("Train", ":material/exercise:"),
 }
 
+
+def side_bar() -> None:
+    """Level and model, on every page and in every link."""
+    jobs.here()
+    state.check_link("level", state.LEVELS, "the level")
+    with st.sidebar:
+        st.segmented_control(
+            "Level",
+            state.LEVELS,
+            default=state.LEVELS[0],
+            required=True,
+            key="level",
+            bind="query-params",
+            width="stretch",
+            wrap=False,
+            help="How much each page shows and explains. What is true stays the same.",
+        )
+        picker.side_bar()
+    gallery.button()
+    if picker.in_use() in loaded.shelf:
+        boxes.side_bar(loaded.model(picker.in_use()).info)
+
+
 st.set_page_config(page_title="Headlight", page_icon=ROOT / "assets/icon.svg", layout="wide", initial_sidebar_state=256)
 st.logo(ROOT / "assets/icon.svg", size="large")
 document.prepare()
@@ -27,5 +52,5 @@ page = st.navigation(
         for name, (title, icon) in PAGES.items()
     ]
 )
-shell.side_bar()
+side_bar()
 page.run()

@@ -1,80 +1,180 @@
-"""What is looked at, and the picture of it: made by a recipe that a notebook can run too."""
+"""What is handed to a page: one text, read by one model, and what a visitor has chosen of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+import streamlit as st
 
-from analysis import Scope
-from ui.choices import boxes, pick, scope
-from viz.view import View
+from analysis import Scope, scope
+from analysis.scopes import typed
+from ui import state
+from ui.memory.favourites import Favourite, favourite
+from viz.tokens import plain_signs
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
+    from models.language_model import LanguageModel, ModelInfo
+    from models.tokens import Token
+    from models.trace import Attention, Trace
 
-    from models.language_model import LanguageModel
-    from models.trace import Trace
-    from ui.picture.numbers import Numbers
+KINDS = ("Cross", "Encoder", "Decoder")  # of an encoder-decoder's attention; a newcomer meets the first
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The tokens that are shown, and where each of them is among all."""
+
+    tokens: list[Token]
+    places: list[int]
+
+    def index(self, place: int | None) -> int | None:
+        """Which of the shown tokens stands at a place."""
+        return self.places.index(place) if place in self.places else None
+
+    def of(self, values: Sequence | None) -> list | None:
+        """Of one value a token, those of the shown ones."""
+        return None if values is None else [values[place] for place in self.places]
 
 
 @dataclass(frozen=True)
 class Look:
-    """One text through one model, and the head that is chosen. kind: which attention; target: what was read beside the text, the
-    target or second text; "" where the model read one, whatever an earlier one left in the box."""
+    """One text through one model, and what is chosen of it. What takes time is computed when it is asked for, once.
+
+    kind: which attention, as in `trace.attention`. second: what was read beside the text, the target or a second text; "" where
+    the model read one, whatever an earlier one left in the box. picked: layer and head, None for the favourite's. kept: the
+    token that is kept chosen. options: what of the attention is shown, as `analysis.scope` takes it.
+    """
 
     model: LanguageModel
     trace: Trace
-    kind: str
-    seen: Scope
-    layer: int
-    head: int
-    target: str = ""
+    kind: str = "self"
+    level: str = state.LEVELS[0]
+    second: str = ""
+    picked: tuple[int | None, int | None] = (None, None)
+    kept: int | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def beginner(self) -> bool:
+        return self.level == "beginner"
+
+    @property
+    def attention(self) -> Attention:
+        return self.trace.attention[self.kind]
 
     @property
     def causal(self) -> bool:
         """Whether queries see no key after themselves."""
-        return self.kind != "cross" and not pick.both_ways(self.model.info)
+        return self.kind == "decoder" or (self.kind == "self" and self.model.info.kind == "decoder")
 
     @property
-    def name(self) -> str:
+    def both_ways(self) -> bool:
+        """Whether a token of one text also looks at those after it."""
+        return self.kind != "cross" and not self.causal
+
+    @property
+    def favourite(self) -> Favourite:
+        """The head that a newcomer meets first."""
+        return favourite(self.model, self.kind)
+
+    @property
+    def layer(self) -> int:
+        return self.favourite.layer if self.picked[0] is None else self.picked[0]
+
+    @property
+    def head(self) -> int:
+        return self.favourite.head if self.picked[1] is None else self.picked[1]
+
+    @property
+    def head_name(self) -> str:
         """The head as people write it: "L5 H1", with its kind where there are several."""
-        return f"{'' if self.kind == 'self' else self.kind.capitalize() + ' '}L{self.layer} H{self.head}"
+        return f"{self.layer_name} H{self.head}"
 
-
-@dataclass(frozen=True)
-class Picture:
-    """A picture that is not drawn yet, and all that it takes to draw it, here or in a notebook.
-
-    recipe: a function of a page's `recipes`, called with trace and scope of each look, and the options, which are literals.
-    numbers: the arrays that the picture shows, in float32, by name (see `ui.picture.numbers`); asked for when somebody takes
-    them away.
-    """
-
-    recipe: Callable[..., View | go.Figure | str]
-    looks: tuple[Look, ...]
-    options: dict[str, Any]
-    key: str
-    numbers: Callable[[], dict[str, np.ndarray | Scope | Numbers]]
-    react: Callable[[], None] | None = None
-    words: str = field(default="")  # what a caption says beyond model, text and head
-    height: int = 0  # pixels of one that is a page of its own (BertViz's)
+    @property
+    def layer_name(self) -> str:
+        return f"{'' if self.kind == 'self' else self.kind.capitalize() + ' '}L{self.layer}"
 
     @cached_property
-    def drawn(self) -> View | go.Figure | str:
-        return self.recipe(*(one for look in self.looks for one in (look.trace, look.seen)), **self.options)
+    def newest(self) -> int:
+        """The token that is shown while none is chosen: an encoder's first mask, else the last that was typed."""
+        if self.both_ways:
+            written = [i for i, token in enumerate(self.trace.tokens) if token.start < token.end]
+            masks = self.model.places(self.trace) if self.model.info.kind == "encoder" else []
+            return (masks or written[-1:] or [0])[0]
+        return len(self.trace.read) - 1
+
+    @property
+    def token(self) -> int:
+        """The query that is kept chosen, or the newest."""
+        return self.token_among(len(self.attention.queries))
+
+    def token_among(self, count: int) -> int:
+        """The token that is kept chosen, where there are so many, or the newest."""
+        return min(self.newest, count - 1) if self.kept is None or self.kept >= count or count == 1 else self.kept
+
+    @cached_property
+    def scope(self) -> Scope:
+        """What is shown of the attention."""
+        return self.scope_of(self.attention)
+
+    def scope_of(self, attention: Attention) -> Scope:
+        """What is shown of an attention, with the tokens as they are written at this level."""
+        seen = scope(attention, **self.options)
+        sides = (replace(side, tokens=self.written(side.tokens, side.start == 0)) for side in (seen.queries, seen.keys))
+        queries, keys = sides
+        return replace(seen, queries=queries, keys=keys)
+
+    def shown(self, tokens: Sequence[Token]) -> Shown:
+        """The tokens as chosen: all, or without the special ones that nobody typed."""
+        places = list(range(len(tokens))) if self.options.get("special", True) else typed(tokens)
+        named = self.written(tokens)
+        return Shown([named[place] for place in places], places)
+
+    def written(self, tokens: Sequence[Token], first: bool = True) -> list[Token]:
+        """The tokens as they are written at this level (see `viz.tokens.plain_signs`)."""
+        return plain_signs(tokens, first) if self.beginner else list(tokens)
+
+    def at(self, layer: int, head: int) -> Look:
+        """The same through another head."""
+        return replace(self, picked=(layer, head))
+
+    def within(self, **window: tuple[int, int]) -> Look:
+        """Of a long text, a part: the first and the last of `queries` and of `keys` that are looked at."""
+        return replace(self, options={**self.options, **window})
 
 
-def look(model: LanguageModel, trace: Trace) -> Look:
-    """The text in the box, through the model and the head that are chosen."""
-    kind = pick.kind(model.info)
-    layer, head = pick.chosen_head(model)
-    return Look(model, trace, kind, scope.of(trace.attention[kind]), layer, head, beside(trace, boxes.second()))
+def look_at(model: LanguageModel, trace: Trace, second: str) -> Look:
+    """The text in the box through the model in use, with all that is chosen now. second: what is typed beside the text."""
+    kind, level = kind_of(model.info), state.level()
+    picked = (None, None) if level == "beginner" else (st.session_state.get("layer"), st.session_state.get("head"))
+    most = max(len(trace.attention[kind].queries), len(trace.read))
+    kept = st.session_state.get("token")
+    if kept is not None and (kept >= most or most == 1):  # a text that became shorter than that lets it go
+        kept = st.session_state["token"] = None
+    return Look(model, trace, kind, level, beside(trace, second), picked, kept, scope_options())
 
 
-def beside(trace: Trace, typed: str | None) -> str:
-    """What was typed beside the text, where the model has read it."""
-    return typed or "" if trace.target or any(token.segment for token in trace.tokens) else ""
+def kind_of(info: ModelInfo) -> str:
+    """Which attention is looked at: "self", or what is chosen of an encoder-decoder's three."""
+    if info.kind != "encoder-decoder":
+        return "self"
+    chosen = st.session_state.get("attention")
+    return (chosen if chosen in KINDS and state.level() != "beginner" else KINDS[0]).lower()
+
+
+def scope_options() -> dict[str, bool]:
+    """The choices of the side bar, as `analysis.scope` takes them; those that are not its defaults."""
+    if state.level() == "beginner":
+        return {}
+    hidden = not st.session_state.get("special", True)
+    chosen = {"whole_words": bool(st.session_state.get("whole-words"))}
+    chosen["renormalised"] = hidden and bool(st.session_state.get("renormalised"))
+    return ({"special": False} if hidden else {}) | {name: True for name, on in chosen.items() if on}
+
+
+def beside(trace: Trace, written: str | None) -> str:
+    """What is written beside the text, where the model has read it."""
+    return written or "" if trace.target or any(token.segment for token in trace.tokens) else ""

@@ -1,53 +1,24 @@
-"""The frame of every page: side bar, text boxes, and the fragment that a keystroke reruns."""
+"""The frame of every page: its name, the text boxes, and the fragment that a keystroke reruns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
 import models
-from ui import document, state
-from ui.choices import boxes, gallery, picker
+from ui import document
+from ui.choices import boxes, picker
+from ui.look import Look, look_at
 from ui.memory import cached, jobs, loaded
 from ui.serving.sending import wait_until_sent
 from ui.show import complaint, picture
 from ui.text import called, plain
 from ui.words import words
 
-if TYPE_CHECKING:
-    from models.language_model import LanguageModel
-    from models.trace import Trace
-
-
-def side_bar() -> None:
-    """Level and model, on every page and in every link."""
-    jobs.here()
-    state.check_link("level", state.LEVELS, "the level")
-    with st.sidebar:
-        st.segmented_control(
-            "Level",
-            state.LEVELS,
-            default=state.LEVELS[0],
-            required=True,
-            key="level",
-            bind="query-params",
-            width="stretch",
-            wrap=False,
-            help="How much each page shows and explains. What is true stays the same.",
-        )
-        picker.side_bar()
-    gallery.button()
-    if picker.in_use() in loaded.shelf:
-        boxes.side_bar(loaded.model(picker.in_use()).info)
-
-
-def whole_page_next() -> None:
-    """After this fragment's rerun, rerun the page: something outside the fragment must follow a choice made inside it."""
-    st.session_state["whole-page"] = True
+SHOWN = 60  # characters of a wrong value that a sentence repeats
 
 
 def heading(folder: Path) -> None:
@@ -56,7 +27,7 @@ def heading(folder: Path) -> None:
         st.markdown(f"# {words(folder, 'title')}\n\n{words(folder, 'purpose')}")
 
 
-def live(folder: Path, draw: Callable[[LanguageModel, Trace], None], reads: bool = True) -> None:
+def live(folder: Path, draw: Callable[[Look], None], reads: bool = True) -> None:
     """Place the heading and the text boxes, and below them what `draw` makes of the text: boxes and picture are what a keystroke
     reruns. folder: where the words of the page stand; reads: whether the page shows what the model makes of the text,
     so that it matters how much of it the model can read."""
@@ -83,9 +54,9 @@ def live(folder: Path, draw: Callable[[LanguageModel, Trace], None], reads: bool
             )
         complaints = st.container()
         with picture("This page"):
-            draw(model, trace)
+            draw(look_at(model, trace, second))
         with complaints:
-            state.show_complaints()  # of what is chosen on this page
+            show_complaints()  # of what is chosen on this page
         if not st.session_state.pop("typing", False):  # what is typed Streamlit puts there by itself
             document.keep_address(**boxes.in_address(), **picker.in_address())
         wait_until_sent()
@@ -95,8 +66,17 @@ def live(folder: Path, draw: Callable[[LanguageModel, Trace], None], reads: bool
     if not picker.settled():
         for choice in ("layer", "head"):
             st.session_state.get("complaints", {}).pop(choice, None)
-    state.show_complaints()
+    show_complaints()
     stage()
     picker.about()
     if cached.names(cached.FRESH) != st.session_state["listed"]:
         st.rerun()  # the picker of a server's first visitor is drawn before the cache of the Hub is listed
+
+
+def show_complaints() -> None:
+    """A sentence for each thing that the link asks for in vain, once."""
+    for meaning, asked in st.session_state.pop("complaints", {}).values():
+        sentence = (
+            f"The link asks for {meaning} “{plain(asked[:SHOWN])}”, which does not exist here. You see the default instead."
+        )
+        st.warning(sentence, icon=":material/link_off:")

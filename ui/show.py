@@ -19,8 +19,6 @@ from viz.views.board import Part
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from ui.look import Picture
-
 
 @cache
 def component(kind: str, uses: tuple[str, ...], html: str):
@@ -32,16 +30,6 @@ def show(view: View, key: str, chosen: Callable[[], None] | None = None):
     """Mount a view. `chosen` is called before the rerun when the visitor chooses something; the choice is in `choice(key)`."""
     mount = component(view.kind, view.uses, view.assets().html)
     return mount(key=key, data=view.data, on_chosen_change=chosen or (lambda: None))
-
-
-def show_picture(made: Picture) -> None:
-    """Draw a picture: a view of ours, a Plotly figure, or a page of its own."""
-    if isinstance(made.drawn, View):
-        show(made.drawn, made.key, made.react)
-    elif isinstance(made.drawn, str):
-        st.iframe(made.drawn, height=made.height)
-    else:
-        show_chart(made.drawn, made.key)
 
 
 def show_chart(figure: go.Figure, key: str, **options) -> None:

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.text import plain
-
 LEVELS = ("beginner", "intermediate", "expert")
 DEFAULT_TEXT = "The farmer gave the hungry dog a bone, and the dog ran into the"
-SHOWN = 60  # characters of a wrong value that a sentence repeats
 
 
 def level() -> str:
@@ -27,13 +24,15 @@ def check_link(name: str, allowed: tuple, meaning: str) -> None:
 
 
 def complain(name: str, asked: str, meaning: str) -> None:
-    """Keep a sentence for `show_complaints`."""
-    st.session_state.setdefault("complaints", {})[name] = (
-        f"The link asks for {meaning} “{plain(asked[:SHOWN])}”, which does not exist here. You see the default instead."
-    )
+    """Remember what a link asks for in vain, for a sentence of `ui.shell`."""
+    st.session_state.setdefault("complaints", {})[name] = (meaning, asked)
 
 
-def show_complaints() -> None:
-    """The sentences collected so far, once each; they leave with the next full run."""
-    for sentence in st.session_state.pop("complaints", {}).values():
-        st.warning(sentence, icon=":material/link_off:")
+def run_whole_page_next() -> None:
+    """After this fragment's rerun, rerun the page: something outside the fragment must follow a choice made inside it."""
+    st.session_state["whole-page"] = True
+
+
+def ask_for_model(name: str) -> None:
+    """Ask for a model by its name; from the next run of the page on."""
+    st.session_state["choose"] = name

@@ -12,10 +12,11 @@ import streamlit as st
 from analysis.comparison import Common, compare
 from pages.attention import recipes
 from ui import state
-from ui.choices import boxes, pick, picker, scope
-from ui.look import Look, Picture
+from ui.choices import boxes, picker
+from ui.look import Look
 from ui.memory import loaded
-from ui.picture.numbers import Numbers
+from ui.memory.favourites import favourite
+from ui.picture.picture import Numbers, Picture
 from ui.text import called, plain
 from ui.words import say
 from viz import percent
@@ -31,9 +32,9 @@ EASY = (NOTHING, "text", "model")  # what a beginner, who chooses no heads, can 
 LISTED = 5  # of the largest differences
 
 
-def switch() -> str:
+def switch(look: Look) -> str:
     """What to compare with; a link opens the same."""
-    ways = EASY if state.level() == "beginner" else WAYS
+    ways = EASY if look.beginner else WAYS
     state.check_link("compare", WAYS, "the comparison")
     if st.session_state.get("compare", NOTHING) not in ways:
         st.session_state["compare"] = NOTHING
@@ -45,15 +46,15 @@ def switch() -> str:
     return way
 
 
-def chosen() -> str:
+def chosen(look: Look) -> str:
     """What is compared with, before the switch is placed; on the first run of a page that is what the link says."""
     way = st.session_state.get("compare") or st.query_params.get("compare")
-    return way if way in (EASY if state.level() == "beginner" else WAYS) else NOTHING
+    return way if way in (EASY if look.beginner else WAYS) else NOTHING
 
 
-def on() -> bool:
+def on(look: Look) -> bool:
     """Whether something is compared."""
-    return chosen() != NOTHING
+    return chosen(look) != NOTHING
 
 
 def begin() -> None:
@@ -72,7 +73,7 @@ def picture(look: Look, way: str) -> Picture | None:
 
     @cache
     def both() -> Common:
-        return compare(look.seen, other.seen, heads, same_text)
+        return compare(look.scope, other.scope, heads, same_text)
 
     def numbers() -> dict[str, Numbers]:
         tokens = {"from": both().queries, "to": both().keys}
@@ -80,24 +81,24 @@ def picture(look: Look, way: str) -> Picture | None:
         return {name: Numbers(array, ("from", "to"), tokens) for name, array in arrays.items()}
 
     names = called_both(look, other, way)
-    options = {"heads": heads, "same_text": same_text, "causal": [causal(look), causal(other)], "names": names}
-    options["title"] = {"text": look.name, "head": "", "layer": "Mean of the heads", "model": ""}[way]
+    options = {"heads": heads, "same_text": same_text, "causal": [look.causal, other.causal], "names": names}
+    options["title"] = {"text": look.head_name, "head": "", "layer": "Mean of the heads", "model": ""}[way]
     return Picture(recipes.compared, (look, other), options, "heatmap", numbers, words=f"{names[0]} and {names[1]}")
 
 
 def other_head(look: Look) -> Look:
     """Any head of the same model and kind of attention."""
-    attention = look.seen.attention
+    attention = look.attention
     left, right = st.columns(2)
     layer = numbered(left, "other-layer", "The other layer", attention.layers, look.layer)
     head = numbered(right, "other-head", "The other head", attention.heads, (look.head + 1) % attention.heads)
-    return replace(look, layer=layer, head=head)
+    return look.at(layer, head)
 
 
 def other_layer(look: Look) -> Look:
     """Another layer, all its heads together: the head of a number in one layer has nothing to do with that of another."""
-    layers = look.seen.attention.layers
-    return replace(look, layer=numbered(st, "other-layer", "The other layer", layers, (look.layer + 1) % layers))
+    layers = look.attention.layers
+    return look.at(numbered(st, "other-layer", "The other layer", layers, (look.layer + 1) % layers), look.head)
 
 
 def other_text(look: Look) -> Look | None:
@@ -106,7 +107,7 @@ def other_text(look: Look) -> Look | None:
     if not text.strip():
         st.info("Type a second text. To see what a word does, change only that word of your own text.")
         return None
-    return through(look.model.info.name, text, look.target, look.kind, look.layer, look.head)
+    return through(look, look.model.info.name, text, look.second, look.kind, (look.layer, look.head))
 
 
 def other_model(look: Look) -> Look | None:
@@ -114,26 +115,27 @@ def other_model(look: Look) -> Look | None:
     name, mine = ask_for_model(look.model.info.name), look.model.info
     if not name:
         return None
-    info = loaded.model(name).info
+    other = loaded.model(name)
+    info = other.info
     kind = kind_like(look.kind, info)
     in_decoder = kind in ("decoder", "cross")
     layers, heads = (info.decoder_layers, info.decoder_heads) if in_decoder else (info.layers, info.heads)
-    first = pick.favourite(name, kind)
+    first = favourite(other, kind)
     layer, head = first.layer, first.head
-    if state.level() != "beginner":
+    if not look.beginner:
         left, right = st.columns(2)
         layer = numbered(left, "other-layer", "Its layer", layers, layer)
         head = numbered(right, "other-head", "Its head", heads, head)
     both_read_it = info.kind == mine.kind and (info.kind == "encoder-decoder" or info.pairs)
-    return through(name, look.trace.text, look.target if both_read_it else "", kind, layer, head)
+    return through(look, name, look.trace.text, look.second if both_read_it else "", kind, (layer, head))
 
 
-def through(name: str, text: str, target: str, kind: str, layer: int, head: int) -> Look:
-    """A text through a model, as the side bar shows it."""
-    trace, model = loaded.read(name, text, target), loaded.model(name)
+def through(look: Look, name: str, text: str, second: str, kind: str, head: tuple[int, int]) -> Look:
+    """Another text or another model, shown as the first is."""
+    trace, model = loaded.read(name, text, second), loaded.model(name)
     if trace.cut:
         st.info(f"Of the other, only a part is shown: the first {trace.cut:,} of {len(text):,} characters do not fit.")
-    return Look(model, trace, kind, scope.of(trace.attention[kind]), layer, head, target)
+    return replace(look, model=model, trace=trace, kind=kind, second=second, picked=head)
 
 
 def kind_like(kind: str, info: ModelInfo) -> str:
@@ -148,20 +150,15 @@ def kind_like(kind: str, info: ModelInfo) -> str:
     return "self"
 
 
-def causal(look: Look) -> bool:
-    """Whether queries see no key after themselves."""
-    return look.kind == "decoder" or (look.kind == "self" and look.model.info.kind == "decoder")
-
-
 def called_both(look: Look, other: Look, way: str) -> tuple[str, str]:
     """What the two are called in the picture: no more than what tells them apart, where that is short."""
     if way == "text":
         return "your text", "the other"
     if way == "layer":
-        return look.name.rsplit(" ", 1)[0], other.name.rsplit(" ", 1)[0]
+        return look.layer_name, other.layer_name
     if way == "head":
-        return look.name, other.name
-    return tuple(f"{called(one.model.info.name)} {one.name}" for one in (look, other))
+        return look.head_name, other.head_name
+    return tuple(f"{called(one.model.info.name)} {one.head_name}" for one in (look, other))
 
 
 def numbered(place, key: str, title: str, count: int, default: int) -> int:
@@ -268,7 +265,7 @@ def visitor() -> str:
 def in_words(folder: Path, made: Picture) -> None:
     """What the two have in common and how they differ, each number from these weights."""
     st.markdown("##### In words")
-    both = compare(*(one.seen for one in made.looks), made.options["heads"], made.options["same_text"])
+    both = compare(*(one.scope for one in made.looks), made.options["heads"], made.options["same_text"])
     facts = {"first": plain(made.options["names"][0]), "second": plain(made.options["names"][1])}
     facts["moved"] = percent(both.moved)
     say(folder, f"compare {st.session_state['compare']}", **facts)

@@ -5,15 +5,16 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from analysis import Scope, alignment, head_summary
+from analysis import alignment, head_summary
 from analysis.statistics import entropy_of
 from pages.attention import compare, window
 from pages.attention.views import BEGINNER, PICTURES
-from ui import shell, state
-from ui.choices import parts, pick, picker, scope
-from ui.look import look
+from ui import shell
+from ui.choices import heads, parts, picker, scope
+from ui.look import Look
+from ui.picture.picture import place as place_picture
 from ui.picture.take_away import take_away
-from ui.show import picture, show_picture
+from ui.show import picture
 from ui.text import loadable, plain
 from ui.words import say
 from viz import percent
@@ -23,73 +24,73 @@ HERE = Path(__file__).parent
 WIDE = ("Model", "Query-key", "BertViz")  # their words stand below them, and they show all of a long text
 
 
-def summary(model, trace, kind: str, layer: int, head: int) -> None:
+def summary(look: Look) -> None:
     """The head in plain words, each number from these weights."""
-    attention = trace.attention[kind]
+    attention, layer, head = look.attention, look.layer, look.head
     weights, tokens = attention[layer][head], attention.queries
-    if kind == "cross":
+    if look.kind == "cross":
         special = [i for i, token in enumerate(attention.keys) if token.special]
         return say(
             HERE, "summary cross", layer=layer, head=head, special=percent(weights[:, special].sum(-1).mean()),
             entropy=f"{entropy_of(weights).mean():.2f}", even=f"{np.log(weights.shape[1]):.2f}",
-            along=f"{alignment(trace)[layer, head]:.2f}".replace("-", "−") if len(tokens) > 1 else "– (it takes two tokens)",
+            along=f"{alignment(look.trace)[layer, head]:.2f}".replace("-", "−") if len(tokens) > 1 else "– (it takes two tokens)",
         )  # fmt: skip
     if len(tokens) == 1:
         return say(HERE, "single")
     facts = head_summary(weights)
     say(
-        HERE, "summary both ways" if pick.both_ways(model.info) else "summary", layer=layer, head=head,
+        HERE, "summary both ways" if look.both_ways else "summary", layer=layer, head=head,
         first=percent(facts.first), itself=percent(facts.itself), first_token=plain(label(tokens[0].text)),
         previous=percent(facts.previous), next=percent(facts.next),
         entropy=f"{facts.entropy:.2f}", even=f"{facts.even:.2f}",
     )  # fmt: skip
 
 
-def in_words(model, trace, kind: str, view: str, layer: int, head: int, seen: Scope) -> None:
+def in_words(look: Look, view: str) -> None:
     """What the picture shows, and what this head does in it."""
-    attention = trace.attention[kind]
+    attention, layer, head = look.attention, look.layer, look.head
     st.markdown("##### In words")
     say(HERE, f"view {view}")
-    if kind == "cross":
+    if look.kind == "cross":
         say(HERE, "rows cross")
-    summary(model, trace, kind, layer, head)
-    if not seen.whole:
+    summary(look)
+    if not look.scope.whole:
         say(HERE, "all tokens")
-    if view != "Heatmap" and state.level() != "expert":
+    if view != "Heatmap" and look.level != "expert":
         return  # rows and columns are words about a heatmap
-    how = "read cross" if kind == "cross" else "read both ways" if pick.both_ways(model.info) else "read"
+    how = "read cross" if look.kind == "cross" else "read both ways" if look.both_ways else "read"
     whole, name = (
-        seen.apply(attention[layer][head]).sum(-1).min(initial=1.0) > 0.999,
-        loadable(model.info.name).replace("`", "’"),
+        look.scope.apply(attention[layer][head]).sum(-1).min(initial=1.0) > 0.999,
+        loadable(look.model.info.name).replace("`", "’"),
     )
     say(
-        HERE, how, layer=layer, head=head, kind=kind, name=name, formula=attention.formula(layer),
+        HERE, how, layer=layer, head=head, kind=look.kind, name=name, formula=attention.formula(layer),
         total="adds up to 100 %" if whole else "adds up to less than 100 %: the rest goes to what is not shown",
     )  # fmt: skip
 
 
-def draw(model, trace) -> None:
-    looked, above = look(model, trace), st.container(key="above", horizontal=True, horizontal_alignment="distribute", wrap=False)
+def draw(look: Look) -> None:
+    above = st.container(key="above", horizontal=True, horizontal_alignment="distribute", wrap=False)
     with above:
-        view = parts.chosen("view", tuple(PICTURES), "the view", BEGINNER if state.level() == "beginner" else None)
-    place = st.container(key="look" if view == "Heatmap" and not compare.on() else "look-first")
+        view = parts.chosen("view", tuple(PICTURES), "the view", BEGINNER if look.beginner else None)
+    place = st.container(key="look" if view == "Heatmap" and not compare.on(look) else "look-first")
     left, right = (place, place) if view in WIDE else place.columns([7, 4])
     made = None
     with left, picture(f"The view “{view}”"):
-        looked = looked if view in WIDE else window.through(HERE, looked, view)
-        if made := PICTURES[view](looked):
-            show_picture(made)
+        look = look if view in WIDE else window.through(HERE, look, view)
+        if made := PICTURES[view](look):
+            place_picture(made)
     with above, picture("“Take it away”"):
         if made:
             take_away(made)
     with right, picture("The summary"):
         if made and len(made.looks) > 1:
             return compare.in_words(HERE, made)
-        if not made and compare.on() and view == "Heatmap":
+        if not made and compare.on(look) and view == "Heatmap":
             return  # what it takes to compare is said where the picture will be
-        in_words(model, trace, looked.kind, view, looked.layer, looked.head, looked.seen)
+        in_words(look, view)
 
 
-pick.side_bar(picker.in_use())
+heads.side_bar(picker.in_use())
 scope.side_bar()
 shell.live(HERE, draw)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import streamlit as st
 
 from pages.attention import compare
-from ui import state
-from ui.choices import scope
 from ui.look import Look
 from ui.show import choice, show
 from ui.words import words
@@ -38,13 +36,12 @@ def through(folder: Path, look: Look, view: str) -> Look:
 
     folder: where the words of the page stand, sections "window" and "window Reading".
     """
-    attention = look.trace.attention[look.kind]
-    counts = len(attention.queries), len(attention.keys)
-    two_texts = view == "Heatmap" and compare.chosen() in ("text", "model")  # aligned as wholes
+    counts = len(look.attention.queries), len(look.attention.keys)
+    two_texts = view == "Heatmap" and compare.chosen(look) in ("text", "model")  # aligned as wholes
     if two_texts or max(counts) <= (MOST if view == READING else LONG):
         return look
     edges = chosen(look.kind, counts, view)
-    seen = replace(look, seen=scope.of(attention, queries=edges[:2], keys=edges[2:]))
+    seen = look.within(queries=edges[:2], keys=edges[2:])
     show_map(folder, look, seen, edges, view)
     return seen
 
@@ -82,7 +79,7 @@ def one_text(edges: Edges) -> Edges:
 
 def show_map(folder: Path, look: Look, seen: Look, edges: Edges, view: str) -> None:
     """The map of the chosen head, what is said of the window, and the window, which a visitor moves."""
-    attention = look.trace.attention[look.kind]
+    attention = look.attention
     counts = len(attention.queries), len(attention.keys)
     weights = attention[look.layer][look.head]
 
@@ -97,15 +94,18 @@ def show_map(folder: Path, look: Look, seen: Look, edges: Edges, view: str) -> N
     }  # fmt: skip
     note = words(folder, "window cross" if look.kind == "cross" else "window", **facts)
     window = (edges[0], edges[1]), (edges[2], edges[3])
-    boxes = state.level() != "beginner"
-    show(overview(attention.rows, attention.keys, weights, window, most=MOST, note=note, boxes=boxes), "window-map", moved)
+    show(
+        overview(attention.rows, attention.keys, weights, window, most=MOST, note=note, boxes=not look.beginner),
+        "window-map",
+        moved,
+    )
 
 
 def outside(look: Look, seen: Look) -> float:
     """The share of the attention of the queries in the window that goes to keys outside of it: the mean over these queries."""
-    weights = look.trace.attention[look.kind][look.layer][look.head]
-    row = scope.of(seen.seen.attention, queries=seen.seen.options["queries"]).apply(weights).sum(-1)
-    return float(np.clip((row - seen.seen.apply(weights).sum(-1)).mean(), 0, 1))
+    weights = look.attention[look.layer][look.head]
+    row = look.within(queries=seen.options["queries"]).scope.apply(weights).sum(-1)
+    return float(np.clip((row - seen.scope.apply(weights).sum(-1)).mean(), 0, 1))
 
 
 def valid(told: object, counts: tuple[int, int]) -> bool:

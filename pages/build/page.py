@@ -5,8 +5,9 @@ from pathlib import Path
 import streamlit as st
 
 from pages.build import choose, parts
-from ui import shell, state
+from ui import shell
 from ui.choices.parts import chosen
+from ui.look import Look
 from ui.show import picture
 from ui.text import plain
 
@@ -21,7 +22,8 @@ PARTS = {
 SIMPLE = ("Architecture", "Cost", "Masks", "Positions")
 
 
-def draw(model, trace) -> None:
+def draw(look: Look) -> None:
+    trace = look.trace
     left, right = st.container(key="look").columns([4, 8], gap="medium")  # on a phone the picture comes first
     with left:
         st.markdown("##### Its parts")
@@ -31,12 +33,12 @@ def draw(model, trace) -> None:
             st.error(plain(str(error)), icon=":material/report:")
             config = None
     with right:
-        look = chosen("build", tuple(PARTS), "the part", SIMPLE if state.level() == "beginner" else None)
+        part = chosen("build", tuple(PARTS), "the part", SIMPLE if look.beginner else None)
         if config is None:
             st.info("These parts do not fit together yet. The sentence beside says why.")
             return
-        with picture(f"The part “{look}”"):
-            PARTS[look](HERE, config, len(trace.tokens), len(trace.target) or len(trace.tokens))
+        with picture(f"The part “{part}”"):
+            PARTS[part](HERE, config, len(trace.tokens), len(trace.target) or len(trace.tokens))
 
 
 shell.live(HERE, draw)

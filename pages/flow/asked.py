@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
@@ -15,10 +15,13 @@ from analysis import Attribution, as_written
 from analysis.attention_flow import pipes
 from analysis.attribution import FOLLOWING, METHODS
 from models.tokens import Token
-from ui import state
-from ui.choices import boxes, scope
+from ui.look import Look
 from ui.memory import jobs
 from ui.words import words
+
+if TYPE_CHECKING:
+    from models.language_model import LanguageModel
+    from models.trace import Trace
 
 HERE = Path(__file__).parent
 FLOW = "attention flow"
@@ -30,13 +33,20 @@ WINDOWS = (32, 64, 128, 256)
 
 @dataclass(frozen=True)
 class Asked:
-    """A position of `trace.read`, the prediction that is followed there (its token's id, or None), and the choices made."""
+    """A position of `look.trace.read`, the prediction that is followed there (its token's id, or None), and the choices made."""
 
-    model: Any
-    trace: Any
+    look: Look
     position: int
     token: int | None
     choices: tuple[tuple[str, Any], ...]  # of `Attribution`
+
+    @property
+    def model(self) -> LanguageModel:
+        return self.look.model
+
+    @property
+    def trace(self) -> Trace:
+        return self.look.trace
 
     @property
     def key(self) -> tuple:
@@ -51,7 +61,7 @@ class Asked:
     @property
     def methods(self) -> tuple[str, ...]:
         """Those that are shown at this level."""
-        return PLAIN if state.level() == "beginner" else METHODS
+        return PLAIN if self.look.beginner else METHODS
 
     @property
     def place(self) -> int:
@@ -61,11 +71,15 @@ class Asked:
     @cached_property
     def seen(self) -> tuple[list[Token], list[list[int]], int]:
         """The tokens that are shown, the source before the target; the places that each joins; where the target begins."""
-        attention, target = self.trace.attention, boxes.second()
+        attention, target = self.trace.attention, self.look.second
         if not self.trace.target:
-            read = scope.of(attention["self"]).keys
+            read = self.look.scope_of(attention["self"]).keys
             return as_written(read.tokens, self.trace.text, target), read.groups, 0
-        read, said, before = scope.of(attention["encoder"]).keys, scope.of(attention["decoder"]).keys, len(self.trace.tokens)
+        read, said, before = (
+            self.look.scope_of(attention["encoder"]).keys,
+            self.look.scope_of(attention["decoder"]).keys,
+            len(self.trace.tokens),
+        )
         tokens = [*as_written(read.tokens, self.trace.text), *as_written(said.tokens, target)]
         return tokens, read.groups + [[before + i for i in group] for group in said.groups], len(read.tokens)
 
@@ -79,7 +93,7 @@ class Asked:
         groups = [scores[group] for group in self.seen[1]]
         found = np.array([np.nan if np.isnan(one).all() else np.nansum(one) for one in groups])
         total = np.nansum(found)
-        return found / total if scope.options().get("renormalised") and total > 0 else found
+        return found / total if self.look.options.get("renormalised") and total > 0 else found
 
 
 def title(method: str) -> str:

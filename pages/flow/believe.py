@@ -33,14 +33,14 @@ def panel(asked: Asked, scores: dict[str, np.ndarray]) -> None:
     found = measured(asked, question, scores)
     if found is None:
         return
-    names = [*asked.methods, LEAVE_ONE_OUT] if state.level() != "beginner" else list(asked.methods)
+    names = [*asked.methods, LEAVE_ONE_OUT] if not asked.look.beginner else list(asked.methods)
     names = [name for name in names if name in found.methods]
     if st.session_state.get("believe") not in names:
         st.session_state["believe"] = names[0]  # not the best: the best of some random orders beats 20 others often enough
     chosen = st.segmented_control(words(HERE, "order"), names, format_func=title, required=True, key="believe")
     spelt = ["“" + label(asked.trace.tokens[unit].text.strip(" ") or " ") + "”" for unit in found.units]
     told(found, chosen, spelt, masked=bool(asked.model.info.mask))
-    charts = st.columns(2) if state.level() != "beginner" else [st.container()]
+    charts = st.columns(2) if not asked.look.beginner else [st.container()]
     with charts[0]:
         chart(found, chosen, spelt, names, coming=False)
     if len(charts) > 1:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.flow.asked import HERE
-from ui import state
-from ui.choices import pick, shown
+from ui.choices.token import press
+from ui.look import Look
 from ui.show import choice, show
 from ui.text import plain
 from ui.words import say
@@ -16,37 +16,37 @@ from viz.tokens import label, named
 PREDICTIONS = 10  # to choose from
 
 
-def first(model, trace) -> int:
+def first(look: Look) -> int:
     """The position that is asked about while none is chosen: a mask, or the last."""
-    return (model.places(trace) or [pick.newest(model, trace)])[0]
+    return (look.model.places(look.trace) or [look.newest])[0]
 
 
-def position(model, trace) -> int:
+def position(look: Look) -> int:
     """The position that is asked about, among `trace.read`."""
-    kept = st.session_state.get("token")
-    return first(model, trace) if kept is None or kept >= len(trace.read) else kept
+    return first(look) if look.kept is None or look.kept >= len(look.trace.read) else look.kept
 
 
-def chips(model, trace, chosen: int) -> None:
+def chips(look: Look, chosen: int) -> None:
     """The tokens to choose from; a press asks about one, and pressed again it is let go."""
-    seen = shown.shown(trace.read)
+    seen = look.shown(look.trace.read)
 
     def react() -> None:
-        pick.token(seen.places[choice("flow-chips")["value"]], first(model, trace))
+        press(seen.places[choice("flow-chips")["value"]], first(look))
 
-    view = token_chips(seen.tokens, seen.index(chosen), ids=False, link="" if trace.target else "flow")
+    view = token_chips(seen.tokens, seen.index(chosen), ids=False, link="" if look.trace.target else "flow")
     show(board([Card([Part("chips", view)])], "The tokens"), "flow-chips", react)
 
 
-def token(model, trace, chosen: int) -> int | None:
+def token(look: Look, chosen: int) -> int | None:
     """The id of the prediction that is followed: the likeliest, or as chosen; None for a model that predicts nothing."""
+    model, trace = look.model, look.trace
     if trace.unembed is None:
         say(HERE, "headless", name=plain(model.info.name))
         return None
     best = model.top(trace.logits_at(chosen), chosen, PREDICTIONS)
     if model.info.mask and chosen not in model.places(trace):
         say(HERE, "not covered", mask=plain(model.info.mask))
-    if state.level() == "beginner":
+    if look.beginner:
         say(HERE, "follows", prediction=f"“{plain(named(best[0].text))}”", share=percent(best[0].probability))
         return best[0].id
     spelt = {one.id: f"“{label(one.text)}” {percent(one.probability)}" for one in best}

@@ -13,6 +13,7 @@ from pages.flow.believe import panel
 from pages.flow.streams import drawn
 from ui import shell, state
 from ui.choices import parts, scope
+from ui.look import Look
 from ui.show import picture, show, show_chart
 from ui.words import say, words
 from viz import Card, Part, board, compare_view, percent, reading_view
@@ -113,20 +114,18 @@ def believe(asked: Asked) -> None:
     panel(asked, scores)
 
 
-def draw(model, trace) -> None:
-    position = choose.position(model, trace)
-    choose.chips(model, trace, position)
+def draw(look: Look) -> None:
+    position, trace = choose.position(look), look.trace
+    choose.chips(look, position)
     if len(trace.tokens) + len(trace.target) == 1:
         say(HERE, "single")
         return
-    left, right = (
-        (st.container(), st.container()) if state.level() == "beginner" else st.columns([5, 4], vertical_alignment="bottom")
-    )
+    left, right = (st.container(), st.container()) if look.beginner else st.columns([5, 4], vertical_alignment="bottom")
     with left:
         view = parts.chosen("show", VIEWS, "the view")
     with right:
-        token = choose.token(model, trace, position)
-    asked = Asked(model, trace, position, token, settings)
+        token = choose.token(look, position)
+    asked = Asked(look, position, token, settings)
     with picture(f"The view “{view}”"):
         dict(zip(VIEWS, (side_by_side, layer_by_layer, streams, believe), strict=True))[view](asked)
 

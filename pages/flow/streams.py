@@ -6,8 +6,6 @@ import streamlit as st
 
 from analysis import streams
 from pages.flow.asked import Asked, title
-from ui import state
-from ui.choices import shown
 from ui.memory import jobs
 from viz import percent
 from viz.sankey import sankey
@@ -21,7 +19,7 @@ FOLLOWED = ("rollout", "value-weighted rollout")
 def drawn(asked: Asked):
     """The figure, facts about it in words, and its numbers as columns; three times None while they are under way."""
     method, least = FOLLOWED[0], LEAST
-    if state.level() != "beginner":
+    if not asked.look.beginner:
         left, right = st.columns(2)
         method = left.segmented_control(
             "Streams of", FOLLOWED, default=method, format_func=title, required=True, key="streams-of"
@@ -44,7 +42,7 @@ def drawn(asked: Asked):
     if made is None:
         return None, None, None
     found, left_out = made
-    ways, tokens = asked.attribution.ways, shown.called(asked.attribution.ways.tokens)
+    ways, tokens = asked.attribution.ways, asked.look.written(asked.attribution.ways.tokens)
     columns = ["input", *(step.name for step in ways.steps)]
     names = [f"{label(token.text)} ({i})" for i, token in enumerate(tokens)]
     ranked = sorted(found, key=lambda one: (one.to_column, -one.share))

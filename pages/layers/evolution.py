@@ -10,8 +10,9 @@ import streamlit as st
 from analysis import as_written, maps, pair
 from analysis.evolution import strongest_key
 from pages.layers import heads
-from ui import state
-from ui.choices import boxes, pick, shown
+from ui.choices.token import keep as keep_token
+from ui.choices.token import press
+from ui.look import Look
 from ui.memory import jobs
 from ui.show import choice, part, show
 from ui.words import say, words
@@ -22,19 +23,19 @@ from viz.tokens import named
 WAYS = ("mean of heads", "one head")
 
 
-def draw(here: Path, model, trace) -> None:
+def draw(here: Path, look: Look) -> None:
     heads.follow()
-    kind = pick.kind(model.info)
-    if len(trace.attention[kind].keys) == 1:
+    kind, attention = look.kind, look.attention
+    if len(attention.keys) == 1:
         return say(here, "single")
-    attention, what = trace.attention[kind], (model.info.name, trace.text, boxes.second(), kind)
+    what = (look.model.info.name, look.trace.text, look.second, kind)
     mean = jobs.result(("maps", *what), lambda report: maps(attention, report=report), "Reading every layer")
     if mean is None:
         return
     with np.errstate(invalid="ignore"):
         seen = np.isfinite(mean).any(0)
         over = np.where(seen, np.nan_to_num(mean).mean(0), np.nan)  # [query, key], the mean over layers and heads
-    query = pick.chosen_token(model, trace, len(attention.queries))
+    query = look.token
     key, id = st.session_state.get("pair-key", (None, None))
     if key is None or key >= len(attention.keys) or attention.keys[key].id != id:  # the text has changed there
         key = strongest_key(over, query, itself=kind != "cross")
@@ -43,8 +44,8 @@ def draw(here: Path, model, trace) -> None:
     )
     if found is None:
         return
-    head, drawn = pick.chosen_head(model)[1], mean
-    if state.level() != "beginner":
+    head, drawn = look.head, mean
+    if not look.beginner:
         way = st.segmented_control("Play", WAYS, default=WAYS[0], required=True, key="movie", bind="query-params")
         if way == WAYS[1]:
             drawn = jobs.result(
@@ -58,34 +59,33 @@ def draw(here: Path, model, trace) -> None:
     def react() -> None:
         match choice("evolution"):
             case {"part": "from", "value": position}:
-                pick.token(position, pick.newest(model, trace))
+                press(position, look.newest)
                 keep(key)
             case {"part": "to", "value": position}:
                 keep(position)
             case {"part": "movie", "value": [row, column]}:
-                st.session_state["token"], to = pressed(drawn, row, column)
-                keep(to)
+                query_there, key_there = pressed(drawn, row, column)
+                keep_token(query_there)
+                keep(key_there)
             case {"part": "weights" | "ranks", "value": [layer, number]}:
                 heads.pressed(layer, number)
 
-    texts = [named(side[at].text) for side, at in ((shown.called(attention.rows), query), (shown.called(attention.keys), key))]
+    texts = [named(side[at].text) for side, at in ((look.written(attention.rows), query), (look.written(attention.keys), key))]
     facts = {"from": texts[0], "to": texts[1], "head": head, "layers": attention.layers, "heads": attention.heads}
     facts |= _facts(found) | {"from_at": query, "to_at": key, "mean": percent(np.nan_to_num(over[query, key]))}
     facts = {name: str(value).replace("*", r"\*") for name, value in facts.items()}
     told, asks = heads.told(*found.weights.shape), "pick from cross" if kind == "cross" else "pick from"
     unseen = [Part("unseen", None, words(here, "out of sight", **facts))]
     heat = [part("The pair in every head", _weights, found, told, words(here, "pair", **facts))]
-    if state.level() != "beginner":
+    if not look.beginner:
         heat.append(part("Its rank", _ranks, found, words(here, "rank", **facts)))
     name = f"H{head} of each layer" if one else "All heads together"
-    movie = [
-        part("The movie", _movie, attention, drawn, (query, key), name, words(here, "movie one" if one else "movie", **facts))
-    ]
+    movie = [part("The movie", _movie, look, drawn, (query, key), name, words(here, "movie one" if one else "movie", **facts))]
     cards = [
         Card(
             [
-                part("The first text", _text, trace, kind, "from", over[:, key], query, words(here, asks, **facts)),
-                part("The second text", _text, trace, kind, "to", over[query], key, words(here, "pick to", **facts)),
+                part("The first text", _text, look, "from", over[:, key], query, words(here, asks, **facts)),
+                part("The second text", _text, look, "to", over[query], key, words(here, "pick to", **facts)),
             ]
         ),
         Card(heat if seen[query, key] else unseen, f"From “{texts[0]}” to “{texts[1]}”", 5),
@@ -109,12 +109,12 @@ def _facts(found) -> dict[str, object]:
     }
 
 
-def _text(trace, kind: str, name: str, shares: np.ndarray, chosen: int, above: str) -> Part:
+def _text(look: Look, name: str, shares: np.ndarray, chosen: int, above: str) -> Part:
     """The text to choose one of the two tokens in; shaded by what the mean over layers and heads gives."""
-    target = boxes.second()
-    side = shown.called(trace.attention[kind].rows if name == "from" else trace.attention[kind].keys)
-    source = kind == "encoder" or (kind == "cross" and name == "to")
-    written = as_written(side, *([trace.text] if source else [target] if trace.target else [trace.text, target]))
+    trace = look.trace
+    side = look.written(look.attention.rows if name == "from" else look.attention.keys)
+    source = look.kind == "encoder" or (look.kind == "cross" and name == "to")
+    written = as_written(side, *([trace.text] if source else [look.second] if trace.target else [trace.text, look.second]))
     view = reading_view(written, None, chosen, name == "to", quantity=100 * np.asarray(shares, dtype=float), unit="%")
     return Part(name, view, above)
 
@@ -125,8 +125,8 @@ def _weights(found, told: tuple[int, int] | None, above: str) -> Part:
     return Part("weights", head_grid(found.weights, unit="%", scale=(0, 1), notes=notes, chosen=told, label="Weight"), above)
 
 
-def _movie(attention, drawn: np.ndarray, chosen: tuple[int, int], name: str, above: str) -> Part:
-    tokens = shown.called(attention.rows), shown.called(attention.keys)
+def _movie(look: Look, drawn: np.ndarray, chosen: tuple[int, int], name: str, above: str) -> Part:
+    tokens = look.written(look.attention.rows), look.written(look.attention.keys)
     return Part("movie", attention_movie(*tokens, drawn, chosen, name), above, late=True)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from ui import state
-from ui.choices import pick
+from ui.choices import heads
 
 ATTENTION = Path(__file__).parents[1] / "attention" / "page.py"
 
@@ -16,7 +16,7 @@ def pressed(layer: int, head: int) -> None:
     """Keep the head that was pressed, for `told`, or choose it, so that `follow` opens it."""
     st.session_state["layers-head"] = (int(layer), int(head))
     if state.level() != "beginner":
-        pick.head(int(layer), int(head))
+        heads.choose(int(layer), int(head))
         st.session_state["layers-open"] = True
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
 
 from analysis.lens import Lens, lens, translator
 from pages.layers import lens_training
-from ui import state
-from ui.choices import boxes, pick, shown
+from ui.choices.token import keep
+from ui.look import Look
 from ui.memory import jobs
 from ui.show import choice, part, show
 from ui.text import plain
@@ -19,6 +20,9 @@ from viz import Card, Part, board, percent
 from viz.layers import LENS, answer_grid, lens_grid, likeliest
 from viz.tokens import label, named
 
+if TYPE_CHECKING:
+    from models.language_model import LanguageModel
+
 KINDS = ("logit lens", "tuned lens")
 COLOURS = dict(zip(("probability", "rank of the answer", "distance to the answer"), LENS, strict=True))
 WINDOW = 48  # positions that are shown at a time
@@ -26,7 +30,8 @@ TOP = 5
 TRANSFORM = "; t is a transform of the head: a matrix, an activation and a norm"
 
 
-def draw(here: Path, model, trace) -> None:
+def draw(here: Path, look: Look) -> None:
+    model, trace = look.model, look.trace
     if trace.unembed is None:
         return say(here, "headless", name=plain(model.info.name))
     positions = model.places(trace) if model.info.kind == "encoder" else list(range(len(trace.read)))
@@ -36,7 +41,7 @@ def draw(here: Path, model, trace) -> None:
     if tuned is None:
         tuned = lens_training.draw(here, model)
     chosen_kind = KINDS[tuned is not None]
-    if tuned is not None or state.level() != "beginner":
+    if tuned is not None or not look.beginner:
         with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
             if tuned is not None:
                 chosen_kind = st.segmented_control(
@@ -47,7 +52,7 @@ def draw(here: Path, model, trace) -> None:
                     key="lens",
                     bind="query-params",
                 )
-            if state.level() != "beginner":
+            if not look.beginner:
                 colour = st.segmented_control(
                     "Colour by",
                     tuple(COLOURS),
@@ -59,7 +64,7 @@ def draw(here: Path, model, trace) -> None:
                 )
     positions = _window(positions)
     translate = tuned if chosen_kind == KINDS[1] else None
-    what = (lens_training.mine(model), trace.text, boxes.second(), tuple(positions), chosen_kind)
+    what = (lens_training.mine(model), trace.text, look.second, tuple(positions), chosen_kind)
     if translate is not None:
         lens_training.told(here, model)
     seen = jobs.result(
@@ -67,31 +72,32 @@ def draw(here: Path, model, trace) -> None:
     )
     if seen is None:
         return
-    at = pick.chosen_token(model, trace, len(trace.read))
+    at = look.token_among(len(trace.read))
     column = positions.index(at) if at in positions else len(positions) - 1 if model.info.kind != "encoder" else 0
     layer = min(st.session_state.get("lens-layer", len(seen.ids) - 1), len(seen.ids) - 1)
 
     def react() -> None:
         match choice("lens-board"):
             case {"part": "lens", "value": [row, place]}:
-                st.session_state["lens-layer"], st.session_state["token"] = row, positions[place]
+                st.session_state["lens-layer"] = row
+                keep(positions[place])
             case {"part": "layers" | "answer", "value": [row, _]}:
                 st.session_state["lens-layer"] = row
 
-    facts = _facts(model, trace, seen, column, layer)
+    facts = _facts(look, seen, column, layer)
     tuning = " tuned" if translate is not None else ""
     cards = [
         Card(
             [
                 Part("words", None, words(here, f"lens{tuning}", **facts)),
-                part("The lens", _grid, model, trace, seen, COLOURS.get(colour, colour), (layer, column)),
+                part("The lens", _grid, look, seen, COLOURS.get(colour, colour), (layer, column)),
             ]
         ),
         Card([part("This position", _layers, model, seen, column, layer)], f"{facts['where']}, layer by layer", 6),
         Card(
             [
                 Part("facts", None, words(here, "settled", **facts)),
-                part("The answer", _answer, model, seen, column, layer),
+                part("The answer", _answer, look, seen, column, layer),
                 Part("cell", None, words(here, "cell", **facts)),
             ],
             "How it comes to its answer",
@@ -116,40 +122,41 @@ def _named(layer: int) -> str:
     return "start" if layer == 0 else f"L{layer - 1}"
 
 
-def _grid(model, trace, seen: Lens, colour: str, chosen: tuple[int, int]) -> Part:
+def _grid(look: Look, seen: Lens, colour: str, chosen: tuple[int, int]) -> Part:
+    model = look.model
     best = [[model.token_text(int(id)) for id in row] for row in seen.ids[:, :, 0]]
     answers = [label(model.token_text(int(id))) for id in seen.answer]
     notes = [
         [
-            f"“{label(text)}” {percent(share)}\n{_beside(answer, rank, kl)}"
+            f"“{label(text)}” {percent(share)}\n{_beside(look, answer, rank, kl)}"
             for text, share, answer, rank, kl in zip(
                 best[row], seen.probabilities[row, :, 0], answers, seen.rank[row], seen.kl[row], strict=True
             )
         ]
         for row in range(len(best))
     ]
-    read = shown.called(trace.read)
+    read = look.written(look.trace.read)
     tokens = [read[place].text for place in seen.positions]
     across = "at this mask" if model.info.kind == "encoder" else "after reading this token"
     view = lens_grid(tokens, best, seen.probabilities[:, :, 0], seen.rank, seen.kl, colour, across, chosen, notes)
     return Part("lens", view)
 
 
-def _layers(model, seen: Lens, column: int, layer: int) -> Part:
+def _layers(model: LanguageModel, seen: Lens, column: int, layer: int) -> Part:
     ids, shares = seen.ids[:, column], seen.probabilities[:, column]
     return Part("layers", likeliest([[model.token_text(int(id)) for id in row] for row in ids], shares, layer))
 
 
-def _answer(model, seen: Lens, column: int, layer: int) -> Part:
-    answer = model.token_text(int(seen.answer[column]))
+def _answer(look: Look, seen: Lens, column: int, layer: int) -> Part:
+    answer = look.model.token_text(int(seen.answer[column]))
     each = zip(seen.rank[:, column], seen.kl[:, column], strict=True)
-    notes = [_place(rank) if state.level() == "beginner" else f"rank {rank:,} · KL {kl:.2f}" for rank, kl in each]
+    notes = [_place(rank) if look.beginner else f"rank {rank:,} · KL {kl:.2f}" for rank, kl in each]
     return Part("answer", answer_grid(answer, seen.probability[:, column], notes, layer))
 
 
-def _beside(answer: str, rank: int, kl: float) -> str:
+def _beside(look: Look, answer: str, rank: int, kl: float) -> str:
     """What is said of the final answer where another token may be the likeliest."""
-    return f"“{answer}”: {_place(rank)}" if state.level() == "beginner" else f"rank of “{answer}”: {rank:,}, KL {kl:.2f} nats"
+    return f"“{answer}”: {_place(rank)}" if look.beginner else f"rank of “{answer}”: {rank:,}, KL {kl:.2f} nats"
 
 
 def _place(rank: int) -> str:
@@ -157,9 +164,10 @@ def _place(rank: int) -> str:
     return "first choice" if rank == 1 else f"among the first {TOP}" if rank <= TOP else "far behind"
 
 
-def _facts(model, trace, seen: Lens, column: int, layer: int) -> dict[str, object]:
+def _facts(look: Look, seen: Lens, column: int, layer: int) -> dict[str, object]:
+    model, trace = look.model, look.trace
     place, settled = int(seen.positions[column]), int(seen.settled[column])
-    token = named(shown.called(trace.read)[place].text)
+    token = named(look.written(trace.read)[place].text)
     facts = {
         "where": f"At “{token}”" if model.info.kind == "encoder" else f"After “{token}”",
         "answer": named(model.token_text(int(seen.answer[column]))),

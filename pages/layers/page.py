@@ -4,18 +4,19 @@ from pathlib import Path
 
 from pages.layers import evolution, lens, statistics
 from ui import shell
-from ui.choices import parts, pick, picker
+from ui.choices import heads, parts, picker
+from ui.look import Look
 from ui.show import picture
 
 HERE = Path(__file__).parent
 PARTS = {"Evolution": evolution.draw, "Statistics": statistics.draw, "Lens": lens.draw}
 
 
-def draw(model, trace) -> None:
+def draw(look: Look) -> None:
     part = parts.chosen("part", tuple(PARTS), "the part")
     with picture(f"The part “{part}”"):
-        PARTS[part](HERE, model, trace)
+        PARTS[part](HERE, look)
 
 
-pick.side_bar(picker.in_use())
+heads.side_bar(picker.in_use())
 shell.live(HERE, draw)

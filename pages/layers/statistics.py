@@ -11,8 +11,7 @@ from analysis import head_divergence, head_map, head_statistics
 from analysis.similarity import compared_queries
 from analysis.statistics import choosing
 from pages.layers import heads
-from ui import state
-from ui.choices import boxes, pick
+from ui.look import Look
 from ui.memory import jobs
 from ui.show import choice, picture, show, show_chart
 from ui.words import say, words
@@ -34,17 +33,17 @@ NUMBERS = {
 PAIRS = 400  # heads; the matrix of more is too fine to be looked at
 
 
-def draw(here: Path, model, trace) -> None:
+def draw(here: Path, look: Look) -> None:
     heads.follow()
-    kind = pick.kind(model.info)
-    if len(trace.attention[kind].keys) == 1:
+    kind, attention = look.kind, look.attention
+    if len(attention.keys) == 1:
         return say(here, "single")
-    attention, what = trace.attention[kind], (model.info.name, trace.text, boxes.second(), kind)
+    what = (look.model.info.name, look.trace.text, look.second, kind)
     table = jobs.result(("heads", *what), lambda report: head_statistics(attention, report), "Reading every head")
     if table is None:
         return
     size = (attention.layers, attention.heads)
-    beginner, told = state.level() == "beginner", heads.told(*size)
+    beginner, told = look.beginner, heads.told(*size)
     say(here, "statistics cross" if kind == "cross" else "statistics", tokens=len(attention.queries), heads=size[0] * size[1])
     if told:
         row = table.iloc[told[0] * size[1] + told[1]]
@@ -65,7 +64,7 @@ def draw(here: Path, model, trace) -> None:
     show(board(cards, "Every head in numbers"), "statistics", chosen=lambda: heads.pressed(*choice("statistics")["value"]))
     if size[0] * size[1] > 1:
         with picture("The map of heads"):
-            _alike(here, attention, what)
+            _alike(here, look, what)
 
 
 def _most(values: np.ndarray) -> dict[str, object]:
@@ -74,7 +73,8 @@ def _most(values: np.ndarray) -> dict[str, object]:
     return {"layer": layer, "head": head, "share": percent(values[layer, head])}
 
 
-def _alike(here: Path, attention, what: tuple) -> None:
+def _alike(here: Path, look: Look, what: tuple) -> None:
+    attention = look.attention
     st.markdown("##### Which heads look alike")
     divergence = jobs.result(("alike", *what), lambda report: head_divergence(attention, report), "Comparing heads")
     if divergence is None:
@@ -101,7 +101,7 @@ def _alike(here: Path, attention, what: tuple) -> None:
         say(here, "alike", **facts)
         if facts["queries"] < facts["all"]:
             say(here, "alike sampled", **facts)
-        if state.level() != "beginner" and len(divergence) <= PAIRS:
+        if not look.beginner and len(divergence) <= PAIRS:
             names = [f"L{at // attention.heads} H{at % attention.heads}" for at in range(len(divergence))]
             view = grid_view(
                 divergence, names, names, down="head", across="head", unit="bits", scale=(0, max(1e-9, divergence.max())),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import combinations
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
@@ -13,10 +14,14 @@ from scipy.spatial.distance import pdist
 from analysis import occurrences, word_states
 from analysis.projections import prepared
 from pages.space import scene, take_away
+from ui.look import Look
 from ui.memory import loaded
 from ui.text import plain
 from ui.words import say
 from viz.views.space_view import short
+
+if TYPE_CHECKING:
+    from models.trace import Trace
 
 # Of 19 words of two senses one of those that the shipped writer parts well: tests/pages/space/test_contexts.py measures it.
 WORD = "left"
@@ -29,7 +34,8 @@ He wore a ring on his left hand."""
 MOST = 24  # texts
 
 
-def draw(folder: Path, model, trace) -> None:
+def draw(folder: Path, look: Look) -> None:
+    model, trace = look.model, look.trace
     left, right = st.columns([7, 4])
     with right:
         say(folder, "contexts")
@@ -75,7 +81,7 @@ def draw(folder: Path, model, trace) -> None:
             scene.faith(folder, made, chosen)
 
 
-def snippet(trace, positions: tuple[int, ...]) -> str:
+def snippet(trace: Trace, positions: tuple[int, ...]) -> str:
     """The word with its neighbours, as it was written."""
     start, end = trace.tokens[positions[0]].start, trace.tokens[positions[-1]].end
     before = re.search(r"\S*\s*$", trace.text[:start])[0]

@@ -4,18 +4,19 @@ from pathlib import Path
 
 from pages.space import contexts, tokens, vocabulary
 from ui import shell
-from ui.choices import parts, shown
+from ui.choices import parts, scope
+from ui.look import Look
 from ui.show import picture
 
 HERE = Path(__file__).parent
 PARTS = {"Tokens": tokens.draw, "One word": contexts.draw, "Vocabulary": vocabulary.draw}
 
 
-def draw(model, trace) -> None:
+def draw(look: Look) -> None:
     part = parts.chosen("space", tuple(PARTS), "the part")
     with picture(f"The part “{part}”"):
-        PARTS[part](HERE, model, trace)
+        PARTS[part](HERE, look)
 
 
-shown.side_bar()
+scope.special_side_bar()
 shell.live(HERE, draw)

@@ -12,14 +12,15 @@ from analysis import words
 from models.tokens import Token
 from pages.space import scene, take_away
 from ui import state
-from ui.choices import boxes, shown
+from ui.look import Look
 from ui.words import say
 from viz.views.space_view import short
 
 COLOURS = ("Position", "Token", "Part of word", "Norm")
 
 
-def draw(folder: Path, model, trace) -> None:
+def draw(folder: Path, look: Look) -> None:
+    model, trace = look.model, look.trace
     colour = COLOURS[0]
 
     def pick_colour() -> None:
@@ -29,16 +30,16 @@ def draw(folder: Path, model, trace) -> None:
 
     left, right = st.columns([7, 4])
     with left:
-        stack = pick_stack(trace)
+        stack = pick_stack(look)
         chosen = scene.choose(pick_colour)
         tokens = trace.target if stack == "decoder" else trace.tokens
-        called = shown.called(tokens)
-        places = scene.thinned(shown.shown(tokens).places, len(trace.hidden[stack]), chosen)
+        called = look.written(tokens)
+        places = scene.thinned(look.shown(tokens).places, len(trace.hidden[stack]), chosen)
         if len(places) < 2:
             st.info("One token has no place among others: a projection shows how tokens lie relative to each other. Type a word.")
             return
         tokens, hidden = [called[i] for i in places], trace.hidden[stack][:, places]
-        made = scene.arranged((model.info.name, trace.text, boxes.second(), stack, tuple(places)), hidden, chosen)
+        made = scene.arranged((model.info.name, trace.text, look.second, stack, tuple(places)), hidden, chosen)
         if made:
             colours = coloured(colour, tokens, places, hidden)
             names = [token.text for token in tokens]
@@ -54,10 +55,10 @@ def draw(folder: Path, model, trace) -> None:
                 say(folder, "norm")
 
 
-def pick_stack(trace) -> str:
+def pick_stack(look: Look) -> str:
     """Which stack of an encoder-decoder; "self" where there is one."""
-    stacks = tuple(trace.hidden)
-    if len(stacks) == 1 or state.level() == "beginner":
+    stacks = tuple(look.trace.hidden)
+    if len(stacks) == 1 or look.beginner:
         return stacks[0]
     names = tuple(one.capitalize() for one in stacks)
     state.check_link("stack", names, "the stack")

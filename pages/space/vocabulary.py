@@ -12,6 +12,7 @@ from analysis import analogy, nearest
 from analysis.embedding import vectors, word
 from pages.space import scene, take_away
 from ui import state
+from ui.look import Look
 from ui.show import picture
 from ui.text import plain
 from ui.words import say
@@ -24,7 +25,8 @@ WORDS = (
 MOST = 400  # words
 
 
-def draw(folder: Path, model, trace) -> None:
+def draw(folder: Path, look: Look) -> None:
+    model = look.model
     left, right = st.columns([7, 4])
     with left:
         written = st.text_input("Words, any list", WORDS, key="vocabulary", persist_state="session", live="300ms")

@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.train import choose, control, shown, use
 from ui import shell
+from ui.look import Look
 from ui.memory import trainings
 from ui.show import picture
 from ui.text import plain
@@ -15,7 +16,7 @@ HERE = Path(__file__).parent
 EVERY = 1.0  # seconds between two looks at a training that runs
 
 
-def draw(model, trace) -> None:
+def draw(look: Look) -> None:
     name, training = trainings.mine()
     # On a phone the picture comes first, but nothing comes before the choices while there is none.
     left, right = st.container(key="look" if training else "plan").columns([4, 8], gap="medium")
@@ -26,7 +27,7 @@ def draw(model, trace) -> None:
         plan = None
         if training is None:
             try:
-                plan = choose.plan(task, sizes, budget, trace.text)
+                plan = choose.plan(task, sizes, budget, look.trace.text)
             except ValueError as error:
                 st.error(plain(str(error)), icon=":material/report:")
             log = control.log_switch()

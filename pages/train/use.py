@@ -9,7 +9,8 @@ from pathlib import Path
 import streamlit as st
 
 from models.errors import ModelError
-from ui.choices import boxes, picker
+from ui import state
+from ui.choices import boxes
 from ui.memory import trainings
 from ui.text import plain
 from ui.words import say
@@ -25,7 +26,7 @@ def place(here: Path, name: str, training) -> None:
         except ModelError as error:
             st.toast(plain(str(error)), icon=":material/report:")
             return
-        picker.choose(made.name)
+        state.ask_for_model(made.name)
         if boxes.offer(made.examples[0], made.name):
             st.toast("The model now reads its own example, in the box above, on all pages.", icon=":material/check:")
         else:

@@ -1,6 +1,9 @@
 """Page "Type": the tokens of a text, what the model predicts, and where a head looks, at every keystroke."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -8,11 +11,18 @@ from analysis import surprise
 from pages.type import looking
 from pages.type.predicted import earlier, predictions
 from ui import shell, state
-from ui.choices import boxes, pick, picker, scope, shown
+from ui.choices import boxes, heads, picker, scope
+from ui.choices.token import press
+from ui.look import Look
 from ui.show import choice, part, show
 from ui.text import plain
 from ui.words import words
 from viz import Card, Part, board, token_chips
+
+if TYPE_CHECKING:
+    from models.language_model import LanguageModel
+    from models.tokens import Token
+    from models.trace import Trace
 
 HERE = Path(__file__).parent
 BARS = {"beginner": 5, "intermediate": 8, "expert": 10}
@@ -29,9 +39,9 @@ def controls() -> tuple[float, int]:
     return temperature, bars
 
 
-def chips(name: str, model, trace, tokens, chosen: int | None) -> Part:
+def chips(name: str, look: Look, tokens: list[Token], chosen: int | None) -> Part:
     """The tokens; below them how surprising each was, for a model that reads from left to right."""
-    level, seen = state.level(), shown.shown(tokens)
+    model, trace, level, seen = look.model, look.trace, look.level, look.shown(tokens)
     left_to_right = trace.unembed is not None and model.info.kind != "encoder" and tokens is trace.read
     bits = surprise(trace) if level == "expert" and left_to_right else None
     view = token_chips(
@@ -50,30 +60,29 @@ def chips(name: str, model, trace, tokens, chosen: int | None) -> Part:
     return Part(name, view, words(HERE, above, mask=model.info.mask), "\n\n".join(words(HERE, one) for one in notes))
 
 
-def waits_for_a_word(model, trace) -> bool:
+def waits_for_a_word(model: LanguageModel, trace: Trace) -> bool:
     """Whether the text ends in a space that this model's words would bring with them."""
     if model.info.kind == "encoder" or trace.unembed is None or not trace.read or trace.read[-1].text != " ":
         return False
     return any(token.text.startswith(" ") and token.text.strip() for token in model.tokenize("a b"))
 
 
-def react(model, trace) -> None:
+def react(look: Look) -> None:
     """What a press on the board does."""
-    kind = pick.kind(model.info)
+    model, trace, kind = look.model, look.trace, look.kind
     read = {"cross": trace.target, "decoder": trace.target}.get(kind, trace.tokens)
     match choice("board"):
         case {"part": "chips", "value": position} if model.info.mask and trace.unembed:
-            boxes.cover(model, trace, shown.shown(trace.tokens).places[position])
+            boxes.cover(model, trace, look.shown(trace.tokens).places[position])
         case {"part": "chips" | "target" as name, "value": position}:
             tokens = trace.tokens if name == "chips" else trace.target
-            row = shown.shown(tokens).places[position] - (kind == "cross")  # a word means the row that chose it
+            row = look.shown(tokens).places[position] - (kind == "cross")  # a word means the row that chose it
             if tokens == read and row >= 0:
-                pick.token(row, pick.newest(model, trace))
+                press(row, look.newest)
         case {"part": "reading", "value": position}:
-            seen = scope.of(trace.attention[kind])
-            position -= len(seen.keys.tokens) if kind == "cross" else 0
+            position -= len(look.scope.keys.tokens) if kind == "cross" else 0
             if position >= 0:
-                pick.token(seen.queries.groups[position][0], pick.newest(model, trace))
+                press(look.scope.queries.groups[position][0], look.newest)
         case {"part": str() as name, "value": {"id": id}} if model.is_special(id):
             sign = model.token_text(id)
             st.toast(f"“{plain(sign)}” is a sign of the model, not text, so it cannot be added.", icon=":material/block:")
@@ -82,45 +91,38 @@ def react(model, trace) -> None:
                 number = int(name.removeprefix("bars") or 0)
                 boxes.fill(model, trace, model.places(trace)[number], model.token_text(id))
             else:
-                key, place = "target" if trace.target else "text", earlier(model, trace)
+                key, place = "target" if trace.target else "text", earlier(look)
                 if place is not None:
                     boxes.cut_after(trace.read[place], key)
                 boxes.append(model.token_text(id), key)
         case {"part": "heads", "value": [layer, head]}:
-            pick.head(layer, head)
+            heads.choose(layer, head)
 
 
-def draw(model, trace) -> None:
-    layer, head = pick.chosen_head(model)
-    queries = trace.attention[pick.kind(model.info)].queries
-    chosen = pick.chosen_token(model, trace, len(queries))
-    marked = chosen + (pick.kind(model.info) == "cross")
+def draw(look: Look) -> None:
+    trace, queries = look.trace, look.attention.queries
+    marked = look.token + (look.kind == "cross")
     texts = [("chips", trace.tokens), ("target", trace.target)] if trace.target else [("chips", trace.tokens)]
     cards = [
+        Card([part("The tokens", chips, name, look, tokens, marked if tokens == queries else None) for name, tokens in texts]),
         Card(
-            [
-                part("The tokens", chips, name, model, trace, tokens, marked if tokens == queries else None)
-                for name, tokens in texts
-            ]
-        ),
-        Card(
-            predictions(model, trace, earlier(model, trace), *settings),
-            words(HERE, f"title {model.info.kind}" if trace.unembed else "title headless"),
+            predictions(look, earlier(look), *settings),
+            words(HERE, f"title {look.model.info.kind}" if trace.unembed else "title headless"),
             5,
         ),
         Card(
             [
-                part("Where it looks", looking.where_it_looks, HERE, model, trace, chosen),
-                part("The heads", looking.all_heads, HERE, model, trace),
+                part("Where it looks", looking.where_it_looks, HERE, look),
+                part("The heads", looking.all_heads, HERE, look),
             ],
-            f"Where it looks through L{layer} H{head}" if state.level() != "beginner" else "Where it looks",
+            f"Where it looks through L{look.layer} H{look.head}" if not look.beginner else "Where it looks",
             6,
         ),
     ]
-    show(board(cards, "Tokens, predictions and attention"), "board", chosen=lambda: react(model, trace))
+    show(board(cards, "Tokens, predictions and attention"), "board", chosen=lambda: react(look))
 
 
-pick.side_bar(picker.in_use())
+heads.side_bar(picker.in_use())
 scope.side_bar()
 settings = controls()
 shell.live(HERE, draw)

@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from analysis import prediction_entropy
-from ui import state
-from ui.choices import pick
+from ui.look import Look
 from ui.show import part
 from ui.words import words
 from viz import Part, percent, prediction_bars
@@ -16,15 +15,16 @@ HERE = Path(__file__).parent
 MASKS = 4  # as many have their predictions shown
 
 
-def what_it_predicts(model, trace, position: int, number: int | None, temperature: float, bars: int) -> Part:
+def what_it_predicts(look: Look, position: int, number: int | None, temperature: float, bars: int) -> Part:
     """The bars of one position; number: which of several masks."""
+    model, trace = look.model, look.trace
     logits = trace.logits_at(position)
     best = model.top(logits, position, bars, temperature)
     view = prediction_bars(
         [one.text for one in best],
         [one.probability for one in best],
         ids=[one.id for one in best],
-        logits=None if state.level() == "beginner" else [float(logits[one.id]) for one in best],
+        logits=None if look.beginner else [float(logits[one.id]) for one in best],
     )
     bits = prediction_entropy(logits, temperature)
     facts = {
@@ -50,8 +50,9 @@ def what_it_predicts(model, trace, position: int, number: int | None, temperatur
     return Part("bars" if number is None else f"bars {number}", view, above, below)
 
 
-def predictions(model, trace, earlier: int | None, temperature: float, bars: int) -> list[Part]:
+def predictions(look: Look, earlier: int | None, temperature: float, bars: int) -> list[Part]:
     """What comes next, or what came next after an earlier token that is chosen; for an encoder, what stands at each mask."""
+    model, trace = look.model, look.trace
     if trace.unembed is None:
         return [Part("bars", None, words(HERE, "headless", name=model.info.name.replace("*", r"\*")))]
     places = [earlier] if earlier is not None else model.places(trace)
@@ -60,15 +61,13 @@ def predictions(model, trace, earlier: int | None, temperature: float, bars: int
     several = len(places) > 1
     rest = [Part("more", None, words(HERE, "more", shown=MASKS, all=len(places)))] if len(places) > MASKS else []
     return rest + [
-        part("What the model predicts", what_it_predicts, model, trace, place, i if several else None, temperature, bars)
+        part("What the model predicts", what_it_predicts, look, place, i if several else None, temperature, bars)
         for i, place in enumerate(places[:MASKS])
     ]
 
 
-def earlier(model, trace) -> int | None:
+def earlier(look: Look) -> int | None:
     """The chosen token, where the model predicted what comes after it and read on."""
-    queries = trace.attention[pick.kind(model.info)].queries
-    if model.info.kind == "encoder" or queries != trace.read:
+    if look.model.info.kind == "encoder" or look.attention.queries != look.trace.read:
         return None
-    chosen = pick.chosen_token(model, trace, len(queries))
-    return chosen if chosen < len(trace.read) - 1 else None
+    return look.token if look.token < len(look.trace.read) - 1 else None

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 import models
 from tests.browser.conftest import link
-from ui.choices import pick
+from ui.memory.favourites import favourite
 
 WAIT = 60_000
 SOURCE, TARGET = "The dog sees a bird.", "Le chien voit un oiseau."
@@ -18,7 +18,8 @@ SOURCE, TARGET = "The dog sees a bird.", "Le chien voit un oiseau."
 @pytest.fixture(scope="module")
 def looked() -> dict[str, str]:
     """For each word of the answer, the word that the head which the app opens with looks at most in the row that chose it."""
-    best, trace = pick.favourite("translator", "cross"), models.load("translator").trace(SOURCE, TARGET)
+    model = models.load("translator")
+    best, trace = favourite(model, "cross"), model.trace(SOURCE, TARGET)
     weights = trace.attention["cross"][best.layer][best.head]
     chosen = [token.text.strip() for token in trace.target[1:]]
     return {word: trace.tokens[int(row.argmax())].text.strip() for word, row in zip(chosen, weights, strict=False)}

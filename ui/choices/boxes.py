@@ -66,6 +66,8 @@ PAUSE = "0ms"  # send each change at once: a fragment answers within a frame or 
 
 def write(info: ModelInfo) -> tuple[str, str]:
     """The boxes that a model has; returns the text and the second one ("" where there is none)."""
+    if before := st.session_state.pop("read-before", None):
+        follow(before, info)
     with st.container(key="text-box", horizontal=True, vertical_alignment="center", gap="small", wrap=False):
         text = one_line("text", "Your text", state.DEFAULT_TEXT, "Type something …")
         st.menu_button(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from models.gallery import Entry, count, file_size, gallery
-from ui.choices import picker
+from ui import state
 from ui.memory import allowed, cached, loaded
 from ui.text import plain
 
@@ -47,7 +47,7 @@ def other(here: tuple[str, ...]) -> None:
         left, right = st.columns([5, 1], vertical_alignment="bottom")
         name = left.text_input("Any model", key="any-name", placeholder=hint(), autocomplete="off")
         if right.form_submit_button("Open", width="stretch") and name.strip():
-            picker.choose(name.strip())
+            state.ask_for_model(name.strip())
             st.rerun()
     if allowed.hub():
         st.caption(
@@ -69,5 +69,5 @@ def line(entry: Entry, here: tuple[str, ...]) -> None:
     if ready or allowed.hub():
         label = "Open" if ready else "Load"
         if side.button(label, key=f"gallery {entry.name}", width="stretch", help=f"{label} {entry.name}"):
-            picker.choose(entry.name)
+            state.ask_for_model(entry.name)
             st.rerun()

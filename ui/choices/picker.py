@@ -19,7 +19,6 @@ from models.gallery import count, file_size
 from models.huggingface.names import is_folder_name
 from models.progress import Progress
 from ui import state
-from ui.choices import boxes
 from ui.memory import allowed, cached, loaded, trainings
 from ui.memory.shelf import Job
 from ui.text import called, plain
@@ -44,11 +43,6 @@ def in_use() -> str:
 def gone() -> bool:
     """Whether the model in use had to leave the shelf; then the whole page must run again."""
     return in_use() not in loaded.shelf and in_use() != models.names()[0]
-
-
-def choose(name: str) -> None:
-    """Ask for a model by its name; from the next run of the page on."""
-    st.session_state["choose"] = name
 
 
 def side_bar() -> None:
@@ -151,7 +145,7 @@ def take(name: str) -> None:
     if name not in models.names():
         st.session_state["recent"] = [name, *(one for one in st.session_state.get("recent", []) if one != name)][:REMEMBERED]
     info = loaded.model(name).info
-    boxes.follow(before, info)
+    st.session_state["read-before"] = before  # for `ui.choices.boxes`: another model reads the text
     # The layer and head of the model before mean nothing here, but those of a link do.
     st.session_state["favourites-next"] = {"layer", "head"}
     for choice, size in (("layer", max(info.layers, info.decoder_layers)), ("head", max(info.heads, info.decoder_heads))):
@@ -165,7 +159,7 @@ def take(name: str) -> None:
 
 def go_back(sentence: str) -> NoReturn:
     """Ask for the model in use again, and say why."""
-    choose(in_use())
+    state.ask_for_model(in_use())
     if sentence:
         st.session_state["trouble"] = sentence
     st.rerun()

@@ -7,17 +7,15 @@ import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import models
 from models.errors import Cancelled, ModelError
 from models.progress import Progress, Report
 from ui.memory import trainings
+from ui.memory.favourites import Favourite, head_scores, prefer
 from ui.memory.shelf import Shelf
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from models.language_model import LanguageModel, ModelInfo
     from models.trace import Trace
 
@@ -30,8 +28,6 @@ def _one_thread() -> None:
 
     torch.set_num_threads(1)
 
-
-_scores: WeakKeyDictionary[LanguageModel, dict[str, pd.DataFrame]] = WeakKeyDictionary()
 
 MANY = 300_000_000  # from so many parameters on, a forward pass takes so long that all cores are worth their setting up
 
@@ -58,8 +54,7 @@ def _load(name: str, report: Report) -> LanguageModel:
         (model.predict if model.info.predicts else model.trace)("Warm")  # the first pass sets up kernels
         model.at_most = read_at_most(model.info, model.trace("Warm"))
         report(Progress("prepare"))
-        _scores[model] = {}
-        _score(model, "encoder" if model.info.kind == "encoder-decoder" else "self")
+        head_scores(model, "encoder" if model.info.kind == "encoder-decoder" else "self")
     except Cancelled:
         raise
     except Exception as error:
@@ -74,7 +69,10 @@ def _trained(name: str) -> LanguageModel | None:
         return None
     from models.scratch.folder import from_folder
 
-    return from_folder(found.folder, name)
+    model = from_folder(found.folder, name)
+    if found.induction:
+        prefer(model, Favourite(*found.induction, "induction"))
+    return model
 
 
 def read_at_most(info: ModelInfo, trace: Trace) -> int:
@@ -87,14 +85,6 @@ def read_at_most(info: ModelInfo, trace: Trace) -> int:
     pair = 4 * max(info.heads, info.decoder_heads) * (3 + (0 if info.queries else info.layers))
     fit = ((token**2 + 4 * pair * BYTES) ** 0.5 - token) / (2 * pair)
     return min(max(int(fit), READ_AT_MOST[0]), READ_AT_MOST[1])
-
-
-def _score(model: LanguageModel, kind: str) -> pd.DataFrame:
-    if kind not in _scores[model]:
-        from analysis import head_scores as compute
-
-        _scores[model][kind] = compute(model, kind=kind)
-    return _scores[model][kind]
 
 
 def _limit() -> int:
@@ -159,12 +149,6 @@ def _trace(model: LanguageModel, text: str, target: str, visitor: str) -> Trace:
     torch.set_num_threads(1 if model.info.parameters < MANY else os.cpu_count() or 1)
     with reading_for(visitor):
         return model.trace(text, target)
-
-
-def head_scores(name: str, kind: str = "self") -> pd.DataFrame:
-    """analysis.head_scores of a shared model, computed once. Errors: ModelError when the model cannot be had."""
-    with shelf.reading(name) as model:
-        return _score(model, kind)
 
 
 def info(name: str) -> ModelInfo:

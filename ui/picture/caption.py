@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ui.look import Look
+from ui.picture.picture import Caption, Picture
 from ui.text import called
 from viz.tokens import label, row_names
 
-if TYPE_CHECKING:
-    from ui.look import Look, Picture
-
-SHOWN = 300  # characters of a text in a caption; files that hold data have all of it
 # Options whose words stand in the subject, or that follow from the model.
 SAID = {"layer", "head", "heads", "shade", "kind", "causal", "title", "target", "clear", "same_text", "names", "simple"}
 KINDS = {"bertviz": "BertViz’s head view"}
@@ -25,33 +22,12 @@ WORDS = {
 }
 
 
-@dataclass(frozen=True)
-class Caption:
-    """What a picture shows. models, texts: one, or more of a comparison; options: what else was chosen."""
-
-    picture: str
-    subject: str
-    models: tuple[str, ...]
-    texts: tuple[str, ...]
-    options: tuple[str, ...]
-    stem: str  # what its files are called, without an ending
-
-    @property
-    def title(self) -> str:
-        return f"{self.picture} of {self.subject} in {' and '.join(one.split(' (')[0] for one in self.models)}"
-
-    def __str__(self) -> str:
-        options = f" Shown: {', '.join(self.options)}." if self.options else ""
-        texts = " / ".join(f"“{short(text)}”" for text in self.texts)
-        return f"{self.picture} of {self.subject}. Model: {'; '.join(self.models)}. Text: {texts}.{options} Made with Headlight."
-
-
 def caption(made: Picture) -> Caption:
     """The caption of a picture."""
     kind = "Comparison" if len(made.looks) > 1 else KINDS.get(made.key, made.key.replace("-view", " view").capitalize())
     about = subject(made)
-    texts = [text for look in made.looks for text in (look.trace.text, look.target) if text]
-    options = {**made.options, **made.looks[0].seen.options}
+    texts = [text for look in made.looks for text in (look.trace.text, look.second) if text]
+    options = {**made.options, **made.looks[0].scope.options}
     chosen = [in_words(name, value, made.looks[0]) for name, value in options.items() if name not in SAID]
     names = [f"{called(one.name)} ({one.kind}, {size(one)})" for one in dict.fromkeys(look.model.info for look in made.looks)]
     parts = ["headlight", *dict.fromkeys(called(look.model.info.name) for look in made.looks), about, kind]
@@ -71,16 +47,12 @@ def subject(made: Picture) -> str:
         return of_look(made.looks[0], made.options, made.words)
     heads = made.options.get("heads", [(look.layer, look.head) for look in made.looks])
     means = [head is None for _, head in heads]
-    names = [layer_of(look) if mean else look.name for look, mean in zip(made.looks, means, strict=True)]
+    names = [look.layer_name if mean else look.head_name for look, mean in zip(made.looks, means, strict=True)]
     return ("the mean of the heads of " if any(means) else "") + " and ".join(dict.fromkeys(names))
 
 
-def layer_of(look: Look) -> str:
-    return look.name.rsplit(" ", 1)[0]
-
-
 def of_look(look: Look, options: dict[str, Any], words: str) -> str:
-    layer, heads = layer_of(look), options.get("heads", ())
+    layer, heads = look.layer_name, options.get("heads", ())
     match words or options.get("shade"):
         case "layer":
             return f"the mean of the heads of {layer}"
@@ -89,7 +61,7 @@ def of_look(look: Look, options: dict[str, Any], words: str) -> str:
         case "rollout":
             return f"rollout up to {layer}"
         case "entropy":
-            return f"the entropy of {look.name}"
+            return f"the entropy of {look.head_name}"
         case "surprise":
             return "surprise"
     if "by" in options:
@@ -98,7 +70,7 @@ def of_look(look: Look, options: dict[str, Any], words: str) -> str:
         return f"{layer}, all heads"
     if heads:
         return f"{layer} {' and '.join(f'H{head}' for head in heads)}"
-    return look.name
+    return look.head_name
 
 
 def in_words(name: str, value: Any, look: Look) -> str:
@@ -111,7 +83,7 @@ def in_words(name: str, value: Any, look: Look) -> str:
     if value is None or value is False or value == "":
         return ""
     if name in ("chosen", "position") and isinstance(value, int):
-        tokens = look.seen.attention.rows if name == "position" else look.seen.queries.tokens
+        tokens = look.scope.attention.rows if name == "position" else look.scope.queries.tokens
         if (rows := row_names(tokens)) and value < len(rows):
             return f"{rows[value]} (row {value})"
         return f"from token {value}, “{label(tokens[value].text).lstrip('·')}”" if value < len(tokens) else f"from token {value}"
@@ -122,12 +94,6 @@ def in_words(name: str, value: Any, look: Look) -> str:
 def size(info) -> str:
     encoder = f"{info.layers} layers × {info.heads} heads"
     return encoder + (f" and {info.decoder_layers} × {info.decoder_heads}" if info.decoder_layers else "")
-
-
-def short(text: str) -> str:
-    """A text on one line, and not all of one that is long."""
-    line = re.sub(r"\s+", " ", text)
-    return line if len(line) <= SHOWN else f"{line[:SHOWN]}… ({len(text):,} characters)"
 
 
 def slug(text: str) -> str:

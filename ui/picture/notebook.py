@@ -6,15 +6,12 @@ import ast
 import inspect
 import json
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ui.picture.picture import Caption, Picture
 from ui.text import called, loadable, plain
-
-if TYPE_CHECKING:
-    from ui.look import Picture
-    from ui.picture.caption import Caption
 
 WORDS = "Run it in Headlight's own folder (the one that holds `app.py`), with the Python that runs Headlight."
 TRAINED = "Take the folder of “{}” away on page Train (“Folder (zip)”), and unzip it there first."
@@ -115,9 +112,9 @@ def looks_source(made: Picture) -> str:
             lines.append(f"{loaded[name]} = models.load({literal(loadable(name))})")
             if look.trace.cut and look.model.at_most:
                 lines.append(f"{loaded[name]}.at_most = {look.model.at_most}  # tokens that Headlight reads at a time")
-        second = look.target
+        second = look.second
         texts = literal(look.trace.text) + (f", {literal(second)}" if second else "")
-        chosen = "".join(f", {name}={literal(value)}" for name, value in look.seen.options.items())
+        chosen = "".join(f", {name}={literal(value)}" for name, value in look.scope.options.items())
         lines.append(f"trace{i or ''} = {loaded[name]}.trace({texts})")
         lines.append(f"seen{i or ''} = scope(trace{i or ''}.attention[{literal(look.kind)}]{chosen})")
     return "\n".join(lines)

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from html import escape
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from ui.look import Picture
 from ui.picture.caption import caption
+from ui.picture.files import csv, left_out, npz, numbers
 from ui.picture.notebook import notebook
-from ui.picture.numbers import csv, left_out, npz, numbers
+from ui.picture.picture import Caption, Picture
 from ui.show import show
 from viz.view import View
 from viz.views.export import export_view, figure_page
-
-if TYPE_CHECKING:
-    from ui.picture.caption import Caption
 
 
 def take_away(made: Picture) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.look import Look, Picture
+from ui.look import Look
+from ui.picture.picture import Picture
 from viz.bertviz import bertviz_encoder_decoder_view, bertviz_head_view, layers_that_fit
 
 HIGHEST = 900  # pixels; beyond, one scrolls
@@ -14,9 +15,9 @@ def bertviz(look: Look) -> Picture | None:
     attentions = shown_together(look)
     layers = max(one.layers for one in attentions.values())
     weights = sum(len(one.queries) * len(one.keys) for one in attentions.values())
-    tokens = max(len(look.seen.attention.queries), len(look.seen.attention.keys))
+    tokens = max(len(look.attention.queries), len(look.attention.keys))
     second = [i for i, token in enumerate(look.trace.tokens) if token.segment] if look.kind == "self" else []
-    fit = layers_that_fit(layers, look.seen.attention.heads, weights * (2 if second else 1), 1, around=look.layer)
+    fit = layers_that_fit(layers, look.attention.heads, weights * (2 if second else 1), 1, around=look.layer)
     if not fit:
         st.info(
             f"BertViz carries every weight as text, and at {tokens:,} tokens not even one layer fits. Choose the view “Head”, or "
@@ -40,4 +41,4 @@ def bertviz(look: Look) -> Picture | None:
 
 def shown_together(look: Look) -> dict:
     """The attentions that one page of BertViz can show beside the one that is looked at: those with as many heads."""
-    return {name: one for name, one in look.trace.attention.items() if one.heads == look.seen.attention.heads}
+    return {name: one for name, one in look.trace.attention.items() if one.heads == look.attention.heads}

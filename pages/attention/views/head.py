@@ -5,13 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.attention import recipes
-from ui import state
-from ui.look import Look, Picture
+from ui.choices.token import keep
+from ui.look import Look
+from ui.picture.picture import Picture
 from ui.show import choice
 
 
 def lines(look: Look) -> Picture:
-    seen, chosen = look.seen, st.session_state.get("token")
+    seen, chosen = look.scope, look.kept
     on = heads_on(look)
 
     def react() -> None:
@@ -19,15 +20,15 @@ def lines(look: Look) -> Picture:
             case {"heads": heads}:
                 st.session_state["heads-on"] = look.head, heads
             case {"token": ["from", position]}:
-                st.session_state["token"] = seen.queries.groups[position][0]
+                keep(seen.queries.groups[position][0])
             case {"token": None}:
-                st.session_state["token"] = None
+                keep(None)
 
     return Picture(
         recipes.head_lines,
         (look,),
         {"layer": look.layer, "heads": on, "chosen": None if chosen is None else seen.queries.index(chosen)}
-        | ({"simple": True} if state.level() == "beginner" else {}),
+        | ({"simple": True} if look.beginner else {}),
         "head-view",
         lambda: {"weights": seen[look.layer] if on is None else seen[look.layer][on]},
         react,
@@ -37,6 +38,6 @@ def lines(look: Look) -> Picture:
 def heads_on(look: Look) -> list[int] | None:
     """The heads whose lines are drawn, None for all: the chosen one alone, until somebody switches others on."""
     chosen, on = st.session_state.get("heads-on", (None, []))
-    count = look.seen.attention.heads
+    count = look.scope.attention.heads
     on = [head for head in on if head < count] if chosen == look.head else []
     return None if len(on) == count > 1 else on or [look.head]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.attention import recipes
-from ui.choices import pick
-from ui.look import Look, Picture
+from ui.choices import heads
+from ui.look import Look
+from ui.picture.picture import Picture
 from ui.show import choice
 
 ORDERS = ("layer", "similarity", "pattern", "entropy", "distance", "previous", "first", "induction")
@@ -25,13 +26,13 @@ def all_heads(look: Look) -> Picture:
 
     def react() -> None:
         st.session_state["view"] = "Head"
-        pick.head(*choice("model-view"))
+        heads.choose(*choice("model-view"))
 
     return Picture(
         recipes.all_heads,
         (look,),
         {"layer": look.layer, "head": look.head, "by": by, "filter": FILTERS[only], "clear": CLEAR},
         "model-view",
-        lambda: {"weights": look.seen},
+        lambda: {"weights": look.scope},
         react,
     )

@@ -7,26 +7,26 @@ import streamlit as st
 
 from analysis import query_key
 from pages.attention import recipes
-from ui.choices import pick
-from ui.look import Look, Picture
+from ui.choices.token import keep
+from ui.look import Look
+from ui.picture.picture import Picture
 from viz.tokens import label, row_names
 
 
 def numbers(look: Look) -> Picture:
-    tokens = look.seen.attention.rows
+    tokens = look.attention.rows
     called = row_names(tokens) or [label(token.text) for token in tokens]
-    chosen = pick.chosen_token(look.model, look.trace, len(tokens))
-    st.session_state["query"] = chosen  # the token that is chosen on every page; choosing here chooses it there
+    st.session_state["query"] = look.token  # the token that is chosen on every page; choosing here chooses it there
     position = st.selectbox(
         "Query",
         range(len(tokens)),
         format_func=lambda i: f"{i} {called[i]}",
         key="query",
-        on_change=lambda: st.session_state.update(token=st.session_state["query"]),
+        on_change=lambda: keep(st.session_state["query"]),
     )
 
     def parts() -> dict[str, np.ndarray]:
-        found = vars(query_key(look.seen.attention, look.layer, look.head, position))
+        found = vars(query_key(look.attention, look.layer, look.head, position))
         return {name: np.asarray(one) for name, one in found.items() if one is not None}
 
     options = {"layer": look.layer, "head": look.head, "position": position}

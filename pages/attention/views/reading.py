@@ -6,10 +6,9 @@ import numpy as np
 import streamlit as st
 
 from pages.attention import recipes
-from ui import state
-from ui.choices import pick
-from ui.look import Look, Picture
-from ui.picture.numbers import Numbers
+from ui.choices.token import press
+from ui.look import Look
+from ui.picture.picture import Numbers, Picture
 from ui.show import choice
 
 UNITS = {"entropy": "nats", "surprise": "bits"}
@@ -18,31 +17,31 @@ SHADES = ("head", "layer", "all heads", "rollout", "entropy", "surprise")
 
 def reading(look: Look) -> Picture | None:
     shade = SHADES[0]
-    if state.level() != "beginner":
+    if not look.beginner:
         shade = st.segmented_control("Shade by", SHADES, default=shade, required=True, key="shade", bind="query-params")
-    one_text, forwards = look.kind != "cross", not pick.both_ways(look.model.info)
+    one_text, forwards = look.kind != "cross", not look.both_ways
     if (shade in ("rollout", "entropy", "surprise") and not one_text) or (shade == "surprise" and not forwards):
         st.info(
             f"There is no {shade} for this attention. Rollout, entropy and surprise need a single text, and surprise a decoder."
         )
         return None
-    options = {"kind": look.kind, "shade": shade, "layer": look.layer, "head": look.head, "target": look.target}
+    options = {"kind": look.kind, "shade": shade, "layer": look.layer, "head": look.head, "target": look.second}
     if shade in ("entropy", "surprise"):
 
         def numbers() -> dict[str, Numbers]:
-            each = recipes.a_token(look.trace, look.seen, shade, look.layer, look.head)
+            each = recipes.a_token(look.trace, look.scope, shade, look.layer, look.head)
             return {f"{shade}_{UNITS[shade]}": Numbers(each.astype(np.float32), ("token",))}
 
         return Picture(recipes.quantity, (look,), options, "reading-view", numbers, words=shade)
-    chosen = st.session_state.get("token")
-    options |= {"causal": look.causal, "chosen": None if chosen is None else look.seen.queries.index(chosen)}
-    start = len(look.seen.keys.tokens) if look.kind == "cross" else 0  # the source stands before the target there
+    chosen = look.kept
+    options |= {"causal": look.causal, "chosen": None if chosen is None else look.scope.queries.index(chosen)}
+    start = len(look.scope.keys.tokens) if look.kind == "cross" else 0  # the source stands before the target there
 
     def react() -> None:
         if (position := choice("reading-view") - start) >= 0:
-            pick.token(look.seen.queries.groups[position][0], pick.newest(look.model, look.trace))
+            press(look.scope.queries.groups[position][0], look.newest)
 
     def weights() -> dict[str, np.ndarray]:
-        return {"weights": recipes.shades(look.seen, shade, look.layer, look.head)}
+        return {"weights": recipes.shades(look.scope, shade, look.layer, look.head)}
 
     return Picture(recipes.reading, (look,), options, "reading-view", weights, react, shade)

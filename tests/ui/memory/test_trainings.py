@@ -11,18 +11,19 @@ from hypothesis import strategies as st_
 from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
 
 import models
-from analysis import scope
 from models.errors import ModelError
 from models.scratch.config import TransformerConfig
 from models.scratch.live import VOCABULARY, Budget, Training
 from models.scratch.tasks import TASKS
 from pages.attention import recipes
 from ui import state
-from ui.choices import boxes, pick, picker
-from ui.look import Look, Picture
+from ui.choices import boxes, picker
+from ui.look import Look
 from ui.memory import allowed, loaded, trainings
+from ui.memory.favourites import favourite
 from ui.picture.caption import caption
 from ui.picture.notebook import notebook
+from ui.picture.picture import Picture
 
 SMALL = {"vocabulary": VOCABULARY, "context": 32, "d_model": 16, "layers": 1, "heads": 2, "d_ff": 16}
 
@@ -48,7 +49,6 @@ def visit(monkeypatch):
 
     monkeypatch.setattr(trainings, "_kept", type(trainings._kept)())
     monkeypatch.setattr(trainings, "_trained", {})
-    pick.favourite.cache_clear()
     new()
     return new
 
@@ -141,7 +141,7 @@ def test_nothing_that_a_visitor_sees_of_a_trained_model_is_a_path_or_its_key(vis
     model, title = loaded._load(made.name, lambda progress: None), "repeat, 1 step"
     text, (layer, head, _) = made.examples[0], made.induction
     trace = model.trace(text)
-    seen = Look(model, trace, "self", scope(trace.attention["self"]), layer, head)
+    seen = Look(model, trace, "self", "expert", picked=(layer, head))
     options = {"layer": layer, "heads": [head], "chosen": None}
     drawn = Picture(recipes.head_lines, (seen,), options, "head-view", dict)
     said = caption(drawn)
@@ -195,7 +195,7 @@ def test_a_trained_model_begins_with_its_own_sequence_through_its_induction_head
     st.session_state = {"text": "My own words."}
     boxes.follow(models.load("writer").info, model.info)
     assert "text-next" not in st.session_state
-    scores, first = mine.snapshots[-1].induction, pick.favourite(made.name)
+    scores, first = mine.snapshots[-1].induction, favourite(model)
     assert scores[first.layer, first.head] == scores.max() and first.does == "induction"
 
 

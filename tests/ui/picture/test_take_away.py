@@ -21,18 +21,19 @@ from hypothesis import strategies as st
 from nbclient import NotebookClient
 
 import models
-from analysis import entropy, scope
+from analysis import entropy
 from models.trace import Attention
 from pages.attention import compare
 from pages.attention.views import PICTURES
 from tests.models.networks import network, tokenizer
 from tests.serving import ROOT
 from ui import state
-from ui.look import Look, Picture, beside
-from ui.picture import numbers
+from ui.look import Look, beside
+from ui.picture import files
 from ui.picture.caption import caption, slug
+from ui.picture.files import cell, csv, npz
 from ui.picture.notebook import literal, looks_source, notebook
-from ui.picture.numbers import Numbers, cell, csv, npz
+from ui.picture.picture import Numbers, Picture
 from viz.view import View
 
 TEXT = "The farmer gave the hungry dog a bone"
@@ -60,7 +61,7 @@ def look(folders):
     def made(name: str, text: str = TEXT, kind: str = "self", target: str = "", **options) -> Look:
         model = load(folders.get(name, name))
         trace = model.trace(text, target)
-        return Look(model, trace, kind, scope(trace.attention[kind], **options), 1, 1, target)
+        return Look(model, trace, kind, "expert", target, (1, 1), options=options)
 
     return made
 
@@ -72,7 +73,7 @@ def place(monkeypatch):
 
     def made(view: str, look: Look, level: str = "expert", every: bool = False, **choices) -> Picture:
         if every:
-            on = list(range(look.seen.attention.heads))
+            on = list(range(look.scope.attention.heads))
             monkeypatch.setattr(streamlit, "session_state", {"heads-on": (look.head, on)})
 
         def choose(label, options, *args, key=None, default=None, **more):
@@ -82,7 +83,7 @@ def place(monkeypatch):
         for name in ("segmented_control", "selectbox"):
             monkeypatch.setattr(streamlit, name, choose)
             monkeypatch.setattr(streamlit.delta_generator.DeltaGenerator, name, lambda self, *args, **more: choose(*args, **more))
-        return PICTURES[view](look)
+        return PICTURES[view](replace(look, level=level))
 
     return made
 
@@ -140,8 +141,8 @@ def test_a_notebook_makes_the_same_picture(look, place, view, model, given, choi
 def test_a_notebook_of_two_that_are_compared(look, monkeypatch, way):
     one = look("BERT")
     other = {
-        "head": replace(one, head=0),
-        "layer": replace(one, layer=0),
+        "head": one.at(1, 0),
+        "layer": one.at(0, 1),
         "text": look("BERT", TEXT + " and"),
         "model": look("writer"),
     }
@@ -185,7 +186,7 @@ def test_any_text_stays_what_it_was(text, name, target):
     info = SimpleNamespace(name=name)
     trace = SimpleNamespace(text=text, target=["start"], tokens=[], cut=0)
     seen = SimpleNamespace(options={"queries": (0, 3)})
-    one = SimpleNamespace(model=SimpleNamespace(info=info, at_most=None), trace=trace, kind="cross", seen=seen, target=target)
+    one = SimpleNamespace(model=SimpleNamespace(info=info, at_most=None), trace=trace, kind="cross", scope=seen, second=target)
     source = looks_source(SimpleNamespace(looks=(one,)))
     source.encode()  # a notebook is UTF-8
     calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
@@ -228,8 +229,8 @@ def test_a_second_text_that_was_not_read_is_not_told_of():
 def test_a_csv_holds_the_weights_as_they_are(look, place, options):
     one = look("writer", **options)
     made = place("Head", one, every=True)
-    weights, rows = one.seen[1], table(made)
-    queries, keys = one.seen.queries, one.seen.keys
+    weights, rows = one.scope[1], table(made)
+    queries, keys = one.scope.queries, one.scope.keys
     seen = [(q, k) for q, group in enumerate(queries.groups) for k, other in enumerate(keys.groups) if other[0] <= group[-1]]
     assert len(rows) == weights.shape[0] * len(seen)
     first = [group[0] for group in queries.groups], [group[0] for group in keys.groups]
@@ -270,11 +271,11 @@ def test_an_npz_says_what_it_is(look, place):
     about, one = json.loads(str(found["metadata"])), look("T5", NASTY, kind="cross", target="the dog", whole_words=True)
     assert about["texts"] == [NASTY, "the dog"] and about["attention"] == "cross" and about["options"]["whole_words"] is True
     assert about["arrays"]["weights"]["axes"] == ["head", "from", "to"] and (about["layer"], about["head"]) == (1, 1)
-    rows = one.seen.queries.tokens
+    rows = one.scope.queries.tokens
     assert about["tokens"]["from_tokens"] == [token.after.text for token in rows] == list(found["from_tokens"])
     assert about["tokens"]["choosing_tokens"] == [token.text for token in rows] == list(found["choosing_tokens"])
     assert (rows[0].text, rows[1].after.text, rows[1].text) == ("the", "the", " dog"), "a word stands for the rows that chose it"
-    assert list(found["to_positions"]) == [group[0] for group in one.seen.keys.groups]
+    assert list(found["to_positions"]) == [group[0] for group in one.scope.keys.groups]
 
 
 def test_query_and_key_stand_in_one_table(look, place):
@@ -295,32 +296,32 @@ def large(heads: int, count: int, layers: int = 2) -> Look:
     attention = Attention.from_arrays(weights, tokens, tokens)
     info = models.ModelInfo("x", "encoder", layers, heads, heads, 8, 10, None, 100, "")
     trace = SimpleNamespace(text="a", attention={"self": attention}, target=[], tokens=tokens, cut=0)
-    return Look(SimpleNamespace(info=info, at_most=None), trace, "self", scope(attention), 1, 2)
+    return Look(SimpleNamespace(info=info, at_most=None), trace, "self", "expert", picked=(1, 2))
 
 
 def test_too_many_rows_for_a_spreadsheet_are_those_of_the_chosen_head(place, monkeypatch):
     one = large(heads=4, count=12)
     weights = one.trace.attention["self"]
     made = place("Model", one)
-    monkeypatch.setattr(numbers, "MOST_ROWS", 12 * 12)
+    monkeypatch.setattr(files, "MOST_ROWS", 12 * 12)
     rows = table(made)
     assert {(row["layer"], row["head"]) for row in rows} == {("1", "2")}
     np.testing.assert_array_equal([np.float32(row["weight"]) for row in rows], weights[1][2].ravel())
-    assert numbers.left_out(numbers.numbers(made), one).startswith("CSV: L1 H2 only")
-    monkeypatch.setattr(numbers, "MOST_ROWS", 4 * 12 * 12)
+    assert files.left_out(files.numbers(made), one).startswith("CSV: L1 H2 only")
+    monkeypatch.setattr(files, "MOST_ROWS", 4 * 12 * 12)
     assert {(row["layer"], row["head"]) for row in table(made)} == {("1", str(head)) for head in range(4)}
-    monkeypatch.setattr(numbers, "MOST_ROWS", 50)
+    monkeypatch.setattr(files, "MOST_ROWS", 50)
     kept = sorted((np.float32(row["weight"]) for row in table(made)), reverse=True)
     np.testing.assert_array_equal(kept, np.sort(weights[1][2].ravel())[::-1][:50])
-    assert "the 50 largest" in numbers.left_out(numbers.numbers(made), one)
-    monkeypatch.setattr(numbers, "MOST_NUMBERS", 4 * 12 * 12)
+    assert "the 50 largest" in files.left_out(files.numbers(made), one)
+    monkeypatch.setattr(files, "MOST_NUMBERS", 4 * 12 * 12)
     found = arrays(made)
     np.testing.assert_array_equal(found["weights"], weights[1][None])
     assert json.loads(str(found["metadata"]))["arrays"]["weights"]["layer"] == [1]
 
 
 def test_what_fits_is_all_there(place):
-    assert numbers.left_out(numbers.numbers(place("Model", large(2, 5))), large(2, 5)) == ""
+    assert files.left_out(files.numbers(place("Model", large(2, 5))), large(2, 5)) == ""
 
 
 @given(st.text())
@@ -335,13 +336,13 @@ def test_a_token_is_never_a_formula_and_comes_back(text):
 def test_tokens_with_quotes_and_line_breaks_read_back(look, place):
     one = look("writer", '=cmd "a",\n\nb;\t\'x')
     rows = table(place("Heatmap", one))
-    assert {row["from_token"] for row in rows} == {cell(token.text) for token in one.seen.queries.tokens}
-    assert any(token.text.startswith("=") for token in one.seen.queries.tokens), "or this shows nothing"
+    assert {row["from_token"] for row in rows} == {cell(token.text) for token in one.scope.queries.tokens}
+    assert any(token.text.startswith("=") for token in one.scope.queries.tokens), "or this shows nothing"
 
 
 def test_names_of_heads_are_those_of_the_model():
     made = SimpleNamespace(numbers=lambda: {"weights": Numbers(np.zeros((2, 1, 1)), ("head", "from", "to"), {"head": [3, 7]})})
-    assert numbers.numbers(made)["weights"].at("head", 1).name("head", 0) == 7
+    assert files.numbers(made)["weights"].at("head", 1).name("head", 0) == 7
 
 
 # ---------------------------------------------------------------- words
@@ -369,8 +370,8 @@ def test_the_head_view_opens_with_the_chosen_head_alone_and_keeps_those_that_wer
     kept["heads-on"] = one.head, [1, 3]
     made = place("Head", one)
     assert made.options["heads"] == [1, 3] and "L1 H1 and H3" in str(caption(made))
-    weights = numbers.numbers(made)["weights"]
-    np.testing.assert_array_equal(weights.values, one.seen[one.layer][[1, 3]])
+    weights = files.numbers(made)["weights"]
+    np.testing.assert_array_equal(weights.values, one.scope[one.layer][[1, 3]])
     assert [weights.name("head", i) for i in range(2)] == [1, 3]
     kept["heads-on"] = one.head, list(range(8))
     assert "L1, all heads" in str(caption(place("Head", one)))

@@ -5,65 +5,20 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from analysis import Scope
+from ui.look import Look
+from ui.picture.picture import Caption, Numbers, Picture
 from ui.text import called
-
-if TYPE_CHECKING:
-    from ui.look import Look, Picture
-    from ui.picture.caption import Caption
 
 MOST_ROWS = 2**20 - 1  # of a spreadsheet, below its headings
 MOST_NUMBERS = 2**24  # of an NPZ: 64 MB
 USUAL = ("layer", "head", "from", "to")  # the axes of weights; an array with fewer has the last ones
 AXES = {"q": ("dimension",), "k": ("to", "dimension"), "frequencies": ("pair",), "pairs": ("pair", "of pair")}
 SIDES = {"from": "from_", "to": "to_", "token": ""}  # axes of tokens, and what their columns begin with
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """An array that a picture shows. axes: what each axis runs over; names: what stands there, where that is not 0, 1, 2, …
-
-    values may be a Scope: then it is the weights of all its layers, computed when they are asked for. The axes "from", "to" and
-    "token" run over tokens (those of the picture's first look, unless `names` has others).
-    """
-
-    values: np.ndarray | Scope
-    axes: tuple[str, ...]
-    names: Mapping[str, Sequence] = field(default_factory=dict)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        if isinstance(self.values, Scope):
-            sides = len(self.values.queries.tokens), len(self.values.keys.tokens)
-            return (self.values.attention.layers, self.values.attention.heads, *sides)
-        return self.values.shape
-
-    def array(self) -> np.ndarray:
-        if isinstance(self.values, Scope):
-            return np.stack([self.values[layer] for layer in range(self.shape[0])])
-        return self.values
-
-    def at(self, axis: str, place: int) -> Numbers:
-        """One place of an axis alone; its name stays."""
-        where = self.axes.index(axis)
-        if isinstance(self.values, Scope):
-            return Numbers(self.values[place][None], self.axes, {**self.names, axis: [self.name(axis, place)]})
-        values = self.values.take([place], where)
-        return replace(self, values=values, names={**self.names, axis: [self.name(axis, place)]})
-
-    def name(self, axis: str, place: int) -> Any:
-        return self.names[axis][place] if axis in self.names else place
-
-    def place(self, axis: str, name: Any) -> int:
-        """Where on an axis something stands; the first place where it does not."""
-        names = list(self.names.get(axis, range(self.shape[self.axes.index(axis)])))
-        return names.index(name) if name in names else 0
 
 
 def numbers(made: Picture) -> dict[str, Numbers]:
@@ -126,7 +81,7 @@ def csv(made: Picture) -> bytes:
     places = np.indices(shape).reshape(len(shape), -1) if shape else np.zeros((0, 1), dtype=int)
     sides = {axis: side(main, axis, look) for axis in axes if axis in SIDES}
     if look.causal and {"from", "to"} <= set(axes) - set(main.names):
-        ends = np.array([group[-1] for group in look.seen.queries.groups])
+        ends = np.array([group[-1] for group in look.scope.queries.groups])
         seen = sides["to"][0][places[axes.index("to")]] <= ends[places[axes.index("from")]]
         places = places[:, seen]
     if places.shape[1] > MOST_ROWS:
@@ -189,7 +144,7 @@ def npz(made: Picture, said: Caption) -> bytes:
         "layer": look.layer,
         "head": look.head,
         "attention": look.kind,
-        "options": {**made.options, **look.seen.options},
+        "options": {**made.options, **look.scope.options},
         "arrays": axes,
         "tokens": tokens,
         "left out": note,
@@ -212,20 +167,20 @@ def side(one: Numbers, axis: str, look: Look) -> tuple[np.ndarray, list[str]]:
     size = one.shape[one.axes.index(axis)]
     if axis in one.names:
         return np.arange(size), [str(name) for name in one.names[axis]]
-    of = look.seen.keys if axis == "to" else look.seen.queries
+    of = look.scope.keys if axis == "to" else look.scope.queries
     if len(of.tokens) == size:
         places = np.array([group[0] for group in of.groups], dtype=int)
         return places, [(token.after or token).text for token in of.tokens]
-    every = look.seen.attention.keys if axis == "to" else look.seen.attention.queries
+    every = look.scope.attention.keys if axis == "to" else look.scope.attention.queries
     return np.arange(size), [token.text for token in every] if len(every) == size else [""] * size
 
 
 def chosen(one: Numbers, look: Look) -> list[str]:
     """What each row of cross-attention served to choose; nothing for another attention, or where the rows have other names."""
-    of, size = look.seen.queries, one.shape[one.axes.index("from")]
-    if not look.seen.attention.chooses or "from" in one.names:
+    of, size = look.scope.queries, one.shape[one.axes.index("from")]
+    if not look.scope.attention.chooses or "from" in one.names:
         return []
-    return [token.text for token in (of.tokens if len(of.tokens) == size else look.seen.attention.rows)]
+    return [token.text for token in (of.tokens if len(of.tokens) == size else look.scope.attention.rows)]
 
 
 def cell(text: str) -> str:

@@ -1,0 +1,15 @@
+"""The token that is kept chosen, on every page."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+
+def keep(position: int | None) -> None:
+    """Keep a token chosen; None: let it go."""
+    st.session_state["token"] = position
+
+
+def press(position: int, newest: int) -> None:
+    """Keep a token chosen; pressed again it is let go, and then, as for the newest one, that is shown."""
+    keep(None if position in (st.session_state.get("token"), newest) else position)

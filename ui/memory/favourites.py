@@ -1,0 +1,66 @@
+"""What every head of a model does, computed once a model, and the one that a newcomer should meet first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from models.language_model import LanguageModel
+
+_scores: WeakKeyDictionary[LanguageModel, dict[str, pd.DataFrame]] = WeakKeyDictionary()
+_favourites: WeakKeyDictionary[LanguageModel, dict[str, Favourite]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Favourite:
+    """The head that a newcomer should meet first, and how much of what it does it does: "previous", its mean weight on the token
+    before; "induction", that on what followed earlier copies; "lookup" of cross-attention, how sharply it looks up what is being
+    said (`analysis.heads.lookup`)."""
+
+    layer: int
+    head: int
+    score: float
+    does: str = "previous"
+
+
+def head_scores(model: LanguageModel, kind: str = "self") -> pd.DataFrame:
+    """`analysis.head_scores` of a model, computed once."""
+    known = _scores.setdefault(model, {})
+    if kind not in known:
+        from analysis import head_scores as compute
+
+        known[kind] = compute(model, kind=kind)
+    return known[kind]
+
+
+def favourite(model: LanguageModel, kind: str = "self") -> Favourite:
+    """The head of a model that looks most at the token before, unless another was preferred; in cross-attention, the head that
+    looks up each word most sharply while a few sentences are said again."""
+    known = _favourites.setdefault(model, {})
+    if kind not in known:
+        known[kind] = _sharpest(model) if kind == "cross" else _nearest(head_scores(model, kind))
+    return known[kind]
+
+
+def prefer(model: LanguageModel, best: Favourite) -> None:
+    """Let a newcomer meet this head of a model first."""
+    _favourites.setdefault(model, {})["self"] = best
+
+
+def _nearest(scores: pd.DataFrame) -> Favourite:
+    best = scores.loc[scores["previous"].idxmax()]
+    return Favourite(int(best["layer"]), int(best["head"]), float(best["previous"]))
+
+
+def _sharpest(model: LanguageModel) -> Favourite:
+    import numpy as np
+
+    from analysis.heads import SENTENCES, lookup
+
+    scores = np.mean([lookup(model.trace(text, text)) for text in SENTENCES], axis=0)
+    layer, head = np.unravel_index(scores.argmax(), scores.shape)
+    return Favourite(int(layer), int(head), float(scores.max()), "lookup")

@@ -1,0 +1,122 @@
+"""A picture that is not drawn yet: made by a recipe that a notebook can run too, and the numbers that it shows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
+
+from analysis import Scope
+from ui.look import Look
+from ui.show import show, show_chart
+from viz.view import View
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+SHOWN = 300  # characters of a text in a caption; files that hold data have all of it
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """An array that a picture shows. axes: what each axis runs over; names: what stands there, where that is not 0, 1, 2, …
+
+    values may be a Scope: then it is the weights of all its layers, computed when they are asked for. The axes "from", "to" and
+    "token" run over tokens (those of the picture's first look, unless `names` has others).
+    """
+
+    values: np.ndarray | Scope
+    axes: tuple[str, ...]
+    names: Mapping[str, Sequence] = field(default_factory=dict)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        if isinstance(self.values, Scope):
+            sides = len(self.values.queries.tokens), len(self.values.keys.tokens)
+            return (self.values.attention.layers, self.values.attention.heads, *sides)
+        return self.values.shape
+
+    def array(self) -> np.ndarray:
+        if isinstance(self.values, Scope):
+            return np.stack([self.values[layer] for layer in range(self.shape[0])])
+        return self.values
+
+    def at(self, axis: str, place: int) -> Numbers:
+        """One place of an axis alone; its name stays."""
+        where = self.axes.index(axis)
+        if isinstance(self.values, Scope):
+            return Numbers(self.values[place][None], self.axes, {**self.names, axis: [self.name(axis, place)]})
+        values = self.values.take([place], where)
+        return replace(self, values=values, names={**self.names, axis: [self.name(axis, place)]})
+
+    def name(self, axis: str, place: int) -> Any:
+        return self.names[axis][place] if axis in self.names else place
+
+    def place(self, axis: str, name: Any) -> int:
+        """Where on an axis something stands; the first place where it does not."""
+        names = list(self.names.get(axis, range(self.shape[self.axes.index(axis)])))
+        return names.index(name) if name in names else 0
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture that is not drawn yet, and all that it takes to draw it, here or in a notebook.
+
+    recipe: a function of a page's `recipes`, called with trace and scope of each look, and the options, which are literals.
+    numbers: the arrays that the picture shows, in float32, by name; asked for when somebody takes them away.
+    """
+
+    recipe: Callable[..., View | go.Figure | str]
+    looks: tuple[Look, ...]
+    options: dict[str, Any]
+    key: str
+    numbers: Callable[[], dict[str, np.ndarray | Scope | Numbers]]
+    react: Callable[[], None] | None = None
+    words: str = field(default="")  # what a caption says beyond model, text and head
+    height: int = 0  # pixels of one that is a page of its own (BertViz's)
+
+    @cached_property
+    def drawn(self) -> View | go.Figure | str:
+        return self.recipe(*(one for look in self.looks for one in (look.trace, look.scope)), **self.options)
+
+
+@dataclass(frozen=True)
+class Caption:
+    """What a picture shows. models, texts: one, or more of a comparison; options: what else was chosen."""
+
+    picture: str
+    subject: str
+    models: tuple[str, ...]
+    texts: tuple[str, ...]
+    options: tuple[str, ...]
+    stem: str  # what its files are called, without an ending
+
+    @property
+    def title(self) -> str:
+        return f"{self.picture} of {self.subject} in {' and '.join(one.split(' (')[0] for one in self.models)}"
+
+    def __str__(self) -> str:
+        options = f" Shown: {', '.join(self.options)}." if self.options else ""
+        texts = " / ".join(f"“{short(text)}”" for text in self.texts)
+        return f"{self.picture} of {self.subject}. Model: {'; '.join(self.models)}. Text: {texts}.{options} Made with Headlight."
+
+
+def short(text: str) -> str:
+    """A text on one line, and not all of one that is long."""
+    line = re.sub(r"\s+", " ", text)
+    return line if len(line) <= SHOWN else f"{line[:SHOWN]}… ({len(text):,} characters)"
+
+
+def place(made: Picture) -> None:
+    """Draw a picture: a view of ours, a Plotly figure, or a page of its own."""
+    if isinstance(made.drawn, View):
+        show(made.drawn, made.key, made.react)
+    elif isinstance(made.drawn, str):
+        st.iframe(made.drawn, height=made.height)
+    else:
+        show_chart(made.drawn, made.key)
