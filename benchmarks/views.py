@@ -28,7 +28,7 @@ from playwright.sync_api import Error, Page, sync_playwright
 
 from tests.serving import find_chromium, launch
 from viz import View, head_view, reading_view
-from viz.bertviz import _libraries
+from viz.bertviz import libraries
 
 LAYERS = HEADS = 12
 WORDS = ["the", "farmer", "gave", "hungry", "dog", "bone", "and", "ran", "into", "garden", "where", "cat", "sat"]
@@ -76,8 +76,8 @@ def softmax(count: int) -> np.ndarray:
 def bertviz_page(layers: list[np.ndarray], words: list[str]) -> str:
     html = bertviz_head_view([torch.from_numpy(layer)[None] for layer in layers], words, html_action="return").data
     start, end = html.index("<script src="), html.index("</script>") + len("</script>")
-    libraries = f"<script>{_libraries()};require.config = () => {{}};</script>"
-    return f"<!doctype html><meta charset='utf-8'>{html[:start]}{libraries}{html[end:]}"
+    scripts = f"<script>{libraries()};require.config = () => {{}};</script>"
+    return f"<!doctype html><meta charset='utf-8'>{html[:start]}{scripts}{html[end:]}"
 
 
 def opened(page: Page, file: Path, who: str, patience: float) -> float:

@@ -18,9 +18,9 @@ from models.tokens import Token
 from models.trace import COMING, Attention
 from ui.memory.favourites import favourite
 from viz import head_view, query_key_view, reading_view
-from viz.heatmap import heatmap, heatmap_grid
-from viz.layers import attention_movie
+from viz.figures.heatmap import heatmap, heatmap_grid
 from viz.tokens import row_names
+from viz.views.grid_view.layers import attention_movie
 
 SOURCE, TARGET = "The cat sleeps.", "Le chat dort."
 

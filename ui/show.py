@@ -12,7 +12,7 @@ import streamlit as st
 
 from ui.serving import assets
 from ui.text import plain
-from viz.heatmap import on_page
+from viz.figures.style import on_page
 from viz.view import View
 from viz.views.board import Part
 

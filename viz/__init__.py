@@ -28,6 +28,7 @@ __all__ = [
     "compare_view",
     "grid_view",
     "head_view",
+    "heatmap",
     "model_view",
     "overview",
     "pack",
@@ -39,3 +40,12 @@ __all__ = [
     "time_slider",
     "token_chips",
 ]
+
+
+def __getattr__(name: str):
+    """`heatmap` comes when it is asked for: it brings Plotly, which a page without it need not wait for."""
+    if name != "heatmap":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from viz.figures.heatmap import heatmap
+
+    return heatmap

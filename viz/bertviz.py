@@ -202,7 +202,7 @@ def _page(
     settings = {"default_filter": "0", "root_div_id": "bertviz", **shown}
     parameters = f'{{"attention":[{",".join(attentions)}],{_script_json(settings)[1:]}'
     before, after = _script(view)
-    parts = {"libraries": _libraries(), "before": before, "parameters": parameters, "after": after}
+    parts = {"libraries": libraries(), "before": before, "parameters": parameters, "after": after}
     parts["menus"] = _MENUS.replace("LAYERS_OF", _script_json(layers_of)) if layers_of else ""
     return _PAGE.format(title=view.replace("_", " "), view=view, css=_css(theme), controls=controls, **parts)
 
@@ -227,7 +227,7 @@ def _script(view: str) -> tuple[str, str]:
 
 
 @cache
-def _libraries() -> str:
+def libraries() -> str:
     """d3 5 and jQuery 3, and the two names by which BertViz asks for them."""
     files = _package("mpld3") / "js" / "d3.v5.min.js", _package("xstatic.pkg.jquery") / "data" / "jquery.min.js"
     shim = "window.require = window.requirejs = (names, use) => use(window.jQuery, window.d3);"

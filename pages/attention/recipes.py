@@ -11,8 +11,9 @@ import plotly.graph_objects as go
 from analysis import Scope, compare, entropy, order, paragraph, patterns, query_key, rollout, surprise
 from models.trace import Trace
 from viz import View, head_view, model_view, query_key_view, reading_view
-from viz.comparison import comparison
-from viz.heatmap import CHOOSING, heatmap, heatmap_grid
+from viz.figures.comparison import comparison
+from viz.figures.heatmap import heatmap, heatmap_grid
+from viz.figures.style import CHOOSING
 from viz.palette import PATTERNS
 
 

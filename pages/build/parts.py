@@ -20,8 +20,9 @@ from ui import state
 from ui.memory import jobs
 from ui.show import show, show_chart
 from ui.words import say
-from viz import build
-from viz.heatmap import BAR_ROOM, heatmap
+from viz.figures import build
+from viz.figures.heatmap import heatmap
+from viz.figures.style import BAR_ROOM
 from viz.views.architecture import architecture
 
 LARGEST = 100_000_000  # parameters that are built here, to be measured

@@ -15,7 +15,7 @@ from ui.show import show_chart
 from ui.text import plain
 from ui.words import say, words
 from viz import percent
-from viz.curves import curves
+from viz.figures.curves import curves
 from viz.tokens import label
 
 LEAVE_ONE_OUT = "leave-one-out"

@@ -8,7 +8,7 @@ from analysis import streams
 from pages.flow.asked import Asked, title
 from ui.memory import jobs
 from viz import percent
-from viz.sankey import sankey
+from viz.figures.sankey import sankey
 from viz.tokens import label
 
 LEAST = 0.01  # of all that arrives, for a stream to be drawn

@@ -17,8 +17,8 @@ from ui.memory import jobs
 from ui.show import choice, part, show
 from ui.words import say, words
 from viz import Card, Part, board, percent, reading_view
-from viz.layers import attention_movie, head_grid, pressed, rank_grid
 from viz.tokens import named
+from viz.views.grid_view.layers import attention_movie, head_grid, pressed, rank_grid
 
 WAYS = ("mean of heads", "one head")
 

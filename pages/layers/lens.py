@@ -17,8 +17,8 @@ from ui.show import choice, part, show
 from ui.text import plain
 from ui.words import say, words
 from viz import Card, Part, board, percent
-from viz.layers import LENS, answer_grid, lens_grid, likeliest
 from viz.tokens import label, named
+from viz.views.grid_view.layers import LENS, answer_grid, lens_grid, likeliest
 
 if TYPE_CHECKING:
     from models.language_model import LanguageModel

@@ -16,8 +16,9 @@ from ui.memory import jobs
 from ui.show import choice, picture, show, show_chart
 from ui.words import say, words
 from viz import Card, Part, board, percent
-from viz.layers import head_grid, head_scatter
+from viz.figures.heads import head_scatter
 from viz.views.grid_view import grid_view
+from viz.views.grid_view.layers import head_grid
 
 # of each number: its title for beginners ("" for none) and for others, its unit, and the ends of its scale
 NUMBERS = {

@@ -14,7 +14,7 @@ from ui.show import choice, show, show_chart
 from ui.text import plain
 from ui.words import say
 from viz import View
-from viz.training import over_steps
+from viz.figures.training import over_steps
 from viz.views.grid_view import grid_view
 from viz.views.model_view import model_view
 from viz.views.time_slider import time_slider

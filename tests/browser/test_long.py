@@ -18,7 +18,7 @@ from analysis import scope
 from tests.browser.pages.test_attention import DRAWN
 from tests.models.networks import network, tokenizer
 from viz import head_view, model_view, reading_view
-from viz.heatmap import heatmap
+from viz.figures.heatmap import heatmap
 from viz.views.overview import overview
 
 WAIT = 60_000

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from viz.comparison import comparison
+from viz.figures.comparison import comparison
 
 RNG = np.random.default_rng(0)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viz.curves import curves
+from viz.figures.curves import curves
 
 COUNTS, VALUES = [0, 1, 2, 4], [0.5, 0.25, 0.1, 0.0]
 RANDOM = [[0.5, 0.5, 0.4, 0.0], [0.5, 0.3, 0.2, 0.0], [0.5, 0.4, 0.3, 0.0]]

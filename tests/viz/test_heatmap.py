@@ -4,8 +4,9 @@ import json
 import numpy as np
 import pytest
 
-from viz.comparison import comparison
-from viz.heatmap import difference, heatmap, heatmap_grid, on_page
+from viz.figures.comparison import comparison
+from viz.figures.heatmap import difference, heatmap, heatmap_grid
+from viz.figures.style import on_page
 from viz.palette import DARK, LIGHT, sequential
 
 HOSTILE = [

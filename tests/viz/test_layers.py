@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from models import Token
 from tests.viz.test_model_view import sent
 from viz import View
-from viz.layers import attention_movie, head_grid, head_scatter, lens_grid, pressed, rank_grid
+from viz.figures.heads import head_scatter
 from viz.views.grid_view import grid_view
+from viz.views.grid_view.layers import attention_movie, head_grid, lens_grid, pressed, rank_grid
 
 
 def tokens(count: int) -> list[Token]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from viz.sankey import _GAP, _WHOLE, sankey
+from viz.figures.sankey import GAP, WHOLE, sankey
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,12 @@ def test_no_two_states_touch_and_all_stand_in_the_picture(made):
         flows.setdefault((one.from_column, one.from_token), [0.0, 0.0])[0] += one.share
         flows.setdefault((one.to_column, one.to_token), [0.0, 0.0])[1] += one.share
     states = sorted(flows)
-    high = {state: _WHOLE * max(flows[state]) for state in states}
+    high = {state: WHOLE * max(flows[state]) for state in states}
     middle = dict(zip(states, np.array(node.y) * height, strict=True))
     for column in {column for column, _ in states}:
         each = [state for state in states if state[0] == column]
         for above, below in pairwise(each):
-            assert middle[below] - high[below] / 2 - (middle[above] + high[above] / 2) >= _GAP - 1
+            assert middle[below] - high[below] / 2 - (middle[above] + high[above] / 2) >= GAP - 1
         assert middle[each[0]] - high[each[0]] / 2 >= -1 and middle[each[-1]] + high[each[-1]] / 2 <= height + 1
 
 
@@ -77,7 +77,7 @@ def test_the_scale_that_plotly_finds_is_the_one_that_is_meant(new_page):
         "[...document.querySelectorAll('.sankey-node rect.node-rect')].map(n => n.getBoundingClientRect().height)"
     )
     expected = [0.75, 0.25, 0.5, 0.5, 1.0]
-    np.testing.assert_allclose(sorted(heights), sorted(_WHOLE * np.array(expected)), rtol=0.02)
+    np.testing.assert_allclose(sorted(heights), sorted(WHOLE * np.array(expected)), rtol=0.02)
     assert page.get_by_text("input", exact=True).count() == 1
 
 

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.heatmap import escape_plotly
+from viz.figures.style import CLEAR, GREY, escape_plotly
 
 _CHOSEN = "#d0661a"  # these three are in sight on a light and on a dark page
-_OTHER = "#8a8f99"
 _RANGE = "rgba(128,136,150,.24)"
 _MANY = 60  # points; the marks of more are small
 
@@ -46,12 +45,12 @@ def curves(
         quiet = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
         figure.add_scatter(x=x, y=low, showlegend=False, **quiet)
         figure.add_scatter(x=x, y=high, name="their range", fill="tonexty", fillcolor=_RANGE, **quiet)
-        dashed = {"color": _OTHER, "width": 2, "dash": "dash"}
+        dashed = {"color": GREY, "width": 2, "dash": "dash"}
         figure.add_scatter(
             x=x, y=np.median(by_luck, 0), name=name_of, text=places, mode="lines", line=dashed, hovertemplate=_hover(name_of)
         )
     for other, each in (others or {}).items():
-        thin = {"color": _OTHER, "width": 1}
+        thin = {"color": GREY, "width": 1}
         figure.add_scatter(
             x=x, y=100 * np.asarray(each), name=escape_plotly(other), text=places, mode="lines", line=thin, opacity=0.75,
             hovertemplate=_hover(other), showlegend=False,
@@ -71,8 +70,7 @@ def curves(
         title={"text": escape_plotly(title), "x": 0, "font": {"size": 15}} if title else None,
         height=300,
         margin={"l": 8, "r": 8, "t": 40 if title else 10, "b": 8},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
+        **CLEAR,
         legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom", "traceorder": "reversed"},
         xaxis={"title": {"text": escape_plotly(across)}, "ticksuffix": " %", "range": [-2, 102], "automargin": True},
         yaxis={"title": {"text": "probability"}, "ticksuffix": " %", "rangemode": "tozero", "automargin": True},

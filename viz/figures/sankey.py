@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.heatmap import escape_plotly
+from viz.figures.style import CLEAR, GREY, escape_plotly
 from viz.tokens import label
 from viz.view import percent
 
-_WHOLE = 260  # pixels of all that arrives
-_GAP = 14  # pixels between two states, at least: a line of text
+WHOLE = 260  # pixels of all that arrives
+GAP = 14  # pixels between two states, at least: a line of text
 _TOP, _BOTTOM, _LEFT = 26, 8, 84  # pixels around; the names of the inputs stand at the left
 _CARRIED = "rgba(208,108,36,.5)"  # by attention: the accent, in sight on a light and on a dark page
 _STAYS = "rgba(128,136,150,.38)"
-_STATE = "#8a8f99"
 _LONGEST = 12  # characters of a name
 _COLUMNS = 8  # that have their name above them, at most
 
@@ -48,7 +47,7 @@ def sankey(tokens: Sequence[Any], streams: Sequence[Any], columns: Sequence[str]
     node = {
         "x": [x[column] for column, _ in states],
         "y": [min(max(middle[state] / height, 0.001), 0.999) for state in states],
-        "color": _STATE,
+        "color": GREY,
         "line": {"width": 0},
         "thickness": 8,
         "pad": gap,
@@ -71,8 +70,7 @@ def sankey(tokens: Sequence[Any], streams: Sequence[Any], columns: Sequence[str]
     figure.update_layout(
         height=height + _TOP + _BOTTOM,
         margin={"l": _LEFT, "r": 10, "t": _TOP, "b": _BOTTOM},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
+        **CLEAR,
     )
     told = {"xref": "paper", "yref": "paper", "showarrow": False}
     used = sorted({column for column, _ in states})
@@ -115,21 +113,21 @@ def _places(size: dict[tuple[int, int], float], ends: list) -> tuple[dict[tuple[
     for state, column in depth.items():
         theirs.setdefault(column, []).append(size[state])
     height = max(
-        *(_WHOLE * sum(each) for each in theirs.values()),
-        *(_WHOLE * sum(size[column, token] for token in each) + _GAP * (len(each) - 1) for column, each in by_column.items()),
+        *(WHOLE * sum(each) for each in theirs.values()),
+        *(WHOLE * sum(size[column, token] for token in each) + GAP * (len(each) - 1) for column, each in by_column.items()),
     )
     height = int(np.ceil(height)) + 2
-    gap = min(((height - _WHOLE * sum(each)) / (len(each) - 1) for each in theirs.values() if len(each) > 1), default=0.0)
+    gap = min(((height - WHOLE * sum(each)) / (len(each) - 1) for each in theirs.values() if len(each) > 1), default=0.0)
     middle: dict[tuple[int, int], float] = {}
     home: dict[int, float] = {}  # of a token, where it was first
     for column, each in by_column.items():
-        high = np.array([size[column, token] * _WHOLE for token in each])
+        high = np.array([size[column, token] * WHOLE for token in each])
         order = np.array([home.get(token, np.interp(token, *_line(home)) if home else 0.0) for token in each])
         top = order - high / 2
         for i in range(len(each)):  # down, out of the way of those above
-            top[i] = max(top[i], 0.0 if i == 0 else top[i - 1] + high[i - 1] + _GAP)
+            top[i] = max(top[i], 0.0 if i == 0 else top[i - 1] + high[i - 1] + GAP)
         for i in reversed(range(len(each))):  # and up again, into the picture
-            top[i] = min(top[i], height - high[i] if i == len(each) - 1 else top[i + 1] - _GAP - high[i])
+            top[i] = min(top[i], height - high[i] if i == len(each) - 1 else top[i + 1] - GAP - high[i])
         for token, start, tall in zip(each, top, high, strict=True):
             middle[column, token] = float(start + tall / 2)
             home.setdefault(token, middle[column, token])

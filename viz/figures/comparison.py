@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.heatmap import _BARE, _GRID_SIDE, _TICK_ROOM, BAR_ROOM, _bar, _percent, _short, _spans, difference, escape_plotly
+from viz.figures import style
+from viz.figures.heatmap import difference
 from viz.palette import SEQUENTIAL
 from viz.views.model_view.shrink import shrink
 
@@ -31,7 +32,7 @@ def comparison(
     """The weights a and b [query, key], each in [0, 1], drawn in per cent on one scale, and a − b in percentage points.
 
     The two are small (from 0 to 100 %; above 64 tokens a cell is the maximum of those that it covers), and the difference
-    below is `viz.heatmap.difference`: red where `a` gives more, blue where `b` does. NaN is masked: where both are, nothing is
+    below is `heatmap.difference`: red where `a` gives more, blue where `b` does. NaN is masked: where both are, nothing is
     drawn; where one is, it counts as 0 in the difference. The first trace is the difference, then come a and b; `starts` as in
     `heatmap`. Raises ValueError where the weights do not fit the tokens.
     """
@@ -41,18 +42,22 @@ def comparison(
     masked = np.isnan(a) & np.isnan(b)
     figure = difference(queries, keys, *(np.where(masked, np.nan, np.nan_to_num(one)) for one in (a, b)), names, title, starts)
     place = _room_above(figure, title)
-    x, y, square = _spans(keys, starts[1]), _spans(queries, starts[0]), max(a.shape) <= 4 * min(a.shape)
+    x, y, square = style.spans(keys, starts[1]), style.spans(queries, starts[0]), max(a.shape) <= 4 * min(a.shape)
     still = {"automargin": False}  # their room is made below
     for number, weights, name, across in ((2, a, names[0], (0, 0.48)), (3, b, names[1], (0.52, 1))):
-        called = escape_plotly(_short(name))
+        called = style.escape_plotly(style.short(name))
         template = f"{called.replace('%', '&#37;')}, from %{{y}} to %{{x}}: %{{z:.3r}} %<extra></extra>"
-        cells = go.Heatmap(x=x, y=y, z=_percent(shrink(weights, _GRID_SIDE)), coloraxis="coloraxis", hovertemplate=template)
+        cells = go.Heatmap(
+            x=x, y=y, z=style.in_percent(shrink(weights, style.GRID_SIDE)), coloraxis="coloraxis", hovertemplate=template
+        )
         figure.add_trace(cells.update(xaxis=f"x{number}", yaxis=f"y{number}"))
         down = {"autorange": "reversed", "constraintoward": "top"}
         if square:
             down |= {"scaleanchor": f"x{number}", "scaleratio": 1}
-        figure.layout[f"xaxis{number}"] = _BARE | still | {"domain": across, "anchor": f"y{number}", "constraintoward": "left"}
-        figure.layout[f"yaxis{number}"] = _BARE | still | {"domain": place, "anchor": f"x{number}"} | down
+        figure.layout[f"xaxis{number}"] = (
+            style.BARE | still | {"domain": across, "anchor": f"y{number}", "constraintoward": "left"}
+        )
+        figure.layout[f"yaxis{number}"] = style.BARE | still | {"domain": place, "anchor": f"x{number}"} | down
         above = {"x": across[0], "y": place[1], "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
         figure.add_annotation(above, text=called, showarrow=False)
     return figure
@@ -61,13 +66,13 @@ def comparison(
 def _room_above(figure: go.Figure, title: str) -> tuple[float, float]:
     """Make room for the two above their difference, with a colour bar of their own; gives the part of the height they have."""
     layout, said = figure.layout, figure.data[0].colorbar.title.text
-    own = layout.height - layout.margin.t - _TICK_ROOM  # pixels of the difference
-    whole = own + _LINE + BAR_ROOM + _GAP + _SMALL + _NAME
+    own = layout.height - layout.margin.t - style.TICK_ROOM  # pixels of the difference
+    whole = own + _LINE + style.BAR_ROOM + _GAP + _SMALL + _NAME
     layout.height += whole - own
-    layout.margin.t = BAR_ROOM - _HANGING
+    layout.margin.t = style.BAR_ROOM - _HANGING
     layout.yaxis.domain = (0, own / whole)
     words = {"text": said.replace(" (percentage points)", ",<br>percentage points")}  # a phone has no room for one line
     figure.data[0].colorbar.update(yref="paper", yanchor="bottom", y=own / whole, ypad=6, title=words)
-    bar = _bar("attention", title, layout.height)
+    bar = style.bar("attention", title, layout.height)
     layout.coloraxis = {"colorscale": SEQUENTIAL, "cmin": 0, "cmax": 100, "colorbar": bar}
-    return (own + _LINE + BAR_ROOM + _GAP) / whole, (whole - _NAME) / whole
+    return (own + _LINE + style.BAR_ROOM + _GAP) / whole, (whole - _NAME) / whole

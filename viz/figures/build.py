@@ -7,9 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 import plotly.graph_objects as go
 
+from viz.figures.style import CLEAR
 from viz.palette import DASHES, DIVERGING, LINES
-
-_CLEAR = {"paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)"}
 
 
 def encoding_heatmap(values: np.ndarray, title: str, across: str = "dimension", down: str = "position") -> go.Figure:
@@ -21,7 +20,7 @@ def encoding_heatmap(values: np.ndarray, title: str, across: str = "dimension", 
     hover = f"{down} %{{y}}, {across} %{{x}}: %{{z:.3f}}<extra></extra>"
     figure = go.Figure(go.Heatmap(z=values, zmin=-most, zmax=most, colorscale=DIVERGING, hovertemplate=hover))
     figure.update_layout(
-        **_CLEAR, height=360, title=title, margin={"l": 10, "r": 10, "t": 46, "b": 10},
+        **CLEAR, height=360, title=title, margin={"l": 10, "r": 10, "t": 46, "b": 10},
         xaxis={"title": across}, yaxis={"title": down, "autorange": "reversed"},
     )  # fmt: skip
     return figure
@@ -36,7 +35,7 @@ def lines(
         line = {"color": LINES[number % len(LINES)], "dash": DASHES[number % len(DASHES)]}
         figure.add_trace(go.Scatter(x=x, y=y, name=name, line=line, mode="lines+markers" if len(x) < 30 else "lines"))
     figure.update_layout(
-        **_CLEAR, height=320, title=title, margin={"l": 10, "r": 10, "t": 46, "b": 10},
+        **CLEAR, height=320, title=title, margin={"l": 10, "r": 10, "t": 46, "b": 10},
         xaxis={"title": across, "type": "log" if log_x else "linear"}, yaxis={"title": up, "type": "log" if log_y else "linear"},
         legend={"orientation": "h", "y": -0.28, "yanchor": "top"}, showlegend=len(series) > 1,
     )  # fmt: skip

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from viz.figures.style import CLEAR
 from viz.palette import DASHES, HEADS, LINES
 
 _CURSOR = "rgba(128,136,150,.8)"
@@ -40,8 +41,7 @@ def over_steps(
     if at is not None:
         figure.add_vline(x=at, line={"color": _CURSOR, "width": 1.5, "dash": "dot"})
     figure.update_layout(
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
+        **CLEAR,
         height=height,
         margin={"l": 8, "r": 8, "t": 10, "b": 0},
         xaxis={"title": {"text": "step"}, "range": [-0.01 * steps, 1.01 * steps], "automargin": True},

@@ -1,0 +1,130 @@
+"""What the pictures that Plotly draws look like in common: clear grounds, the colour bar above, and how tokens are written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz.palette import DARK, LIGHT, SEQUENTIAL, sequential
+from viz.tokens import label, row_names
+from viz.views.model_view.shrink import edges
+
+CLEAR = {"paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)"}
+GREY = "#8a8f99"  # in sight on a light and on a dark page
+MOST_TICKS = 40
+LONGEST = 18  # characters
+TITLE_ROOM = 34  # pixels of the title
+BAR_ROOM = 62  # pixels of the colour bar with its text, above the picture
+TICK_ROOM = 110  # pixels of tick text and axis title below it
+SIDE = 256  # the most cells a side of one heatmap: more than there are pixels for, and megabytes at every key press
+GRID_SIDE = 64  # the most cells a side of each heatmap in a grid
+_BAR = {
+    "orientation": "h",
+    "x": 0,
+    "xanchor": "left",
+    "yref": "container",
+    "yanchor": "top",
+    "len": 240,
+    "lenmode": "pixels",
+    "thickness": 10,
+    "xpad": 0,
+    "ypad": 0,
+    "outlinewidth": 0,
+    "ticksuffix": " %",
+    "nticks": 6,
+}
+FROM, CHOOSING = "from (query)", "from (query), choosing"  # a row of cross-attention is named by what it chooses
+# An axis of a heatmap in a grid: what stands where is said on hover.
+BARE = {"type": "category", "showticklabels": False, "showgrid": False, "zeroline": False, "ticks": "", "constrain": "domain"}
+
+
+def on_page(figure: go.Figure, dark: bool) -> go.Figure:
+    """The same figure with the accent of the light or the dark page in its scale of attention."""
+    light, night = (sequential(theme["accent"]) for theme in (LIGHT, DARK))
+    for place in (figure.layout.coloraxis, *figure.select_traces({"type": "heatmap"})):
+        if place.colorscale in (SEQUENTIAL, light, night):
+            place.colorscale = night if dark else light
+    return figure
+
+
+def bar(unit: str, title: str, height: int) -> dict[str, Any]:
+    """The colour bar at the top of a picture, below its title."""
+    return _BAR | {"title": {"text": escape_plotly(unit), "side": "top"}, "y": 1 - (TITLE_ROOM if title else 0) / height}
+
+
+def look(title: str, height: int) -> dict[str, Any]:
+    """The layout of a picture of this height, with its title at the left of the top."""
+    return {
+        "title": {"text": escape_plotly(title), "x": 0, "y": 1, "yref": "container", "yanchor": "top"} if title else None,
+        "height": height,
+        **CLEAR,
+    }
+
+
+def in_percent(weights: np.ndarray) -> np.ndarray:
+    """Weights in [0, 1] as per cent, float32, rounded to 0.0001."""
+    return (100 * weights.astype(np.float64)).round(4).astype(np.float32)
+
+
+def span(size: int, side: int = GRID_SIDE) -> str:
+    """How many tokens a cell covers."""
+    lengths = np.diff(edges(size, side))
+    return str(lengths[0]) if lengths.min() == lengths.max() else f"{lengths.min()} or {lengths.max()}"
+
+
+def spans(tokens: Sequence[Any], first: int = 0, side: int = GRID_SIDE) -> list[str]:
+    """What the hover calls each row or column: a token, or the first and the last of those that it covers."""
+    names, cuts = _names(tokens, first), edges(len(tokens), side).tolist()
+    return [names[start] if end == start + 1 else f"{names[start]} … {names[end - 1]}" for start, end in pairwise(cuts)]
+
+
+def escape_plotly(text: str) -> str:
+    """Text that Plotly shows as it is: its labels read a little HTML, and LaTeX between dollars where a page has MathJax."""
+    return escape(text, quote=False).replace("$", "&#36;").encode("utf-8", "replace").decode()
+
+
+def _text(token: Any) -> str:
+    return token if isinstance(token, str) else token.text
+
+
+def _names(tokens: Sequence[Any], first: int = 0) -> list[str]:
+    """What the hover calls each token; the position makes it unique, as the categories of an axis must be."""
+    if rows := row_names(tokens):
+        return [f"{escape_plotly(name)} (row {i})" for i, name in enumerate(rows, first)]
+    return [f"“{escape_plotly(_visible(_text(token)))}” ({i})" for i, token in enumerate(tokens, first)]
+
+
+def where(queries: Sequence[Any]) -> str:
+    """What the hover says of the place of a cell."""
+    return "from %{y} to %{x}" if row_names(queries) is None else "%{y}, to %{x}"
+
+
+def _visible(text: str) -> str:
+    return " " * (len(text) - len(text.lstrip(" "))) + label(text.lstrip(" ")) if text.strip(" ") else label(text)
+
+
+def short(text: str) -> str:
+    """A text as a label has room for it."""
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def axis(tokens: Sequence[Any]) -> dict[str, Any]:
+    """Tick text for every token, or for every so many where they would run into one another; of a cell, its first token."""
+    first = edges(len(tokens), SIDE)[:-1].tolist()
+    ticks = range(0, len(first), -(-len(first) // MOST_TICKS))
+    shown = [first[tick] for tick in ticks]
+    return {
+        "type": "category",
+        "tickmode": "array",
+        "tickvals": list(ticks),
+        "ticktext": [escape_plotly(short(label(_text(tokens[i])))) for i in shown],
+        "showgrid": False,
+        "zeroline": False,
+        "automargin": True,
+        "ticks": "",
+    }
