@@ -96,3 +96,72 @@ def test_sections_have_a_heading_each_and_words_in_them(file):
     assert len(set(headings)) == len(headings) > 0
     bodies = re.split(r"^## +.+$", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert bodies[0].strip() == "" and all(one.strip() for one in bodies[1:])
+
+
+def modules(folders: tuple[str, ...]) -> dict[str, set[str]]:
+    """Of each file of ours, as a module, which others it imports: at its top, in functions, and for types alone.
+
+    In models/ those for types alone do not count: a model and what reads on with it name each other.
+    """
+    files = {}
+    for folder in folders:
+        for file in (ROOT / folder).rglob("*.py"):
+            files[".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")] = file
+    found: dict[str, set[str]] = {}
+    for name, file in files.items():
+        asked = set()
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        if name.startswith("models"):
+            tree.body = [one for one in tree.body if not (isinstance(one, ast.If) and ast.unparse(one.test) == "TYPE_CHECKING")]
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                asked |= {one.name for one in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                asked |= {full if (full := f"{node.module}.{one.name}") in files else node.module for one in node.names}
+        found[name] = (asked & files.keys()) - {name}
+    return found
+
+
+HOUSE = modules(("pages", "ui", "viz", "analysis", "models"))
+
+
+def reached(name: str) -> set[str]:
+    """A file, and all that it imports by way of others."""
+    seen, ahead = {name}, [name]
+    while ahead:
+        ahead += [one for one in HOUSE[ahead.pop()] if one not in seen and not seen.add(one)]
+    return seen
+
+
+def test_no_file_imports_itself_by_way_of_others():
+    assert not {name for name, others in HOUSE.items() if any(name in reached(one) for one in others)}
+
+
+def test_ui_stands_on_five_floors():
+    """A file's floor is one above the highest that it imports."""
+    floors: dict[str, int] = {}
+    ui = {name: {one for one in others if one.startswith("ui")} for name, others in HOUSE.items() if name.startswith("ui")}
+    while len(floors) < len(ui):
+        ready = {name: 1 + max(map(floors.get, others), default=0) for name, others in ui.items() if others <= floors.keys()}
+        assert ready.keys() - floors.keys(), "there is a circle"
+        floors |= ready
+    assert max(floors.values()) <= 5, [name for name, floor in floors.items() if floor > 5]
+
+
+# The way by which the pictures of all pages are to be taken away; those of "Attention" are, so far.
+AHEAD = {f"ui.picture.{name}" for name in ("caption", "files", "notebook", "picture", "take_away")}
+
+
+def test_what_one_page_uses_stands_in_its_folder():
+    """A file of ui/ serves the app on every page, or at least two pages."""
+    pages = {name.split(".")[1] for name in HOUSE if name.startswith("pages.")}
+    users = {page: set().union(*(reached(name) for name in HOUSE if name.startswith(f"pages.{page}."))) for page in pages}
+    lines = [line for line in (ROOT / "app.py").read_text(encoding="utf-8").splitlines() if line.startswith("from ui")]
+    served = {f"{line.split()[1]}.{one}" for line in lines for one in line.partition(" import ")[2].split(", ")}
+    everywhere = reached("ui.door").union(*(reached(name) for name in served))
+    alone = {
+        name
+        for name, others in HOUSE.items()
+        if name.startswith("ui.") and others and name not in everywhere and sum(name in used for used in users.values()) < 2
+    }
+    assert alone == AHEAD
