@@ -81,6 +81,19 @@ function element(tag, className = "", text = "") {
   return node;
 }
 
+const SIGNS = { Play: "M2 1 11 6 2 11Z", Pause: "M2 1h3v10H2ZM7 1h3v10H7Z" };
+
+// What the button of a player says: the word, and before it a sign that is drawn, since not every font has one.
+function sayPlaying(button, playing) {
+  const word = playing ? "Pause" : "Play";
+  if (button.textContent === word) return;
+  const [sign, shape] = ["svg", "path"].map((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag));
+  for (const [name, value] of Object.entries({ viewBox: "0 0 12 12", class: "sign", "aria-hidden": "true" })) sign.setAttribute(name, value);
+  shape.setAttribute("d", SIGNS[word]);
+  sign.append(shape);
+  button.replaceChildren(sign, word);
+}
+
 // What a canvas is drawn with: its context; while a picture of the page is taken away, a pen that writes down what is drawn instead
 // (see viz/views/export). A canvas that can be drawn again at any time says how in `canvas.redraw`.
 function penOn(canvas) {

@@ -10,6 +10,9 @@ from playwright.sync_api import Page, expect
 
 import viz
 from viz import View
+from viz.views.grid_view import grid_view
+from viz.views.space_view import space_view
+from viz.views.time_slider import time_slider
 
 WORDS = ["The", " dog", " ran", " into", " the"]
 NASTY = "<img src=x onerror=\"document.title='caught'\"></script>"
@@ -249,3 +252,23 @@ def test_in_a_notebook_the_frame_takes_the_height_it_needs(new_page):
     page.set_content("<!doctype html>" + viz.token_chips(tokens(WORDS))._repr_html_())
     page.wait_for_function("document.querySelector('iframe').offsetHeight < 200")
     expect(page.frame_locator("iframe").get_by_role("option")).to_have_count(5)
+
+
+PLAYERS = {
+    "grid": lambda: grid_view(np.eye(3)[:2, None], ["a"], "xyz", frames=["one", "two"]),
+    "time": lambda: time_slider(["one", "two"], 1, 1),
+    "shares": lambda: viz.compare_view(tokens(WORDS), ["a"], np.full((2, 1, len(WORDS)), 0.2), ["one", "two"]),
+    "space": lambda: space_view(tokens(WORDS), np.random.default_rng(0).normal(size=(2, len(WORDS), 3)), stages=["one", "two"]),
+}
+
+
+@pytest.mark.parametrize("player", PLAYERS)
+def test_a_player_draws_its_sign_and_asks_no_font_for_it(draw, player):
+    button = (page := draw(PLAYERS[player]())).get_by_role("button", name="Play")
+    shape = button.locator("svg path")
+    triangle, box = shape.get_attribute("d"), shape.bounding_box()
+    assert box["width"] > 5 and box["height"] > 5 and button.inner_text() == "Play"
+    button.click()
+    pause = page.get_by_role("button", name="Pause")
+    expect(pause).to_have_text("Pause")
+    assert pause.locator("svg path").get_attribute("d") != triangle

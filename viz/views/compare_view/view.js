@@ -17,8 +17,8 @@ function mount({ parentElement, data }) {
 }
 
 function make(state) {
-  const controls = element("div", "controls");
-  const play = element("button", "play");
+  const controls = element("div", "player");
+  const play = element("button");
   play.type = "button";
   const slider = element("input");
   slider.type = "range";
@@ -44,7 +44,7 @@ function make(state) {
 function start(state) {
   const last = state.header.frames.length - 1;
   if (state.frame === last) state.frame = 0;
-  state.play.textContent = "Pause";
+  sayPlaying(state.play, true);
   draw(state);
   state.timer = setInterval(() => {
     if (!state.root.isConnected || state.frame >= state.header.frames.length - 1) return stop(state);
@@ -56,7 +56,7 @@ function start(state) {
 function stop(state) {
   clearInterval(state.timer);
   state.timer = 0;
-  state.play.textContent = "Play";
+  sayPlaying(state.play, false);
 }
 
 // Rows and columns; written again only where something differs.

@@ -132,7 +132,7 @@ function stop(state) {
 
 function named(state) {
   const { button, timer, range, output, frame, header } = state;
-  button.textContent = timer ? "⏸ Pause" : "▶ Play";
+  sayPlaying(button, timer);
   range.value = frame;
   const name = header?.frames?.[frame] ?? "";
   range.setAttribute("aria-valuetext", name);

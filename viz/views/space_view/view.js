@@ -282,8 +282,7 @@ function show(state) {
   scene.classList.toggle("between", at - here > 0.01);
   scrub.value = at;
   if (scrub.said !== name) scrub.setAttribute("aria-valuetext", (scrub.said = name));
-  const text = state.playing ? "❚❚ Pause" : "▶ Play";
-  if (play.textContent !== text) play.textContent = text;
+  sayPlaying(play, state.playing);
   draw(state, penOn(state.canvas), state.ratio);
   point_out(state);
   if (!state.playing) {

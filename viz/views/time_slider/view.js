@@ -61,7 +61,7 @@ function go(state, to) {
 
 function named({ button, range, output, timer, at, header }) {
   const name = header?.names[at] ?? "";
-  button.textContent = timer ? "⏸ Pause" : "▶ Play";
+  sayPlaying(button, timer);
   range.value = at;
   range.setAttribute("aria-valuetext", name);
   if (output.textContent !== name) output.textContent = name;
