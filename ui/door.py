@@ -20,9 +20,10 @@ PAGES = {
 }
 
 
-def side_bar() -> None:
+def side_bar(page: str) -> None:
     """Level and model, on every page and in every link."""
     jobs.here()
+    state.open_page(page)
     state.check_link("level", state.LEVELS, "the level")
     with st.sidebar:
         st.segmented_control(
@@ -52,5 +53,5 @@ page = st.navigation(
         for name, (title, icon) in PAGES.items()
     ]
 )
-side_bar()
+side_bar(page.url_path)
 page.run()

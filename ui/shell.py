@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
@@ -57,8 +58,9 @@ def live(folder: Path, draw: Callable[[Look], None], reads: bool = True) -> None
             draw(look_at(model, trace, second))
         with complaints:
             show_complaints()  # of what is chosen on this page
+            show_later()
         if not st.session_state.pop("typing", False):  # what is typed Streamlit puts there by itself
-            document.keep_address(**boxes.in_address(), **picker.in_address())
+            document.keep_address(**st.session_state["address"], **boxes.in_address(), **picker.in_address())
         wait_until_sent()
 
     heading(folder)
@@ -80,3 +82,13 @@ def show_complaints() -> None:
             f"The link asks for {meaning} “{plain(asked[:SHOWN])}”, which does not exist here. You see the default instead."
         )
         st.warning(sentence, icon=":material/link_off:")
+
+
+def show_later() -> None:
+    """What the link asks for and this level does not have: a sentence for each level that has some of it."""
+    for level, found in st.session_state["later"].items():
+        told = [f"{re.sub('^(build|train)-', '', name).replace('-', ' ')} “{value[:SHOWN]}”" for name, value in found.items()]
+        if told:
+            both = plain(" and ".join([*filter(None, [", ".join(told[:-1])]), told[-1]]))
+            sentence = f"The link also asks for {both}. Choose the level “{level.capitalize()}” to see that."
+            st.info(sentence, icon=":material/school:")

@@ -6,6 +6,8 @@ defaults stand, and where a link's nonsense becomes a sentence.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 LEVELS = ("beginner", "intermediate", "expert")
@@ -26,6 +28,42 @@ def check_link(name: str, allowed: tuple, meaning: str) -> None:
 def complain(name: str, asked: str, meaning: str) -> None:
     """Remember what a link asks for in vain, for a sentence of `ui.shell`."""
     st.session_state.setdefault("complaints", {})[name] = (meaning, asked)
+
+
+def open_page(page: str) -> None:
+    """Keep in mind what the link asked for, as long as the visitor stays on the page that it opened."""
+    if st.session_state.get("link", (page,))[0] != page:
+        st.session_state["link"] = page, {}
+    st.session_state.setdefault("link", (page, st.query_params.to_dict()))
+    st.session_state["address"], st.session_state["later"] = {}, {}
+
+
+def asked(name: str) -> str | None:
+    """What the link that opened this page says of a choice."""
+    return st.session_state["link"][1].get(name)
+
+
+def later(level: str, *names: str) -> None:
+    """Remember what the link asks for and only a higher level has, for a sentence of `ui.shell`. level: the first that has it."""
+    found = {name: value for name in names if (value := asked(name)) is not None}
+    st.session_state["later"].setdefault(level, {}).update(found)
+
+
+def settle(key: str, names: Sequence[str], here: Sequence[str]) -> None:
+    """Bring a choice among `names` to those that this level has; what the link asks for is chosen at the level that has it."""
+    if asked(key) in set(names) - set(here):
+        later("intermediate", key)
+    elif (waited := st.session_state["link"][1].pop(key, None)) in here and st.session_state.get(key) == here[0]:
+        st.session_state[key] = waited
+    if st.session_state.get(key, here[0]) not in here:
+        st.session_state[key] = here[0]
+
+
+def keep(name: str, value: str | float | bool | None, default: str | float | bool | None) -> None:
+    """Have a choice in the address unless it is the default. Its widget writes it there too, but no longer once it has moved to
+    another place on the page, as it does from level to level."""
+    text = str(value).lower() if isinstance(value, bool) else f"{value:.15g}" if isinstance(value, int | float) else value
+    st.session_state["address"][name] = None if value == default else text
 
 
 def run_whole_page_next() -> None:

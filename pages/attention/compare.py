@@ -36,8 +36,7 @@ def switch(look: Look) -> str:
     """What to compare with; a link opens the same."""
     ways = EASY if look.beginner else WAYS
     state.check_link("compare", WAYS, "the comparison")
-    if st.session_state.get("compare", NOTHING) not in ways:
-        st.session_state["compare"] = NOTHING
+    state.settle("compare", WAYS, ways)
     way = st.segmented_control(
         "Compare with", ways, default=NOTHING, required=True, key="compare", bind="query-params", on_change=begin
     )

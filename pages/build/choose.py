@@ -56,6 +56,7 @@ LIMITS = {
 def config() -> TransformerConfig:
     """The transformer that is chosen. Errors: ValueError, a sentence, for parts and sizes that do not fit together."""
     if state.level() == "beginner":
+        state.later("intermediate", *(f"build-{name}" for name in DEFAULTS if name not in SIMPLE))
         return TransformerConfig(**{name: _widget(name) for name in SIMPLE})
     found = {}
     for number, (group, names) in enumerate(GROUPS.items()):
@@ -68,6 +69,12 @@ def config() -> TransformerConfig:
 
 
 def _widget(name: str):
+    found = _placed(name)
+    state.keep(f"build-{name}", found, DEFAULTS[name])
+    return found
+
+
+def _placed(name: str):
     key, default, title = f"build-{name}", DEFAULTS[name], NAMES[name]
     if state.level() == "beginner":
         title = title.removesuffix(" (d_model)")

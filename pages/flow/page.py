@@ -24,7 +24,10 @@ VIEWS = ("Side by side", "Layer by layer", "Streams", "Which to believe")
 
 def controls() -> tuple[tuple[str, object], ...]:
     """How heads become one and layers are followed back, in the side bar, from the level on that has it."""
+    if state.level() != "expert":
+        state.later("expert", "discard", "residual")
     if state.level() == "beginner":
+        state.later("intermediate", "fusion")
         return ()
     with st.sidebar:
         fusion = st.selectbox("Heads of a layer, as one", ("mean", "max", "min"), key="fusion", bind="query-params")

@@ -10,6 +10,7 @@ import streamlit as st
 from analysis import as_written, maps, pair
 from analysis.evolution import strongest_key
 from pages.layers import heads
+from ui import state
 from ui.choices.token import keep as keep_token
 from ui.choices.token import press
 from ui.look import Look
@@ -45,7 +46,9 @@ def draw(here: Path, look: Look) -> None:
     if found is None:
         return
     head, drawn = look.head, mean
-    if not look.beginner:
+    if look.beginner:
+        state.later("intermediate", "movie")
+    else:
         way = st.segmented_control("Play", WAYS, default=WAYS[0], required=True, key="movie", bind="query-params")
         if way == WAYS[1]:
             drawn = jobs.result(

@@ -10,6 +10,7 @@ import streamlit as st
 
 from analysis.lens import Lens, lens, translator
 from pages.layers import lens_training
+from ui import state
 from ui.choices.token import keep
 from ui.look import Look
 from ui.memory import jobs
@@ -52,7 +53,9 @@ def draw(here: Path, look: Look) -> None:
                     key="lens",
                     bind="query-params",
                 )
-            if not look.beginner:
+            if look.beginner:
+                state.later("intermediate", "lens-colour")
+            else:
                 colour = st.segmented_control(
                     "Colour by",
                     tuple(COLOURS),

@@ -51,6 +51,7 @@ def choose(extra: Callable[[], None] = lambda: None, one_layer: bool = False) ->
     """The pickers of a projection. extra: places one more in the same row. one_layer: there is only one, and distance is by
     cosine, as of all else that is said of the vocabulary."""
     if state.level() == "beginner":
+        state.later("intermediate", "projection", "dimensions", "measure", "colour")
         return Choice()
     offered = {key: name for key, name in NAMES.items() if key != "umap" or umap_installed()}
     state.check_link("projection", tuple(offered.values()), "the projection")

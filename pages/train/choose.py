@@ -54,6 +54,11 @@ def choices(disabled: bool) -> tuple[str, dict, dict]:
     state.check_link("train-task", TASKS, "the task")
     task = st.selectbox("Task", TASKS, key="train-task", bind="query-params", disabled=disabled).lower()
     sizes, learning = LEVELS[state.level()]
+    here = [*sizes, *learning]
+    for level, (more, numbers) in LEVELS.items():
+        new = [name for name in (*more, *numbers) if name not in here]
+        state.later(level, *(f"train-{name}" for name in new))
+        here += new
     found = _numbers(SIZES, sizes, disabled)
     budget = _numbers(LEARNING, learning, disabled)
     if state.level() == "expert":
@@ -107,6 +112,7 @@ def _numbers(every: dict[str, Number], names: tuple[str, ...], disabled: bool) -
                     bind="query-params", disabled=disabled, help=one.help, format="%g" if name == "rate" else None,
                 )
             )  # fmt: skip
+        state.keep(f"train-{name}", found[name], default)
     return found
 
 

@@ -77,3 +77,12 @@ def test_on_a_phone_the_menu_closes_when_a_page_is_chosen(open_page, path):
     page.get_by_role("link", name="Attention").click()
     expect(page.locator(".hl-head-view")).to_be_visible(timeout=START)
     expect(menu).to_have_attribute("data-collapsed", "true")
+
+
+def test_the_address_follows_a_choice_that_has_another_place_at_another_level(open_page):
+    page = open_page("/flow?text=The+cat+sat")
+    page.get_by_role("radio", name="Streams").wait_for(timeout=START)
+    page.get_by_role("radio", name="Expert").click()
+    expect(page.get_by_label("Follow the prediction")).to_be_visible(timeout=START)
+    page.get_by_role("radio", name="Streams").click()
+    expect(page).to_have_url(re.compile("show=Streams"), timeout=START)

@@ -13,7 +13,7 @@ from ui.memory.favourites import favourite
 def side_bar(name: str) -> None:
     """Pickers of kind, layer and head, in every link (a beginner sees the favourite head and no pickers)."""
     if state.level() == "beginner":
-        return
+        return state.later("intermediate", "attention", "layer", "head")
     model = loaded.model(name)
     info = model.info
     if info.kind == "encoder-decoder":
@@ -54,6 +54,7 @@ def one_of(name: str, numbers: range, default: int) -> None:
         st.session_state[name] = default  # chosen on a larger stack; without a word the browser would go on showing it
     letter = name[0].upper()
     st.selectbox(name.capitalize(), numbers, default, lambda number: f"{letter}{number}", key=name, bind="query-params")
+    state.keep(name, f"{letter}{st.session_state[name]}", f"{letter}{default}")
 
 
 def choose(layer: int, head: int) -> None:

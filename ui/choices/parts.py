@@ -13,13 +13,12 @@ def chosen(key: str, names: Sequence[str], meaning: str, here: Sequence[str] | N
     """A row of names, of which one is chosen; the first, until somebody has.
 
     key: of the choice, in the address too. meaning: what a link's nonsense is said to ask for ("the view"). here: those of the
-    names that there are at this level.
+    names that there are at this level; beginners have fewer.
     """
     here = tuple(names if here is None else here)
     state.check_link(key, tuple(names), meaning)
-    if st.session_state.get(key, here[0]) not in here:
-        st.session_state[key] = here[0]
-    return st.segmented_control(
+    state.settle(key, names, here)
+    found = st.segmented_control(
         meaning.removeprefix("the ").capitalize(),
         here,
         default=here[0],
@@ -29,3 +28,5 @@ def chosen(key: str, names: Sequence[str], meaning: str, here: Sequence[str] | N
         label_visibility="collapsed",
         wrap=True,
     )
+    state.keep(key, found, here[0])
+    return found

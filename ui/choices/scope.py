@@ -9,21 +9,22 @@ from ui import state
 
 def special_side_bar() -> None:
     """Whether special tokens are shown."""
-    if state.level() != "beginner":
-        st.sidebar.toggle(
-            "Special tokens",
-            value=True,
-            key="special",
-            bind="query-params",
-            help="Tokens that mark a start, an end or a gap. When they are hidden, rows of attention add up to less than 100 %.",
-        )
+    if state.level() == "beginner":
+        return state.later("intermediate", "special")
+    st.sidebar.toggle(
+        "Special tokens",
+        value=True,
+        key="special",
+        bind="query-params",
+        help="Tokens that mark a start, an end or a gap. When they are hidden, rows of attention add up to less than 100 %.",
+    )
 
 
 def side_bar() -> None:
     """All that `ui.look.Look` takes of these choices."""
     special_side_bar()
     if state.level() == "beginner":
-        return
+        return state.later("intermediate", "renormalised", "whole-words")
     if not st.session_state.get("special", True):
         st.sidebar.toggle(
             "Scale rows to 100 %",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.attention import compare, recipes
+from ui import state
 from ui.look import Look
 from ui.picture.picture import Picture
 
@@ -14,7 +15,9 @@ WAYS = ("one head", "all heads")
 def heat(look: Look) -> Picture | None:
     what = WAYS[0]
     with st.container(horizontal=True, gap="medium"):
-        if not look.beginner and not compare.on(look):
+        if look.beginner:
+            state.later("intermediate", "heat")
+        elif not compare.on(look):
             what = st.segmented_control("Heatmap of", WAYS, default=what, required=True, key="heat", bind="query-params")
         way = compare.switch(look)
     if way != compare.NOTHING:

@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from pages.attention import recipes
+from ui import state
 from ui.choices.token import press
 from ui.look import Look
 from ui.picture.picture import Numbers, Picture
@@ -17,7 +18,9 @@ SHADES = ("head", "layer", "all heads", "rollout", "entropy", "surprise")
 
 def reading(look: Look) -> Picture | None:
     shade = SHADES[0]
-    if not look.beginner:
+    if look.beginner:
+        state.later("intermediate", "shade")
+    else:
         shade = st.segmented_control("Shade by", SHADES, default=shade, required=True, key="shade", bind="query-params")
     one_text, forwards = look.kind != "cross", not look.both_ways
     if (shade in ("rollout", "entropy", "surprise") and not one_text) or (shade == "surprise" and not forwards):
