@@ -10,6 +10,17 @@ import plotly.graph_objects as go
 from viz.figures.style import CLEAR
 from viz.palette import DEPTH
 
+_ROOM = 0.12  # around the points, as a share of how far they reach
+_TOP, _SIDE = 58, 6  # pixels of the margins
+_WIDTHS = (330, 400, 480, 560, 700, 900)  # pixels of the picture, from a phone's on
+_POINT = 8  # pixels from the middle of a point to its name, and in which no other name stands
+_NAMED = 100  # of more points, the loneliest have names
+_LETTER, _TEXT = 6.2, 13  # pixels of a letter's width, and of a name's height
+_AROUND = {  # where a name can stand, in Plotly's words, and as steps to the right and up
+    "top center": (0, 1), "bottom center": (0, -1), "middle right": (1, 0), "middle left": (-1, 0),
+    "top right": (1, 1), "top left": (-1, 1), "bottom right": (1, -1), "bottom left": (-1, -1),
+}  # fmt: skip
+
 
 def head_scatter(points: np.ndarray, layers: int, chosen: tuple[int, int] | None = None, height: int = 420) -> go.Figure:
     """Heads of all layers as points [layers · heads, 2], a colour a layer; point i is head i % heads of layer i // heads.
@@ -22,15 +33,15 @@ def head_scatter(points: np.ndarray, layers: int, chosen: tuple[int, int] | None
     heads = len(points) // layers
     each = np.stack(np.divmod(np.arange(len(points)), heads), axis=1)
     names = [f"L{layer} H{head}" for layer, head in each]
-    labelled = _apart(points, names)
+    where = _placed(points, names, height)
     figure = go.Figure(
         go.Scattergl(
             x=points[:, 0],
             y=points[:, 1],
-            text=[name if on else "" for name, on in zip(names, labelled, strict=True)],
+            text=[name if place else "" for name, place in zip(names, where, strict=True)],
             hovertext=names,
             mode="markers+text",
-            textposition="top center",
+            textposition=[place or "top center" for place in where],
             textfont={"size": 10},
             marker={
                 "size": 8 if len(points) > 160 else 11,
@@ -62,10 +73,10 @@ def head_scatter(points: np.ndarray, layers: int, chosen: tuple[int, int] | None
         figure.add_trace(go.Scattergl(x=[x], y=[y], mode="markers", marker=ring, hoverinfo="skip"))
     bare = {"showticklabels": False, "showgrid": False, "zeroline": False, "ticks": "", "title": None}
     low, high = points.min(0), points.max(0)
-    room = 0.12 * (high - low).max() or 1.0
+    room = _ROOM * (high - low).max() or 1.0
     figure.update_layout(
         height=height,
-        margin={"l": 6, "r": 6, "t": 58, "b": 6},
+        margin={"l": _SIDE, "r": _SIDE, "t": _TOP, "b": _SIDE},
         showlegend=False,
         paper_bgcolor=CLEAR["paper_bgcolor"],
         plot_bgcolor="rgba(128,128,128,.07)",
@@ -75,15 +86,26 @@ def head_scatter(points: np.ndarray, layers: int, chosen: tuple[int, int] | None
     return figure
 
 
-def _apart(points: np.ndarray, names: Sequence[str]) -> list[bool]:
-    """Which points can carry their name: the loneliest first, as long as no two names and points touch."""
-    spread = np.ptp(points, axis=0).max() or 1.0
-    away = np.abs(points[:, None] - points) / spread
-    lonely = np.argsort(
-        -np.partition(np.hypot(*away.transpose(2, 0, 1)), min(1, len(points) - 1), axis=1)[:, min(1, len(points) - 1)]
-    )
-    kept: list[int] = []
-    for at in lonely:
-        if all(away[at, other, 0] > 0.13 or away[at, other, 1] > 0.06 for other in kept):
-            kept.append(int(at))
-    return [at in kept for at in range(len(names))]
+def _placed(points: np.ndarray, names: Sequence[str], height: int) -> list[str]:
+    """Where each point's name stands, in Plotly's words, the loneliest first; "" where it would touch a point or another name, in
+    a picture of any width that a page has."""
+    spread = np.ptp(points, axis=0)
+    room = _ROOM * (spread.max() or 1.0)
+    scales = [min(width / (spread[0] + 2 * room), (height - _TOP - _SIDE) / (spread[1] + 2 * room)) for width in _WIDTHS]
+    pixels, low, high = (np.multiply.outer(scales, one) for one in (points, points.min(0) - room, points.max(0) + room))
+    away = np.hypot(*(points[:, None] - points).transpose(2, 0, 1))
+    lonely = np.argsort(-np.partition(away, min(1, len(points) - 1), axis=1)[:, min(1, len(points) - 1)])
+    placed: list[str] = [""] * len(points)
+    boxes: list[tuple[np.ndarray, np.ndarray]] = []  # their lower left and upper right corners [width, 2]
+    for at in lonely[:_NAMED]:
+        size = np.array([_LETTER * len(names[at]), _TEXT])
+        for where, side in _AROUND.items():
+            start = pixels[:, at] + np.multiply(side, _POINT) + (np.array(side) - 1) * size / 2
+            end = start + size
+            nearest = np.clip(pixels, start[:, None], end[:, None])  # of the name, the place nearest to each point
+            free = (start >= low).all() and (end <= high).all() and (np.hypot(*(pixels - nearest).T) >= _POINT - 0.5).all()
+            if free and not any(((start < above) & (below < end)).all(1).any() for below, above in boxes):
+                placed[at] = where
+                boxes.append((start, end))
+                break
+    return placed
