@@ -3,11 +3,11 @@ chose it, in everything that names rows."""
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import models
@@ -107,11 +107,12 @@ def test_every_picture_names_its_rows_so(trace):
 def test_a_spreadsheet_has_what_was_read_and_what_was_chosen(trace, translator):
     from ui.look import Look
     from ui.picture import files
+    from ui.picture.caption import caption
     from ui.picture.picture import Picture
 
     seen = scope(trace.attention["cross"])
     look = Look(translator, trace, "cross", "expert", TARGET, picked=(0, 0))
     made = Picture(lambda: None, (look,), {"layer": 0, "heads": None}, "head-view", lambda: {"weights": seen[0]})
-    rows = list(csv.DictReader(io.StringIO(files.csv(made).decode("utf-8-sig"))))
+    rows = pd.read_csv(io.BytesIO(files.csv(made, caption(made))), comment="#", dtype=str).to_dict("records")
     found = {(row["from_position"], row["from_token"], row["choosing_token"]) for row in rows}
     assert found == {(str(i), row.after.text, row.text) for i, row in enumerate(seen.queries.tokens)}

@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 import models
-from ui import document
+from ui import document, state
 from ui.choices import boxes, picker
 from ui.look import Look, look_at
 from ui.memory import cached, jobs, loaded
@@ -60,7 +60,7 @@ def live(folder: Path, draw: Callable[[Look], None], reads: bool = True) -> None
             show_complaints()  # of what is chosen on this page
             show_later()
         if not st.session_state.pop("typing", False):  # what is typed Streamlit puts there by itself
-            document.keep_address(**st.session_state["address"], **boxes.in_address(), **picker.in_address())
+            document.keep_address(**st.session_state["address"], **state.texts_in_address(), **picker.in_address())
         wait_until_sent()
 
     heading(folder)

@@ -7,11 +7,13 @@ defaults stand, and where a link's nonsense becomes a sentence.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from urllib.parse import urlencode
 
 import streamlit as st
 
 LEVELS = ("beginner", "intermediate", "expert")
 DEFAULT_TEXT = "The farmer gave the hungry dog a bone, and the dog ran into the"
+LINKED = 6000  # characters of text that a link can carry, each up to nine bytes in an address
 
 
 def level() -> str:
@@ -74,3 +76,18 @@ def run_whole_page_next() -> None:
 def ask_for_model(name: str) -> None:
     """Ask for a model by its name; from the next run of the page on."""
     st.session_state["choose"] = name
+
+
+def texts_in_address() -> dict[str, str | None]:
+    """What an address says of the boxes: nothing of one that is as it began, or too long for an address."""
+    values = {key: st.session_state.get(key) or "" for key in ("text", "target")}
+    begun = {"text": DEFAULT_TEXT, "target": ""}
+    return {key: None if value == begun[key] or len(value) > LINKED else value for key, value in values.items()}
+
+
+def address() -> str:
+    """The address that opens this view again, as far as an address can hold it; "" outside of the app."""
+    if not (place := st.context.url):
+        return ""
+    chosen = st.query_params.to_dict() | st.session_state.get("address", {}) | texts_in_address()
+    return f"{place.partition('?')[0]}?{urlencode({name: value for name, value in chosen.items() if value is not None})}"

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -55,8 +56,11 @@ class HuggingFaceModel(LanguageModel):
         name: str = "model",
         source: str = "",
         notes: Sequence[str] = (),
+        files: tuple[Path, ...] = (),
+        revision: str = "",
     ):
         self.network = network.eval().requires_grad_(False)
+        self.files, self.revision = files, revision
         self.vocabulary = TextTokens(tokenizer)
         self.kind, self.predicts = kind, predicts
         self.config = network.config.get_text_config(decoder=kind != "encoder")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,8 @@ class Opened:
     """A network in memory, in evaluation mode and without gradients, with its tokenizer.
 
     kind: "decoder" | "encoder" | "encoder-decoder". predicts: it has a language-model head, and its weights were in the files.
-    source: "Hugging Face Hub, revision abc1234" or "folder". notes: sentences that a page may show.
+    source: "Hugging Face Hub, revision abc1234" or "folder". notes: sentences that a page may show. files: those that its weights
+    were read from. revision: their commit on the Hub, "" of a folder.
     """
 
     network: PreTrainedModel
@@ -41,6 +42,8 @@ class Opened:
     name: str
     source: str
     notes: tuple[str, ...]
+    files: tuple[Path, ...] = ()
+    revision: str = ""
 
 
 def open_model(name: str, device: str | None = None, report: Report = silent) -> Opened:
@@ -57,7 +60,8 @@ def open_model(name: str, device: str | None = None, report: Report = silent) ->
             from models.huggingface.hub import fetch
 
             path, source = fetch(HubName.parse(name), device, report)
-        return open_folder(path, name, source, device, report)
+        opened = open_folder(path, name, source, device, report)
+        return opened if source == "folder" else replace(opened, revision=path.name)  # the cache names folders by their commits
 
 
 def open_folder(path: Path, name: str, source: str, device: str | None, report: Report) -> Opened:
@@ -78,7 +82,8 @@ def open_folder(path: Path, name: str, source: str, device: str | None, report: 
     notes = notes_on(chosen, config, folder)
     if placement.dtype != "float32":
         notes += (f"Its weights are in {placement.dtype}, because float32 would not fit in memory.",)
-    return Opened(network, tokenizer, chosen.kind, chosen.head, name, source, notes)
+    files = tuple(sorted({stored.file for stored in folder.tensors.values()}))
+    return Opened(network, tokenizer, chosen.kind, chosen.head, name, source, notes, files)
 
 
 def check_precision(dtypes: list[str], name: str) -> None:

@@ -59,7 +59,9 @@ def _opened(folder: Path, name: str) -> ScratchModel:
         if isinstance(part, NoPositions):
             part.reset()  # what follows from the config is not in the file
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    return MODELS[config.kind](network, tokenizer, name or folder.name, "folder" if name else "Headlight")
+    model = MODELS[config.kind](network, tokenizer, name or folder.name, "folder" if name else "Headlight")
+    model.files = (folder / "model.safetensors",)
+    return model
 
 
 def write_weights(model: nn.Module, config: TransformerConfig, out: Path, dtype: torch.dtype = torch.float16) -> None:

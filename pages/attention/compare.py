@@ -193,7 +193,7 @@ def ask_for_model(mine: str) -> str:
         placeholder="Its name on the Hugging Face Hub, or a folder",
         on_change=ask_again,
     )
-    name = picker.tidied(asked or "")
+    name = picker.meant(picker.tidied(asked or ""))
     if not name or name == mine:
         leave()
         st.info(

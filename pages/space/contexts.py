@@ -16,6 +16,7 @@ from analysis.projections import prepared
 from pages.space import scene, take_away
 from ui.look import Look
 from ui.memory import loaded
+from ui.picture.provenance import provenance
 from ui.text import plain
 from ui.words import say
 from viz.views.space_view import short
@@ -74,7 +75,8 @@ def draw(folder: Path, look: Look) -> None:
             labels = [f"{i + 1}: {name}" for i, name in enumerate(names[: len(places)])] + names[len(places) :]
             scene.view(made, labels, "context-view", values=values, notes=[short(one, 90) for one in notes])
             columns = {"token": [short(one, 60) for one in names], "text": notes}
-            take_away.draw("word", made, names, states, columns, values)
+            where = provenance(*((model, one) for one in traces))
+            take_away.draw("word", made, names, states, columns, values, where)
     if made:
         with right:
             compared(folder, word, numbers, states, chosen.measure)

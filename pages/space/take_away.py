@@ -12,20 +12,32 @@ import streamlit as st
 from analysis.projector import layer_rows, npz, projector_files
 from pages.space import scene
 from ui.memory.jobs import result
+from ui.picture.provenance import as_json, as_meta
 from viz.views.space_view import space_view, token_colours
 
 
-def draw(name: str, made: scene.Arranged, names: Sequence[str], hidden: np.ndarray, columns: dict, values) -> None:
-    """Buttons, out of the way. columns: a value for each token; values: its colour."""
+def draw(name: str, made: scene.Arranged, names: Sequence[str], hidden: np.ndarray, columns: dict, values, where: dict) -> None:
+    """Buttons, out of the way. columns: a value for each token; values: its colour; where: it all comes from, as
+    `ui.picture.provenance` says it."""
+    place = st.popover("Take it away", icon=":material/download:", key=f"take-space-{name}", on_change="rerun")
+    if place.open:
+        with place:
+            contents(name, made, names, hidden, columns, values, where)
+
+
+def contents(
+    name: str, made: scene.Arranged, names: Sequence[str], hidden: np.ndarray, columns: dict, values, where: dict
+) -> None:
     found, axes = made.found, scene.axes(made.found)
-    with st.popover("Take it away", icon=":material/download:"):
-        view = space_view(names, found.points, axes=axes, near=made.near, near_by=scene.BY[found.measure], values=values)
-        save("Page that plays (HTML)", lambda: view.to_html().encode(), f"space-{name}.html", "text/html")
-        drawn = {"colours": token_colours(values, len(names)), "axes": axes}
-        save("A picture a layer (PNG, zip)", lambda: pictures(names, found.points, drawn), f"space-{name}.zip", "application/zip")
-        save("Numbers (NPZ)", lambda: numbers(made, names, hidden), f"space-{name}.npz", "application/octet-stream")
-        save("TensorBoard projector (TSV, zip)", lambda: projector(hidden, columns), f"projector-{name}.zip", "application/zip")
-        moving(name, names, found.points, drawn)
+    view = space_view(names, found.points, axes=axes, near=made.near, near_by=scene.BY[found.measure], values=values)
+    save("Page that plays (HTML)", lambda: as_meta(view.to_html(), where).encode(), f"space-{name}.html", "text/html")
+    drawn = {"colours": token_colours(values, len(names)), "axes": axes, "provenance": as_json(where)}
+    save("A picture a layer (PNG, zip)", lambda: pictures(names, found.points, drawn), f"space-{name}.zip", "application/zip")
+    save("Numbers (NPZ)", lambda: numbers(made, names, hidden, where), f"space-{name}.npz", "application/octet-stream")
+    save(
+        "TensorBoard projector (TSV, zip)", lambda: projector(hidden, columns, where), f"projector-{name}.zip", "application/zip"
+    )
+    moving(name, names, found.points, drawn)
 
 
 def save(label: str, data, file: str, mime: str) -> None:
@@ -34,7 +46,7 @@ def save(label: str, data, file: str, mime: str) -> None:
 
 def moving(name: str, names: Sequence[str], points: np.ndarray, drawn: dict) -> None:
     """A GIF takes seconds to draw, so it is made when somebody asks."""
-    key = ("gif", name, tuple(names), points.tobytes(), tuple(drawn["colours"]))
+    key = ("gif", name, tuple(names), points.tobytes(), tuple(drawn["colours"]), drawn["provenance"])
     if st.button("Make a GIF", key=f"gif {name}", width="stretch"):
         st.session_state["gif"] = hash(key)
     if st.session_state.get("gif") != hash(key):
@@ -55,7 +67,7 @@ def pictures(names: Sequence[str], points: np.ndarray, drawn: dict) -> bytes:
     return pngs(names, points, **drawn)
 
 
-def numbers(made: scene.Arranged, names: Sequence[str], hidden: np.ndarray) -> bytes:
+def numbers(made: scene.Arranged, names: Sequence[str], hidden: np.ndarray, where: dict) -> bytes:
     found = made.found
     return npz(
         points=found.points,
@@ -63,12 +75,14 @@ def numbers(made: scene.Arranged, names: Sequence[str], hidden: np.ndarray) -> b
         tokens=np.array(names, dtype=str),
         method=np.array(found.method),
         measure=np.array(found.measure),
+        provenance=np.array(as_json(where)),
     )
 
 
-def projector(hidden: np.ndarray, columns: dict) -> bytes:
+def projector(hidden: np.ndarray, columns: dict, where: dict) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in projector_files(*layer_rows(hidden, columns)).items():
             archive.writestr(name, data)
+        archive.writestr("provenance.json", as_json(where))
     return file.getvalue()

@@ -107,8 +107,15 @@ def test_a_gif_plays_through_all_stages_for_ever(dimensions):
     told = []
     points = np.zeros((3, 2, dimensions))
     points[:, 0, 0], points[:, 1, 0] = [-1, 0, 1], [1, 0.9, 0.8]
-    made = gif(["dog", "猫"], points, colours=["#ff0000", "#0000ff"], report=lambda share, words: told.append(share))
+    made = gif(
+        ["dog", "猫"],
+        points,
+        colours=["#ff0000", "#0000ff"],
+        provenance='{"headlight": 1}',
+        report=lambda share, words: told.append(share),
+    )
     image = Image.open(io.BytesIO(made))
+    assert json.loads(image.info["comment"]) == {"headlight": 1}
     assert image.n_frames == 21 and image.info["loop"] == 0
     middles = []
     for frame in (0, 10, 20):
@@ -127,8 +134,11 @@ def test_a_gif_plays_through_all_stages_for_ever(dimensions):
 
 
 def test_there_is_a_picture_for_each_layer():
-    with zipfile.ZipFile(io.BytesIO(pngs(TOKENS, POINTS, axes=["a", "b", "c"]))) as archive:
+    with zipfile.ZipFile(io.BytesIO(pngs(TOKENS, POINTS, axes=["a", "b", "c"], provenance='{"headlight": 1}'))) as archive:
         assert archive.namelist() == ["00-after-the-embedding.png", "01-after-L0.png", "02-after-L1.png"]
+        assert all(
+            Image.open(io.BytesIO(archive.read(name))).text["Provenance"] == '{"headlight": 1}' for name in archive.namelist()
+        )
         images = [np.asarray(Image.open(io.BytesIO(archive.read(name)))) for name in archive.namelist()]
     assert all(one.shape == (540, 760, 3) for one in images) and (images[0] != images[2]).any()
     with pytest.raises(ValueError, match="4 tokens"):

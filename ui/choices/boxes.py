@@ -58,7 +58,6 @@ EXAMPLES = {  # by the name of a model that ships, or else by kind
 }
 FIRST = {state.DEFAULT_TEXT, EXAMPLES["filler"][0].replace("MASK", "[MASK]"), EXAMPLES["translator"][0]}  # that nobody typed
 LONGEST = 100_000  # characters that a box holds: about fifty for each token that is read of a text
-LINKED = 6000  # characters of text that a link can carry, each up to nine bytes in an address
 BREAK = "↵"  # stands for a line break in a box, which holds a single line
 GO_ON = "The model continues this answer, each time with the token that it holds most likely, until it ends the answer itself."
 PAUSE = "0ms"  # send each change at once: a fragment answers within a frame or two
@@ -107,7 +106,7 @@ def one_line(key: str, label: str, default: str, placeholder: str, shown: bool =
     meant = st.session_state.pop(f"{key}-meant", False)
     if not meant and last != default and key not in st.query_params:
         st.session_state[key] = last  # another page, or the browser's way back, brought the default
-    long = len(st.session_state.get(key) or "") > LINKED  # a server refuses an address that is longer than about 64 KB
+    long = len(st.session_state.get(key) or "") > state.LINKED  # a server refuses an address that is longer than about 64 KB
     text = st.text_input(
         label,
         value=default,
@@ -128,13 +127,6 @@ def one_line(key: str, label: str, default: str, placeholder: str, shown: bool =
         st.rerun()
     st.session_state[f"{key}-last"] = text or ""
     return (text or "").replace(BREAK, "\n")
-
-
-def in_address() -> dict[str, str | None]:
-    """What an address says of the boxes: nothing of one that is as it began, or too long for an address."""
-    values = {key: st.session_state.get(key) or "" for key in ("text", "target")}
-    begun = {"text": state.DEFAULT_TEXT, "target": ""}
-    return {key: None if value == begun[key] or len(value) > LINKED else value for key, value in values.items()}
 
 
 def second() -> str:

@@ -60,7 +60,7 @@ def side_bar() -> None:
         accept_new_options=True,
         help="Choose a model, or type the name of one on the Hugging Face Hub, such as gpt2, or the path of a folder.",
     )
-    job = settle(tidied(asked or ""))
+    job = settle(meant(tidied(asked or "")))
     slot = st.session_state["about"] = st.container(key="about-model", gap="small")
     if job:
         with slot:
@@ -80,8 +80,18 @@ def tidied(name: str) -> str:
 def choices() -> list[str]:
     """What ships, what this visitor asked for or trained, and what is in the cache of the Hub."""
     mine = [name for name in (st.session_state.get("model"), *st.session_state.get("recent", ())) if name]
-    mine += trainings.names(st.query_params.get("trained", ""))
+    mine = [*map(meant, mine), *trainings.names(linked())]
     return list(dict.fromkeys([*models.names(), *mine, *st.session_state["listed"]]))
+
+
+def linked() -> str:
+    """The keys of trained models that the link has."""
+    return st.query_params.get("trained", "")
+
+
+def meant(name: str) -> str:
+    """A name as the memory has it: of a trained model, a link and the picker say only what it is called."""
+    return trainings.meant(name, linked())
 
 
 def label(name: str, options: list[str]) -> str:
@@ -94,7 +104,8 @@ def label(name: str, options: list[str]) -> str:
 
 def in_address() -> dict[str, str | None]:
     """What an address says beside the names of the models that are chosen."""
-    return {"trained": trainings.keys(st.session_state.get("model"), st.session_state.get("other-model"))}
+    chosen = (st.session_state.get(key) for key in ("model", "other-model"))
+    return {"trained": trainings.keys(*(meant(name) for name in chosen if name))}
 
 
 def settle(asked: str) -> Job | None:

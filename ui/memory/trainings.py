@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from models.errors import ModelError
-from ui.text import KEY
+from ui.text import KEY, called
 
 if TYPE_CHECKING:
     from models.scratch.live import Training
@@ -155,6 +155,11 @@ def names(keys: str) -> list[str]:
     """The trained models of this browser, and those whose keys a link has, with commas between."""
     asked, me = keys.split(","), browser()
     return [one.name for one in list(_trained.values()) if one.key in asked or (me and one.whose == me)]
+
+
+def meant(name: str, keys: str) -> str:
+    """The name of the newest of `names(keys)` that is called so; any other name as it is."""
+    return next((one for one in reversed(names(keys)) if called(one) == name), name)
 
 
 def keys(*names: str | None) -> str | None:

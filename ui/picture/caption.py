@@ -7,6 +7,7 @@ from typing import Any
 
 from ui.look import Look
 from ui.picture.picture import Caption, Picture
+from ui.picture.provenance import provenance
 from ui.text import called
 from viz.tokens import label, row_names
 
@@ -38,6 +39,7 @@ def caption(made: Picture) -> Caption:
         tuple(dict.fromkeys(texts)),
         tuple(filter(None, chosen)),
         "-".join(filter(None, map(slug, parts))),
+        provenance(*((look.model, look.trace) for look in made.looks)),
     )
 
 

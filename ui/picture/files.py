@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from csv import QUOTE_NONNUMERIC
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from analysis import Scope
 from ui.look import Look
 from ui.picture.picture import Caption, Numbers, Picture
+from ui.picture.provenance import as_comments, as_json
 from ui.text import called
 
 MOST_ROWS = 2**20 - 1  # of a spreadsheet, below its headings
@@ -63,13 +65,15 @@ def rows(found: dict[str, Numbers]) -> tuple[tuple[str, ...], dict[str, Numbers]
     return axes, fits
 
 
-def csv(made: Picture) -> bytes:
+def csv(made: Picture, said: Caption) -> bytes:
     """A row for each number: where it stands (layer, head, from and to by position and token), and the number.
 
-    Numbers are written so that they read back as the same float32. Of a model that looks back only, the pairs that it masks
-    have no row. Where all would be more rows than a spreadsheet has (2**20), it is those of the chosen head, and where that is
-    still too many, the largest. UTF-8 with a byte-order mark, by which Excel knows it. Spreadsheets take a cell that begins
-    with = + - @ for a formula: such a token, or one that begins with ', has a ' before it; take one away to have it back.
+    Lines that begin with # come first and say where it is from: `pandas.read_csv(…, comment="#")` passes over them, and over no
+    token, for text is in quotation marks. Numbers are written so that they read back as the same float32. Of a model that looks
+    back only, the pairs that it masks have no row. Where all would be more rows than a spreadsheet has (2**20), it is those of
+    the chosen head, and where that is still too many, the largest. UTF-8 with a byte-order mark, by which Excel knows it.
+    Spreadsheets take a cell that begins with = + - @ for a formula: such a token, or one that begins with ', has a ' before it;
+    take one away to have it back.
     """
     import pandas as pd
 
@@ -99,7 +103,8 @@ def csv(made: Picture) -> bytes:
             table[axis.replace(" ", "_")] = np.asarray(main.names.get(axis, range(shape[axes.index(axis)])))[place]
     for name, one in fits.items():
         table[column(name)] = np.asarray(one.array())[tuple(places[axes.index(axis)] for axis in one.axes)]
-    return ("\ufeff" + pd.DataFrame(table).to_csv(index=False, lineterminator="\r\n")).encode()
+    written = pd.DataFrame(table).to_csv(index=False, lineterminator="\r\n", quoting=QUOTE_NONNUMERIC)
+    return f"\ufeff{as_comments(said.where)}{written}".encode()
 
 
 def left_out(found: dict[str, Numbers], look: Look) -> str:
@@ -116,7 +121,8 @@ def left_out(found: dict[str, Numbers], look: Look) -> str:
 
 
 def npz(made: Picture, said: Caption) -> bytes:
-    """The arrays, the tokens, and `metadata` (JSON: caption, model, texts, options, and the axes of each array).
+    """The arrays, the tokens, and as JSON `metadata` (caption, model, texts, options, and the axes of each array) and
+    `provenance` (see `ui.picture.provenance`).
 
     `numpy.load(…, allow_pickle=False)` reads it. Of more than 2**24 numbers it holds the chosen layer, or the chosen head.
     """
@@ -150,7 +156,9 @@ def npz(made: Picture, said: Caption) -> bytes:
         "left out": note,
     }
     file = io.BytesIO()
-    np.savez_compressed(file, metadata=np.array(json.dumps(about, default=plain)), **arrays)
+    np.savez_compressed(
+        file, metadata=np.array(json.dumps(about, default=plain)), provenance=np.array(as_json(said.where)), **arrays
+    )
     return file.getvalue()
 
 

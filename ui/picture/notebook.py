@@ -27,6 +27,7 @@ def notebook(made: Picture, said: Caption) -> str:
         ("code", recipe_source(made.recipe)),
         ("code", looks_source(made)),
         ("code", call_source(made)),
+        ("markdown", f"Where it comes from:\n\n```json\n{json.dumps(said.where, indent=1)}\n```"),
     ]
     return json.dumps(
         {
@@ -34,6 +35,7 @@ def notebook(made: Picture, said: Caption) -> str:
             "metadata": {
                 "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
                 "language_info": {"name": "python"},
+                "headlight": said.where,
             },
             "nbformat": 4,
             "nbformat_minor": 5,

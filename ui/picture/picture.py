@@ -87,7 +87,8 @@ class Picture:
 
 @dataclass(frozen=True)
 class Caption:
-    """What a picture shows. models, texts: one, or more of a comparison; options: what else was chosen."""
+    """What a picture shows. models, texts: one, or more of a comparison; options: what else was chosen; where: it comes from, as
+    `ui.picture.provenance` says it."""
 
     picture: str
     subject: str
@@ -95,6 +96,7 @@ class Caption:
     texts: tuple[str, ...]
     options: tuple[str, ...]
     stem: str  # what its files are called, without an ending
+    where: dict[str, Any]
 
     @property
     def title(self) -> str:

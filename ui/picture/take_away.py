@@ -11,6 +11,7 @@ from ui.picture.caption import caption
 from ui.picture.files import csv, left_out, npz, numbers
 from ui.picture.notebook import notebook
 from ui.picture.picture import Caption, Picture
+from ui.picture.provenance import as_json, as_meta
 from ui.show import show
 from viz.view import View
 from viz.views.export import export_view, figure_page
@@ -30,14 +31,14 @@ def contents(made: Picture) -> None:
     if not own:
         with st.container(gap="xsmall"):
             st.caption("As it looks now")
-            show(export_view(made.key, said.stem, said.title, str(said)), f"take-drawn-{made.key}")
+            show(export_view(made.key, said.stem, said.title, str(said), as_json(said.where)), f"take-drawn-{made.key}")
     with st.container(gap="xsmall"):
         st.caption("To work with")
         row = st.container(horizontal=True, gap="small")
     with row:
         file("HTML", said, "html", "text/html", lambda: page(made, said), "A page that works without a network.")
         if found:
-            file("CSV", said, "csv", "text/csv", lambda: csv(made), "The numbers for a spreadsheet, one in each row.")
+            file("CSV", said, "csv", "text/csv", lambda: csv(made, said), "The numbers for a spreadsheet, one in each row.")
             file("NPZ", said, "npz", "application/octet-stream", lambda: npz(made, said), "The numbers as NumPy arrays.")
         if not own:
             file(
@@ -63,9 +64,11 @@ def file(name: str, said: Caption, ending: str, mime: str, make: Callable[[], st
 
 
 def page(made: Picture, said: Caption) -> str:
-    """The picture as one self-contained page, with its caption."""
+    """The picture as one self-contained page, with its caption and where it comes from."""
     drawn = made.drawn
     if isinstance(drawn, str):
         before, end, after = drawn.rpartition("</body>")
-        return f"{before}<p>{escape(str(said))}</p>{end}{after}"
-    return drawn.to_html(caption=str(said)) if isinstance(drawn, View) else figure_page(drawn, said.title, str(said))
+        whole = f"{before}<p>{escape(str(said))}</p>{end}{after}"
+    else:
+        whole = drawn.to_html(caption=str(said)) if isinstance(drawn, View) else figure_page(drawn, said.title, str(said))
+    return as_meta(whole, said.where)

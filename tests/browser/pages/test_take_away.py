@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import base64
-import csv
-import io
+import hashlib
 import json
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote, urlsplit
 
 import nbformat
 import numpy as np
+import pandas as pd
 from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
 from playwright.sync_api import Page, expect
 
 import models
+from models.catalog import WEIGHTS
+from models.version import VERSION
 from tests.browser.pages.test_attention import DRAWN
 from tests.browser.pages.test_type import box, no_error
 from tests.browser.views.test_export import NAMESPACE, alone
@@ -64,6 +66,7 @@ def seen(file: Path, text: str) -> str:
     alone(svg)
     root = ET.fromstring(svg)
     assert text in root[1].text and "writer" in root[0].text
+    come_from(root[2].text, text)
     return " ".join("".join(one.itertext()) for one in root.iter(f"{{{NAMESPACE}}}text"))
 
 
@@ -71,7 +74,16 @@ def drawn(file: Path) -> Image.Image:
     image = Image.open(file)
     assert min(image.size) > 100 and np.asarray(image.convert("RGB")).std() > 5, "a blank picture"
     assert "writer" in image.text["Description"]
+    come_from(image.text["Provenance"])
     return image
+
+
+def come_from(said: str, text: str = "") -> None:
+    """What a file says of where it comes from."""
+    where = json.loads(said)
+    digest = hashlib.sha256((WEIGHTS / "writer" / "model.safetensors").read_bytes()).hexdigest()
+    assert where["headlight"] == VERSION and where["models"][0]["weights"] == f"SHA-256 {digest}"
+    assert text in where["texts"][0]["text"] and parse_qs(urlsplit(where["address"]).query)["text"] == [where["texts"][0]["text"]]
 
 
 def test_the_head_view_in_every_form(open_page, tmp_path):
@@ -90,7 +102,7 @@ def test_the_head_view_in_every_form(open_page, tmp_path):
     assert "7 heads" in words, "as it is drawn now, with a head off"
     image = drawn(take(page, "PNG", tmp_path))
     assert image.filename.endswith("headlight-writer-L2-H0-and-H1-and-H2-and-H3-and-H4-and-H6-and-H7-Head-view.png")
-    rows = list(csv.DictReader(io.StringIO(take(page, "CSV", tmp_path).read_text("utf-8-sig"), newline="")))
+    rows = pd.read_csv(take(page, "CSV", tmp_path), comment="#", dtype=str, keep_default_na=False).to_dict("records")
     assert len(rows) == len(on) * np.tril(weights[0] + 1).astype(bool).sum()
     for row in rows:
         weight = weights[int(row["head"]), int(row["from_position"]), int(row["to_position"])]
@@ -134,7 +146,8 @@ def test_a_hostile_text_goes_with_the_picture_as_text(open_page, tmp_path):
     words = seen(take(page, "SVG", tmp_path), NASTY[:20])
     assert "onerror" in words.replace(" ", "") and "<0xF0>" in words
     assert drawn(take(page, "PNG", tmp_path)).text["Description"].count(NASTY) == 1
-    cells = {row[1] for row in csv.reader(io.StringIO(take(page, "CSV", tmp_path).read_text("utf-8-sig"), newline=""))}
+    table = pd.read_csv(take(page, "CSV", tmp_path), comment="#", dtype=str, keep_default_na=False)
+    cells = set(table["from_token"])
     assert not any(re.match(r"\s*[=+\-@]", cell) for cell in cells) and any(cell.startswith("'=") for cell in cells)
     book = nbformat.read(take(page, "Notebook", tmp_path), as_version=4)
     assert f"model.trace({NASTY!r})" in book.cells[2].source

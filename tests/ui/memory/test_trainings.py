@@ -176,9 +176,12 @@ def test_a_link_opens_a_trained_model_by_its_key_and_nobody_guesses_it(visit):
     mine.advance(1)
     made = trainings.written(KEY, mine)
     assert trainings.keys(made.name, "writer", None) == KEY and trainings.keys("writer") is None
-    assert made.name in trainings.names(""), "whoever trained it needs no key"
+    assert made.name in trainings.names("") and trainings.meant("copy, 1 step", "") == made.name, (
+        "whoever trained it needs no key"
+    )
     visit("somebody else")
     assert made.name not in trainings.names("") and made.name in trainings.names(f"0,{KEY}")
+    assert trainings.meant("copy, 1 step", "") == "copy, 1 step" and trainings.meant("copy, 1 step", KEY) == made.name
     visit("")
     assert made.name not in trainings.names(""), "without cookies nobody is known"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import csv as reader
 import hashlib
 import io
 import json
@@ -14,6 +13,7 @@ from types import SimpleNamespace
 
 import nbformat
 import numpy as np
+import pandas as pd
 import pytest
 import streamlit
 from hypothesis import given, settings
@@ -74,7 +74,7 @@ def place(monkeypatch):
     def made(view: str, look: Look, level: str = "expert", every: bool = False, **choices) -> Picture:
         if every:
             on = list(range(look.scope.attention.heads))
-            monkeypatch.setattr(streamlit, "session_state", {"heads-on": (look.head, on)})
+            monkeypatch.setattr(streamlit, "session_state", {"heads-on": (look.head, on), "link": {}, "later": {}, "address": {}})
 
         def choose(label, options, *args, key=None, default=None, **more):
             return choices.get(key, default if default is not None else next(iter(options)))
@@ -105,7 +105,8 @@ def data(drawn) -> bytes:
 
 
 def table(made: Picture) -> list[dict[str, str]]:
-    return list(reader.DictReader(io.StringIO(csv(made).decode("utf-8-sig"), newline="")))
+    read = pd.read_csv(io.BytesIO(csv(made, caption(made))), comment="#", dtype=str, keep_default_na=False)
+    return read.to_dict("records")
 
 
 def arrays(made: Picture):
@@ -175,7 +176,7 @@ def test_jupyter_runs_notebooks_from_top_to_bottom(look, place):
             for i, one in enumerate(book.cells):
                 client.execute_cell(one, i)
             assert book.cells[-1].outputs[0]["data"]["text/plain"] == repr(hashlib.sha256(data(made.drawn)).hexdigest())
-            assert any(mime in one.get("data", {}) for one in book.cells[-2].outputs), "and it is shown"
+            assert any(mime in one.get("data", {}) for one in book.cells[-3].outputs), "and it is shown"
             load.cache_clear()
 
 
@@ -186,7 +187,9 @@ def test_any_text_stays_what_it_was(text, name, target):
     info = SimpleNamespace(name=name)
     trace = SimpleNamespace(text=text, target=["start"], tokens=[], cut=0)
     seen = SimpleNamespace(options={"queries": (0, 3)})
-    one = SimpleNamespace(model=SimpleNamespace(info=info, at_most=None), trace=trace, kind="cross", scope=seen, second=target)
+    one = SimpleNamespace(
+        model=SimpleNamespace(info=info, at_most=None, weights=""), trace=trace, kind="cross", scope=seen, second=target
+    )
     source = looks_source(SimpleNamespace(looks=(one,)))
     source.encode()  # a notebook is UTF-8
     calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
@@ -296,7 +299,7 @@ def large(heads: int, count: int, layers: int = 2) -> Look:
     attention = Attention.from_arrays(weights, tokens, tokens)
     info = models.ModelInfo("x", "encoder", layers, heads, heads, 8, 10, None, 100, "")
     trace = SimpleNamespace(text="a", attention={"self": attention}, target=[], tokens=tokens, cut=0)
-    return Look(SimpleNamespace(info=info, at_most=None), trace, "self", "expert", picked=(1, 2))
+    return Look(SimpleNamespace(info=info, at_most=None, weights=""), trace, "self", "expert", picked=(1, 2))
 
 
 def test_too_many_rows_for_a_spreadsheet_are_those_of_the_chosen_head(place, monkeypatch):

@@ -10,12 +10,13 @@ from viz.palette import LIGHT
 from viz.view import View, pack
 
 
-def export_view(key: str, name: str, title: str, caption: str) -> View:
+def export_view(key: str, name: str, title: str, caption: str, provenance: str = "") -> View:
     """Two buttons, PNG and SVG, for the picture that the page holds under that Streamlit key.
 
-    name: of the files, without an ending; title and caption: what they say inside, SVG as <title> and <desc>, PNG as text chunks.
+    name: of the files, without an ending; title and caption: what they say inside, SVG as <title> and <desc>, PNG as text chunks;
+    provenance: where the picture comes from, as JSON, in <metadata> or a text chunk.
     """
-    header = {"key": key, "name": name, "title": title, "caption": caption}
+    header = {"key": key, "name": name, "title": title, "caption": caption, "provenance": provenance}
     return View("export", pack(header), f"{title}, as a file")
 
 

@@ -61,12 +61,15 @@ async function asData(address) {
   });
 }
 
-// A PNG with notes (iTXt: text in UTF-8) and its resolution, after its header.
+// A PNG with notes (tEXt in ASCII, else iTXt in UTF-8) and its resolution, after its header.
 function described(png, notes, scale) {
   const encoder = new TextEncoder();
-  const chunks = Object.entries(notes).map(([name, text]) => {
-    const body = [encoder.encode(name), [0, 0, 0, 0, 0], encoder.encode(text.toWellFormed?.() ?? text)]; // not compressed, no language
-    return chunk("iTXt", body.flatMap((one) => [...one]));
+  const written = Object.entries(notes).filter(([, text]) => text);
+  const chunks = written.map(([name, text]) => {
+    const simple = /^[\n\x20-\x7e]*$/.test(text);
+    const between = simple ? [0] : [0, 0, 0, 0, 0]; // not compressed, no language
+    const body = [encoder.encode(name), between, encoder.encode(text.toWellFormed?.() ?? text)];
+    return chunk(simple ? "tEXt" : "iTXt", body.flatMap((one) => [...one]));
   });
   const perMetre = Math.round((96 * scale) / 0.0254);
   const wide = [24, 16, 8, 0].map((by) => (perMetre >> by) & 255);

@@ -23,13 +23,13 @@ function make(state) {
 }
 
 async function take(state, kind) {
-  const { key, name, title, caption } = state.header;
+  const { key, name, title, caption, provenance } = state.header;
   state.said.textContent = "";
   try {
     const root = document.querySelector(".st-key-" + CSS.escape(key));
     if (!root) throw new Error("It is not on the page.");
-    const picture = pictureOf(root, { title, words: caption });
-    const notes = { Title: title, Description: caption, Software: "Headlight" };
+    const picture = pictureOf(root, { title, words: caption, metadata: provenance });
+    const notes = { Title: title, Description: caption, Software: "Headlight", Provenance: provenance };
     const blob = kind === "svg" ? new Blob([picture.svg], { type: "image/svg+xml" }) : await pngOf(picture, notes);
     save(blob, `${name}.${kind}`);
   } catch (error) {

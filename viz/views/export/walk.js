@@ -9,7 +9,7 @@ const TOOLS =
 const CLIPS = /hidden|auto|scroll|clip/;
 
 // The picture of an element: {svg, width, height, families}, where families are the fonts that its text asks for.
-function pictureOf(root, { title = "", words = "" } = {}) {
+function pictureOf(root, { title = "", words = "", metadata = "" } = {}) {
   const undo = [];
   try {
     const all = [root, ...within(root)];
@@ -25,6 +25,7 @@ function pictureOf(root, { title = "", words = "" } = {}) {
     const parts = [
       tag("title", {}, safe(title)),
       tag("desc", {}, safe(words)),
+      ...(metadata ? [tag("metadata", {}, safe(metadata))] : []),
       ...(page.defs.length ? [tag("defs", {}, page.defs.join(""))] : []),
       tag("rect", { x, y, width, height, ...painted("fill", paper(root)) }),
       ...page.parts,

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
+from PIL.PngImagePlugin import PngInfo
 
 from viz.palette import LIGHT
 from viz.views.space_view import layer_names, short
@@ -29,9 +30,11 @@ def gif(
     stages: Sequence[str] | None = None,
     colours: Sequence[str] | None = None,
     axes: Sequence[str] | None = None,
+    provenance: str = "",
     report: Callable[[float, str], None] = lambda share, doing: None,
 ) -> bytes:
-    """Points [stage, token, 2 or 3] as an animated GIF that runs for ever. colours: "#rrggbb" for each token.
+    """Points [stage, token, 2 or 3] as an animated GIF that runs for ever. colours: "#rrggbb" for each token; provenance: where
+    they come from, in ASCII, for the file's comment.
 
     report(share, what is being done) is told how far it is, and may raise to stop it.
     """
@@ -49,7 +52,16 @@ def gif(
     small = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     durations = [REST if i % BETWEEN == 0 else MOVE for i in range(len(small))]
     file = io.BytesIO()
-    small[0].save(file, "GIF", save_all=True, append_images=small[1:], duration=durations, loop=0, optimize=False)
+    small[0].save(
+        file,
+        "GIF",
+        save_all=True,
+        append_images=small[1:],
+        duration=durations,
+        loop=0,
+        optimize=False,
+        comment=provenance.encode("ascii"),
+    )
     return file.getvalue()
 
 
@@ -60,14 +72,17 @@ def pngs(
     stages: Sequence[str] | None = None,
     colours: Sequence[str] | None = None,
     axes: Sequence[str] | None = None,
+    provenance: str = "",
 ) -> bytes:
-    """A PNG for each stage, in a zip: 00-after-the-embedding.png, 01-after-L0.png, …"""
+    """A PNG for each stage, in a zip: 00-after-the-embedding.png, 01-after-L0.png, …, with the provenance in each as text."""
     drawing = _Drawing(tokens, points, stages, colours, axes)
-    file = io.BytesIO()
+    file, notes = io.BytesIO(), PngInfo()
+    if provenance:
+        notes.add_text("Provenance", provenance)
     with zipfile.ZipFile(file, "w") as archive:
         for stage in range(drawing.stages):
             one = io.BytesIO()
-            drawing.at(stage).save(one, "PNG")
+            drawing.at(stage).save(one, "PNG", pnginfo=notes)
             archive.writestr(f"{stage:02}-{drawing.names[stage].replace(' ', '-')}.png", one.getvalue())
     return file.getvalue()
 

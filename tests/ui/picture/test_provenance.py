@@ -1,0 +1,175 @@
+"""Every file that is taken away says where it comes from, and what it says can be checked."""
+
+from __future__ import annotations
+
+import csv as reader
+import hashlib
+import io
+import json
+import re
+from functools import cache
+from html.parser import HTMLParser
+from importlib.metadata import version
+from types import SimpleNamespace
+
+import nbformat
+import numpy as np
+import pandas as pd
+import pytest
+import streamlit
+from hypothesis import given
+from hypothesis import strategies as st
+
+import models
+from analysis import scope
+from models.catalog import WEIGHTS
+from models.version import VERSION
+from pages.attention import recipes
+from tests.models.networks import network, tokenizer
+from ui.look import Look
+from ui.picture import files, take_away
+from ui.picture.caption import caption
+from ui.picture.notebook import notebook
+from ui.picture.picture import Picture
+from ui.picture.provenance import as_comments, as_json, as_meta, provenance
+
+NASTY = '=1+1;=2 , "x" ##ing # </script>\'"><meta>\n\n```\n🐕 \ud800'
+load = cache(models.load)
+
+
+def picture(recipe=recipes.head_lines, text: str = NASTY) -> Picture:
+    model = load("writer")
+    trace = model.trace(text)
+    seen = scope(trace.attention["self"])
+    options = (
+        {"layer": 1, "heads": [2], "chosen": None}
+        if recipe is recipes.head_lines
+        else {"layer": 1, "head": 2, "causal": True, "title": ""}
+    )
+    return Picture(
+        recipe, (Look(model, trace, "self", "expert", picked=(1, 2)),), options, "head-view", lambda: {"weights": seen[1][[2]]}
+    )
+
+
+@pytest.fixture
+def where() -> dict:
+    return provenance((load("writer"), load("writer").trace(NASTY)))
+
+
+def test_what_is_said_is_true(where):
+    file = WEIGHTS / "writer" / "model.safetensors"
+    assert (
+        where["headlight"] == VERSION and where["torch"] == version("torch") and where["transformers"] == version("transformers")
+    )
+    assert where["models"] == [
+        {"name": "writer", "weights": f"SHA-256 {hashlib.sha256(file.read_bytes()).hexdigest()}", "dtype": "float32"}
+    ]
+    (text,) = where["texts"]
+    assert text["text"] == NASTY and text["left_out"] == 0
+    assert text["token_ids"] == [token.id for token in load("writer").trace(NASTY).tokens]
+    assert json.loads(as_json(where)) == where and as_json(where).isascii()
+
+
+def test_two_models_and_a_target_are_all_told():
+    translator = load("translator")
+    found = provenance((load("writer"), load("writer").trace("The cat")), (translator, translator.trace("A cat.", "Un chat")))
+    assert [one["name"] for one in found["models"]] == ["writer", "translator"]
+    assert found["texts"][1]["target_ids"] == [token.id for token in translator.trace("A cat.", "Un chat").target]
+    assert provenance((load("writer"), None))["texts"] == []
+
+
+def test_weights_are_known_by_what_anybody_can_ask_of_the_files(tmp_path):
+    network("BERT").save_pretrained(tmp_path, max_shard_size="20KB")
+    tokenizer("encoder").save_pretrained(tmp_path)
+    files = sorted(tmp_path.glob("*.safetensors"))
+    assert len(files) > 1
+    lines = "".join(f"{hashlib.sha256(one.read_bytes()).hexdigest()}  {one.name}\n" for one in files)
+    assert models.load(str(tmp_path)).weights == f"SHA-256 {hashlib.sha256(lines.encode()).hexdigest()}"
+
+
+def test_a_path_on_the_disk_is_not_told(tmp_path):
+    network("BERT").save_pretrained(tmp_path / "mine")
+    tokenizer("encoder").save_pretrained(tmp_path / "mine")
+    model = models.load(str(tmp_path / "mine"))
+    assert str(tmp_path) not in as_json(provenance((model, model.trace("the cat"))))
+
+
+@pytest.mark.parametrize("recipe", [recipes.head_lines, recipes.one_head], ids=["view", "figure"])
+def test_a_page_has_it_in_its_head(recipe, where):
+    made = picture(recipe)
+    assert metas(take_away.page(made, caption(made))) == [where]
+
+
+def test_a_page_of_its_own_has_it_too(where):
+    made = picture(lambda trace, seen, **options: '<html><head><meta charset="utf-8"></head><body>BertViz</body></html>')
+    assert metas(take_away.page(made, caption(made))) == [where]
+
+
+def metas(page: str) -> list[dict]:
+    found = []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag, attributes):
+            if tag == "meta" and ("name", "provenance") in attributes:
+                found.append(json.loads(dict(attributes)["content"]))
+
+    Reader().feed(page)
+    return found
+
+
+def test_a_csv_begins_with_it_and_pandas_reads_the_numbers_alone(where):
+    made = picture()
+    written = files.csv(made, caption(made))
+    table = pd.read_csv(io.BytesIO(written), comment="#", keep_default_na=False)
+    tokens = [files.cell(token.text) for token in load("writer").trace(NASTY).tokens]
+    assert list(dict.fromkeys(table["from_token"])) == list(dict.fromkeys(tokens)), "a # in a token is no comment"
+    assert any("#" in token for token in tokens)
+    lines = written.decode("utf-8-sig").split("\r\n")
+    said = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# "))
+    assert {name: json.loads(value) for name, value in said.items()} == where
+
+
+@given(st.text())
+def test_no_cell_of_a_comment_is_a_formula_whatever_separates_cells(text):
+    written = as_comments({"headlight": VERSION, "texts": [{"text": text, "token_ids": [1, 2]}]})
+    for separator in ",;\t":
+        for row in reader.reader(io.StringIO(written, newline=""), delimiter=separator):
+            assert row[0].startswith("# ") and not any(re.match(r"\s*[=+\-@]", cell) for cell in row)
+    assert len(written.splitlines()) == 2
+    assert json.loads(written.split("\r\n")[1].removeprefix("# texts: "))[0]["text"] == text
+
+
+def test_an_npz_has_it(where):
+    made = picture()
+    with np.load(io.BytesIO(files.npz(made, caption(made))), allow_pickle=False) as found:
+        assert json.loads(str(found["provenance"])) == where
+
+
+def test_a_notebook_has_it_in_a_cell_and_in_its_metadata(where):
+    made = picture()
+    book = nbformat.reads(notebook(made, caption(made)), as_version=4)
+    nbformat.validate(book)
+    assert book.metadata["headlight"] == where
+    last = book.cells[-1]
+    assert last.cell_type == "markdown"
+    inside = re.fullmatch(r".*?^```json\n(.*?)\n```", last.source, flags=re.DOTALL | re.MULTILINE)[1]
+    assert json.loads(inside) == where, "a text cannot end the block"
+
+
+def test_png_and_svg_get_it_with_the_view(where):
+    said = caption(picture())
+    view = take_away.export_view("key", said.stem, said.title, str(said), as_json(said.where))
+    header = json.loads(view.data[4 : 4 + int.from_bytes(view.data[:4], "little")])
+    assert json.loads(header["provenance"]) == where
+
+
+def test_the_address_is_that_of_the_view(monkeypatch):
+    query = SimpleNamespace(to_dict=lambda: {"level": "expert", "text": "old", "layer": "L2"})
+    monkeypatch.setattr(streamlit, "context", SimpleNamespace(url="http://localhost:8501/attention?x=1"))
+    monkeypatch.setattr(streamlit, "query_params", query)
+    monkeypatch.setattr(streamlit, "session_state", {"text": "a & b"})
+    assert provenance()["address"] == "http://localhost:8501/attention?level=expert&text=a+%26+b&layer=L2"
+
+
+def test_a_page_without_a_place_for_it_stays_as_it_is():
+    assert as_meta("<p>", {}) == "<p>"

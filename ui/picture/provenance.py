@@ -1,0 +1,69 @@
+"""Where a picture and its numbers come from: what it takes to make them again. Every file that is taken away carries it."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import escape
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from models.version import VERSION
+from ui import state
+from ui.text import called
+
+if TYPE_CHECKING:
+    from models.language_model import LanguageModel
+    from models.trace import Trace
+
+LIBRARIES = ("torch", "transformers")
+TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')  # a string in JSON
+
+
+def provenance(*read: tuple[LanguageModel, Trace | None]) -> dict[str, Any]:
+    """Where what is on the page comes from, as values that JSON has.
+
+    read: each model with what it read; None where nothing was read, as of a vocabulary.
+    headlight, torch, transformers: versions. models: of each its name, its weights as `LanguageModel.weights` knows them, and the
+    dtype that it calculates with. texts: of each the text, its token ids, how many characters at its left did not fit, and where
+    there is one the target's token ids. address: of the view, as far as an address can hold it; "" outside of the app.
+    """
+    models = {model.info.name: model for model, _ in read}
+    return {
+        "headlight": VERSION,
+        **{name: version(name) for name in LIBRARIES},
+        "models": [
+            {"name": called(model.info.name), "weights": model.weights, "dtype": model.info.dtype} for model in models.values()
+        ],
+        "texts": [of_text(trace) for _, trace in read if trace],
+        "address": state.address(),
+    }
+
+
+def of_text(trace: Trace) -> dict[str, Any]:
+    target = {"target_ids": [token.id for token in trace.target]} if trace.target else {}
+    return {"text": trace.text, "token_ids": [token.id for token in trace.tokens], "left_out": trace.cut, **target}
+
+
+def as_json(found: dict[str, Any]) -> str:
+    """In signs of ASCII, which every kind of file takes."""
+    return json.dumps(found)
+
+
+def as_meta(page: str, found: dict[str, Any]) -> str:
+    """A page that carries it in its head."""
+    first = '<meta charset="utf-8">'
+    return page.replace(first, f'{first}<meta name="provenance" content="{escape(as_json(found))}">', 1)
+
+
+def as_comments(found: dict[str, Any]) -> str:
+    """Lines of a CSV that begin with #, a name and its value as JSON in each: `pandas.read_csv(…, comment="#")` passes over them.
+
+    A comma or semicolon of a text is written as its code: a spreadsheet would begin a cell there, and it might be a formula.
+    """
+    lines = [f"# {name}: {TEXT.sub(without_commas, json.dumps(value))}" for name, value in found.items()]
+    return "".join(f"{line}\r\n" for line in lines)
+
+
+def without_commas(text: re.Match) -> str:
+    return text[0].replace(",", "\\u002c").replace(";", "\\u003b")
