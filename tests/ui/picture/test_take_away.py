@@ -74,7 +74,8 @@ def place(monkeypatch):
     def made(view: str, look: Look, level: str = "expert", every: bool = False, **choices) -> Picture:
         if every:
             on = list(range(look.scope.attention.heads))
-            monkeypatch.setattr(streamlit, "session_state", {"heads-on": (look.head, on), "link": {}, "later": {}, "address": {}})
+            kept = {"heads-on": (look.head, on), "link": ("", {}), "later": {}, "address": {}}
+            monkeypatch.setattr(streamlit, "session_state", kept)
 
         def choose(label, options, *args, key=None, default=None, **more):
             return choices.get(key, default if default is not None else next(iter(options)))
