@@ -51,3 +51,11 @@ def test_page_train_says_nothing_of_a_text_that_the_model_in_use_cannot_read(mad
     cut = "tokens at a time, so the first"
     assert cut in said(opened(made, text=LONG))
     assert cut not in said(opened(made, "train", text=LONG))
+
+
+def test_what_it_is_called_is_enough_where_its_key_is_known(made):
+    """A browser sends what the picker shows, which may come before the picker knows what is meant by it."""
+    app = open_link("type", urlencode({"trained": KEY}))
+    app.session_state["model"] = "repeat, 1 step"
+    app.run()
+    assert app.session_state["in-use"] == made.name and app.selectbox(key="model").options.count("repeat, 1 step") == 1
