@@ -96,8 +96,8 @@ HEADS_ON_DARK = (
     "#006c36",
 )
 
-SHADE_EXPONENT = 0.7  # see `shade`; view.js has the same number, and a test holds them together
-GROUND = (128, 136, 150, 0.1)  # under every number that is there, so that 0 can be told from a blank; in view.js too
+SHADE_EXPONENT = 0.7  # see `shade`; shared/colours.js has the same number, and a test holds them together
+GROUND = (128, 136, 150, 0.1)  # under every number that is there, so that 0 can be told from a blank; in shared/colours.js too
 
 
 def shade(weight: float) -> float:
@@ -125,7 +125,7 @@ SEQUENTIAL = sequential(ON_ANY_PAGE)
 
 
 def standalone_css() -> str:
-    """The look for a page outside Streamlit: sets the `--own-*` variables that view.css falls back to, light and dark."""
+    """The look for a page outside Streamlit: sets the `--own-*` variables that shared/view.css falls back to, light and dark."""
 
     def block(colours: dict[str, str]) -> str:
         return ":root{" + "".join(f"--own-{name}:{value};" for name, value in colours.items()) + "}"

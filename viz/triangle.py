@@ -12,5 +12,5 @@ def looks_back_only(maps: np.ndarray) -> bool:
 
 
 def lower(maps: np.ndarray) -> np.ndarray:
-    """Each map's rows up to the diagonal, one after the other: [..., n (n + 1) / 2]. `fromRows` in view.js is the other half."""
+    """Each map's rows up to the diagonal, one after the other: [..., n (n + 1) / 2]. shared/bytes.js has the other half."""
     return np.concatenate([maps[..., i, : i + 1] for i in range(maps.shape[-1])], axis=-1)

@@ -7,13 +7,14 @@ import json
 import struct
 import zlib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from viz import modules
 from viz.palette import standalone_css
 
 _HERE = Path(__file__).parent
@@ -24,11 +25,12 @@ _DTYPES = ("uint8", "float16", "float32", "int32")
 
 @dataclass(frozen=True)
 class Assets:
-    """The three fixed texts of a kind of view; they never depend on its data."""
+    """What is the same for every view of a kind; it never depends on the data."""
 
     html: str
     css: str
-    js: str  # defines mount({parentElement, data, setTriggerValue, setStateValue, key}), exports nothing
+    module: str  # its path, see `modules`; exports mount({parentElement, data, setTriggerValue, setStateValue, key}, mounts)
+    inside: dict[str, str]  # the kinds of the views inside it, whose mount functions are `mounts`, and their modules
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class View:
     uses: tuple[str, ...] = ()  # the kinds of the views inside it
 
     def assets(self) -> Assets:
-        """The HTML, CSS and JavaScript of this kind of view (read once)."""
+        """The HTML, the CSS and the modules of this kind of view (read once)."""
         return _assets(self.kind, self.uses)
 
     def to_html(self, caption: str = "") -> str:
@@ -52,15 +54,18 @@ class View:
         `window.headlight.draw(bytes)` draws other data of the same kind. Data of a long text stands in it compressed, and
         `window.headlight.ready` is a promise for its being drawn.
         """
-        assets, deflated = self.assets(), len(self.data) > _LARGE
+        assets, compressed = self.assets(), len(self.data) > _LARGE
         return _PAGE.format(
             title=escape(self.label),
             css=standalone_css() + assets.css,
             html=assets.html,
             caption=f'<p class="caption">{escape(caption)}</p>' if caption else "",
-            js=assets.js,
-            data=base64.b64encode(zlib.compress(self.data, 1) if deflated else self.data).decode("ascii"),
-            deflated=json.dumps(deflated),
+            js=modules.joined([_PAGE_MODULE, assets.module, *assets.inside.values()]),
+            mount=_mount(assets.module),
+            mounts=", ".join(f"{kind}: {_mount(path)}" for kind, path in assets.inside.items()),
+            page=_PAGE_MODULE,
+            data=base64.b64encode(zlib.compress(self.data, 1) if compressed else self.data).decode("ascii"),
+            compressed=json.dumps(compressed),
         )
 
     def _repr_html_(self) -> str:
@@ -70,7 +75,7 @@ class View:
 
 
 def pack(header: dict[str, Any], **arrays: np.ndarray) -> bytes:
-    """A header and arrays as one block of bytes; `unpack` in view.js is the other half.
+    """A header and arrays as one block of bytes; `unpack` in shared/bytes.js is the other half.
 
     Layout: uint32 little-endian, the length of the JSON; the JSON in UTF-8, which is the header and
     `arrays: {name: {dtype, shape, offset}}`; zeros up to a multiple of 8; then the raw little-endian buffers, each on a
@@ -90,7 +95,7 @@ def pack(header: dict[str, Any], **arrays: np.ndarray) -> bytes:
 
 
 def percent(probability: float) -> str:
-    """A probability as people read it: three significant digits, never scientific notation (`percent` in view.js agrees)."""
+    """A probability as people read it: three significant digits, never scientific notation (shared/number.js agrees)."""
     hundred = 100 * float(probability)
     if not hundred >= 0:
         return "–"
@@ -108,24 +113,28 @@ def kinds() -> frozenset[str]:
     return frozenset(path.parent.name for path in _VIEWS.glob("*/view.js"))
 
 
-@cache
+@lru_cache(128)
 def _assets(kind: str, uses: tuple[str, ...] = ()) -> Assets:
-    def read(name: str, one: str = "") -> str:
-        return ((_VIEWS / one if one else _HERE) / name).read_text("utf-8")
-
-    def script(one: str) -> str:  # view.js, after the parts of it that have files of their own
-        others = sorted(path.name for path in (_VIEWS / one).glob("*.js") if path.name != "view.js")
-        return "".join(read(name, one) for name in (*others, "view.js"))
-
-    inside = ",\n".join(f"{one}: (() => {{\n{script(one)}\nreturn mount;\n}})()" for one in uses)
+    styles = (_HERE / "shared" / "view.css", *(_VIEWS / one / "view.css" for one in (*uses, kind)))
     return Assets(
         # Named by what is inside it: Streamlit keeps the node, and what was drawn in it, of a component whose HTML is the same.
         html=f'<div class="hl hl-{kind.replace("_", "-")}" data-uses="{" ".join(uses)}"></div>',
-        css="".join(read("view.css", one) for one in ("", *uses, kind)),
-        js=read("view.js") + (f"const mounts = {{\n{inside}\n}};\n" if uses else "") + script(kind),
+        css="".join(style.read_text("utf-8") for style in styles),
+        module=_module(kind),
+        inside={one: _module(one) for one in uses},
     )
 
 
+def _module(kind: str) -> str:
+    return f"views/{kind}/view.js"
+
+
+def _mount(path: str) -> str:
+    """The mount function of a module, in a script that was joined."""
+    return f"modules[{json.dumps(path)}].mount"
+
+
+_PAGE_MODULE = "page.js"
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -141,32 +150,11 @@ _PAGE = """<!doctype html>
 {caption}
 <script>
 (() => {{
+"use strict";
 {js}
-  {{
-    const tell = (name, value) => dispatchEvent(new CustomEvent("headlight", {{ detail: {{ name, value }} }}));
-    const text = "{data}"; // megabytes for a long text, which a browser's own decoders take in a moment
-    const sent = Uint8Array.fromBase64?.(text) ?? Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-    let bytes = null;
-    const draw = (data = bytes) => {{
-      if (!data) return;
-      bytes = data;
-      mount({{ parentElement: document.getElementById("view"), data, setTriggerValue: tell, setStateValue: tell, key: "view" }});
-    }};
-    const drawn = async () => {{
-      const data = await new Response(new Blob([sent]).stream().pipeThrough(new DecompressionStream("deflate"))).arrayBuffer();
-      if (!bytes) draw(new Uint8Array(data));
-    }};
-    const ready = {deflated} ? drawn() : draw(sent);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw());
-    window.headlight = {{ draw, unpack, percent, ready }};
-    try {{
-      const frame = window.frameElement; // in a notebook: as high as the picture
-      const fit = () => (frame.style.height = document.documentElement.offsetHeight + "px");
-      if (frame) new ResizeObserver(fit).observe(document.body);
-    }} catch {{
-      // a frame of another origin keeps its height
-    }}
-  }}
+const text = "{data}";
+const compressed = {compressed};
+modules["{page}"].openPage({mount}, {{ {mounts} }}, text, compressed);
 }})();
 </script>
 </body>

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import re
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import viz.view
+from viz import modules
 from viz.palette import DARK, GROUND, HEADS, LIGHT, ON_ANY_PAGE, SHADE_EXPONENT, sequential, shade, standalone_css
 
 # Machado, Oliveira and Fernandes 2009, severity 1.0, on linear RGB.
@@ -76,7 +75,7 @@ def test_more_attention_is_never_drawn_lighter():
 
 
 def test_python_and_javascript_shade_alike():
-    script = (Path(viz.view.__file__).parent / "view.js").read_text("utf-8")
+    script = modules.sources()["shared/colours.js"]
     assert re.search(r"SHADE_EXPONENT = ([\d.]+)", script)[1] == str(SHADE_EXPONENT)
     assert json.loads(re.search(r"GROUND = (\[.*?\]);", script)[1]) == list(GROUND)
 

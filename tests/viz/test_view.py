@@ -5,8 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import re
-import shutil
-import subprocess
 import zlib
 from html import unescape
 from types import SimpleNamespace
@@ -17,6 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import viz
+from tests.node import printed
+from viz import modules
 from viz.view import View, kinds, pack, percent
 
 NASTY = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "{{7*7}}", "\u2028", "\ud800", "\x00", "'\"&"]
@@ -37,16 +37,6 @@ def views(*texts: str) -> list[View]:
     ]
 
 
-def node(script: str, data: bytes) -> str:
-    """What a script prints that has view.js before it and `data` as bytes; skips where node is not installed."""
-    program = shutil.which("node")
-    if not program:
-        pytest.skip("No node.")
-    shared = viz.token_chips([]).assets().js.split("// The tokens as chips.")[0]
-    source = f"{shared}\nconst data = new Uint8Array(Buffer.from({list(data)}));\n{script}"
-    return subprocess.run([program, "-"], input=source, capture_output=True, text=True, encoding="utf-8", check=True).stdout
-
-
 def test_bytes_come_out_as_they_went_in():
     rng = np.random.default_rng(0)
     halves = np.concatenate([rng.random(20), [0, 1, 6e-8, 6e-5, 65504, -2.5]]).astype(np.float16)
@@ -57,13 +47,15 @@ def test_bytes_come_out_as_they_went_in():
         half=halves.reshape(2, -1),
         none=np.zeros((0, 4), dtype=np.float16),
     )
-    script = """
+    script = f"""
+import {{ unpack }} from "./shared/bytes.js";
+const data = new Uint8Array({list(data)});
 const shift = new Uint8Array(data.length + 3); shift.set(data, 3);
-for (const way of [data, data.buffer.slice(data.byteOffset, data.byteOffset + data.length), shift.subarray(3)]) {
-  const { text, arrays } = unpack(way);
-  console.log(JSON.stringify([text, ...Object.values(arrays).map(({ shape, data }) => [shape, [...data]])]));
-}"""
-    lines = node(script, data).strip().split("\n")
+for (const way of [data, data.buffer, shift.subarray(3)]) {{
+  const {{ text, arrays }} = unpack(way);
+  console.log(JSON.stringify([text, ...Object.values(arrays).map(({{ shape, data }}) => [shape, [...data]])]));
+}}"""
+    lines = printed(script).strip().split("\n")
     assert len(lines) == 3 and len(set(lines)) == 1
     text, whole, small, half, none = json.loads(lines[0])
     assert text == "שלום 🙂 \x00 \u2028"
@@ -103,8 +95,9 @@ def test_a_probability_is_said_in_three_digits(p, said):
 
 def test_python_and_javascript_say_a_probability_alike():
     values = np.random.default_rng(1).random(300) ** 9
-    script = f"for (const p of [...{values.tolist()}, 0, 1, 1e-9, NaN]) console.log(percent(p));"
-    assert node(script, b"").strip().split("\n") == [*map(percent, values), "0 %", "100 %", "under 0.001 %", "–"]
+    script = f"""import {{ percent }} from "./shared/number.js";
+for (const p of [...{values.tolist()}, 0, 1, 1e-9, NaN]) console.log(percent(p));"""
+    assert printed(script).strip().split("\n") == [*map(percent, values), "0 %", "100 %", "under 0.001 %", "–"]
 
 
 @pytest.mark.parametrize("view", views(*NASTY), ids=lambda view: view.kind)
@@ -133,7 +126,7 @@ def test_large_data_stands_in_a_page_compressed_and_small_data_as_it_is():
         held = base64.b64decode(re.search('const text = "([^"]*)"', page)[1])
         large = len(view.data) > 2**16
         assert (zlib.decompress(held) if large else held) == view.data
-        assert ("const ready = true" in page) == large
+        assert ("const compressed = true" in page) == large
         assert not large or len(held) < len(view.data) / 2
 
 
@@ -182,4 +175,4 @@ def test_a_thumbnail_loses_no_spike(size):
 
 def test_every_view_is_known_by_its_kind():
     assert {"board", "head_view", "model_view", "token_chips"} <= kinds()
-    assert all(View(kind, b"", "").assets().js for kind in kinds())
+    assert all(View(kind, b"", "").assets().module in modules.sources() for kind in kinds())

@@ -1,10 +1,11 @@
-"""The JavaScript and CSS of the views: a browser fetches a module once, where each message would carry all of it."""
+"""The JavaScript and CSS of the views: a browser fetches each module once, where each message would carry all of them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from functools import cache
+from collections.abc import Iterable
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
@@ -13,13 +14,16 @@ from starlette.routing import Route
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-_MODULE = """{js}
-const styleOfView = new CSSStyleSheet();
-styleOfView.replaceSync({css});
+# The door of a kind of view. It imports all that the view needs, so that a browser asks for everything at once.
+_DOOR = """{imports}
+
+const style = new CSSStyleSheet();
+style.replaceSync({css});
+const mounts = {{ {mounts} }};
 export default (args) => {{
   const root = args.parentElement.getRootNode();
-  if (!root.adoptedStyleSheets.includes(styleOfView)) root.adoptedStyleSheets.push(styleOfView);
-  mount(args);
+  if (!root.adoptedStyleSheets.includes(style)) root.adoptedStyleSheets.push(style);
+  mount(args, mounts);
 }};
 """
 
@@ -32,36 +36,69 @@ export default (args) => {{
 """
 
 
+_AHEAD = "ahead.js"
+
+
+def ahead() -> str:
+    """The address of a module that brings what all pictures need: fetched while the model is read, it is there when one comes."""
+    return f"assets/{version()}/{_AHEAD}"
+
+
 def loader(kind: str, uses: tuple[str, ...]) -> str:
-    """The JavaScript of a component that fetches the module of a view and mounts it."""
-    name = ".".join([kind, *uses])
-    return _LOADER.format(path=f"assets/{_hash(module(kind, uses))}/{name}.js")
+    """The JavaScript of a component that fetches the modules of a view and mounts it."""
+    return _LOADER.format(path=f"assets/{version()}/{'.'.join([kind, *uses])}.js")
 
 
 @cache
-def module(kind: str, uses: tuple[str, ...]) -> str:
-    """The ES module of a view with its style; its default export mounts the view. Errors: FileNotFoundError for no view."""
+def version() -> str:
+    """Sixteen digits that stand in the addresses of all modules, and change whenever one of them does."""
+    from viz import modules
+
+    return hashlib.sha256(f"{modules.version()}{_DOOR}".encode()).hexdigest()[:16]
+
+
+@lru_cache(128)  # of the many that somebody could ask for
+def door(kind: str, uses: tuple[str, ...]) -> str:
+    """The module that a view is fetched by; its default export mounts the view, with its style. Raises ValueError for no view."""
+    from viz import modules
     from viz.view import View
 
     assets = View(kind, b"", "", uses).assets()
-    return _MODULE.format(js=assets.js, css=json.dumps(assets.css))
+    inside = {one: f"mount_{one}" for one in assets.inside}
+    imports = [
+        f'import {{ mount }} from "./{assets.module}";',
+        *(f'import {{ mount as {inside[one]} }} from "./{path}";' for one, path in assets.inside.items()),
+        _imports(modules.needed([assets.module, *assets.inside.values()])),
+    ]
+    mounts = ", ".join(f"{one}: {name}" for one, name in inside.items())
+    return _DOOR.format(imports="\n".join(imports), css=json.dumps(assets.css), mounts=mounts)
 
 
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+def _imports(paths: Iterable[str]) -> str:
+    return "\n".join(f'import "./{path}";' for path in paths)
+
+
+def _text(path: str) -> str | None:
+    """The module at an address: one of ours as it is, or the door of a view. None for anything else."""
+    from viz import modules
+    from viz.view import kinds
+
+    if path in modules.sources():
+        return modules.sources()[path]
+    if path == _AHEAD:
+        shared = [one for one in modules.sources() if one.startswith("shared/")]
+        return _imports([*shared, "views/board/view.js"])
+    kind, *uses = path.removesuffix(".js").split(".")
+    return door(kind, tuple(uses)) if path.endswith(".js") and {kind, *uses} <= kinds() else None
 
 
 async def _answer(request: Request) -> Response:
-    """A module under the address that its contents give, which never change: a browser need not ask twice."""
-    from viz.view import kinds
-
-    kind, *uses = request.path_params["name"].split(".")
-    if {kind, *uses} <= set(kinds()):
-        text = module(kind, tuple(uses))
-        if _hash(text) == request.path_params["hash"]:
-            keep = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
-            return Response(text, media_type="text/javascript", headers=keep)
-    return Response("No such module.", status_code=404, media_type="text/plain", headers={"Cache-Control": "no-store"})
+    """A module under an address that changes with its contents: a browser need not ask twice."""
+    text = _text(request.path_params["path"]) if request.path_params["version"] == version() else None
+    if text is None:
+        return Response("No such module.", status_code=404, media_type="text/plain", headers={"Cache-Control": "no-store"})
+    keep = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
+    return Response(text, media_type="text/javascript", headers=keep)
 
 
-ROUTES = (Route("/assets/{hash}/{name}.js", _answer),)
+ROUTES = (Route("/assets/{version}/{path:path}", _answer),)

@@ -14,18 +14,15 @@ import pytest
 from PIL import Image, ImageFilter
 
 import viz
-from tests.serving import ROOT
-from viz import View
+from viz import View, modules
 
 WORDS = ["<|start|>", "The", " dog", " ran", " into", " the", " forest", ",", " שלום", " 🐕", "\n", " <0xF0>"]
 NAMESPACE = "http://www.w3.org/2000/svg"
 NASTY = "<img src=x onerror=\"document.title='caught'\">]]></script>&amp;\x00\ud800\ufffe"
-SCRIPTS = "\n".join(
-    (ROOT / "viz" / "views" / name).read_text("utf-8") for name in ("export/pen.js", "export/walk.js", "export/png.js")
-)
-SHARED = (ROOT / "viz" / "view.js").read_text("utf-8")
+SCRIPTS = modules.joined(["views/export/walk.js", "views/export/png.js"])
 TAKE = f"""async ([selector, kind]) => {{
-  const made = (() => {{ {SHARED} {SCRIPTS} return {{ pictureOf, pngOf, TOOLS }}; }})();
+  {SCRIPTS}
+  const made = {{ ...modules["views/export/walk.js"], ...modules["views/export/png.js"] }};
   const state = () => document.body.innerHTML + [...document.querySelectorAll("canvas")].map((one) => one.toDataURL());
   const before = state();
   const picture = made.pictureOf(document.querySelector(selector), {{ title: "A <title>", words: "Said — “so” 🐕" }});

@@ -16,6 +16,7 @@ from benchmarks.crowd import drawn, texts, typing
 from benchmarks.protocol import Visitor
 from tests.serving import Server, serve
 from ui.serving import assets
+from viz import modules
 from viz.view import kinds
 
 MANY = 20
@@ -75,12 +76,27 @@ def fetch(address: str) -> tuple[int, dict[str, str], str]:
 def test_a_browser_keeps_the_script_of_a_view(server, kind):
     path = re.search(r'"(assets/[^"]+)"', assets.loader(kind, ()))[1]
     status, headers, text = fetch(f"{server.url}/{path}")
-    assert (status, text) == (200, assets.module(kind, ()))
+    assert (status, text) == (200, assets.door(kind, ()))
     assert "immutable" in headers["cache-control"] and headers["content-type"].startswith("text/javascript")
 
 
-@pytest.mark.parametrize("name", ["board", "board.nothing", "../view", "..%2Fview", "export.%00"])
+def test_what_a_script_imports_is_served_as_it_stands_and_kept(server):
+    path = re.search(r'"(assets/[^"]+)"', assets.loader("export", ()))[1]
+    for one in modules.needed(["views/export/view.js"]):
+        status, headers, text = fetch(f"{server.url}/{path.rpartition('/')[0]}/{one}")
+        assert (status, text) == (200, modules.sources()[one])
+        assert "immutable" in headers["cache-control"] and headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    "name", ["board.nothing", "../view", "..%2Fview", "export.%00", "views/board/../../view", "shared/nothing", "views/export"]
+)
 def test_no_other_script_is_served(server, name):
-    status, headers, _ = fetch(f"{server.url}/assets/0123456789abcdef/{name}.js")
+    status, headers, _ = fetch(f"{server.url}/assets/{assets.version()}/{name}.js")
     assert status in (400, 404)
     assert "immutable" not in headers.get("cache-control", "")
+
+
+def test_a_script_of_another_version_is_not_served(server):
+    status, headers, _ = fetch(f"{server.url}/assets/0123456789abcdef/board.js")
+    assert status == 404 and headers["cache-control"] == "no-store"

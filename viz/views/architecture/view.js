@@ -1,6 +1,10 @@
 // A transformer as boxes from top to bottom. Everything is text in the document, so that it is read, searched and enlarged as such.
 
-function mount({ parentElement, data }) {
+import { unpack } from "../../shared/bytes.js";
+import { element } from "../../shared/element.js";
+import { stateOf } from "../../shared/state.js";
+
+export function mount({ parentElement, data }) {
   const header = unpack(data);
   const state = stateOf(parentElement, (fresh) => fresh.root.setAttribute("role", "group"));
   state.root.setAttribute("aria-label", header.label);

@@ -1,12 +1,16 @@
 // Cards of views. What has `late` set is drawn after the others are on screen: the words that one types come before the pictures of them.
-// `mounts` holds the mount function of each kind of view on the board; only a part whose bytes changed is drawn again.
+// `mounts` has the mount function of each kind of view on the board; only a part whose bytes changed is drawn again.
 
-function mount({ parentElement, data, setTriggerValue }) {
+import { unpack } from "../../shared/bytes.js";
+import { element, write } from "../../shared/element.js";
+import { stateOf } from "../../shared/state.js";
+
+export function mount({ parentElement, data, setTriggerValue }, mounts) {
   const header = unpack(data);
   const state = stateOf(parentElement, (made) => Object.assign(made, { cards: [], n: 0, run: 0 }));
   const run = ++state.run;
   const late = [];
-  state.tell = setTriggerValue;
+  Object.assign(state, { tell: setTriggerValue, mounts });
   state.root.setAttribute("aria-label", header.label);
   while (state.cards.length > header.cards.length) state.cards.pop().node.remove();
   header.cards.forEach((card, i) => {
@@ -61,7 +65,7 @@ function drawPart(state, place, part, bytes) {
     state.n = Math.max(state.n + 1, Date.now());
     state.tell(name, { part: part.name, value, n: state.n });
   };
-  mounts[part.kind]({ parentElement: place.slot, data: bytes, setTriggerValue: tell, setStateValue: tell, key: part.name });
+  state.mounts[part.kind]({ parentElement: place.slot, data: bytes, setTriggerValue: tell, setStateValue: tell, key: part.name });
 }
 
 function same(a, b) {
@@ -69,7 +73,7 @@ function same(a, b) {
 }
 
 function heading(node, text) {
-  if (node.textContent !== text) node.textContent = text;
+  write(node, text);
   node.hidden = !text;
 }
 

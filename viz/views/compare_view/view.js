@@ -1,69 +1,38 @@
 // Shares of each token by several methods, as a shaded table; a slider moves through the frames, and "Play" moves the slider.
 
+import { unpack } from "../../shared/bytes.js";
+import { colours, inkOn, shade } from "../../shared/colours.js";
+import { element } from "../../shared/element.js";
+import { makePlayer } from "../../shared/player.js";
+import { stateOf } from "../../shared/state.js";
+import { fill } from "../../shared/token.js";
+
 const FULL = 0.8; // of the accent: text on it stays readable
 const PACE = 900; // milliseconds a frame
 
-function mount({ parentElement, data }) {
+export function mount({ parentElement, data }) {
   const header = unpack(data);
   const state = stateOf(parentElement, make);
   const fresh = state.header?.frames.length !== header.frames.length;
   Object.assign(state, { header, theme: colours(state.root) });
-  if (fresh) {
-    stop(state);
-    state.frame = header.frames.length - 1;
-  }
+  if (fresh) state.player.stop();
+  state.player.set({ names: header.frames, at: fresh ? header.frames.length - 1 : undefined });
   build(state);
   draw(state);
 }
 
 function make(state) {
-  const controls = element("div", "player");
-  const play = element("button");
-  play.type = "button";
-  const slider = element("input");
-  slider.type = "range";
-  slider.min = 0;
-  slider.step = 1;
-  slider.setAttribute("aria-label", "Frame");
-  const frame = element("output", "frame");
-  controls.append(play, slider, frame);
+  const player = makePlayer("Frame", PACE, () => draw(state));
   const scroll = element("div", "scroll");
   const table = element("table");
   scroll.append(table);
-  state.root.replaceChildren(controls, scroll);
-  Object.assign(state, { controls, play, slider, name: frame, table, cells: [], frame: 0, timer: 0 });
-  slider.addEventListener("input", () => {
-    stop(state);
-    state.frame = Number(slider.value);
-    draw(state);
-  });
-  play.addEventListener("click", () => (state.timer ? stop(state) : start(state)));
-  stop(state);
-}
-
-function start(state) {
-  const last = state.header.frames.length - 1;
-  if (state.frame === last) state.frame = 0;
-  sayPlaying(state.play, true);
-  draw(state);
-  state.timer = setInterval(() => {
-    if (!state.root.isConnected || state.frame >= state.header.frames.length - 1) return stop(state);
-    state.frame += 1;
-    draw(state);
-  }, PACE);
-}
-
-function stop(state) {
-  clearInterval(state.timer);
-  state.timer = 0;
-  sayPlaying(state.play, false);
+  state.root.replaceChildren(player.node, scroll);
+  Object.assign(state, { player, table, cells: [] });
 }
 
 // Rows and columns; written again only where something differs.
 function build(state) {
-  const { header, table, controls, slider } = state;
-  controls.hidden = header.frames.length < 2;
-  slider.max = header.frames.length - 1;
+  const { header, table } = state;
   const key = JSON.stringify([header.names, header.tokens, header.kinds, header.label, header.chosen]);
   if (key === state.key) return;
   state.key = key;
@@ -95,12 +64,9 @@ function build(state) {
 }
 
 function draw(state) {
-  const { header, cells, slider, name, theme } = state;
+  const { header, cells, player, theme } = state;
   const { shape, data } = header.arrays.values;
   const [frames, columns, rows] = shape;
-  slider.value = state.frame;
-  name.textContent = header.frames[state.frame];
-  slider.setAttribute("aria-valuetext", header.frames[state.frame]);
   for (let column = 0; column < columns; column++) {
     let most = 0;
     for (let frame = 0; frame < frames; frame++) {
@@ -110,7 +76,7 @@ function draw(state) {
       }
     }
     for (let row = 0; row < rows; row++) {
-      const value = data[(state.frame * columns + column) * rows + row];
+      const value = data[(player.at * columns + column) * rows + row];
       const opacity = value > 0 ? Math.round(100 * FULL * shade(value / most)) / 100 : 0;
       const cell = cells[row][column];
       cell.textContent = Number.isNaN(value) ? "–" : written(value);

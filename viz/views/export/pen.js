@@ -1,7 +1,7 @@
 // A pen that writes down as SVG what a canvas is told to draw: as much of CanvasRenderingContext2D as our views use.
 // A view draws on `penOn(canvas)` and says in `canvas.redraw` how to draw again; paths that it keeps come from `pen.path()`.
 
-const SVG = "http://www.w3.org/2000/svg";
+export const SVG = "http://www.w3.org/2000/svg";
 const PEN = {
   ...{ fillStyle: "#000", strokeStyle: "#000", lineWidth: 1, globalAlpha: 1, font: "10px sans-serif", textAlign: "start" },
   ...{ textBaseline: "alphabetic", lineCap: "butt", lineJoin: "miter", imageSmoothingEnabled: true },
@@ -45,7 +45,7 @@ class Trail {
   }
 }
 
-class Pen {
+export class Pen {
   constructor(canvas) {
     Object.assign(this, PEN, { canvas, parts: [], kept: [], matrix: [1, 0, 0, 1, 0, 0], trail: new Trail(), dash: [] });
   }
@@ -135,14 +135,14 @@ for (const name of ["moveTo", "lineTo", "bezierCurveTo", "quadraticCurveTo", "cl
 
 let ground = null; // to measure text on, and to ask what a colour is
 
-function scratch() {
+export function scratch() {
   return (ground ??= Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true }));
 }
 
 const known = new Map();
 
 // A colour as every program reads it: "#rrggbb" and an opacity.
-function colour(css) {
+export function colour(css) {
   let found = known.get(css);
   if (found) return found;
   const numbers = (css.match(/[\d.]+(?:e-?\d+)?%?/g) ?? []).map((one) => (one.endsWith("%") ? parseFloat(one) / 100 : Number(one)));
@@ -163,29 +163,29 @@ function colour(css) {
   return found;
 }
 
-function painted(name, css, alpha = 1) {
+export function painted(name, css, alpha = 1) {
   const { hex, opacity } = colour(String(css));
   const seen = opacity * alpha;
   return seen < 1 ? { [name]: hex, [name + "-opacity"]: seen } : { [name]: hex };
 }
 
-function short(number) {
+export function short(number) {
   return typeof number === "number" ? String(Math.round(1000 * number) / 1000) : number;
 }
 
 // Text as it may stand in XML, which holds no control characters and no half of a character.
-function safe(text) {
+export function safe(text) {
   const legal = String(text).replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Cs}/gu, "\ufffd");
   return legal.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
-function tag(name, attributes, inside = "") {
+export function tag(name, attributes, inside = "") {
   const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${safe(short(value))}"`);
   return `<${name}${written.join("")}${inside ? `>${inside}</${name}>` : "/>"}`;
 }
 
 // A rectangle whose corners have radii: top left, top right, bottom right, bottom left.
-function rounded(x, y, w, h, radii) {
+export function rounded(x, y, w, h, radii) {
   const [a, b, c, d] = radii.map((r) => Math.max(0, Math.min(r, w / 2, h / 2)));
   const corner = (r, dx, dy) => (r ? `a${short(r)} ${short(r)} 0 0 1 ${short(dx)} ${short(dy)}` : "");
   const along = (letter, by) => letter + short(by);

@@ -1,10 +1,12 @@
 // A picture in SVG as a PNG: drawn by the browser at twice its size, with its caption inside the file.
 
+import { safe, tag } from "./pen.js";
+
 const SCALE = 2;
 const LONGEST_SIDE = 16000; // pixels: what a browser's canvas holds
 const MOST_PIXELS = 100e6;
 
-async function pngOf({ svg, width, height, families }, notes) {
+export async function pngOf({ svg, width, height, families }, notes) {
   const scale = Math.min(SCALE, LONGEST_SIDE / Math.max(width, height), Math.sqrt(MOST_PIXELS / (width * height)));
   const fonts = await faces(families);
   const text = fonts ? svg.replace(/>/, `>${tag("style", {}, safe(fonts))}`) : svg;

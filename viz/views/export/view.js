@@ -1,6 +1,12 @@
 // Two buttons that take away a picture of the page as it is drawn at this moment.
 
-function mount({ parentElement, data }) {
+import { unpack } from "../../shared/bytes.js";
+import { element, makeButton } from "../../shared/element.js";
+import { stateOf } from "../../shared/state.js";
+import { pngOf } from "./png.js";
+import { pictureOf } from "./walk.js";
+
+export function mount({ parentElement, data }) {
   const state = stateOf(parentElement, make);
   state.header = unpack(data);
   for (const [kind, button] of Object.entries(state.buttons)) button.title = `${state.header.name}.${kind}`;
@@ -10,11 +16,8 @@ function make(state) {
   const buttons = {};
   const row = element("div", "row");
   for (const kind of ["png", "svg"]) {
-    const button = element("button", "", kind.toUpperCase());
-    button.type = "button";
-    button.addEventListener("click", () => take(state, kind));
-    buttons[kind] = button;
-    row.append(button);
+    buttons[kind] = makeButton("", kind.toUpperCase(), () => take(state, kind));
+    row.append(buttons[kind]);
   }
   const said = element("p", "said");
   said.setAttribute("role", "status");

@@ -1,15 +1,17 @@
 // What is drawn in a part of the page, as one SVG: boxes with their borders, text line by line, pictures in SVG and on canvas.
 // It is drawn from what the browser has laid out, so selection, zoom and theme are as they are seen.
 
+import { Pen, SVG, colour, painted, rounded, safe, scratch, short, tag } from "./pen.js";
+
 const MARGIN = 12; // CSS pixels around the picture
 // What is there only to use a view with: it takes no room in a picture of it.
-const TOOLS =
+export const TOOLS =
   "button:not([aria-pressed]), .toggle, .options, input, select, textarea, label:has(input, select), details:not([open]), summary, " +
   ".modebar-container, [data-testid=stElementToolbar], [data-take=no]";
 const CLIPS = /hidden|auto|scroll|clip/;
 
 // The picture of an element: {svg, width, height, families}, where families are the fonts that its text asks for.
-function pictureOf(root, { title = "", words = "", metadata = "" } = {}) {
+export function pictureOf(root, { title = "", words = "", metadata = "" } = {}) {
   const undo = [];
   try {
     const all = [root, ...within(root)];

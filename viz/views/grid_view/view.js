@@ -1,25 +1,31 @@
 // Numbers as coloured cells on one canvas, in one frame or in several that play. Where the pointer or the keyboard is, and what is
 // chosen, are ordinary elements above it; a screen reader is given the cell that the keyboard is on, and a table of all.
 
+import { unpack } from "../../shared/bytes.js";
+import { blackOrWhite, colours, css, mix, scaleOf, stripOf } from "../../shared/colours.js";
+import { element, write } from "../../shared/element.js";
+import { onMove } from "../../shared/hover.js";
+import { number } from "../../shared/number.js";
+import { makePlayer } from "../../shared/player.js";
+import { stateOf } from "../../shared/state.js";
+import { fillTable } from "../../shared/table.js";
+
 const FONT = "12px 'Source Sans 3', 'Source Sans', system-ui, sans-serif";
 const LONGEST = 120; // pixels of a label
 const LINE = 14; // pixels between two labels at the least
 const TURN = (55 * Math.PI) / 180; // of labels that have no room to lie flat
 const BEAT = 900; // milliseconds a frame
 
-function mount({ parentElement, data, setTriggerValue }) {
+export function mount({ parentElement, data, setTriggerValue }) {
   const state = stateOf(parentElement, make);
   const header = unpack(data);
-  const [frames, rows, columns] = header.arrays.values.shape;
+  const [, rows, columns] = header.arrays.values.shape;
   if (rows !== state.rows || columns !== state.columns) state.at = null;
-  Object.assign(state, { header, rows, columns, frames, tell: setTriggerValue });
-  state.frame = Math.min(state.frame, frames - 1);
+  Object.assign(state, { header, rows, columns, tell: setTriggerValue });
+  state.player.set({ names: header.frames ?? [""] });
   state.box.setAttribute("aria-label", header.label);
   state.box.setAttribute("aria-rowcount", rows);
   state.box.setAttribute("aria-colcount", columns);
-  state.player.hidden = frames < 2;
-  if (frames < 2) stop(state);
-  state.range.max = frames - 1;
   state.shape = "";
   explain(state);
   arrange(state);
@@ -40,17 +46,7 @@ function reveal(state) {
 }
 
 function make(state) {
-  const player = element("div", "player");
-  const button = element("button");
-  button.type = "button";
-  const range = element("input");
-  range.type = "range";
-  range.min = 0;
-  range.step = 1;
-  range.setAttribute("aria-label", "Frame");
-  const output = element("output");
-  player.append(button, range, output);
-
+  const player = makePlayer("Frame", BEAT, () => draw(state));
   const left = element("canvas", "left");
   left.setAttribute("aria-hidden", "true");
   const scroll = element("div", "scroll");
@@ -80,17 +76,11 @@ function make(state) {
   const table = element("div", "table");
   table.tabIndex = 0;
   details.append(element("summary", "", "As a table"), table);
-  state.root.replaceChildren(player, whole, legend, details, tip);
-  Object.assign(state, { player, button, range, output, left, scroll, box, canvas, marks: { chosen, pointed }, row, cell, legend });
-  Object.assign(state, { tip, details, table, at: null, frame: 0, timer: 0, shape: "" });
+  state.root.replaceChildren(player.node, whole, legend, details, tip);
+  Object.assign(state, { player, left, scroll, box, canvas, marks: { chosen, pointed }, row, cell, legend });
+  Object.assign(state, { tip, details, table, at: null, shape: "" });
 
-  button.addEventListener("click", () => (state.timer ? stop(state) : play(state)));
-  range.addEventListener("input", () => {
-    const frame = Number(range.value);
-    stop(state);
-    show(state, frame);
-  });
-  box.addEventListener("pointermove", (event) => aim(state, under(state, event)));
+  onMove(box, (event) => aim(state, under(state, event)));
   box.addEventListener("pointerleave", () => aim(state, null));
   box.addEventListener("click", (event) => press(state, under(state, event)));
   box.addEventListener("focus", () => box.matches(":focus-visible") && aim(state, here(state)));
@@ -112,36 +102,6 @@ function make(state) {
     draw(state);
     reveal(state);
   }).observe(state.root);
-}
-
-function play(state) {
-  if (state.frame === state.frames - 1) show(state, 0);
-  state.timer = setInterval(() => {
-    if (!state.root.isConnected) return clearInterval(state.timer);
-    if (state.frame < state.frames - 1) show(state, state.frame + 1);
-    if (state.frame === state.frames - 1) stop(state);
-  }, BEAT);
-  named(state);
-}
-
-function stop(state) {
-  clearInterval(state.timer);
-  state.timer = 0;
-  named(state);
-}
-
-function named(state) {
-  const { button, timer, range, output, frame, header } = state;
-  sayPlaying(button, timer);
-  range.value = frame;
-  const name = header?.frames?.[frame] ?? "";
-  range.setAttribute("aria-valuetext", name);
-  if (output.textContent !== name) output.textContent = name;
-}
-
-function show(state, frame) {
-  state.frame = frame;
-  draw(state);
 }
 
 // Where the keyboard is: what it points at, else what is chosen, else the first.
@@ -166,18 +126,8 @@ function press(state, at) {
   if (at && Number.isFinite(valueAt(state, at))) state.tell("chosen", at);
 }
 
-function valueAt({ header, frame, rows, columns }, [row, column]) {
-  return header.arrays.values.data[(frame * rows + row) * columns + column];
-}
-
-// Three significant digits, never scientific notation.
-function number(value, unit) {
-  if (!Number.isFinite(value)) return "–";
-  if (unit === "%") return percent(value);
-  const size = Math.abs(value);
-  const digits = Number.isInteger(value) ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.max(size, 1e-9))));
-  const text = size > 0 && size < 0.001 ? "under 0.001" : value.toFixed(Math.min(digits, 5)).replace("-", "−");
-  return unit ? `${text} ${unit}` : text;
+function valueAt({ header, player, rows, columns }, [row, column]) {
+  return header.arrays.values.data[(player.at * rows + row) * columns + column];
 }
 
 // Two digits, for a cell: per cent without its sign.
@@ -189,11 +139,11 @@ function digits(value, unit) {
 
 // A cell in words.
 function words(state, at) {
-  const { header, frame } = state;
+  const { header, player } = state;
   const [row, column] = at;
   const value = valueAt(state, at);
   const name = [header.rowNames[row], header.columnNames[column]].filter(Boolean).join(" ");
-  const when = header.frames ? `${header.frames[frame]}, ` : "";
+  const when = header.frames ? `${header.frames[player.at]}, ` : "";
   const note = header.notes?.[row][column] ?? "";
   const said = Number.isFinite(value) ? number(value, header.unit) : "nothing: out of sight";
   return `${when}${name}: ${said}${note && "\n" + note}`;
@@ -206,7 +156,7 @@ function aim(state, at) {
   place(state, marks.pointed, at);
   const on = here(state);
   const said = words(state, on);
-  if (cell.textContent !== said) cell.textContent = said;
+  write(cell, said);
   row.setAttribute("aria-rowindex", on[0] + 1);
   cell.setAttribute("aria-colindex", on[1] + 1);
   cell.setAttribute("aria-selected", String(on) === String(state.header.chosen));
@@ -280,33 +230,26 @@ function pencil(canvas) {
   return pen;
 }
 
-// From a trace of grey, which tells 0 from a blank, to the accent: dark is much on a light page, and bright on a dark one.
-function scaleOf(root) {
-  const { accent, paper } = colours(root);
-  const zero = paper.map((v, c) => v + (GROUND[c] - v) * GROUND[3]);
-  return Array.from({ length: 256 }, (_, i) => zero.map((v, c) => Math.round(v + (accent[c] - v) * shade(i / 255))));
-}
-
 function draw(state) {
-  if (!state.size) return named(state);
-  const { header, canvas, left, size, rows, columns, frame, root, marks } = state;
+  if (!state.size) return;
+  const { header, canvas, left, size, rows, columns, player, root, marks } = state;
   const { values, shades } = header.arrays;
   const { ink, paper } = colours(root);
-  const soft = `rgb(${paper.map((v, i) => v + (ink[i] - v) * 0.75)})`;
+  const soft = css(mix(paper, ink, 0.75));
   const scale = scaleOf(root);
   const pen = pencil(canvas);
   const [w, h] = [size.width - size.gap, size.height - size.gap];
   for (let row = 0; row < rows; row++) {
     for (let column = 0; column < columns; column++) {
-      const at = (frame * rows + row) * columns + column;
+      const at = (player.at * rows + row) * columns + column;
       if (Number.isNaN(values.data[at])) continue;
       const colour = scale[shades.data[at]];
-      pen.fillStyle = `rgb(${colour})`;
+      pen.fillStyle = css(colour);
       pen.fillRect(column * size.width, size.top + row * size.height, w, h);
       const short = header.numbered ? digits(values.data[at], header.unit) : "";
       const text = header.texts?.[row][column] ?? (pen.measureText(short).width < w - 4 && h > 14 ? short : "");
       if (!text) continue;
-      pen.fillStyle = contrast([0, 0, 0], colour) > contrast([255, 255, 255], colour) ? "#000" : "#fff";
+      pen.fillStyle = blackOrWhite(colour);
       pen.textAlign = "center";
       pen.fillText(clipped(pen, text, w - 6), column * size.width + w / 2, size.top + (row + 0.5) * size.height);
     }
@@ -326,7 +269,6 @@ function draw(state) {
     side.fillText(clipped(side, text, size.beside - 8), size.beside - 6, size.top + (row + 0.5) * size.height);
   });
   place(state, marks.chosen, header.chosen);
-  named(state);
   aim(state, state.at);
   if (state.details.open) tabulate(state);
 }
@@ -357,7 +299,7 @@ function explain({ legend, header, root }) {
   if (header.down) parts.push(element("span", "", "down: " + header.down));
   if (header.across) parts.push(element("span", "", "across: " + header.across));
   const strip = element("i");
-  strip.style.background = `linear-gradient(to right, ${scaleOf(root).filter((_, i) => i % 17 === 0).map((rgb) => `rgb(${rgb})`).join()})`;
+  strip.style.background = stripOf(scaleOf(root).filter((_, i) => i % 17 === 0).map(css));
   const [low, high] = header.ends.map((end) => (typeof end === "number" ? number(end, header.unit) : end));
   const scale = element("span");
   scale.append(low, strip, high);
@@ -367,31 +309,21 @@ function explain({ legend, header, root }) {
 
 // Every number of the frame; made when somebody opens it.
 function tabulate(state) {
-  const { details, table, header, rows, columns, frame } = state;
+  const { details, table, header, rows, columns, player } = state;
   if (!details.open) return;
-  const made = element("table");
-  const head = element("tr");
-  head.append(element("td"), ...header.columnNames.map((name) => heading("col", name)));
-  made.append(element("caption", "hidden", header.label + (header.frames ? ", " + header.frames[frame] : "")), head);
-  for (let row = 0; row < rows; row++) {
-    const line = element("tr");
-    line.append(heading("row", header.rowNames[row]));
-    for (let column = 0; column < columns; column++) {
+  const lines = Array.from({ length: rows }, (_, row) => [
+    header.rowNames[row],
+    ...Array.from({ length: columns }, (_, column) => {
       const [text, note] = [header.texts?.[row][column] ?? "", header.notes?.[row][column] ?? ""];
       const said = number(valueAt(state, [row, column]), header.unit);
-      const cell = element("td", "", [text, said].filter(Boolean).join(" "));
-      if (note) cell.title = note;
-      line.append(cell);
-    }
-    made.append(line);
-  }
+      return Object.assign(element("td", "", [text, said].filter(Boolean).join(" ")), { title: note });
+    }),
+  ]);
+  const made = element("table");
+  const frame = header.frames ? ", " + header.frames[player.at] : "";
+  fillTable(made, header.label + frame, ["", ...header.columnNames], lines);
+  made.caption.className = "hidden";
   table.setAttribute("aria-label", header.label);
   table.setAttribute("role", "region");
   table.replaceChildren(made);
-}
-
-function heading(scope, text) {
-  const node = element("th", "", text);
-  node.scope = scope;
-  return node;
 }

@@ -1,6 +1,13 @@
 // Every head as a thumbnail, on one canvas. Outlines, labels and what a screen reader needs are ordinary elements above it.
 // A head is a number here: layer * heads + head.
 
+import { fromRows, unpack } from "../../shared/bytes.js";
+import { penOn } from "../../shared/canvas.js";
+import { CIVIDIS, cividis, css, shadesOf, stripOf, tintsOf } from "../../shared/colours.js";
+import { element, write } from "../../shared/element.js";
+import { onMove } from "../../shared/hover.js";
+import { stateOf } from "../../shared/state.js";
+
 const LABEL = 26; // the column of L0, L1, ...
 const EDGE = 4; // room for the outermost frames
 const TOP = 16; // the line of H0, H1, ...; only where each layer takes one line
@@ -8,10 +15,8 @@ const NAME = 14; // the line of a name under each thumbnail
 const SMALLEST = 18; // CSS pixels a side; below this, a layer's heads take several lines
 const NAMED = 38; // the least where each carries its name
 const FAINT = 0.14;
-// Even in lightness and the same to red-green colour-blind eyes: cividis (Nuñez, Anderton and Renslow 2018), at ten steps.
-const CIVIDIS = "00224e 123570 3b496c 575d6d 707173 8a8678 a59c74 c3b369 e1cc55 fee838".split(" ").map(rgbOf);
 
-function mount({ parentElement, data, setTriggerValue }) {
+export function mount({ parentElement, data, setTriggerValue }) {
   const header = unpack(data);
   const state = stateOf(parentElement, make);
   const [layers, heads, rows, columns] = header.shape;
@@ -55,7 +60,7 @@ function make(state) {
   state.root.replaceChildren(box, left, legend);
   Object.assign(state, { box, canvas, labels, legend, left, large, marks: { chosen, pointed }, table, at: -1, chosen: -1 });
 
-  box.addEventListener("pointermove", (event) => aim(state, under(state, event)));
+  onMove(box, (event) => aim(state, under(state, event)));
   box.addEventListener("pointerleave", () => aim(state, -1));
   box.addEventListener("click", (event) => press(state, under(state, event)));
   box.addEventListener("focus", () => box.matches(":focus-visible") && aim(state, here(state)));
@@ -134,21 +139,20 @@ function explain(state) {
   const faint = header.arrays.faint?.data;
   const kept = faint ? count - faint.reduce((sum, one) => sum + one, 0) : count;
   const said = !faint ? "" : kept ? `${kept} of ${count} heads pass the filter.` : "No head passes the filter: all are drawn faint.";
-  if (left.textContent !== said) left.textContent = said;
+  write(left, said);
   left.hidden = !said;
   legend.hidden = !header.legend;
-  const stops = Array.from({ length: 11 }, (_, i) => `color-mix(in srgb, var(--accent) ${100 * shade(i / 10)}%, transparent)`);
-  const parts = [element("span", "", "down: from (query)" + (header.chooses ? ", choosing" : "")), element("span", "", "across: to (key)"), scale("0 %", stops, "100 %")];
+  const parts = [element("span", "", "down: from (query)" + (header.chooses ? ", choosing" : "")), element("span", "", "across: to (key)"), scale("0 %", shadesOf("accent"), "100 %")];
   const { quantity } = header;
   if (quantity?.names) quantity.names.forEach((name, i) => parts.push(swatch(quantity.colours[i], name)));
-  else if (quantity) parts.push(scale(quantity.low, CIVIDIS.map((rgb) => `rgb(${rgb})`), `${quantity.high} ${quantity.unit}`.trim(), "frame: "));
+  else if (quantity) parts.push(scale(quantity.low, CIVIDIS.map(css), `${quantity.high} ${quantity.unit}`.trim(), "frame: "));
   legend.replaceChildren(...parts);
 }
 
 function scale(low, stops, high, before = "") {
   const node = element("span", "scale");
   const strip = element("i");
-  strip.style.background = `linear-gradient(to right, ${stops.join()})`;
+  strip.style.background = stripOf(stops);
   node.append(before + low, strip, high);
   return node;
 }
@@ -191,7 +195,7 @@ function arrange(state) {
   const key = [width, side, across, lines, layers, heads, ratio, framed, top, order && drawn.join(), faint?.join("")].join(";");
   if (key === state.key) return false;
 
-  const places = new Array(count);
+  const places = [];
   const between = lines > 1 ? 3 * gap : gap;
   const layerHeight = lines * (side + gap) - gap + between;
   drawn.forEach((head, i) => {
@@ -240,14 +244,6 @@ function snap(side, cells, ratio, least) {
   return whole >= 0.7 * pixels && whole >= least * ratio ? whole / ratio : side;
 }
 
-function tints(root) {
-  const { accent } = colours(root);
-  const tint = new Uint32Array(256);
-  const bytes = new Uint8Array(tint.buffer);
-  for (let i = 0; i < 256; i++) bytes.set([...accent, Math.round(255 * shade(i / 255))], 4 * i);
-  return tint;
-}
-
 function mapOf({ maps, rows, columns }, head) {
   return maps.subarray(head * rows * columns, (head + 1) * rows * columns);
 }
@@ -258,7 +254,7 @@ function draw(state) {
   if (!side) return;
   const pen = penOn(canvas);
   pen.clearRect(0, 0, canvas.width, canvas.height);
-  state.tint = tints(state.root);
+  state.tint = tintsOf(state.root);
   const faint = header.arrays.faint?.data;
   const pixels = Math.round(side * ratio);
   const at = (head) => places[head].map((v) => Math.round(v * ratio));
@@ -324,18 +320,12 @@ function shrink(from, rows, columns, to, high, wide) {
   return to;
 }
 
-function rgbOf(hex) {
-  return [0, 2, 4].map((i) => parseInt(hex.slice(i, i + 2), 16));
-}
-
 // The colour of a head's frame; empty where it has no value.
 function colourOf({ header }, head) {
   const value = header.arrays.values?.data[head];
   if (value === undefined || Number.isNaN(value)) return "";
   if (header.quantity.names) return header.quantity.colours[value];
-  const place = Math.min(1, Math.max(0, value)) * (CIVIDIS.length - 1);
-  const low = Math.min(CIVIDIS.length - 2, Math.floor(place));
-  return `rgb(${CIVIDIS[low].map((v, i) => Math.round(v + (CIVIDIS[low + 1][i] - v) * (place - low)))})`;
+  return css(cividis(value));
 }
 
 function outline(state) {

@@ -1,6 +1,14 @@
 // The map of one head, small, and a window on it: dragged, pinched, wheeled, moved by keys, or written in boxes.
 // A window is [first query, last query, first key, last key]. Axis 0 is queries (down), axis 1 keys (across).
 
+import { unpack } from "../../shared/bytes.js";
+import { tintsOf } from "../../shared/colours.js";
+import { makeEcho } from "../../shared/echo.js";
+import { element, makeButton, write } from "../../shared/element.js";
+import { onMove } from "../../shared/hover.js";
+import { roughly } from "../../shared/number.js";
+import { stateOf } from "../../shared/state.js";
+
 const LARGEST = 208; // CSS pixels of the longer side
 const THINNEST = 40; // of the shorter one, however uneven the map
 const GRIP = 7; // from an edge at most, and a press takes hold of the edge
@@ -10,14 +18,14 @@ const FINE = 8; // the arrows go by so much of the window
 const ZOOM = 1.25;
 const BOXES = ["first query", "last query", "first key", "last key"];
 
-function mount({ parentElement, data, setTriggerValue }) {
+export function mount({ parentElement, data, setTriggerValue }) {
   const header = unpack(data);
   const state = stateOf(parentElement, make);
   const before = state.header;
   Object.assign(state, { header, tell: setTriggerValue });
   adopt(state, before);
   state.stage.setAttribute("aria-label", `${header.label}. Arrows move it, Shift and arrows resize it, plus and minus too.`);
-  if (state.note.textContent !== header.note) state.note.textContent = header.note;
+  write(state.note, header.note);
   state.note.hidden = !header.note;
   state.boxes.hidden = !header.boxes;
   arrange(state);
@@ -27,13 +35,11 @@ function mount({ parentElement, data, setTriggerValue }) {
 
 // What the app sends counts, unless it echoes what was chosen here, or a movement goes on.
 function adopt(state, before) {
-  const { header, sent } = state;
-  const words = String(header.window);
-  const mine = sent.lastIndexOf(words);
-  if (mine >= 0) sent.splice(0, mine);
+  const { header, echo } = state;
+  const news = echo.isNews(header.window);
   const moved = (state.held || state.later) && state.window.every((edge, i) => edge < header.shape[i >> 1]);
   const grown = String(before?.shape) !== String(header.shape);
-  if (!moved && (grown || (mine < 0 && words !== String(before?.window)))) state.window = header.window.slice();
+  if (!moved && (grown || news)) state.window = header.window.slice();
 }
 
 function make(state) {
@@ -63,9 +69,7 @@ function make(state) {
     line.append(element("span", "", word), inputs[2 * axis], element("span", "", "–"), inputs[2 * axis + 1]);
     boxes.append(line);
   }
-  const whole = element("button", "whole", "all");
-  whole.type = "button";
-  whole.addEventListener("click", () => settle(state, all(state)));
+  const whole = makeButton("whole", "all", () => settle(state, all(state)));
   boxes.append(whole);
   const said = element("p", "said");
   const spoken = element("p", "hidden");
@@ -73,7 +77,7 @@ function make(state) {
   const words = element("div", "words");
   words.append(note, boxes, said, spoken);
   state.root.replaceChildren(map, words);
-  Object.assign(state, { stage, canvas, shades, pane, note, boxes, inputs, whole, said, spoken, axes, sent: [], held: null, pointers: new Map() });
+  Object.assign(state, { stage, canvas, shades, pane, note, boxes, inputs, whole, said, spoken, axes, echo: makeEcho(), held: null, pointers: new Map() });
   listen(state);
 }
 
@@ -85,7 +89,7 @@ function listen(state) {
     pointers.set(event.pointerId, placeOf(state, event));
     grip(state, event);
   });
-  stage.addEventListener("pointermove", (event) => {
+  onMove(stage, (event) => {
     if (!pointers.has(event.pointerId)) return hover(state, event);
     pointers.set(event.pointerId, placeOf(state, event));
     pull(state);
@@ -208,8 +212,7 @@ function tellNow(state) {
   const words = String(state.window);
   if (state.told === words) return;
   state.told = words;
-  state.sent.push(words);
-  if (state.sent.length > 50) state.sent.shift();
+  state.echo.told(state.window);
   state.tell("chosen", state.window.slice());
 }
 
@@ -308,7 +311,7 @@ function hover(state, event) {
 const startOf = ({ shape, arrays }, axis, cell) => Math.floor((cell * shape[axis]) / arrays.cells.shape[axis]);
 
 function say(state, words) {
-  if (state.said.textContent !== words) state.said.textContent = words;
+  write(state.said, words);
 }
 
 // ---------------------------------------------------------------- drawing
@@ -333,10 +336,7 @@ function draw(state) {
   const [rows, columns] = header.arrays.cells.shape;
   if (canvas.width !== columns) canvas.width = columns;
   if (canvas.height !== rows) canvas.height = rows;
-  const { accent } = colours(root);
-  const tint = new Uint32Array(256);
-  const bytes = new Uint8Array(tint.buffer);
-  for (let i = 0; i < 256; i++) bytes.set([...accent, Math.round(255 * shade(i / 255))], 4 * i);
+  const tint = tintsOf(root);
   const image = new ImageData(columns, rows);
   const out = new Uint32Array(image.data.buffer);
   header.arrays.cells.data.forEach((weight, i) => (out[i] = tint[weight]));

@@ -1,7 +1,12 @@
 // What comes next, a button a row. Rows stay where they are and change their words. Bars do not glide: a bar on its way
 // is a number that nobody computed, and fifteen frames of it a key press cost more than all else on the page.
 
-function mount({ parentElement, data, setTriggerValue }) {
+import { unpack } from "../../shared/bytes.js";
+import { element, write } from "../../shared/element.js";
+import { stateOf } from "../../shared/state.js";
+import { fill } from "../../shared/token.js";
+
+export function mount({ parentElement, data, setTriggerValue }) {
   const header = unpack(data);
   const state = stateOf(parentElement, make);
   state.tell = setTriggerValue;
@@ -50,9 +55,9 @@ function update({ root, list, rows, header }) {
     }
     const width = Math.min(100, (100 * probabilities[i]) / largest).toFixed(2) + "%";
     if (row.width !== width) row.bar.style.width = row.width = width;
-    if (row.number.textContent !== numbers[i]) row.number.textContent = numbers[i];
+    write(row.number, numbers[i]);
     const logit = logits ? logits[i] : "";
-    if (row.logit.textContent !== logit) row.logit.textContent = logit;
+    write(row.logit, logit);
     const spoken = `${names[i]}, ${numbers[i]}` + (logits ? `, logit ${logit}` : "");
     if (row.spoken !== spoken) row.node.setAttribute("aria-label", (row.spoken = spoken));
   });

@@ -1,9 +1,16 @@
 // How rotary positions turned q and k: a dial a pair of dimensions, its hands before (faint) and after. Drawn by view.js.
 
+import { penOn } from "../../shared/canvas.js";
+import { colours, css } from "../../shared/colours.js";
+import { element } from "../../shared/element.js";
+import { exactly, signed } from "../../shared/number.js";
+import { fillTable } from "../../shared/table.js";
+import { active } from "./active.js";
+
 const DIAL = 52; // CSS pixels a side
 const DIAL_TEXT = 30; // below it: which dimensions, and what turning adds
 
-function makeDials(state) {
+export function makeDials(state) {
   const node = element("div", "dials");
   const words = element("p", "turns");
   const canvas = element("canvas");
@@ -26,7 +33,7 @@ function turnOf({ header, dims }, key, pair) {
   return { a, b, angles, after, before, was: product(before), is: product(after) };
 }
 
-function dialsOf(state) {
+export function dialsOf(state) {
   const { header, width, dials, dialWords, dialCanvas, ratio, paints } = state;
   const key = active(state);
   dials.hidden = !header.arrays.frequencies || key < 0 || !width;
@@ -39,7 +46,7 @@ function dialsOf(state) {
   dialWords.replaceChildren(
     element("b", "", "Turned by position. "),
     `Each pair of dimensions is like the hand of a clock: q turned by ${header.position} steps, k by ${key}; only their distance, ${Math.abs(header.position - key)}, counts. `,
-    `Without turning, q·k would be ${number(then)}, so turning adds ${plus(now - then)}. `,
+    `Without turning, q·k would be ${exactly(then)}, so turning adds ${signed(now - then)}. `,
     dialKey("q", "accent", "q"),
     dialKey("k", "ink", "k"),
     `faint: before${some.length < all.length ? `; the ${some.length} of ${all.length} pairs that it changes most` : ""}, the fastest first`,
@@ -51,7 +58,7 @@ function dialsOf(state) {
   const pen = penOn(dialCanvas);
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   const { accent, ink } = colours(state.root);
-  const paint = [accent, ink].map((rgb) => `rgb(${rgb.map(Math.round).join()})`);
+  const paint = [accent, ink].map(css);
   const reach = DIAL / 2 - 4;
   pen.font = "10px system-ui, sans-serif";
   pen.textAlign = "center";
@@ -79,7 +86,7 @@ function dialsOf(state) {
     pen.globalAlpha = 1;
     pen.fillStyle = paints.soft;
     pen.fillText(`${a}, ${b}`, x, DIAL + 10);
-    pen.fillText(plus(is - was, 2), x, DIAL + 24);
+    pen.fillText(signed(is - was, 2), x, DIAL + 24);
   });
 }
 
@@ -90,14 +97,14 @@ function dialKey(name, colour, words) {
 }
 
 // The table behind the dials.
-function tabulateTurns(state, key) {
+export function tabulateTurns(state, key) {
   const { header, names, turnTable, unseen } = state;
   if (!header.arrays.frequencies || key < 0) return turnTable.remove();
   unseen.append(turnTable);
   const lines = Array.from(header.arrays.frequencies.data, (frequency, pair) => {
     const { a, b, angles, was, is } = turnOf(state, key, pair);
-    return [`${a}, ${b}`, ...[frequency, ...angles, was, is].map(number)];
+    return [`${a}, ${b}`, ...[frequency, ...angles, was, is].map(exactly)];
   });
   const heads = ["dimensions", "radians a step", "q turned by", "k turned by", "their product before", "after"];
-  table(turnTable, `How ${names[key]} was turned`, heads, lines);
+  fillTable(turnTable, `How ${names[key]} was turned`, heads, lines);
 }

@@ -1,6 +1,20 @@
 // One query against every key. A row a key: q × k as a strip of cells, then q·k, score and weight; above, one key's bars at large.
 // Rows are written only while they are in sight, so a thousand keys cost what fourteen do.
 
+import { unpack } from "../../shared/bytes.js";
+import { penOn } from "../../shared/canvas.js";
+import { shade, shadesOf, stripOf } from "../../shared/colours.js";
+import { element } from "../../shared/element.js";
+import { onMove } from "../../shared/hover.js";
+import { onPoint, point } from "../../shared/link.js";
+import { exactly, percent, signed } from "../../shared/number.js";
+import { stateOf } from "../../shared/state.js";
+import { fillTable } from "../../shared/table.js";
+import { makeToggle } from "../../shared/toggle.js";
+import { fill } from "../../shared/token.js";
+import { active } from "./active.js";
+import { dialsOf, makeDials, tabulateTurns } from "./dials.js";
+
 const ROW = 24; // CSS pixels
 const MOST_ROWS = 14; // beyond, the rows scroll
 const LEAST_CELL = 4; // a dimension is never narrower; where there is no room for all, the strongest are shown
@@ -12,7 +26,7 @@ const WIDE = 720;
 const OUTLIERS = 0.01; // so many of the products may lie beyond the end of the colour scale
 const SAMPLE = 20000; // and so many are looked at to find that end
 
-function mount({ parentElement, data, setTriggerValue }) {
+export function mount({ parentElement, data, setTriggerValue }) {
   const header = unpack(data);
   const state = stateOf(parentElement, make);
   const { keys, position, title, query } = header;
@@ -37,18 +51,18 @@ function mount({ parentElement, data, setTriggerValue }) {
 function make(state) {
   const controls = element("div", "controls");
   const title = element("p", "title");
-  const keyGroup = group("Order of the keys", [["position", "keys in order"], ["weight", "by weight"]], (value) => {
+  const keyGroup = makeToggle("Order of the keys", { position: "keys in order", weight: "by weight" }, (value) => {
     state.keySort = value;
     order(state);
     centre(state, state.chosen);
     draw(state);
   });
-  const dimGroup = group("Order of the dimensions", [["contribution", "dimensions by size"], ["index", "in order"]], (value) => {
+  const dimGroup = makeToggle("Order of the dimensions", { contribution: "dimensions by size", index: "in order" }, (value) => {
     state.dimSort = value;
     order(state);
     draw(state);
   });
-  controls.append(title, keyGroup, dimGroup);
+  controls.append(title, keyGroup.node, dimGroup.node);
   const formula = element("p", "formula");
   const bars = element("div", "bars");
   const labels = BARS.map(([name, height]) => {
@@ -101,15 +115,10 @@ function make(state) {
   Object.assign(state, { keySort: "position", dimSort: "contribution", groups: { keySort: keyGroup, dimSort: dimGroup } });
   state.id = "key" + Math.random().toString(36).slice(2, 8);
 
-  let rest = ""; // a page that moves under a mouse at rest is not pointing
-  const moved = (event) => {
-    const place = event.screenX + "," + event.screenY;
-    return place !== rest && ((rest = place), true);
-  };
-  box.addEventListener("pointermove", (event) => moved(event) && aim(state, ...under(state, event), true));
-  box.addEventListener("pointerleave", (event) => (moved(event), aim(state, -1, -1, true)));
-  barCanvas.addEventListener("pointermove", (event) => moved(event) && aim(state, state.at, dimUnder(state, event)));
-  barCanvas.addEventListener("pointerleave", (event) => (moved(event), aim(state, state.at, -1)));
+  onMove(box, (event) => aim(state, ...under(state, event), true));
+  box.addEventListener("pointerleave", () => aim(state, -1, -1, true));
+  onMove(barCanvas, (event) => aim(state, state.at, dimUnder(state, event)));
+  barCanvas.addEventListener("pointerleave", () => aim(state, state.at, -1));
   box.addEventListener("click", (event) => press(state, under(state, event)[0]));
   box.addEventListener("scroll", () => rows(state));
   box.addEventListener("focus", () => box.matches(":focus-visible") && walk(state, active(state), state.dim));
@@ -131,21 +140,6 @@ function make(state) {
     draw(state);
   }).observe(state.root);
   onPoint(state, (key) => key < state.count && aim(state, key, -1));
-}
-
-// A pair of buttons of which one is on.
-function group(label, choices, act) {
-  const node = element("div", "toggle");
-  node.setAttribute("role", "group");
-  node.setAttribute("aria-label", label);
-  for (const [value, words] of choices) {
-    const button = element("button", "", words);
-    button.type = "button";
-    button.value = value;
-    button.addEventListener("click", () => act(value));
-    node.append(button);
-  }
-  return node;
 }
 
 // What follows from the arrays, once for new data.
@@ -188,19 +182,18 @@ function theme(state) {
   const { legend, header, scaleEnd, beyond } = state;
   const strip = element("span", "scale");
   const [minus, plus] = [element("i", "minus"), element("i", "plus")];
-  const stops = (name) => Array.from({ length: 9 }, (_, i) => `color-mix(in srgb, var(--${name}) ${100 * shade(i / 8)}%, transparent)`).join();
-  minus.style.background = `linear-gradient(to left, ${stops("minus")})`;
-  plus.style.background = `linear-gradient(to right, ${stops("plus")})`;
-  strip.append((beyond ? "≤ " : "") + number(-scaleEnd), minus, plus, (beyond ? "≥ " : "") + number(scaleEnd));
+  minus.style.background = stripOf(shadesOf("minus"), "left");
+  plus.style.background = stripOf(shadesOf("plus"));
+  strip.append((beyond ? "≤ " : "") + exactly(-scaleEnd), minus, plus, (beyond ? "≥ " : "") + exactly(scaleEnd));
   legend.replaceChildren(strip, element("span", "", "blue lowers the score, red raises it"));
   const style = (node) => getComputedStyle(node).color;
   const line = getComputedStyle(state.head).borderBottomColor;
   state.paints = { plus: style(plus), minus: style(minus), ink: style(state.root), soft: style(legend), paper: getComputedStyle(state.root).columnRuleColor, line };
   legend.append(element("span", "", `bars at the right: the longest is ${percent(state.full)}`));
   if (state.shares) legend.append(element("span", "thin", "thin bar: weight × ‖v‖"));
-  const notes = [`The softmax divides e^score by the sum over all keys, here e^${number(state.bottom)}.`];
+  const notes = [`The softmax divides e^score by the sum over all keys, here e^${exactly(state.bottom)}.`];
   const sink = header.arrays.sink.data;
-  if (sink.length) notes.push(`A sink, which is a key that brings nothing (score ${number(sink[0])}), takes ${percent(Math.exp(sink[0] - state.bottom))} of this query’s attention.`);
+  if (sink.length) notes.push(`A sink, which is a key that brings nothing (score ${exactly(sink[0])}), takes ${percent(Math.exp(sink[0] - state.bottom))} of this query’s attention.`);
   const hidden = state.allowed.filter((may) => !may).length;
   if (hidden) notes.push(`${hidden} ${hidden === 1 ? "key is" : "keys are"} masked: the products are there, but the softmax never sees them.`);
   state.fixed = notes;
@@ -264,12 +257,7 @@ function order(state) {
   const row = new Int32Array(count);
   key.forEach((one, i) => (row[one] = i));
   Object.assign(state, { keyAt: key, rowOf: row, dimAt: dim });
-  for (const [name, node] of Object.entries(state.groups))
-    for (const button of node.children) button.setAttribute("aria-pressed", button.value === state[name]);
-}
-
-function active(state) {
-  return state.at >= 0 ? state.at : state.chosen;
+  for (const [name, group] of Object.entries(state.groups)) group.show(state[name]);
 }
 
 function draw(state) {
@@ -327,8 +315,8 @@ function rows(state) {
     row.number.textContent = key;
     fill(row.name, header.keys[key]);
     row.name.classList.toggle("special", header.kinds[key] === 1);
-    row.sum.textContent = number(raw.data[key]);
-    row.score.textContent = number(score.data[key]);
+    row.sum.textContent = exactly(raw.data[key]);
+    row.score.textContent = exactly(score.data[key]);
     row.sum.hidden = !columns.sum;
     row.value.hidden = !columns.value;
     gauge(row.weight, weight.data[key], full, allowed[key] ? percent(weight.data[key]) : "masked", columns.value ? null : shares?.[key]);
@@ -424,23 +412,23 @@ function formulaOf(state) {
   const sign = (text) => element("span", "sign", text);
   const to = piece("", "to (key)", "to");
   to.firstChild.append(tokenOf(header.keys[key]), element("small", "", String(key)));
-  const parts = [to, piece(number(raw.data[key]), "q·k"), sign("×"), piece(number(header.scale), "scale")];
+  const parts = [to, piece(exactly(raw.data[key]), "q·k"), sign("×"), piece(exactly(header.scale), "scale")];
   const scaled = raw.data[key] * header.scale;
   if (header.softcap !== null) {
     const bent = header.softcap * Math.tanh(scaled / header.softcap);
-    parts.push(sign("="), piece(number(scaled), "scaled"), sign("→"), piece(number(bent), `soft cap ±${number(header.softcap)}`));
+    parts.push(sign("="), piece(exactly(scaled), "scaled"), sign("→"), piece(exactly(bent), `soft cap ±${exactly(header.softcap)}`));
   }
-  if (bias) parts.push(sign(bias.data[key] < 0 ? "−" : "+"), piece(number(Math.abs(bias.data[key])), "position bias"));
-  if (bias || header.softcap === null) parts.push(sign("="), piece(number(score.data[key]), "score"));
-  else parts.at(-1).lastChild.textContent = `score, soft cap ±${number(header.softcap)}`;
+  if (bias) parts.push(sign(bias.data[key] < 0 ? "−" : "+"), piece(exactly(Math.abs(bias.data[key])), "position bias"));
+  if (bias || header.softcap === null) parts.push(sign("="), piece(exactly(score.data[key]), "score"));
+  else parts.at(-1).lastChild.textContent = `score, soft cap ±${exactly(header.softcap)}`;
   if (allowed[key]) {
     const added = mask.data[key];
-    if (added) parts.push(sign(added < 0 ? "−" : "+"), piece(number(Math.abs(added)), "mask"));
-    const exponent = element("sup", "", `${number(score.data[key] + added)} − ${number(bottom)}`.replace("− −", "+ "));
+    if (added) parts.push(sign(added < 0 ? "−" : "+"), piece(exactly(Math.abs(added)), "mask"));
+    const exponent = element("sup", "", `${exactly(score.data[key] + added)} − ${exactly(bottom)}`.replace("− −", "+ "));
     const softmax = piece("e", "softmax");
     softmax.firstChild.append(exponent);
     parts.push(sign("→"), softmax, sign("="), piece(percent(weight.data[key]), "weight", "weight"));
-    if (shares) parts.push(sign("×"), piece(number(lengths.data[key]), "‖v‖"), sign("→"), piece(percent(shares[key]), "of weight × ‖v‖"));
+    if (shares) parts.push(sign("×"), piece(exactly(lengths.data[key]), "‖v‖"), sign("→"), piece(percent(shares[key]), "of weight × ‖v‖"));
   } else parts.push(sign("→"), piece("masked", "the query may not look there"), sign("="), piece(percent(weight.data[key]), "weight"));
   formula.replaceChildren(...parts);
   const tall = formula.offsetHeight; // a longer formula takes another line, a shorter one leaves it: the rows must not jump
@@ -477,7 +465,7 @@ function barsOf(state) {
       pen.fillStyle = value > 0 ? paints.plus : paints.minus;
       pen.fillRect(column * cell, value > 0 ? middle - long : middle, cell - gap, long);
     });
-    extents.children[line].textContent = "±" + number(most);
+    extents.children[line].textContent = "±" + exactly(most);
     top += high;
   });
   pen.fillStyle = paints.soft;
@@ -501,7 +489,7 @@ function readout(state) {
 
 function dimensionOf({ header, products, dims }, key, dim) {
   const { q, k } = header.arrays;
-  return `Dimension ${dim}: q ${number(q.data[dim])} × k ${number(k.data[key * dims + dim])} = ${number(products[key * dims + dim])}`;
+  return `Dimension ${dim}: q ${exactly(q.data[dim])} × k ${exactly(k.data[key * dims + dim])} = ${exactly(products[key * dims + dim])}`;
 }
 
 function strongestOf({ header, products, dims }, key) {
@@ -509,15 +497,15 @@ function strongestOf({ header, products, dims }, key) {
   const best = [...own.keys()].sort((a, b) => Math.abs(own[b]) - Math.abs(own[a])).slice(0, NAMED);
   const sum = header.arrays.raw.data[key];
   const rest = best.reduce((left, dim) => left - own[dim], sum);
-  const named = best.map((dim, i) => `${i ? "" : "dimension "}${dim} ${plus(own[dim])}`);
-  const others = dims > best.length ? `; the other ${dims - best.length} together ${plus(rest)}` : "";
-  return `q·k = ${number(sum)}: ${named.join(", ")}${others}`;
+  const named = best.map((dim, i) => `${i ? "" : "dimension "}${dim} ${signed(own[dim])}`);
+  const others = dims > best.length ? `; the other ${dims - best.length} together ${signed(rest)}` : "";
+  return `q·k = ${exactly(sum)}: ${named.join(", ")}${others}`;
 }
 
 // What is said of a row, and of the place in it that the keyboard has come to.
 function sentenceOf({ header, names, allowed, shares, count }, key) {
   const { raw, score, weight } = header.arrays;
-  const numbers = `q·k ${number(raw.data[key])}, score ${number(score.data[key])}`;
+  const numbers = `q·k ${exactly(raw.data[key])}, score ${exactly(score.data[key])}`;
   const end = allowed[key] ? `weight ${percent(weight.data[key])}` : "masked";
   const moved = allowed[key] && shares ? `, with the length of its value ${percent(shares[key])}` : "";
   return `${names[key]}, ${key + 1} of ${count}: ${numbers}, ${end}${moved}`;
@@ -527,21 +515,6 @@ function tokenOf(pieces) {
   const node = element("bdi");
   fill(node, pieces);
   return node;
-}
-
-// Three significant digits or more down to a hundredth, five places at the most, never scientific notation.
-function number(value) {
-  if (!(Math.abs(value) < Infinity)) return Number.isNaN(value) ? "–" : value > 0 ? "∞" : "−∞";
-  const size = Math.abs(value);
-  const places = size >= 1000 ? 0 : size >= 100 ? 1 : size >= 1 || size === 0 ? 2 : size >= 0.1 ? 3 : size >= 0.01 ? 4 : 5;
-  const text = size.toFixed(places);
-  return value < 0 && Number(text) ? "−" + text : text;
-}
-
-// With its sign; places: as many and no more.
-function plus(value, places) {
-  const text = places === undefined ? number(value) : value.toFixed(places).replace(/^-(?=.*[1-9])/, "−").replace("-", "");
-  return text.startsWith("−") ? text : "+" + text;
 }
 
 function under(state, event) {
@@ -619,37 +592,19 @@ function tabulate(state) {
   if (state.stale) {
     const lines = names.map((name, key) => [
       `${name} (${key})`,
-      number(raw.data[key]),
-      number(score.data[key]),
+      exactly(raw.data[key]),
+      exactly(score.data[key]),
       allowed[key] ? percent(weight.data[key]) : "masked",
       ...(shares ? [percent(shares[key])] : []),
     ]);
     const heads = ["to (key)", "q·k", "score", "weight", ...(shares ? ["weight × ‖v‖"] : [])];
-    table(keyTable, header.label, heads, lines);
+    fillTable(keyTable, header.label, heads, lines);
     state.stale = false;
   }
   const key = active(state);
   tabulateTurns(state, key);
   if (key < 0) return dimTable.replaceChildren();
   const at = key * dims;
-  const lines = Array.from(q.data, (value, dim) => [String(dim), ...[value, k.data[at + dim], products[at + dim]].map(number)]);
-  table(dimTable, `Dimensions of ${names[key]}`, ["dimension", "q", "k", "q × k"], lines);
-}
-
-function table(node, caption, heads, lines) {
-  const row = (texts, cell) => {
-    const line = element("tr");
-    line.append(
-      ...texts.map((text, i) => {
-        const one = element(i && cell === "td" ? "td" : "th", "", text);
-        if (one.tagName === "TH") one.scope = cell === "td" ? "row" : "col";
-        return one;
-      }),
-    );
-    return line;
-  };
-  const [head, body] = [element("thead"), element("tbody")];
-  head.append(row(heads, "th"));
-  body.append(...lines.map((line) => row(line, "td")));
-  node.replaceChildren(element("caption", "", caption), head, body);
+  const lines = Array.from(q.data, (value, dim) => [String(dim), ...[value, k.data[at + dim], products[at + dim]].map(exactly)]);
+  fillTable(dimTable, `Dimensions of ${names[key]}`, ["dimension", "q", "k", "q × k"], lines);
 }

@@ -1,5 +1,16 @@
 // A paragraph whose words are shaded by how much the word one points at looks at them, in one head or in several, or by a number.
 
+import { fromRows, unpack } from "../../shared/bytes.js";
+import { colours, inkOn, isDark, shade, shadesOf, stripOf } from "../../shared/colours.js";
+import { element } from "../../shared/element.js";
+import { onHover } from "../../shared/hover.js";
+import { onPoint, point } from "../../shared/link.js";
+import { counted, percent, roughly } from "../../shared/number.js";
+import { stateOf } from "../../shared/state.js";
+import { fillTable } from "../../shared/table.js";
+import { makeToggle } from "../../shared/toggle.js";
+import { fill } from "../../shared/token.js";
+
 const KINDS = ["", "special", "fragment"];
 const FULL = 0.8; // of the accent: text on it stays readable
 const NUMBERED = 3; // so many of the strongest carry their number
@@ -9,7 +20,7 @@ const SAID = 4; // so many heads have their own words in the sentence
 const ROOM = 30; // CSS pixels between the middles of two numbers
 const STEPS = 50; // of shade: a hover repaints only the words that change by one
 
-function mount({ parentElement, data, setTriggerValue }) {
+export function mount({ parentElement, data, setTriggerValue }) {
   const header = unpack(data);
   const state = stateOf(parentElement, make);
   const chosenMoved = header.chosen !== state.header?.chosen;
@@ -26,19 +37,10 @@ function mount({ parentElement, data, setTriggerValue }) {
 }
 
 function make(state) {
-  const toggle = element("div", "toggle");
-  toggle.setAttribute("role", "group");
-  toggle.setAttribute("aria-label", "Direction");
-  for (const [direction, words] of [["from", "looks at"], ["to", "is looked at by"]]) {
-    const button = element("button", "", words);
-    button.type = "button";
-    button.direction = direction;
-    button.addEventListener("click", () => {
-      state.direction = direction;
-      draw(state);
-    });
-    toggle.append(button);
-  }
+  const toggle = makeToggle("Direction", { from: "looks at", to: "is looked at by" }, (direction) => {
+    state.direction = direction;
+    draw(state);
+  });
   const text = element("div", "text");
   text.dir = "auto";
   text.setAttribute("role", "group");
@@ -51,7 +53,7 @@ function make(state) {
   const table = element("table");
   const unseen = element("div", "hidden"); // a table itself would keep its height
   unseen.append(table);
-  state.root.replaceChildren(toggle, text, below, sentence, legend, spoken, unseen);
+  state.root.replaceChildren(toggle.node, text, below, sentence, legend, spoken, unseen);
   Object.assign(state, { toggle, text, below, sentence, legend, spoken, table, tokens: [], pointed: -1, focus: 0, direction: "from" });
 
   const place = (event) => event.target.closest?.(".token")?.position ?? -1;
@@ -110,7 +112,7 @@ function show(state, position) {
 function write(state) {
   const { text, tokens, header, toggle } = state;
   state.boxes = new Map(); // where words stand; measuring it at every hover would make the browser lay out again
-  toggle.hidden = !header.toggle;
+  toggle.node.hidden = !header.toggle;
   text.setAttribute("aria-label", header.label);
   while (tokens.length > header.tokens.length) tokens.pop().node.remove();
   header.tokens.forEach((pieces, i) => {
@@ -147,20 +149,19 @@ function explain(state) {
     });
   } else if (quantity) {
     const node = element("span", "key");
-    const stops = Array.from({ length: 11 }, (_, i) => `color-mix(in srgb, var(--accent) ${100 * FULL * shade(i / 10)}%, transparent)`);
     const box = element("i", "scale");
-    box.style.background = `linear-gradient(to right, ${stops.join()})`;
+    box.style.background = stripOf(shadesOf("accent", FULL));
     node.append(quantity.low, box, `${quantity.high} ${quantity.unit}`.trim());
     parts.push(node);
   }
   const { broken } = header;
-  if (broken) parts.push(`${broken.toLocaleString("en")} ${broken === 1 ? "weight is not a number" : "weights are not numbers"} here, so nothing is drawn for them.`);
+  if (broken) parts.push(`${counted(broken, "weight is not a number", "weights are not numbers")} here, so nothing is drawn for them.`);
   legend.replaceChildren(...parts);
 }
 
 // The colours of several heads on this page; none where one is shown.
 function inks({ header, theme }) {
-  return header.heads ? (luminance(theme.paper) < 0.2 ? header.heads.dark : header.heads.light) : [];
+  return header.heads ? (isDark(theme) ? header.heads.dark : header.heads.light) : [];
 }
 
 const SHARES = Uint8Array.from({ length: 256 }, (_, byte) => 4 * Math.round(25 * shade(byte / 255))); // a head's opacity in per cent
@@ -262,7 +263,7 @@ function strongest(values, most) {
 
 function draw(state) {
   const { header, tokens, theme, sentence } = state;
-  for (const button of state.toggle.children) button.setAttribute("aria-pressed", button.direction === state.direction);
+  state.toggle.show(state.direction);
   const asked = state.pointed >= 0 ? state.pointed : header.chosen;
   const direction = asked < 0 ? state.direction : wayOf(state, asked);
   if (asked < 0) {
@@ -396,27 +397,13 @@ function tabulate(state, asked, values) {
   const direction = wayOf(state, asked);
   const from = header.after[asked] ? `after ${header.after[asked]}, choosing` : "from";
   const said = quantity ? header.label : `Attention ${direction === "from" ? from : "to"} ${header.names[asked]}`;
-  const caption = element("caption", "", said);
-  const body = element("tbody");
   const each = (heads?.names ?? []).map((_, head) => seen(state, asked, direction, head));
-  if (heads) {
-    const row = element("tr");
-    for (const name of ["Token", "Mean", ...heads.names]) {
-      const head = element("th", "", name);
-      head.scope = "col";
-      row.append(head);
-    }
-    body.append(row);
-  }
-  values.forEach((value, i) => {
-    const row = element("tr");
-    const head = element("th", "", header.names[i]);
-    head.scope = "row";
-    const number = quantity ? amount(quantity, i) : percent(value);
-    row.append(head, element("td", "", number), ...each.map((weights) => element("td", "", roughly(weights[i] / 255))));
-    body.append(row);
-  });
-  table.replaceChildren(caption, body);
+  const lines = Array.from(values, (value, i) => [
+    header.names[i],
+    quantity ? amount(quantity, i) : percent(value),
+    ...each.map((weights) => roughly(weights[i] / 255)),
+  ]);
+  fillTable(table, said, heads ? ["Token", "Mean", ...heads.names] : [], lines);
 }
 
 function rove(state, position) {

@@ -1,6 +1,16 @@
 // Tokens as points on a canvas, one stage at a time; playing moves them from each stage to the next. The controls are ordinary
 // buttons, a slider and a list; what the picture shows also stands in a sentence and a table.
 
+import { unpack } from "../../shared/bytes.js";
+import { penOn } from "../../shared/canvas.js";
+import { CIVIDIS, cividis, colours, css, isDark, mix, rgbOf, stripOf } from "../../shared/colours.js";
+import { element, makeButton, write } from "../../shared/element.js";
+import { onMove } from "../../shared/hover.js";
+import { number } from "../../shared/number.js";
+import { labelPlay } from "../../shared/player.js";
+import { stateOf } from "../../shared/state.js";
+import { fillTable } from "../../shared/table.js";
+
 const MOVE = 800; // ms from a stage to the next
 const REST = 450; // ms at each
 const EYE = 3.4; // distance of the eye from the middle, where the farthest point is at 1
@@ -8,19 +18,14 @@ const NEAR = 15; // CSS pixels within which a point is meant
 const MOST_LABELS = 140;
 const FONT = 12.5;
 const LONGEST_TABLE = 1100;
-// Even in lightness and the same to red-green colour-blind eyes: cividis (Nuñez, Anderton and Renslow 2018), at ten steps.
-const CIVIDIS = "00224e 123570 3b496c 575d6d 707173 8a8678 a59c74 c3b369 e1cc55 fee838"
-  .split(" ")
-  .map((hex) => [0, 2, 4].map((i) => parseInt(hex.slice(i, i + 2), 16)));
 // Where a label may stand: the shift of its middle from its point, in its own widths and heights and in radii of the point.
 const SIDES = [[0.5, 0, 1, 0], [-0.5, 0, -1, 0], [0, -0.5, 0, -1], [0, 0.5, 0, 1], [0.5, -0.5, 0.6, -0.6], [-0.5, -0.5, -0.6, -0.6], [0.5, 0.5, 0.6, 0.6], [-0.5, 0.5, -0.6, 0.6]];
 
 // How each picture was last looked at, by its name: it comes back the same after a computation took its place for a while.
-// On the window, because Streamlit reads this file again then.
-const looks = (window.headlightLooks ??= new Map());
+const looks = new Map();
 const LOOK = ["yaw", "pitch", "scale", "shift", "at", "trails", "labels", "stages", "dimensions"];
 
-function mount({ parentElement, data, setTriggerValue }) {
+export function mount({ parentElement, data, setTriggerValue }) {
   const header = unpack(data);
   const state = stateOf(parentElement, (fresh) => {
     make(fresh);
@@ -60,23 +65,23 @@ function make(state) {
   tip.hidden = true;
   tip.setAttribute("aria-hidden", "true");
   scene.append(canvas, stage, tip);
-  const play = button("play", "", () => toggle(state));
-  const scrub = element("input", "scrub");
+  const play = makeButton("", "", () => toggle(state));
+  const scrub = element("input");
   Object.assign(scrub, { type: "range", min: 0, step: "any" });
   scrub.setAttribute("aria-label", "Layer");
   const follow = element("select");
   const follows = element("label", "", "Follow ");
   follows.append(follow);
-  const trails = button("", "Trails", () => press(state, "trails"));
-  const labels = button("", "Labels", () => press(state, "labels"));
-  const less = button("", "−", () => zoom(state, 1 / 1.25));
+  const trails = makeButton("", "Trails", () => press(state, "trails"));
+  const labels = makeButton("", "Labels", () => press(state, "labels"));
+  const less = makeButton("", "−", () => zoom(state, 1 / 1.25));
   less.setAttribute("aria-label", "Smaller");
-  const more = button("", "+", () => zoom(state, 1.25));
+  const more = makeButton("", "+", () => zoom(state, 1.25));
   more.setAttribute("aria-label", "Larger");
-  const back = button("", "Reset", () => (home(state), show(state)));
-  const save = button("", "PNG", () => picture(state));
+  const back = makeButton("", "Reset", () => reset(state));
+  const save = makeButton("", "PNG", () => picture(state));
   save.setAttribute("aria-label", "Save this picture as PNG");
-  const first = element("div", "bar");
+  const first = element("div", "player");
   first.append(play, scrub);
   const second = element("div", "bar");
   second.append(follows, trails, labels, element("span", "gap"), less, more, back, save);
@@ -104,7 +109,7 @@ function make(state) {
   follow.addEventListener("change", () => choose(state, Number(follow.value)));
   details.addEventListener("toggle", () => tabulate(state));
   scene.addEventListener("pointerdown", (event) => down(state, event));
-  scene.addEventListener("pointermove", (event) => moved(state, event));
+  onMove(scene, (event) => moved(state, event));
   for (const name of ["pointerup", "pointercancel"]) scene.addEventListener(name, (event) => up(state, event));
   scene.addEventListener("pointerleave", () => aim(state, -1));
   scene.addEventListener("wheel", (event) => {
@@ -116,24 +121,22 @@ function make(state) {
   new ResizeObserver(() => state.header && resize(state) && show(state)).observe(state.root);
 }
 
-function button(kind, text, act) {
-  const node = element("button", kind, text);
-  node.type = "button";
-  node.addEventListener("click", act);
-  return node;
-}
-
 // Where one looks from at first.
 function home(state) {
   Object.assign(state, { yaw: -0.6, pitch: 0.32, scale: 1, shift: [0, 0] });
+}
+
+function reset(state) {
+  home(state);
+  show(state);
 }
 
 // The middle of all points of all stages, and the distance of the farthest from it.
 function fit(state) {
   const { xyz, dimensions, stages, count } = state;
   const total = stages * count;
-  const low = new Array(dimensions).fill(Infinity);
-  const high = new Array(dimensions).fill(-Infinity);
+  const low = Array.from({ length: dimensions }, () => Infinity);
+  const high = Array.from({ length: dimensions }, () => -Infinity);
   for (let i = 0; i < total; i++)
     for (let d = 0; d < dimensions; d++) {
       const v = xyz[i * dimensions + d];
@@ -181,8 +184,8 @@ function controls(state) {
   else if (colours) {
     const node = element("span");
     const strip = element("i", "strip");
-    strip.style.background = `linear-gradient(to right, ${CIVIDIS.map((_, i, { length }) => css(even(state, i / (length - 1)))).join()})`;
-    node.append(number(colours.low), strip, `${number(colours.high)} ${colours.unit}`.trim() + (colours.log ? ", on a logarithmic scale" : ""));
+    strip.style.background = stripOf(CIVIDIS.map((_, i, { length }) => css(even(state, i / (length - 1)))));
+    node.append(number(colours.low), strip, number(colours.high, colours.unit) + (colours.log ? ", on a logarithmic scale" : ""));
     parts.push(node);
   }
   state.legend.replaceChildren(...parts);
@@ -193,21 +196,11 @@ function paint(state) {
   const { header, root } = state;
   state.theme = colours(root);
   const { ink, paper } = state.theme;
-  state.soft = paper.map((v, i) => Math.round(v + (ink[i] - v) * 0.55));
-  state.dark = luminance(paper) < 0.2;
+  state.soft = mix(paper, ink, 0.55);
+  state.dark = isDark(state.theme);
   const given = header.colours?.names ? header.colours[state.dark ? "dark" : "light"] : [];
-  state.inks = given.map((hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)));
+  state.inks = given.map(rgbOf);
   if (header.colours?.rest) state.inks[header.colours.names.length - 1] = state.soft;
-}
-
-function css([r, g, b]) {
-  return `rgb(${Math.round(r)} ${Math.round(g)} ${Math.round(b)})`;
-}
-
-function number(value) {
-  if (!Number.isFinite(value)) return "–";
-  const digits = Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3)));
-  return digits.replace("-", "−");
 }
 
 // The colour of a token now.
@@ -228,9 +221,7 @@ function colourOf(state, i) {
 // The even scale, less the end that would sink into the page.
 function even(state, part) {
   const [first, last] = state.dark ? [0.24, 1] : [0, 0.9];
-  const place = (CIVIDIS.length - 1) * (first + (last - first) * part);
-  const [a, b] = [CIVIDIS[Math.floor(place)], CIVIDIS[Math.ceil(place)]];
-  return a.map((v, d) => v + (b[d] - v) * (place % 1));
+  return cividis(first + (last - first) * part);
 }
 
 // Where a point of the space is on the canvas: [x, y, depth], depth from about -1 (far) to 1 (near).
@@ -278,11 +269,11 @@ function show(state) {
   const { header, at, stage, scrub, play, scene } = state;
   const here = Math.min(state.stages - 1, Math.max(0, Math.floor(at + 1e-6)));
   const name = header.stages[here];
-  if (stage.textContent !== name) stage.textContent = name;
+  write(stage, name);
   scene.classList.toggle("between", at - here > 0.01);
   scrub.value = at;
   if (scrub.said !== name) scrub.setAttribute("aria-valuetext", (scrub.said = name));
-  sayPlaying(play, state.playing);
+  labelPlay(play, state.playing);
   draw(state, penOn(state.canvas), state.ratio);
   point_out(state);
   if (!state.playing) {
@@ -292,7 +283,7 @@ function show(state) {
 }
 
 function draw(state, context, ratio) {
-  const { wide, high, count, at, chosen, pointed, theme, dimensions, header } = state;
+  const { wide, high, count, at, chosen, pointed, theme, dimensions } = state;
   Object.assign(state, { cy: Math.cos(state.yaw), sy: Math.sin(state.yaw), cp: Math.cos(state.pitch), sp: Math.sin(state.pitch) });
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, wide, high);
@@ -336,7 +327,7 @@ function draw(state, context, ratio) {
 // Axes with their names, or where there are none to name a floor, so that one sees how it is turned.
 function ground(state, context) {
   const { theme, dimensions, header, wide, high } = state;
-  context.strokeStyle = css(theme.paper.map((v, i) => v + (theme.ink[i] - v) * 0.14));
+  context.strokeStyle = css(mix(theme.paper, theme.ink, 0.14));
   context.fillStyle = css(state.soft);
   context.lineWidth = 1;
   context.font = `12px ${getComputedStyle(state.root).fontFamily}`;
@@ -368,7 +359,7 @@ function ground(state, context) {
   context.textAlign = "center";
   context.textBaseline = "middle";
   const ends = [[0.8, -0.8, -0.8], [-0.8, 0.8, -0.8], [-0.8, -0.8, 0.8]];
-  context.strokeStyle = css(theme.paper.map((v, i) => v + (theme.ink[i] - v) * 0.4));
+  context.strokeStyle = css(mix(theme.paper, theme.ink, 0.4));
   ends.forEach((end, d) => {
     line([-0.8, -0.8, -0.8], end);
     const [x, y] = seenAt(state, ...end.map((v, k) => (k === d ? 0.98 : v)));
@@ -475,7 +466,7 @@ function valueOf(state, i) {
   const value = values[Math.round(at) * count + i];
   if (Number.isNaN(value)) return "";
   if (header.colours.names) return header.colours.names[value];
-  return `${number(value)} ${header.colours.unit}`.trim();
+  return number(value, header.colours.unit);
 }
 
 function nearest({ near_by }) {
@@ -508,7 +499,7 @@ function point_out(state) {
 function speak(state) {
   const { header, chosen, said, at } = state;
   const text = chosen < 0 ? "" : `“${header.names[chosen]}” ${header.stages[Math.round(at)]}: ${factsOf(state, chosen).join("; ") || "no more is known"}.`;
-  if (said.textContent !== text) said.textContent = text;
+  write(said, text);
 }
 
 function tabulate(state) {
@@ -518,26 +509,15 @@ function tabulate(state) {
   const heads = ["Token", ...(header.axes ?? ["x", "y", "z"].slice(0, dimensions))];
   if (header.colours) heads.push(header.quantity || "value");
   if (header.arrays.near) heads.push(nearest(header));
-  const row = (cells, tag) => {
-    const node = element("tr");
-    cells.forEach((text, i) => {
-      const cell = element(i && tag === "td" ? "td" : "th", "", text);
-      if (cell.tagName === "TH") cell.scope = tag === "td" ? "row" : "col";
-      node.append(cell);
-    });
-    return node;
-  };
-  const [head, body] = [element("thead"), element("tbody")];
-  head.append(row(heads, "th"));
-  for (let i = 0; i < Math.min(count, LONGEST_TABLE); i++) {
+  const lines = Array.from({ length: Math.min(count, LONGEST_TABLE) }, (_, i) => {
     const place = Array.from({ length: dimensions }, (_, d) => number(xyz[(at * count + i) * dimensions + d]));
     const cells = [`${i} ${header.names[i]}`, ...place];
     if (header.colours) cells.push(valueOf(state, i));
     if (header.arrays.near) cells.push(nearOf(state, i).map((other) => header.names[other]).join(", "));
-    body.append(row(cells, "td"));
-  }
+    return cells;
+  });
   const table = element("table");
-  table.append(element("caption", "", header.stages[at]), head, body);
+  fillTable(table, header.stages[at], heads, lines);
   rows.replaceChildren(table);
 }
 
@@ -669,7 +649,7 @@ function key(state, event) {
   if (way) turn(state, ...way, event.shiftKey);
   else if (event.key === "+" || event.key === "=") zoom(state, 1.25);
   else if (event.key === "-" || event.key === "−") zoom(state, 1 / 1.25);
-  else if (event.key === "0") home(state), show(state);
+  else if (event.key === "0") reset(state);
   else if (event.key === " ") toggle(state);
   else if (event.key === "Escape" && state.chosen >= 0) choose(state, -1);
   else return;

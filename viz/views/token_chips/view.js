@@ -1,9 +1,16 @@
 // The tokens as chips. Keystrokes come fifteen a second, so only a chip that differs from the one before it is touched.
 
+import { unpack } from "../../shared/bytes.js";
+import { element } from "../../shared/element.js";
+import { onHover } from "../../shared/hover.js";
+import { onPoint, point } from "../../shared/link.js";
+import { stateOf } from "../../shared/state.js";
+import { fill } from "../../shared/token.js";
+
 const KINDS = ["", "special", "fragment"];
 const FULL_BITS = 16; // the surprise that fills a chip's bar: one in 65,536
 
-function mount({ parentElement, data, setTriggerValue }) {
+export function mount({ parentElement, data, setTriggerValue }) {
   const header = unpack(data);
   const state = stateOf(parentElement, make);
   state.tell = setTriggerValue;

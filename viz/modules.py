@@ -1,0 +1,85 @@
+"""The JavaScript of the views: modules that a browser gets as they are, and that a saved page gets joined into one script."""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+_IMPORT = re.compile(r'^import \{([^{}]*)\} from "([^"]+)";$', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?function (\w+)\(|class (\w+)|const (\w+) =)", re.MULTILINE)
+_OTHER = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
+
+
+@cache
+def sources() -> dict[str, str]:
+    """Every module by its path inside `viz`, such as "shared/number.js", read once."""
+    files = sorted([_HERE / "page.js", *_HERE.glob("shared/*.js"), *_HERE.glob("views/*/*.js")])
+    return {file.relative_to(_HERE).as_posix(): file.read_text("utf-8") for file in files}
+
+
+@cache
+def version() -> str:
+    """Sixteen digits that change whenever a module or a style sheet does."""
+    styles = (file.read_text("utf-8") for file in sorted(_HERE.glob("**/*.css")))
+    return hashlib.sha256("\0".join([*sources(), *sources().values(), *styles]).encode()).hexdigest()[:16]
+
+
+def imported(path: str) -> tuple[str, ...]:
+    """The modules that this one imports, by their paths. Raises KeyError where there is no such module."""
+    return tuple(
+        posixpath.normpath(posixpath.join(posixpath.dirname(path), found)) for _, found in _IMPORT.findall(sources()[path])
+    )
+
+
+def needed(paths: Sequence[str]) -> tuple[str, ...]:
+    """These modules and all that they import, each once and after what it imports itself.
+
+    Raises ValueError where modules import each other in a circle, or one that is not there.
+    """
+    order: dict[str, None] = {}
+
+    def visit(path: str, above: tuple[str, ...]) -> None:
+        if path in above:
+            raise ValueError(f"Modules import each other in a circle: {' → '.join([*above, path])}.")
+        if path not in sources():
+            raise ValueError(f"{above[-1] if above else 'A view'} needs the module {path}, which is not there.")
+        if path not in order:
+            for one in imported(path):
+                visit(one, (*above, path))
+            order[path] = None
+
+    for path in paths:
+        visit(path, ())
+    return tuple(order)
+
+
+def joined(paths: Sequence[str]) -> str:
+    """One script of these modules and all that they import: `modules["shared/number.js"].percent` is what a module exports.
+
+    A module becomes a function of its own, so names that it does not export stay its own. It may import and export only in the
+    two ways that we write: `import { a, b as c } from "./file.js";` and `export` before a function, a class or a const, each at
+    the start of a line. Raises ValueError for any other way, for a circle, and for what would end a script element.
+    """
+    return "\n".join(["const modules = {};", *map(_as_function, needed(paths))])
+
+
+def _as_function(path: str) -> str:
+    text = sources()[path]
+    found = iter(imported(path))
+
+    def taken(match: re.Match[str]) -> str:
+        names = ", ".join(name.strip().replace(" as ", ": ") for name in match[1].split(",") if name.strip())
+        return f'const {{ {names} }} = modules["{next(found)}"];'
+
+    names = [next(filter(None, groups)) for groups in _EXPORT.findall(text)]
+    text = _EXPORT.sub("", _IMPORT.sub(taken, text))
+    if left := _OTHER.search(text):
+        raise ValueError(f"{path} cannot be joined with the others; write this in another way: {left[0]}")
+    if "</script" in text.lower() or "<!--" in text:
+        raise ValueError(f"{path} holds what would end a script inside of a page.")
+    return f'modules["{path}"] = (() => {{\n{text}\nreturn {{ {", ".join(names)} }};\n}})();'

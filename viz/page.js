@@ -1,0 +1,37 @@
+// A view as a page of its own, which holds its data.
+
+import { unpack } from "./shared/bytes.js";
+import { percent } from "./shared/number.js";
+
+// Draws `text`, the data in base64 (megabytes for a long text, which a browser's own decoders take in a moment), and draws again
+// when the page turns dark or light.
+export function openPage(mount, mounts, text, compressed) {
+  const tell = (name, value) => dispatchEvent(new CustomEvent("headlight", { detail: { name, value } }));
+  const sent = Uint8Array.fromBase64?.(text) ?? Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const parentElement = document.getElementById("view");
+  let bytes = null;
+  const draw = (data = bytes) => {
+    if (!data) return;
+    bytes = data;
+    mount({ parentElement, data, setTriggerValue: tell, setStateValue: tell, key: "view" }, mounts);
+  };
+  const inflate = async () => {
+    const data = await new Response(new Blob([sent]).stream().pipeThrough(new DecompressionStream("deflate"))).arrayBuffer();
+    if (!bytes) draw(new Uint8Array(data));
+  };
+  const ready = compressed ? inflate() : draw(sent);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw());
+  window.headlight = { draw, unpack, percent, ready };
+  fitFrame();
+}
+
+// In a notebook the page stands in a frame: as high as the picture.
+function fitFrame() {
+  try {
+    const frame = window.frameElement;
+    const fit = () => (frame.style.height = document.documentElement.offsetHeight + "px");
+    if (frame) new ResizeObserver(fit).observe(document.body);
+  } catch {
+    // a frame of another origin keeps its height
+  }
+}

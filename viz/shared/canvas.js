@@ -1,0 +1,7 @@
+// What a canvas is drawn with.
+
+// Its context; while a picture of the page is taken away, a pen that writes down what is drawn instead
+// (see viz/views/export). A canvas that can be drawn again at any time says how in `canvas.redraw`.
+export function penOn(canvas) {
+  return canvas.pen ?? canvas.getContext("2d");
+}

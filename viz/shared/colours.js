@@ -1,0 +1,97 @@
+// The colours that pictures are mixed from, and which text can be read on them.
+
+const SHADE_EXPONENT = 0.7; // the same as in palette.py
+const GROUND = [128, 136, 150, 0.1]; // and this
+
+// How opaque the accent is for an attention weight in [0, 1].
+export function shade(weight) {
+  return Math.min(1, Math.max(0, weight)) ** SHADE_EXPONENT;
+}
+
+// "#rrggbb" as [r, g, b].
+export function rgbOf(hex) {
+  return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+}
+
+// [r, g, b] as CSS.
+export function css(rgb) {
+  return `rgb(${rgb.map(Math.round).join(" ")})`;
+}
+
+// Part of the way from one colour to another.
+export function mix(from, to, part) {
+  return from.map((v, i) => v + (to[i] - v) * part);
+}
+
+// Even in lightness and the same to red-green colour-blind eyes: cividis (Nuñez, Anderton and Renslow 2018), at ten steps.
+export const CIVIDIS = "#00224e #123570 #3b496c #575d6d #707173 #8a8678 #a59c74 #c3b369 #e1cc55 #fee838".split(" ").map(rgbOf);
+
+// The colour of this scale at a part of its length, from 0 to 1.
+export function cividis(part) {
+  const place = Math.min(1, Math.max(0, part)) * (CIVIDIS.length - 1);
+  const low = Math.min(CIVIDIS.length - 2, Math.floor(place));
+  return mix(CIVIDIS[low], CIVIDIS[low + 1], place - low);
+}
+
+// A strip from one end of a scale to the other, for a legend, as a background in CSS.
+export function stripOf(stops, to = "right") {
+  return `linear-gradient(to ${to}, ${stops.join()})`;
+}
+
+// The shades of a colour of the page, given by its name in CSS, from nothing to all; `most`: of the colour at the end.
+export function shadesOf(name, most = 1, steps = 11) {
+  const parts = Array.from({ length: steps }, (_, i) => 100 * most * shade(i / (steps - 1)));
+  return parts.map((part) => `color-mix(in srgb, var(--${name}) ${part}%, transparent)`);
+}
+
+// The accent at the opacity of each weight in a byte, as pixels of an ImageData.
+export function tintsOf(root) {
+  const { accent } = colours(root);
+  const tints = new Uint32Array(256);
+  const bytes = new Uint8Array(tints.buffer);
+  for (let i = 0; i < 256; i++) bytes.set([...accent, Math.round(255 * shade(i / 255))], 4 * i);
+  return tints;
+}
+
+// From a trace of grey, which tells 0 from a blank, to the accent, at 256 steps: dark is much on a light page, and bright on a dark one.
+export function scaleOf(root) {
+  const { accent, paper } = colours(root);
+  const zero = mix(paper, GROUND, GROUND[3]);
+  return Array.from({ length: 256 }, (_, i) => mix(zero, accent, shade(i / 255)).map(Math.round));
+}
+
+// The three colours that pictures are mixed from, as [r, g, b]; view.css puts them where computed style resolves them.
+export function colours(root) {
+  const style = getComputedStyle(root);
+  const [ink, accent, paper] = [style.color, style.caretColor, style.columnRuleColor].map((text) => {
+    const numbers = text.match(/[\d.]+/g).slice(0, 3).map(Number);
+    return text.startsWith("color(") ? numbers.map((v) => 255 * v) : numbers;
+  });
+  return { ink, accent, paper, name: [ink, accent, paper].join() };
+}
+
+// Whether the page is dark.
+export function isDark({ ink, paper }) {
+  return luminance(paper) < luminance(ink);
+}
+
+export function luminance(rgb) {
+  const [r, g, b] = rgb.map((v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+export function contrast(a, b) {
+  const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+  return (high + 0.05) / (low + 0.05);
+}
+
+// Black or white, whichever reads better on a colour.
+export function blackOrWhite(under) {
+  return contrast([0, 0, 0], under) > contrast([255, 255, 255], under) ? "#000" : "#fff";
+}
+
+// The text colour on the accent at this opacity: the ink while it reads well (4.5 : 1), then black or white; one of them always does.
+export function inkOn({ ink, accent, paper }, opacity) {
+  const under = mix(paper, accent, opacity);
+  return contrast(ink, under) >= 4.5 ? "" : blackOrWhite(under);
+}

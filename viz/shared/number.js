@@ -1,0 +1,47 @@
+// Numbers as people read them.
+
+// Three significant digits, never scientific notation.
+export function percent(p) {
+  const hundred = 100 * p;
+  if (!(hundred >= 0)) return "–";
+  if (hundred === 0) return "0 %";
+  if (hundred < 0.001) return "under 0.001 %";
+  return hundred.toPrecision(3) + " %";
+}
+
+// Of a weight that came as a byte, which is right to 0.2 of a hundred: no more digits than that.
+export function roughly(weight) {
+  if (Number.isNaN(weight)) return "–";
+  const hundred = 100 * weight;
+  return (hundred < 0.2 ? "<0.2" : hundred.toFixed(hundred < 9.95 ? 1 : 0)) + "\u00a0%";
+}
+
+// Three significant digits or more down to a hundredth, five places at the most, never scientific notation.
+export function exactly(value) {
+  if (!(Math.abs(value) < Infinity)) return Number.isNaN(value) ? "–" : value > 0 ? "∞" : "−∞";
+  const size = Math.abs(value);
+  const places = size >= 1000 ? 0 : size >= 100 ? 1 : size >= 1 || size === 0 ? 2 : size >= 0.1 ? 3 : size >= 0.01 ? 4 : 5;
+  const text = size.toFixed(places);
+  return value < 0 && Number(text) ? "−" + text : text;
+}
+
+// With its sign; places: as many and no more.
+export function signed(value, places) {
+  const text = places === undefined ? exactly(value) : value.toFixed(places).replace(/^-(?=.*[1-9])/, "−").replace("-", "");
+  return text.startsWith("−") ? text : "+" + text;
+}
+
+// Three significant digits, never scientific notation, whole numbers whole.
+export function number(value, unit = "") {
+  if (!Number.isFinite(value)) return "–";
+  if (unit === "%") return percent(value);
+  const size = Math.abs(value);
+  const digits = Number.isInteger(value) ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.max(size, 1e-9))));
+  const text = size > 0 && size < 0.001 ? "under 0.001" : value.toFixed(Math.min(digits, 5)).replace("-", "−");
+  return unit ? `${text} ${unit}` : text;
+}
+
+// How many there are of something.
+export function counted(n, one, many) {
+  return `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+}

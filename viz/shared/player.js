@@ -1,0 +1,73 @@
+// A row that plays through steps: a button, a slider, and what the step is called.
+
+import { element, makeButton, write } from "./element.js";
+
+const SIGNS = { Play: "M2 1 11 6 2 11Z", Pause: "M2 1h3v10H2ZM7 1h3v10H7Z" };
+
+// What the button of a player says: the word, and before it a sign that is drawn, since not every font has one.
+export function labelPlay(button, playing) {
+  const word = playing ? "Pause" : "Play";
+  if (button.textContent === word) return;
+  const [sign, shape] = ["svg", "path"].map((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag));
+  for (const [name, value] of Object.entries({ viewBox: "0 0 12 12", class: "sign", "aria-hidden": "true" }))
+    sign.setAttribute(name, value);
+  shape.setAttribute("d", SIGNS[word]);
+  sign.append(shape);
+  button.replaceChildren(sign, word);
+}
+
+// A player of one step in `pace` milliseconds. `set` tells it what there is: `names` of the steps, `last`, the last that can be
+// gone to, and `at`, where it is. It calls `go(at)` when it moves by itself or is moved.
+export function makePlayer(label, pace, go) {
+  const node = element("div", "player");
+  const range = Object.assign(element("input"), { type: "range", min: 0, step: 1 });
+  range.setAttribute("aria-label", label);
+  const output = element("output");
+  const player = { node, range, names: [], last: 0, at: 0, playing: false };
+  let timer = 0;
+
+  const button = makeButton("", "", () => (player.playing ? player.stop() : start()));
+  node.append(button, range, output);
+
+  const show = () => {
+    labelPlay(button, player.playing);
+    const name = player.names[player.at] ?? "";
+    range.value = player.at;
+    range.setAttribute("aria-valuetext", name);
+    write(output, name);
+  };
+  const move = (at) => {
+    player.at = Math.min(at, player.last);
+    show();
+    go(player.at);
+  };
+  const start = () => {
+    if (player.at >= player.last) move(0);
+    player.playing = true;
+    timer = setInterval(step, pace);
+    show();
+  };
+  const step = () => {
+    if (!node.isConnected) return player.stop();
+    if (player.at < player.last) move(player.at + 1);
+    if (player.at >= player.last) player.stop();
+  };
+  player.stop = () => {
+    clearInterval(timer);
+    player.playing = false;
+    show();
+  };
+  player.set = ({ names, last = names.length - 1, at }) => {
+    Object.assign(player, { names, last, at: at ?? Math.min(player.at, last) });
+    node.hidden = names.length < 2;
+    range.max = names.length - 1;
+    if (node.hidden) player.stop();
+    else show();
+  };
+  range.addEventListener("input", () => {
+    const to = Number(range.value);
+    player.stop(); // which puts the slider where it was
+    move(to);
+  });
+  return player;
+}

@@ -1,0 +1,164 @@
+// The lines on their two canvases.
+
+import { penOn } from "../../shared/canvas.js";
+import { shade } from "../../shared/colours.js";
+import { label } from "./labels.js";
+import { gather, LINES, planesOf, scan, scanOf } from "./lines.js";
+import { arrange } from "./places.js";
+import { asked, CHOICES, valuesOf } from "./state.js";
+import { say } from "./words.js";
+
+const FOCUSED_LINES = 1000; // of one token
+const CURVED = 1500; // more lines than this are straight, which is quicker
+const CHUNK = 250; // lines in one path: canvases slow down with longer ones
+const LEVELS = 12; // steps of opacity
+const BAR = 40; // the longest bar beside a label
+
+// After any change but pointing: which lines there are, where all stands, and the whole picture.
+export function refresh(state) {
+  const { controls, options, heads, header, on } = state;
+  for (const name of Object.keys(CHOICES)) controls[name].show(options[name]);
+  controls.least.value = options.least;
+  controls.leastWords.textContent = options.least + " %";
+  const { simple } = header;
+  controls.style.node.hidden = controls.layout.node.hidden = controls.top.parentElement.hidden = simple;
+  controls.least.previousSibling.textContent = simple ? "lines from" : "weights from";
+  controls.pairs.parentElement.hidden = simple || !state.paired;
+  controls.mode.node.hidden = simple || header.shape[0] < 2;
+  heads.hidden = header.shape[0] < 2;
+  [...heads.children].slice(0, -1).forEach((node, i) => node.setAttribute("aria-pressed", on.includes(i)));
+  state.planes = planesOf(state);
+  state.kept = null;
+  if (options.top) {
+    const kept = [];
+    scan(state, (plane, row, column) => kept.push(plane, row, column));
+    state.kept = Int32Array.from(kept);
+  }
+  state.lines = gather(state, (act) => scan(state, act), LINES);
+  arrange(state);
+  draw(state);
+}
+
+export function draw(state) {
+  if (!state.sides?.[0].at) return;
+  const [all, focus] = state.canvases;
+  const place = asked(state);
+  if (state.stale && !place) {
+    drawAll(state);
+    state.stale = false;
+  }
+  all.classList.toggle("away", Boolean(place));
+  focus.classList.toggle("away", !place);
+  state.values = place ? valuesOf(state, place) : null;
+  if (place) drawFocus(state, place);
+  for (const side of state.sides) label(state, side, place);
+  say(state, place);
+}
+
+const pathFor = (pen) => pen.path?.() ?? new Path2D();
+
+// In rows the axes change places, so that all drawing can be written for columns.
+function penOf({ options, ratio }, canvas) {
+  const pen = penOn(canvas);
+  pen.setTransform(1, 0, 0, 1, 0, 0);
+  pen.clearRect(0, 0, canvas.width, canvas.height);
+  if (options.layout === "rows") pen.setTransform(0, ratio, ratio, 0, 0, 0);
+  else pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return pen;
+}
+
+// Lines from weak to strong, in as few paths as there are levels of opacity and colours.
+function paint(pen, state, list, left, right) {
+  const { planes, sides, options, extent } = state;
+  const [from, to] = sides;
+  const ribbons = options.style === "ribbons";
+  const curved = list.count <= CURVED;
+  const middle = (left + right) / 2;
+  const slot = Math.max(8, 0.86 * from.pitch);
+  const paths = planes.map(() => null);
+  const sizes = new Uint32Array(planes.length);
+  // Heads leave a token, and arrive, side by side.
+  const bands = sides.map(({ pitch }) => Math.min(2.4, (0.6 * pitch) / planes.length));
+  let level = -1;
+  pen.lineWidth = list.count < 600 ? 2 : list.count < 2500 ? 1.3 : 0.8;
+  const flush = (plane) => {
+    if (!paths[plane]) return;
+    pen.globalAlpha = ribbons ? 0.55 : level / LEVELS;
+    pen.strokeStyle = pen.fillStyle = planes[plane].colour;
+    pen[ribbons ? "fill" : "stroke"](paths[plane]);
+    paths[plane] = null;
+    sizes[plane] = 0;
+  };
+  for (let i = 0; i < list.count; i++) {
+    const [a, b] = [from.at[list.from[i]], to.at[list.to[i]]];
+    if ((a < 0 && b < 0) || (a > extent && b > extent)) continue;
+    const here = LEVEL_OF[list.value[i]];
+    if (here !== level) {
+      for (let plane = 0; plane < planes.length; plane++) flush(plane);
+      level = here;
+    }
+    const plane = list.plane[i];
+    const path = (paths[plane] ??= pathFor(pen));
+    const band = plane - (planes.length - 1) / 2;
+    if (ribbons) {
+      const width = (slot * list.value[i]) / 255 / planes.length;
+      ribbon(path, left, a - slot / 2 + slot * list.start[i], right, b + band * bands[1] - width / 2, width, middle);
+    } else {
+      const [start, end] = [a + band * bands[0], b + band * bands[1]];
+      path.moveTo(left, start);
+      if (curved) path.bezierCurveTo(middle, start, middle, end, right, end);
+      else path.lineTo(right, end);
+    }
+    if (++sizes[plane] >= CHUNK) flush(plane);
+  }
+  for (let plane = 0; plane < planes.length; plane++) flush(plane);
+  pen.globalAlpha = 1;
+}
+
+const LEVEL_OF = Uint8Array.from({ length: 256 }, (_, byte) => Math.ceil(LEVELS * shade(byte / 255)));
+
+function ribbon(path, left, a, right, b, width, middle) {
+  path.moveTo(left, a);
+  path.bezierCurveTo(middle, a, middle, b, right, b);
+  path.lineTo(right, b + width);
+  path.bezierCurveTo(middle, b + width, middle, a + width, left, a + width);
+  path.closePath();
+}
+
+export function drawAll(state) {
+  paint(penOf(state, state.canvases[0]), state, state.lines, state.room + 6, state.across - state.room - 6);
+}
+
+// The lines of one token end in bars: the mean weight, and in it the share of each head.
+export function drawFocus(state, place) {
+  const [side, position] = place;
+  const { planes, room, across, sides, values, header, extent } = state;
+  const pen = penOf(state, state.canvases[1]);
+  const list = gather(state, (act) => scanOf(state, place, act), FOCUSED_LINES);
+  const [left, right] = [room + 6, across - room - 6];
+  const edge = side === 0 ? right - BAR : left + BAR;
+  paint(pen, state, list, side === 0 ? left : edge, side === 0 ? edge : right);
+  state.focusedLines = list;
+  const other = sides[1 - side];
+  const highest = values.reduce((a, b) => (b > a ? b : a), 0);
+  if (!highest) return;
+  const high = Math.max(1.5, Math.min(11, 0.6 * other.pitch));
+  const paths = planes.map(() => pathFor(pen));
+  for (let i = 0; i < other.count; i++) {
+    if (!(values[i] > 0.02 * highest) || other.at[i] < 0 || other.at[i] > extent) continue;
+    const index = side === 0 ? position * header.shape[2] + i : i * header.shape[2] + position;
+    let bytes = 0;
+    for (let plane = 0; plane < planes.length; plane++) bytes += planes[plane].data[index];
+    const scale = (BAR * values[i]) / highest / Math.max(1, bytes);
+    for (let plane = 0, x = edge; plane < planes.length; plane++) {
+      const wide = planes[plane].data[index] * scale;
+      if (wide < 0.1) continue;
+      paths[plane].rect(side === 0 ? x : x - wide, other.at[i] - high / 2, wide, high);
+      x += side === 0 ? wide : -wide;
+    }
+  }
+  planes.forEach((plane, i) => {
+    pen.fillStyle = plane.colour;
+    pen.fill(paths[i]);
+  });
+}

@@ -1,0 +1,61 @@
+// The row of heads: which are on.
+
+import { makeButton } from "../../shared/element.js";
+import { refresh } from "./drawing.js";
+import { colourOf, tell } from "./state.js";
+
+export function chips(state) {
+  const { heads, header } = state;
+  const count = header.shape[0];
+  if (heads.children.length !== count + 1) {
+    const all = makeButton("whole", "all", () => turn(state, everyHead(state)));
+    all.addEventListener("keydown", (event) => rove(state, count, event));
+    heads.replaceChildren(...Array.from({ length: count }, (_, head) => chip(state, head)), all);
+    state.roved = 0;
+  }
+  [...heads.children].forEach((node, i) => {
+    node.tabIndex = i === state.roved ? 0 : -1;
+    if (i < count) node.style.setProperty("--head", colourOf(state, i));
+  });
+}
+
+function chip(state, head) {
+  const node = makeButton("head", "H" + head, (event) => {
+    if (event.detail === 2) return alone(state, head, before);
+    before = state.on;
+    turn(state, before.includes(head) ? before.filter((one) => one !== head) : [...before, head].sort((a, b) => a - b));
+  });
+  node.title = "Click: on or off. Double click, or S: only this head, and again: all.";
+  let before = []; // what was on when a double click began
+  node.addEventListener("keydown", (event) => {
+    if (event.key !== "s" && event.key !== "S") rove(state, head, event);
+    else if (!event.ctrlKey && !event.metaKey && !event.altKey) alone(state, head, state.on);
+  });
+  return node;
+}
+
+function everyHead({ header }) {
+  return Array.from({ length: header.shape[0] }, (_, head) => head);
+}
+
+function alone(state, head, before) {
+  const only = before.length === 1 && before[0] === head;
+  turn(state, only ? everyHead(state) : [head]);
+}
+
+function turn(state, on) {
+  state.on = on;
+  refresh(state);
+  tell(state, "heads", on);
+}
+
+function rove(state, at, event) {
+  const nodes = state.heads.children;
+  const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: nodes.length - 1 }[event.key];
+  if (to === undefined) return;
+  event.preventDefault();
+  nodes[state.roved].tabIndex = -1;
+  state.roved = Math.max(0, Math.min(nodes.length - 1, to));
+  nodes[state.roved].tabIndex = 0;
+  nodes[state.roved].focus();
+}
