@@ -3,8 +3,16 @@
 
 export const SVG = "http://www.w3.org/2000/svg";
 const PEN = {
-  ...{ fillStyle: "#000", strokeStyle: "#000", lineWidth: 1, globalAlpha: 1, font: "10px sans-serif", textAlign: "start" },
-  ...{ textBaseline: "alphabetic", lineCap: "butt", lineJoin: "miter", imageSmoothingEnabled: true },
+  fillStyle: "#000",
+  strokeStyle: "#000",
+  lineWidth: 1,
+  globalAlpha: 1,
+  font: "10px sans-serif",
+  textAlign: "start",
+  textBaseline: "alphabetic",
+  lineCap: "butt",
+  lineJoin: "miter",
+  imageSmoothingEnabled: true,
 };
 const ANCHORS = { center: "middle", right: "end", end: "end", left: "start", start: "start" };
 
@@ -148,7 +156,7 @@ export function colour(css) {
   const numbers = (css.match(/[\d.]+(?:e-?\d+)?%?/g) ?? []).map((one) => (one.endsWith("%") ? parseFloat(one) / 100 : Number(one)));
   let rgb, opacity;
   if (/^rgba?\(/.test(css)) [rgb, opacity] = [numbers.slice(0, 3), numbers[3] ?? 1];
-  else if (/^color\(srgb /.test(css)) [rgb, opacity] = [numbers.slice(0, 3).map((v) => 255 * v), numbers[3] ?? 1];
+  else if (css.startsWith("color(srgb ")) [rgb, opacity] = [numbers.slice(0, 3).map((v) => 255 * v), numbers[3] ?? 1];
   else {
     const pen = scratch();
     pen.clearRect(0, 0, 1, 1);
@@ -173,10 +181,15 @@ export function short(number) {
   return typeof number === "number" ? String(Math.round(1000 * number) / 1000) : number;
 }
 
-// Text as it may stand in XML, which holds no control characters and no half of a character.
+// Text without what XML cannot hold: control characters, and half of a character.
+export function legal(text) {
+  // oxlint-disable-next-line no-control-regex
+  return String(text).replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Cs}/gu, "\ufffd");
+}
+
+// Text as it may stand in XML.
 export function safe(text) {
-  const legal = String(text).replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Cs}/gu, "\ufffd");
-  return legal.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  return legal(text).replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
 export function tag(name, attributes, inside = "") {

@@ -1,7 +1,7 @@
 // What is drawn in a part of the page, as one SVG: boxes with their borders, text line by line, pictures in SVG and on canvas.
 // It is drawn from what the browser has laid out, so selection, zoom and theme are as they are seen.
 
-import { Pen, SVG, colour, painted, rounded, safe, scratch, short, tag } from "./pen.js";
+import { colour, legal, painted, Pen, rounded, safe, scratch, short, SVG, tag } from "./pen.js";
 
 const MARGIN = 12; // CSS pixels around the picture
 // What is there only to use a view with: it takes no room in a picture of it.
@@ -59,7 +59,7 @@ function generated(node, undo) {
   for (const which of ["::before", "::after"]) {
     const style = getComputedStyle(node, which);
     const content = style.content;
-    if (!content || content === "none" || content === "normal" || !/^"/.test(content) || style.display === "none") continue;
+    if (!content || content === "none" || content === "normal" || !content.startsWith('"') || style.display === "none") continue;
     const stand = document.createElement("span");
     for (const name of style) stand.style.setProperty(name, style.getPropertyValue(name));
     stand.textContent = JSON.parse(content.replace(/\\([0-9a-f]{1,6}) ?/gi, (_, code) => "\\u" + code.padStart(4, "0")).replace(/\n/g, "\\n"));
@@ -95,17 +95,21 @@ function draw(page, node, turned) {
   const start = parts.length;
   const visible = style.visibility === "visible";
   const angle = turned + turnOf(style);
-  if (node.tagName === "svg") return visible && inline(page, node, style);
+  if (node.tagName === "svg") {
+    if (visible) inline(page, node, style);
+    return;
+  }
   if (style.display !== "contents" && visible) for (const rect of node.getClientRects()) box(page, rect, style);
-  if (node.tagName === "CANVAS") visible && canvas(page, node);
-  else {
+  if (node.tagName === "CANVAS") {
+    if (visible) canvas(page, node);
+  } else {
     const outer = page.clip;
     const cut = clipOf(node, style);
     if (cut) page.clip = meet(outer, cut);
     const inside = parts.length;
     for (const child of inOrder(node)) {
-      if (child.nodeType === Node.TEXT_NODE) visible && text(page, child, style, angle + (style.writingMode.startsWith("vertical") ? 90 : 0));
-      else draw(page, child, angle);
+      if (child.nodeType !== Node.TEXT_NODE) draw(page, child, angle);
+      else if (visible) text(page, child, style, angle + (style.writingMode.startsWith("vertical") ? 90 : 0));
     }
     if (cut && parts.length > inside) {
       const id = "clip" + page.ids++;
@@ -492,8 +496,23 @@ function canvas(page, node) {
 }
 
 const INHERITED = [
-  ...["fill", "fill-opacity", "fill-rule", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap"],
-  ...["stroke-linejoin", "font-family", "font-size", "font-weight", "font-style", "text-anchor", "visibility", "white-space", "image-rendering"],
+  "fill",
+  "fill-opacity",
+  "fill-rule",
+  "stroke",
+  "stroke-width",
+  "stroke-opacity",
+  "stroke-dasharray",
+  "stroke-linecap",
+  "stroke-linejoin",
+  "font-family",
+  "font-size",
+  "font-weight",
+  "font-style",
+  "text-anchor",
+  "visibility",
+  "white-space",
+  "image-rendering",
 ];
 const OWN = { opacity: "1", "clip-path": "none", mask: "none", "dominant-baseline": "auto", "stop-color": "rgb(0, 0, 0)", "stop-opacity": "1" };
 const SHAPES = /^(svg|g|path|rect|circle|ellipse|line|polyline|polygon|text|tspan|image|defs|clipPath|linearGradient|radialGradient|stop|use|pattern|marker|symbol)$/;
@@ -539,7 +558,7 @@ function styled(page, node, parent) {
   }
   if (/^(text|tspan)$/.test(node.localName)) page.families.add(style.fontFamily);
   for (const child of node.childNodes) {
-    if (child.nodeType === Node.TEXT_NODE) copy.append(document.createTextNode(child.data.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Cs}/gu, "\ufffd")));
+    if (child.nodeType === Node.TEXT_NODE) copy.append(document.createTextNode(legal(child.data)));
     else if (child.nodeType === Node.ELEMENT_NODE) {
       const made = styled(page, child, node);
       if (made) copy.append(made);
