@@ -64,7 +64,10 @@ export function scaleOf(root) {
 export function colours(root) {
   const style = getComputedStyle(root);
   const [ink, accent, paper] = [style.color, style.caretColor, style.columnRuleColor].map((text) => {
-    const numbers = text.match(/[\d.]+/g).slice(0, 3).map(Number);
+    const numbers = text
+      .match(/[\d.]+/g)
+      .slice(0, 3)
+      .map(Number);
     return text.startsWith("color(") ? numbers.map((v) => 255 * v) : numbers;
   });
   return { ink, accent, paper, name: [ink, accent, paper].join() };

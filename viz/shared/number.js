@@ -27,7 +27,13 @@ export function exactly(value) {
 
 // With its sign; places: as many and no more.
 export function signed(value, places) {
-  const text = places === undefined ? exactly(value) : value.toFixed(places).replace(/^-(?=.*[1-9])/, "−").replace("-", "");
+  const text =
+    places === undefined
+      ? exactly(value)
+      : value
+          .toFixed(places)
+          .replace(/^-(?=.*[1-9])/, "−")
+          .replace("-", "");
   return text.startsWith("−") ? text : "+" + text;
 }
 

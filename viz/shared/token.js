@@ -3,7 +3,9 @@
 import { element } from "./element.js";
 
 const CONTROLS =
-  "NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US SP DEL".split(" ");
+  "NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US SP DEL".split(
+    " ",
+  );
 
 // A token's drawn text: strings that alternate between its own text and marks of ours ("·", "↵", "U+200D", "␀").
 export function fill(node, pieces) {

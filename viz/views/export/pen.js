@@ -132,7 +132,9 @@ export class Pen {
   }
   put(name, attributes, text = "") {
     const plain = this.matrix.join() === "1,0,0,1,0,0";
-    this.parts.push(tag(name, plain ? attributes : { ...attributes, transform: `matrix(${this.matrix.map(short).join(" ")})` }, safe(text)));
+    this.parts.push(
+      tag(name, plain ? attributes : { ...attributes, transform: `matrix(${this.matrix.map(short).join(" ")})` }, safe(text)),
+    );
   }
 }
 
@@ -144,7 +146,9 @@ for (const name of ["moveTo", "lineTo", "bezierCurveTo", "quadraticCurveTo", "cl
 let ground = null; // to measure text on, and to ask what a colour is
 
 export function scratch() {
-  return (ground ??= Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true }));
+  return (ground ??= Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", {
+    willReadFrequently: true,
+  }));
 }
 
 const known = new Map();
@@ -153,7 +157,9 @@ const known = new Map();
 export function colour(css) {
   let found = known.get(css);
   if (found) return found;
-  const numbers = (css.match(/[\d.]+(?:e-?\d+)?%?/g) ?? []).map((one) => (one.endsWith("%") ? parseFloat(one) / 100 : Number(one)));
+  const numbers = (css.match(/[\d.]+(?:e-?\d+)?%?/g) ?? []).map((one) =>
+    one.endsWith("%") ? parseFloat(one) / 100 : Number(one),
+  );
   let rgb, opacity;
   if (/^rgba?\(/.test(css)) [rgb, opacity] = [numbers.slice(0, 3), numbers[3] ?? 1];
   else if (css.startsWith("color(srgb ")) [rgb, opacity] = [numbers.slice(0, 3).map((v) => 255 * v), numbers[3] ?? 1];
@@ -166,7 +172,15 @@ export function colour(css) {
     const [r, g, b, a] = pen.getImageData(0, 0, 1, 1).data;
     [rgb, opacity] = [[r, g, b], a / 255];
   }
-  const hex = "#" + rgb.map((v) => Math.round(Math.min(255, Math.max(0, v))).toString(16).padStart(2, "0")).join("");
+  const hex =
+    "#" +
+    rgb
+      .map((v) =>
+        Math.round(Math.min(255, Math.max(0, v)))
+          .toString(16)
+          .padStart(2, "0"),
+      )
+      .join("");
   known.set(css, (found = { hex, opacity }));
   return found;
 }

@@ -15,7 +15,10 @@ export async function pngOf({ svg, width, height, families }, notes) {
     const image = new Image();
     image.src = address;
     await image.decode();
-    const canvas = Object.assign(document.createElement("canvas"), { width: Math.round(width * scale), height: Math.round(height * scale) });
+    const canvas = Object.assign(document.createElement("canvas"), {
+      width: Math.round(width * scale),
+      height: Math.round(height * scale),
+    });
     canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
     const blob = await new Promise((done) => canvas.toBlob(done, "image/png"));
     if (!blob) throw new Error("It is too large for this browser.");
@@ -71,7 +74,10 @@ function described(png, notes, scale) {
     const simple = /^[\n\x20-\x7e]*$/.test(text);
     const between = simple ? [0] : [0, 0, 0, 0, 0]; // not compressed, no language
     const body = [encoder.encode(name), between, encoder.encode(text.toWellFormed?.() ?? text)];
-    return chunk(simple ? "tEXt" : "iTXt", body.flatMap((one) => [...one]));
+    return chunk(
+      simple ? "tEXt" : "iTXt",
+      body.flatMap((one) => [...one]),
+    );
   });
   const perMetre = Math.round((96 * scale) / 0.0254);
   const wide = [24, 16, 8, 0].map((by) => (perMetre >> by) & 255);

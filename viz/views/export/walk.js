@@ -62,7 +62,9 @@ function generated(node, undo) {
     if (!content || content === "none" || content === "normal" || !content.startsWith('"') || style.display === "none") continue;
     const stand = document.createElement("span");
     for (const name of style) stand.style.setProperty(name, style.getPropertyValue(name));
-    stand.textContent = JSON.parse(content.replace(/\\([0-9a-f]{1,6}) ?/gi, (_, code) => "\\u" + code.padStart(4, "0")).replace(/\n/g, "\\n"));
+    stand.textContent = JSON.parse(
+      content.replace(/\\([0-9a-f]{1,6}) ?/gi, (_, code) => "\\u" + code.padStart(4, "0")).replace(/\n/g, "\\n"),
+    );
     const mark = "stand" + which.slice(2);
     const rule = document.createElement("style");
     rule.textContent = `[data-${mark}]${which} { content: none !important; }`;
@@ -90,7 +92,13 @@ function paper(node) {
 
 function draw(page, node, turned) {
   const style = getComputedStyle(node);
-  if (style.display === "none" || style.opacity === "0" || /inset\(50%/.test(style.clipPath) || /^(STYLE|SCRIPT)$/.test(node.tagName)) return;
+  if (
+    style.display === "none" ||
+    style.opacity === "0" ||
+    /inset\(50%/.test(style.clipPath) ||
+    /^(STYLE|SCRIPT)$/.test(node.tagName)
+  )
+    return;
   const { parts } = page;
   const start = parts.length;
   const visible = style.visibility === "visible";
@@ -130,7 +138,9 @@ function group(parts, from, attributes) {
 
 // Children as they are painted: those with a place of their own after the others, by their z-index.
 function inOrder(node) {
-  const children = [...(node.shadowRoot ?? node).childNodes].filter((one) => one.nodeType === Node.TEXT_NODE || one.nodeType === Node.ELEMENT_NODE);
+  const children = [...(node.shadowRoot ?? node).childNodes].filter(
+    (one) => one.nodeType === Node.TEXT_NODE || one.nodeType === Node.ELEMENT_NODE,
+  );
   const level = (child) => {
     if (child.nodeType === Node.TEXT_NODE) return 0;
     const { position, zIndex } = getComputedStyle(child);
@@ -191,7 +201,9 @@ function box(page, rect, style) {
   if (!(w > 0 && h > 0)) return;
   const radii = CORNERS.map((corner) => radius(style[`border${corner}Radius`], w));
   const grown = (by) => radii.map((r) => (r ? Math.max(0, r + by) : 0));
-  const shadows = commas(style.boxShadow === "none" ? "" : style.boxShadow).map(shadow).filter(({ blur }) => blur === 0);
+  const shadows = commas(style.boxShadow === "none" ? "" : style.boxShadow)
+    .map(shadow)
+    .filter(({ blur }) => blur === 0);
   const whole = rounded(x, y, w, h, radii);
   const parts = [];
   for (const { inset, across, down, spread, css } of [...shadows].reverse()) {
@@ -229,18 +241,48 @@ function borders(page, { left: x, top: y, width: w, height: h }, style, radii) {
     css: style[`border${side}Color`],
   })).map((side) => (colour(side.css).opacity ? side : { ...side, wide: 0 }));
   if (!sides.some(({ wide }) => wide)) return [];
-  const dashes = ({ wide, kind }) => ({ dashed: { "stroke-dasharray": `${3 * wide} ${2 * wide}` }, dotted: { "stroke-dasharray": `${wide} ${wide}` } })[kind] ?? {};
+  const dashes = ({ wide, kind }) =>
+    ({ dashed: { "stroke-dasharray": `${3 * wide} ${2 * wide}` }, dotted: { "stroke-dasharray": `${wide} ${wide}` } })[kind] ??
+    {};
   const [first] = sides;
-  const inner = (by) => rounded(x + by, y + by, w - 2 * by, h - 2 * by, radii.map((r) => (r ? r - by : 0)));
+  const inner = (by) =>
+    rounded(
+      x + by,
+      y + by,
+      w - 2 * by,
+      h - 2 * by,
+      radii.map((r) => (r ? r - by : 0)),
+    );
   if (sides.every(({ wide, kind, css }) => wide === first.wide && kind === first.kind && css === first.css))
-    return [tag("path", { d: inner(first.wide / 2), fill: "none", ...painted("stroke", first.css), "stroke-width": first.wide, ...dashes(first) })];
+    return [
+      tag("path", {
+        d: inner(first.wide / 2),
+        fill: "none",
+        ...painted("stroke", first.css),
+        "stroke-width": first.wide,
+        ...dashes(first),
+      }),
+    ];
   const [top, right, bottom, left] = sides.map(({ wide }) => wide);
   if (radii.some((r) => r) && sides.every(({ wide }) => wide)) {
     // A ring in the colour of most sides, and a side of another colour on top of it, as wide as it is.
-    const hole = rounded(x + left, y + top, w - left - right, h - top - bottom, radii.map((r) => r - Math.min(top, right, bottom, left)));
+    const hole = rounded(
+      x + left,
+      y + top,
+      w - left - right,
+      h - top - bottom,
+      radii.map((r) => r - Math.min(top, right, bottom, left)),
+    );
     const ring = { d: rounded(x, y, w, h, radii) + hole, "fill-rule": "evenodd" };
-    const [common] = sides.map(({ css }) => css).sort((a, b) => sides.filter((s) => s.css === b).length - sides.filter((s) => s.css === a).length);
-    const strips = [[x, y, w, top], [x + w - right, y, right, h], [x, y + h - bottom, w, bottom], [x, y, left, h]];
+    const [common] = sides
+      .map(({ css }) => css)
+      .sort((a, b) => sides.filter((s) => s.css === b).length - sides.filter((s) => s.css === a).length);
+    const strips = [
+      [x, y, w, top],
+      [x + w - right, y, right, h],
+      [x, y + h - bottom, w, bottom],
+      [x, y, left, h],
+    ];
     const others = sides.flatMap(({ css }, i) => {
       if (css === common) return [];
       const id = "clip" + page.ids++;
@@ -258,14 +300,26 @@ function borders(page, { left: x, top: y, width: w, height: h }, style, radii) {
   ];
   return sides.flatMap((side, i) => {
     const [x1, y1, x2, y2] = lines[i];
-    return side.wide ? [tag("line", { x1, y1, x2, y2, ...painted("stroke", side.css), "stroke-width": side.wide, ...dashes(side) })] : [];
+    return side.wide
+      ? [tag("line", { x1, y1, x2, y2, ...painted("stroke", side.css), "stroke-width": side.wide, ...dashes(side) })]
+      : [];
   });
 }
 
 // "rgb(1, 2, 3) 0px 0px 0px 2px inset"
 function shadow(css) {
   const [across, down, blur, spread] = (css.match(/-?[\d.]+px/g) ?? []).map(parseFloat);
-  return { inset: /\binset\b/.test(css), across, down, blur, spread, css: css.replace(/\binset\b/, "").replace(/(\s*-?[\d.]+px)+\s*/, "").trim() };
+  return {
+    inset: /\binset\b/.test(css),
+    across,
+    down,
+    blur,
+    spread,
+    css: css
+      .replace(/\binset\b/, "")
+      .replace(/(\s*-?[\d.]+px)+\s*/, "")
+      .trim(),
+  };
 }
 
 // The parts of a list in CSS, whose commas inside brackets are no commas of the list.
@@ -336,7 +390,12 @@ function gradient(page, parts) {
   if (stops.every(({ css }) => css === stops[0].css)) return painted("fill", stops[0].css);
   const id = "shade" + page.ids++;
   const [x1, y1, x2, y2] = way;
-  const inside = stops.map(({ css, at }) => tag("stop", { offset: at, ...Object.fromEntries(Object.entries(painted("stop", css)).map(([k, v]) => [k === "stop" ? "stop-color" : k, v])) }));
+  const inside = stops.map(({ css, at }) =>
+    tag("stop", {
+      offset: at,
+      ...Object.fromEntries(Object.entries(painted("stop", css)).map(([k, v]) => [k === "stop" ? "stop-color" : k, v])),
+    }),
+  );
   page.defs.push(tag("linearGradient", { id, x1, y1, x2, y2 }, inside.join("")));
   return { fill: `url(#${id})` };
 }
@@ -382,10 +441,15 @@ function text(page, node, style, angle) {
     if (rtl) at.x += long;
     page.families.add(style.fontFamily);
     page.parts.push(tag("text", { ...at, ...look }, safe(words)));
-    for (const [kind, place] of [["line-through", -0.3], ["underline", 0.12]])
+    for (const [kind, place] of [
+      ["line-through", -0.3],
+      ["underline", 0.12],
+    ])
       if (decorated(node.parentElement, kind) && !(angle % 360)) {
         const y = rect.top + base + place * parseFloat(style.fontSize);
-        page.parts.push(tag("line", { x1: rect.left, x2: rect.right, y1: y, y2: y, ...painted("stroke", style.color), "stroke-width": 1 }));
+        page.parts.push(
+          tag("line", { x1: rect.left, x2: rect.right, y1: y, y2: y, ...painted("stroke", style.color), "stroke-width": 1 }),
+        );
       }
   }
 }
@@ -420,7 +484,7 @@ function linesOf(node, style) {
     while (to > from && /\s/.test(data[to - 1]) && !rectOf(to - 1, to).length) to--;
     lines.push({ words: shown(data.slice(from, to)), rect: whole[0] });
   } else {
-    for (let i = 0; i < data.length; ) {
+    for (let i = 0; i < data.length;) {
       const next = i + String.fromCodePoint(data.codePointAt(i)).length;
       const [rect] = rectOf(i, next);
       const last = lines.at(-1);
@@ -432,7 +496,12 @@ function linesOf(node, style) {
       }
       if (last && Math.abs(last.rect.top - rect.top) < rect.height / 2 && Math.abs(last.rect.left - rect.left) < 1e5) {
         last.words += piece;
-        last.rect = { left: Math.min(last.rect.left, rect.left), right: Math.max(last.rect.right, rect.right), top: last.rect.top, bottom: last.rect.bottom };
+        last.rect = {
+          left: Math.min(last.rect.left, rect.left),
+          right: Math.max(last.rect.right, rect.right),
+          top: last.rect.top,
+          bottom: last.rect.bottom,
+        };
       } else lines.push({ words: piece, rect: { left: rect.left, right: rect.right, top: rect.top, bottom: rect.bottom } });
     }
     for (const line of lines) {
@@ -514,15 +583,24 @@ const INHERITED = [
   "white-space",
   "image-rendering",
 ];
-const OWN = { opacity: "1", "clip-path": "none", mask: "none", "dominant-baseline": "auto", "stop-color": "rgb(0, 0, 0)", "stop-opacity": "1" };
-const SHAPES = /^(svg|g|path|rect|circle|ellipse|line|polyline|polygon|text|tspan|image|defs|clipPath|linearGradient|radialGradient|stop|use|pattern|marker|symbol)$/;
+const OWN = {
+  opacity: "1",
+  "clip-path": "none",
+  mask: "none",
+  "dominant-baseline": "auto",
+  "stop-color": "rgb(0, 0, 0)",
+  "stop-opacity": "1",
+};
+const SHAPES =
+  /^(svg|g|path|rect|circle|ellipse|line|polyline|polygon|text|tspan|image|defs|clipPath|linearGradient|radialGradient|stop|use|pattern|marker|symbol)$/;
 
 // A picture that is SVG already (Plotly's): copied with the look that the page's style gives it.
 function inline(page, node, style) {
   const rect = node.getBoundingClientRect();
   if (!(rect.width > 0 && rect.height > 0)) return;
   const copy = styled(page, node, null);
-  for (const [name, value] of Object.entries({ x: rect.left, y: rect.top, width: rect.width, height: rect.height })) copy.setAttribute(name, short(value));
+  for (const [name, value] of Object.entries({ x: rect.left, y: rect.top, width: rect.width, height: rect.height }))
+    copy.setAttribute(name, short(value));
   if (colour(style.backgroundColor).opacity) box(page, rect, style);
   let any = false;
   for (const one of node.querySelectorAll("path, rect, text, image, circle, line, polygon, polyline")) {

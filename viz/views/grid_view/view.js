@@ -42,7 +42,8 @@ function reveal(state) {
   if (!header.chosen) return;
   const left = header.chosen[1] * size.width;
   if (left < scroll.scrollLeft) scroll.scrollLeft = left;
-  else if (left + size.width > scroll.scrollLeft + scroll.clientWidth) scroll.scrollLeft = left + size.width - scroll.clientWidth + 6;
+  else if (left + size.width > scroll.scrollLeft + scroll.clientWidth)
+    scroll.scrollLeft = left + size.width - scroll.clientWidth + 6;
 }
 
 function make(state) {
@@ -117,7 +118,14 @@ function under({ box, size, rows, columns }, event) {
 }
 
 function step({ rows, columns }, [row, column], key) {
-  const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], Home: [0, -columns], End: [0, columns] };
+  const moves = {
+    ArrowUp: [-1, 0],
+    ArrowDown: [1, 0],
+    ArrowLeft: [0, -1],
+    ArrowRight: [0, 1],
+    Home: [0, -columns],
+    End: [0, columns],
+  };
   const move = moves[key];
   return move && [Math.min(rows - 1, Math.max(0, row + move[0])), Math.min(columns - 1, Math.max(0, column + move[1]))];
 }
@@ -299,7 +307,11 @@ function explain({ legend, header, root }) {
   if (header.down) parts.push(element("span", "", "down: " + header.down));
   if (header.across) parts.push(element("span", "", "across: " + header.across));
   const strip = element("i");
-  strip.style.background = stripOf(scaleOf(root).filter((_, i) => i % 17 === 0).map(css));
+  strip.style.background = stripOf(
+    scaleOf(root)
+      .filter((_, i) => i % 17 === 0)
+      .map(css),
+  );
   const [low, high] = header.ends.map((end) => (typeof end === "number" ? number(end, header.unit) : end));
   const scale = element("span");
   scale.append(low, strip, high);

@@ -1,6 +1,5 @@
 // Where things stand.
 
-
 export const SPACE = 13; // between two labels at least
 const TALL = 620; // CSS pixels: the longest that the columns get
 const BROAD = 880; // and the broadest: lines that run nearly side by side cannot be told apart

@@ -1,6 +1,5 @@
 // What the parts of the view ask of its state: which token is asked about, the weights and the colours of heads.
 
-
 export const NAMES = ["from", "to"];
 export const AXES = ["from (query)", "to (key)"];
 export const DEFAULTS = { layout: "columns", style: "lines", mode: "each", least: 2, top: 0, pairs: "all", zoom: "text" };

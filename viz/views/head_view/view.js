@@ -28,7 +28,12 @@ export function mount({ parentElement, data, setTriggerValue }) {
   const sent = header.arrays.weights.data;
   if (header.causal) state.whole = fromRows(sent, header.shape[0], header.shape[1], state.whole);
   state.weights = header.causal ? state.whole : sent; // [head, query, key] as bytes
-  state.sides = [header.from, header.to ?? header.from].map((side, i) => ({ ...side, count: header.shape[i + 1], first: header.starts[i], i }));
+  state.sides = [header.from, header.to ?? header.from].map((side, i) => ({
+    ...side,
+    count: header.shape[i + 1],
+    first: header.starts[i],
+    i,
+  }));
   const [from, to] = header.simple ? PLAIN_AXES : AXES;
   state.axes = [from + (header.from.rows ? CHOOSING : ""), to];
   if (header.simple) state.options = { ...DEFAULTS, least: state.options.least }; // what has no control here is as it begins

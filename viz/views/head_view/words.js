@@ -22,16 +22,19 @@ export function say(state, place) {
     }
   }
   const notes = header.simple ? [] : ["The weights shown here are rounded, and exact to 0.2 %."];
-  if (header.broken) notes.unshift(`${counted(header.broken, "weight is", "weights are")} not a number, so nothing is drawn there.`);
+  if (header.broken)
+    notes.unshift(`${counted(header.broken, "weight is", "weights are")} not a number, so nothing is drawn there.`);
   const average = header.simple ? "average" : "mean";
-  if (planes.length > 1) notes.unshift(`The bar beside a label is the ${average} of the heads that are on, with the part of each head in its colour.`);
+  if (planes.length > 1)
+    notes.unshift(`The bar beside a label is the ${average} of the heads that are on, with the part of each head in its colour.`);
   const text = notes.join(" ");
   write(note, text);
   if (place && state.focused) boxes[place[0]].setAttribute("aria-valuetext", words);
-  else for (const side of sides) {
-    const at = Math.min(state.at?.[side.i] ?? 0, side.count - 1);
-    boxes[side.i].setAttribute("aria-valuetext", at < 0 ? "no token" : nameOf(side, at));
-  }
+  else
+    for (const side of sides) {
+      const at = Math.min(state.at?.[side.i] ?? 0, side.count - 1);
+      boxes[side.i].setAttribute("aria-valuetext", at < 0 ? "no token" : nameOf(side, at));
+    }
   clearTimeout(state.later);
   state.later = setTimeout(() => tabulate(state), 250);
 }
@@ -58,8 +61,10 @@ function sentenceOf(state, [side, position]) {
   const verb = side === 0 ? "looks most at" : `is looked at most${sides[0].rows ? "" : " by"}`;
   const number = (i, side) => (sides[side].rows ? "" : ` (${sides[side].first + i})`); // the position in the text
   const rows = sides[0].rows && (side === 0 ? `${capital(me)}, it` : me); // in cross-attention: "After “le”, choosing “chat”, it looks …"
-  if (!order.length) return `${rows || me}${number(position, side)} ${side === 0 ? "looks at nothing here" : "is looked at by nothing here"}.`;
-  const other = (i) => (state.header.to === null && i === position ? "itself" : `${nameOf(sides[1 - side], i)}${number(i, 1 - side)}`);
+  if (!order.length)
+    return `${rows || me}${number(position, side)} ${side === 0 ? "looks at nothing here" : "is looked at by nothing here"}.`;
+  const other = (i) =>
+    state.header.to === null && i === position ? "itself" : `${nameOf(sides[1 - side], i)}${number(i, 1 - side)}`;
   const parts = order.map((i) => `${other(i)}: ${roughly(values[i])}`);
   let more = "";
   if (on.length > 1) {

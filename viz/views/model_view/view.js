@@ -138,11 +138,19 @@ function explain(state) {
   const { legend, left, header, count } = state;
   const faint = header.arrays.faint?.data;
   const kept = faint ? count - faint.reduce((sum, one) => sum + one, 0) : count;
-  const said = !faint ? "" : kept ? `${kept} of ${count} heads pass the filter.` : "No head passes the filter: all are drawn faint.";
+  const said = !faint
+    ? ""
+    : kept
+      ? `${kept} of ${count} heads pass the filter.`
+      : "No head passes the filter: all are drawn faint.";
   write(left, said);
   left.hidden = !said;
   legend.hidden = !header.legend;
-  const parts = [element("span", "", "down: from (query)" + (header.chooses ? ", choosing" : "")), element("span", "", "across: to (key)"), scale("0 %", shadesOf("accent"), "100 %")];
+  const parts = [
+    element("span", "", "down: from (query)" + (header.chooses ? ", choosing" : "")),
+    element("span", "", "across: to (key)"),
+    scale("0 %", shadesOf("accent"), "100 %"),
+  ];
   const { quantity } = header;
   if (quantity?.names) quantity.names.forEach((name, i) => parts.push(swatch(quantity.colours[i], name)));
   else if (quantity) parts.push(scale(quantity.low, CIVIDIS.map(css), `${quantity.high} ${quantity.unit}`.trim(), "frame: "));
@@ -228,7 +236,8 @@ function arrange(state) {
     }
   else {
     const every = Math.ceil(24 / (side + gap)); // as many labels as there is room for
-    if (lines === 1) for (let head = 0; head < heads; head += every) names.push(mark("H" + head, places[head][0] + side / 2, 0, "head"));
+    if (lines === 1)
+      for (let head = 0; head < heads; head += every) names.push(mark("H" + head, places[head][0] + side / 2, 0, "head"));
     const each = Math.ceil(14 / layerHeight);
     for (let layer = 0; layer < layers; layer += each)
       names.push(mark("L" + layer, 0, places[layer * heads][1] + Math.min(side, layerHeight) / 2, "layer"));
@@ -330,7 +339,10 @@ function colourOf({ header }, head) {
 
 function outline(state) {
   const { marks, chosen, at, side, frame, box, places } = state;
-  for (const [mark, head] of [[marks.chosen, chosen], [marks.pointed, at]]) {
+  for (const [mark, head] of [
+    [marks.chosen, chosen],
+    [marks.pointed, at],
+  ]) {
     mark.hidden = head < 0 || !side;
     if (mark.hidden) continue;
     const [x, y] = places[head].map((v) => v - frame);

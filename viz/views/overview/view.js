@@ -77,7 +77,22 @@ function make(state) {
   const words = element("div", "words");
   words.append(note, boxes, said, spoken);
   state.root.replaceChildren(map, words);
-  Object.assign(state, { stage, canvas, shades, pane, note, boxes, inputs, whole, said, spoken, axes, echo: makeEcho(), held: null, pointers: new Map() });
+  Object.assign(state, {
+    stage,
+    canvas,
+    shades,
+    pane,
+    note,
+    boxes,
+    inputs,
+    whole,
+    said,
+    spoken,
+    axes,
+    echo: makeEcho(),
+    held: null,
+    pointers: new Map(),
+  });
   listen(state);
 }
 
@@ -293,9 +308,19 @@ function hover(state, event) {
   if ([0, 1].some((axis) => place[axis] < 0 || place[axis] >= header.shape[axis])) return say(state, "");
   const edges = edgesAt(state, place) ?? [0, 0];
   const slope = edges[0] * edges[1];
-  stage.style.cursor = slope ? (slope > 0 ? "nwse-resize" : "nesw-resize") : edges[0] ? "ns-resize" : edges[1] ? "ew-resize" : "move";
+  stage.style.cursor = slope
+    ? slope > 0
+      ? "nwse-resize"
+      : "nesw-resize"
+    : edges[0]
+      ? "ns-resize"
+      : edges[1]
+        ? "ew-resize"
+        : "move";
   const { shape, data } = header.arrays.cells;
-  const cell = [0, 1].map((axis) => Math.min(shape[axis] - 1, Math.floor(((Math.floor(place[axis]) + 1) * shape[axis] - 1) / header.shape[axis])));
+  const cell = [0, 1].map((axis) =>
+    Math.min(shape[axis] - 1, Math.floor(((Math.floor(place[axis]) + 1) * shape[axis] - 1) / header.shape[axis])),
+  );
   const names = [header.from, header.to ?? header.from];
   const words = cell.map((at, axis) => {
     const [first, last] = [startOf(header, axis, at), startOf(header, axis, at + 1) - 1];
@@ -348,7 +373,8 @@ function frame(state) {
   const { window, header, pane, shades, inputs, whole } = state;
   const edge = (i) => (100 * (window[i] + (i & 1))) / header.shape[i >> 1];
   const [top, bottom, left, right] = [0, 1, 2, 3].map(edge);
-  const set = (node, values) => Object.assign(node.style, Object.fromEntries(Object.entries(values).map(([k, v]) => [k, v + "%"])));
+  const set = (node, values) =>
+    Object.assign(node.style, Object.fromEntries(Object.entries(values).map(([k, v]) => [k, v + "%"])));
   set(pane, { top, left, right: 100 - right, bottom: 100 - bottom });
   set(shades[0], { top: 0, left: 0, right: 0, bottom: 100 - top });
   set(shades[1], { top: bottom, left: 0, right: 0, bottom: 0 });

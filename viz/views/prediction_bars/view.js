@@ -16,7 +16,12 @@ export function mount({ parentElement, data, setTriggerValue }) {
 
 function make(state) {
   const head = element("div", "head");
-  head.append(element("span", "", "token"), element("span"), element("span", "logit", "logit"), element("span", "", "probability"));
+  head.append(
+    element("span", "", "token"),
+    element("span"),
+    element("span", "logit", "logit"),
+    element("span", "", "probability"),
+  );
   const list = element("div", "rows");
   list.setAttribute("role", "group");
   state.root.replaceChildren(head, list);

@@ -27,7 +27,10 @@ function turnOf({ header, dims }, key, pair) {
   const [a, b] = pairs.data.subarray(2 * pair, 2 * pair + 2);
   const back = ([x, y], angle) => [x * Math.cos(angle) + y * Math.sin(angle), y * Math.cos(angle) - x * Math.sin(angle)];
   const angles = [header.position * frequencies.data[pair], key * frequencies.data[pair]];
-  const after = [[q.data[a], q.data[b]], [k.data[key * dims + a], k.data[key * dims + b]]];
+  const after = [
+    [q.data[a], q.data[b]],
+    [k.data[key * dims + a], k.data[key * dims + b]],
+  ];
   const before = after.map((hand, i) => back(hand, angles[i]));
   const product = ([one, other]) => one[0] * other[0] + one[1] * other[1];
   return { a, b, angles, after, before, was: product(before), is: product(after) };
@@ -71,7 +74,10 @@ export function dialsOf(state) {
     pen.arc(x, y, reach, 0, 2 * Math.PI);
     pen.stroke();
     const most = after.map(([u, v]) => Math.hypot(u, v));
-    for (const [hands, alpha, thick] of [[before, 0.35, 1.5], [after, 1, 2.2]])
+    for (const [hands, alpha, thick] of [
+      [before, 0.35, 1.5],
+      [after, 1, 2.2],
+    ])
       hands.forEach(([u, v], i) => {
         if (!(most[i] > 0)) return;
         const long = reach * Math.sqrt(most[i] / Math.max(...most)); // the lengths of q and k differ a lot

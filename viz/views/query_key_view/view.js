@@ -19,7 +19,11 @@ const ROW = 24; // CSS pixels
 const MOST_ROWS = 14; // beyond, the rows scroll
 const LEAST_CELL = 4; // a dimension is never narrower; where there is no room for all, the strongest are shown
 const LARGEST_CELL = 22;
-const BARS = [["q", 50], ["k", 50], ["q × k", 64]]; // name and height of each line of bars
+const BARS = [
+  ["q", 50],
+  ["k", 50],
+  ["q × k", 64],
+]; // name and height of each line of bars
 const TICKS = 14;
 const NAMED = 3; // so many dimensions are named in the line below the bars
 const WIDE = 720;
@@ -32,7 +36,14 @@ export function mount({ parentElement, data, setTriggerValue }) {
   const { keys, position, title, query } = header;
   const subject = [title, position, query.join(""), keys.length].join("\u0000");
   const fresh = subject !== state.subject;
-  Object.assign(state, { header, subject, tell: setTriggerValue, link: header.link, count: keys.length, dims: header.arrays.q.data.length });
+  Object.assign(state, {
+    header,
+    subject,
+    tell: setTriggerValue,
+    link: header.link,
+    count: keys.length,
+    dims: header.arrays.q.data.length,
+  });
   state.names = keys.map((pieces) => pieces.join(""));
   if (fresh || header.chosen !== state.given) state.chosen = state.given = header.chosen;
   if (fresh) state.at = state.dim = -1;
@@ -74,11 +85,13 @@ function make(state) {
   names.append(...labels);
   const barCanvas = element("canvas");
   const extents = element("div", "extents");
-  extents.append(...BARS.map(([, height]) => {
-    const extent = element("span");
-    extent.style.height = height + "px";
-    return extent;
-  }));
+  extents.append(
+    ...BARS.map(([, height]) => {
+      const extent = element("span");
+      extent.style.height = height + "px";
+      return extent;
+    }),
+  );
   bars.append(names, barCanvas, extents);
   bars.setAttribute("aria-hidden", "true");
   const readout = element("p", "readout");
@@ -161,7 +174,15 @@ function calculate(state) {
   const top = Math.max(...logits.map((one) => (one > -Infinity ? one : -Infinity)));
   const total = logits.reduce((sum, one) => sum + (one === -Infinity ? 0 : Math.exp(one - top)), 0);
   const full = Math.max(largest(weight.data), shares ? largest(shares) : 0);
-  Object.assign(state, { products, allowed, scaleEnd, beyond: largest(seen) > scaleEnd, shares, full, bottom: top + Math.log(total) });
+  Object.assign(state, {
+    products,
+    allowed,
+    scaleEnd,
+    beyond: largest(seen) > scaleEnd,
+    shares,
+    full,
+    bottom: top + Math.log(total),
+  });
 }
 
 // The largest size of a number that is one.
@@ -174,7 +195,11 @@ function largest(values) {
 // Where the colours end: a few outlying dimensions, as large models have them, must not leave the others without any.
 function endOf(products) {
   const stride = Math.ceil(products.length / SAMPLE);
-  const sizes = products.filter((_, i) => i % stride === 0).map(Math.abs).filter((size) => size < Infinity).sort();
+  const sizes = products
+    .filter((_, i) => i % stride === 0)
+    .map(Math.abs)
+    .filter((size) => size < Infinity)
+    .sort();
   return sizes[Math.floor((1 - OUTLIERS) * sizes.length)] || largest(products);
 }
 
@@ -188,14 +213,27 @@ function theme(state) {
   legend.replaceChildren(strip, element("span", "", "blue lowers the score, red raises it"));
   const style = (node) => getComputedStyle(node).color;
   const line = getComputedStyle(state.head).borderBottomColor;
-  state.paints = { plus: style(plus), minus: style(minus), ink: style(state.root), soft: style(legend), paper: getComputedStyle(state.root).columnRuleColor, line };
+  state.paints = {
+    plus: style(plus),
+    minus: style(minus),
+    ink: style(state.root),
+    soft: style(legend),
+    paper: getComputedStyle(state.root).columnRuleColor,
+    line,
+  };
   legend.append(element("span", "", `bars at the right: the longest is ${percent(state.full)}`));
   if (state.shares) legend.append(element("span", "thin", "thin bar: weight × ‖v‖"));
   const notes = [`The softmax divides e^score by the sum over all keys, here e^${exactly(state.bottom)}.`];
   const sink = header.arrays.sink.data;
-  if (sink.length) notes.push(`A sink, which is a key that brings nothing (score ${exactly(sink[0])}), takes ${percent(Math.exp(sink[0] - state.bottom))} of this query’s attention.`);
+  if (sink.length)
+    notes.push(
+      `A sink, which is a key that brings nothing (score ${exactly(sink[0])}), takes ${percent(Math.exp(sink[0] - state.bottom))} of this query’s attention.`,
+    );
   const hidden = state.allowed.filter((may) => !may).length;
-  if (hidden) notes.push(`${hidden} ${hidden === 1 ? "key is" : "keys are"} masked: the products are there, but the softmax never sees them.`);
+  if (hidden)
+    notes.push(
+      `${hidden} ${hidden === 1 ? "key is" : "keys are"} masked: the products are there, but the softmax never sees them.`,
+    );
   state.fixed = notes;
 }
 
@@ -231,7 +269,10 @@ function arrange(state) {
   root.classList.toggle("narrow", !wide);
   root.classList.toggle("plain", !columns.value);
   const barHeight = BARS.reduce((sum, [, one]) => sum + one, 0) + TICKS;
-  for (const [one, high] of [[canvas, height], [barCanvas, barHeight]]) {
+  for (const [one, high] of [
+    [canvas, height],
+    [barCanvas, barHeight],
+  ]) {
     one.width = Math.round(cells * ratio);
     one.height = Math.round(high * ratio);
     one.style.width = cells + "px";
@@ -319,7 +360,13 @@ function rows(state) {
     row.score.textContent = exactly(score.data[key]);
     row.sum.hidden = !columns.sum;
     row.value.hidden = !columns.value;
-    gauge(row.weight, weight.data[key], full, allowed[key] ? percent(weight.data[key]) : "masked", columns.value ? null : shares?.[key]);
+    gauge(
+      row.weight,
+      weight.data[key],
+      full,
+      allowed[key] ? percent(weight.data[key]) : "masked",
+      columns.value ? null : shares?.[key],
+    );
     if (columns.value) gauge(row.value, shares[key], full, allowed[key] ? percent(shares[key]) : "");
   }
   const now = active(state);
@@ -416,7 +463,12 @@ function formulaOf(state) {
   const scaled = raw.data[key] * header.scale;
   if (header.softcap !== null) {
     const bent = header.softcap * Math.tanh(scaled / header.softcap);
-    parts.push(sign("="), piece(exactly(scaled), "scaled"), sign("→"), piece(exactly(bent), `soft cap ±${exactly(header.softcap)}`));
+    parts.push(
+      sign("="),
+      piece(exactly(scaled), "scaled"),
+      sign("→"),
+      piece(exactly(bent), `soft cap ±${exactly(header.softcap)}`),
+    );
   }
   if (bias) parts.push(sign(bias.data[key] < 0 ? "−" : "+"), piece(exactly(Math.abs(bias.data[key])), "position bias"));
   if (bias || header.softcap === null) parts.push(sign("="), piece(exactly(score.data[key]), "score"));
@@ -428,8 +480,10 @@ function formulaOf(state) {
     const softmax = piece("e", "softmax");
     softmax.firstChild.append(exponent);
     parts.push(sign("→"), softmax, sign("="), piece(percent(weight.data[key]), "weight", "weight"));
-    if (shares) parts.push(sign("×"), piece(exactly(lengths.data[key]), "‖v‖"), sign("→"), piece(percent(shares[key]), "of weight × ‖v‖"));
-  } else parts.push(sign("→"), piece("masked", "the query may not look there"), sign("="), piece(percent(weight.data[key]), "weight"));
+    if (shares)
+      parts.push(sign("×"), piece(exactly(lengths.data[key]), "‖v‖"), sign("→"), piece(percent(shares[key]), "of weight × ‖v‖"));
+  } else
+    parts.push(sign("→"), piece("masked", "the query may not look there"), sign("="), piece(percent(weight.data[key]), "weight"));
   formula.replaceChildren(...parts);
   const tall = formula.offsetHeight; // a longer formula takes another line, a shorter one leaves it: the rows must not jump
   if (tall > (state.tall ?? 0)) formula.style.minHeight = (state.tall = tall) + "px";
@@ -521,7 +575,7 @@ function under(state, event) {
   const box = state.box.getBoundingClientRect();
   const row = Math.floor((event.clientY - box.top + state.box.scrollTop) / ROW);
   const inside = event.clientX - box.left < state.box.clientWidth; // not on the scroll bar
-  return [inside ? state.keyAt[row] ?? -1 : -1, dimUnder(state, event)];
+  return [inside ? (state.keyAt[row] ?? -1) : -1, dimUnder(state, event)];
 }
 
 function dimUnder(state, event) {

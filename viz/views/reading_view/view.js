@@ -27,7 +27,10 @@ export function mount({ parentElement, data, setTriggerValue }) {
   if (header.direction !== state.header?.direction) state.direction = header.direction;
   Object.assign(state, { header, tell: setTriggerValue, link: header.link, theme: theme(state.root) });
   if (header.packed)
-    for (const [name, maps] of [["weights", 1], ["heads", header.heads?.names.length]])
+    for (const [name, maps] of [
+      ["weights", 1],
+      ["heads", header.heads?.names.length],
+    ])
       if (maps) header.arrays[name].data = fromRows(header.arrays[name].data, maps, header.tokens.length);
   write(state);
   explain(state);
@@ -54,7 +57,19 @@ function make(state) {
   const unseen = element("div", "hidden"); // a table itself would keep its height
   unseen.append(table);
   state.root.replaceChildren(toggle.node, text, below, sentence, legend, spoken, unseen);
-  Object.assign(state, { toggle, text, below, sentence, legend, spoken, table, tokens: [], pointed: -1, focus: 0, direction: "from" });
+  Object.assign(state, {
+    toggle,
+    text,
+    below,
+    sentence,
+    legend,
+    spoken,
+    table,
+    tokens: [],
+    pointed: -1,
+    focus: 0,
+    direction: "from",
+  });
 
   const place = (event) => event.target.closest?.(".token")?.position ?? -1;
   onHover(text, (event) => {
@@ -155,7 +170,8 @@ function explain(state) {
     parts.push(node);
   }
   const { broken } = header;
-  if (broken) parts.push(`${counted(broken, "weight is not a number", "weights are not numbers")} here, so nothing is drawn for them.`);
+  if (broken)
+    parts.push(`${counted(broken, "weight is not a number", "weights are not numbers")} here, so nothing is drawn for them.`);
   legend.replaceChildren(...parts);
 }
 
@@ -311,7 +327,11 @@ function number(state) {
     if (!(values[i] >= NUMBER_FROM)) continue;
     const { word } = tokens[i];
     if (!boxes.has(i))
-      boxes.set(i, { middle: word.offsetLeft + word.offsetWidth / 2, top: word.offsetTop, bottom: word.offsetTop + word.offsetHeight });
+      boxes.set(i, {
+        middle: word.offsetLeft + word.offsetWidth / 2,
+        top: word.offsetTop,
+        bottom: word.offsetTop + word.offsetHeight,
+      });
     const box = boxes.get(i);
     if (kept.some(({ top, middle }) => Math.abs(top - box.top) <= 4 && Math.abs(middle - box.middle) <= ROOM)) continue;
     kept.push(box);

@@ -19,7 +19,16 @@ const MOST_LABELS = 140;
 const FONT = 12.5;
 const LONGEST_TABLE = 1100;
 // Where a label may stand: the shift of its middle from its point, in its own widths and heights and in radii of the point.
-const SIDES = [[0.5, 0, 1, 0], [-0.5, 0, -1, 0], [0, -0.5, 0, -1], [0, 0.5, 0, 1], [0.5, -0.5, 0.6, -0.6], [-0.5, -0.5, -0.6, -0.6], [0.5, 0.5, 0.6, 0.6], [-0.5, 0.5, -0.6, 0.6]];
+const SIDES = [
+  [0.5, 0, 1, 0],
+  [-0.5, 0, -1, 0],
+  [0, -0.5, 0, -1],
+  [0, 0.5, 0, 1],
+  [0.5, -0.5, 0.6, -0.6],
+  [-0.5, -0.5, -0.6, -0.6],
+  [0.5, 0.5, 0.6, 0.6],
+  [-0.5, 0.5, -0.6, 0.6],
+];
 
 // How each picture was last looked at, by its name: it comes back the same after a computation took its place for a while.
 const looks = new Map();
@@ -42,7 +51,15 @@ export function mount({ parentElement, data, setTriggerValue }) {
     state.at = stages - 1;
     state.playing = false;
   }
-  Object.assign(state, { header, stages, count, dimensions, tell: setTriggerValue, xyz: header.arrays.points.data, placed: new Map() });
+  Object.assign(state, {
+    header,
+    stages,
+    count,
+    dimensions,
+    tell: setTriggerValue,
+    xyz: header.arrays.points.data,
+    placed: new Map(),
+  });
   state.chosen = header.chosen ?? (state.chosen < count ? state.chosen : -1);
   state.pointed = -1;
   if (other) home(state);
@@ -95,13 +112,29 @@ function make(state) {
   rows.setAttribute("aria-label", "Where the points are");
   details.append(element("summary", "", "As a table"), rows);
   state.root.replaceChildren(scene, first, second, legend, said, details);
-  Object.assign(state, { scene, canvas, stage, tip, play, scrub, time: first, follow, legend, said, details, rows, buttons: { trails, labels } });
+  Object.assign(state, {
+    scene,
+    canvas,
+    stage,
+    tip,
+    play,
+    scrub,
+    time: first,
+    follow,
+    legend,
+    said,
+    details,
+    rows,
+    buttons: { trails, labels },
+  });
   Object.assign(state, { trails: true, labels: true, at: 0, chosen: -1, pointed: -1, pointers: new Map(), placed: new Map() });
 
   scrub.addEventListener("input", () => stop(state, Number(scrub.value)));
   scrub.addEventListener("change", () => stop(state, Math.round(state.at)));
   scrub.addEventListener("keydown", (event) => {
-    const to = { ArrowRight: 1, ArrowUp: 1, PageUp: 1, ArrowLeft: -1, ArrowDown: -1, PageDown: -1, Home: -1e6, End: 1e6 }[event.key];
+    const to = { ArrowRight: 1, ArrowUp: 1, PageUp: 1, ArrowLeft: -1, ArrowDown: -1, PageDown: -1, Home: -1e6, End: 1e6 }[
+      event.key
+    ];
     if (!to) return;
     stop(state, Math.min(state.stages - 1, Math.max(0, Math.round(state.at) + to)));
     event.preventDefault();
@@ -112,11 +145,15 @@ function make(state) {
   onMove(scene, (event) => moved(state, event));
   for (const name of ["pointerup", "pointercancel"]) scene.addEventListener(name, (event) => up(state, event));
   scene.addEventListener("pointerleave", () => aim(state, -1));
-  scene.addEventListener("wheel", (event) => {
-    if (!event.ctrlKey && !event.metaKey) return; // else the page scrolls
-    zoom(state, Math.exp(-event.deltaY / 400));
-    event.preventDefault();
-  }, { passive: false });
+  scene.addEventListener(
+    "wheel",
+    (event) => {
+      if (!event.ctrlKey && !event.metaKey) return; // else the page scrolls
+      zoom(state, Math.exp(-event.deltaY / 400));
+      event.preventDefault();
+    },
+    { passive: false },
+  );
   scene.addEventListener("keydown", (event) => key(state, event));
   new ResizeObserver(() => state.header && resize(state) && show(state)).observe(state.root);
 }
@@ -156,7 +193,10 @@ function fit(state) {
 
 function controls(state) {
   const { header, scrub, follow, buttons, scene, stages } = state;
-  scene.setAttribute("aria-label", `${header.label}. Arrow keys ${state.dimensions === 3 ? "turn" : "move"} it, plus and minus change its size, 0 resets it, the space bar plays.`);
+  scene.setAttribute(
+    "aria-label",
+    `${header.label}. Arrow keys ${state.dimensions === 3 ? "turn" : "move"} it, plus and minus change its size, 0 resets it, the space bar plays.`,
+  );
   scrub.max = stages - 1;
   const often = new Map();
   for (const name of header.names) often.set(name, (often.get(name) ?? 0) + 1);
@@ -164,7 +204,9 @@ function controls(state) {
   const wanted = options.join("\n");
   if (follow.wanted !== wanted) {
     follow.wanted = wanted;
-    follow.replaceChildren(...["no token", ...options].map((text, i) => Object.assign(element("option", "", text), { value: i - 1 })));
+    follow.replaceChildren(
+      ...["no token", ...options].map((text, i) => Object.assign(element("option", "", text), { value: i - 1 })),
+    );
   }
   follow.value = state.chosen;
   for (const [name, node] of Object.entries(buttons)) node.setAttribute("aria-pressed", state[name]);
@@ -246,7 +288,9 @@ function placeAt(state, at, i) {
   const a = (from * count + i) * dimensions;
   const b = part ? ((from + 1) * count + i) * dimensions : a;
   const v = (d) => xyz[a + d] + (xyz[b + d] - xyz[a + d]) * part - middle[d];
-  return dimensions === 2 ? seenAt(state, v(0) / half[0], v(1) / half[1], 0) : seenAt(state, v(0) / radius, v(1) / radius, v(2) / radius);
+  return dimensions === 2
+    ? seenAt(state, v(0) / half[0], v(1) / half[1], 0)
+    : seenAt(state, v(0) / radius, v(1) / radius, v(2) / radius);
 }
 
 function resize(state) {
@@ -284,7 +328,12 @@ function show(state) {
 
 function draw(state, context, ratio) {
   const { wide, high, count, at, chosen, pointed, theme, dimensions } = state;
-  Object.assign(state, { cy: Math.cos(state.yaw), sy: Math.sin(state.yaw), cp: Math.cos(state.pitch), sp: Math.sin(state.pitch) });
+  Object.assign(state, {
+    cy: Math.cos(state.yaw),
+    sy: Math.sin(state.yaw),
+    cp: Math.cos(state.pitch),
+    sp: Math.sin(state.pitch),
+  });
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, wide, high);
   context.lineJoin = context.lineCap = "round";
@@ -358,7 +407,11 @@ function ground(state, context) {
   if (!header.axes) return;
   context.textAlign = "center";
   context.textBaseline = "middle";
-  const ends = [[0.8, -0.8, -0.8], [-0.8, 0.8, -0.8], [-0.8, -0.8, 0.8]];
+  const ends = [
+    [0.8, -0.8, -0.8],
+    [-0.8, 0.8, -0.8],
+    [-0.8, -0.8, 0.8],
+  ];
   context.strokeStyle = css(mix(theme.paper, theme.ink, 0.4));
   ends.forEach((end, d) => {
     line([-0.8, -0.8, -0.8], end);
@@ -407,7 +460,8 @@ function label(state, context, order, near) {
     return false;
   };
   const put = (map, box) => cells(map, box, (to, name) => void (to.get(name)?.push(box) ?? to.set(name, [box])));
-  const meets = (map, box) => cells(map, box, (to, name) => to.get(name)?.some((o) => o[0] < box[2] && o[2] > box[0] && o[1] < box[3] && o[3] > box[1]));
+  const meets = (map, box) =>
+    cells(map, box, (to, name) => to.get(name)?.some((o) => o[0] < box[2] && o[2] > box[0] && o[1] < box[3] && o[3] > box[1]));
   for (const { i, x, y, size } of spots) put(points, Object.assign([x - size, y - size, x + size, y + size], { i }));
   put(boxes, [0, 0, 150, 38]); // the stage
   const before = new Map(placed);
@@ -489,7 +543,10 @@ function point_out(state) {
   tip.hidden = pointed < 0;
   if (pointed < 0) return;
   const { x, y } = spots[pointed];
-  tip.replaceChildren(element("b", "", header.names[pointed]), ...factsOf(state, pointed).map((fact) => element("span", "", fact)));
+  tip.replaceChildren(
+    element("b", "", header.names[pointed]),
+    ...factsOf(state, pointed).map((fact) => element("span", "", fact)),
+  );
   const left = x > wide - 280 ? Math.max(4, x - 16 - tip.offsetWidth) : x + 16;
   tip.style.left = left + "px";
   tip.style.top = Math.max(4, Math.min(state.high - tip.offsetHeight - 4, y - 12)) + "px";
@@ -498,7 +555,10 @@ function point_out(state) {
 // The token that is followed, in words.
 function speak(state) {
   const { header, chosen, said, at } = state;
-  const text = chosen < 0 ? "" : `“${header.names[chosen]}” ${header.stages[Math.round(at)]}: ${factsOf(state, chosen).join("; ") || "no more is known"}.`;
+  const text =
+    chosen < 0
+      ? ""
+      : `“${header.names[chosen]}” ${header.stages[Math.round(at)]}: ${factsOf(state, chosen).join("; ") || "no more is known"}.`;
   write(said, text);
 }
 
@@ -513,7 +573,12 @@ function tabulate(state) {
     const place = Array.from({ length: dimensions }, (_, d) => number(xyz[(at * count + i) * dimensions + d]));
     const cells = [`${i} ${header.names[i]}`, ...place];
     if (header.colours) cells.push(valueOf(state, i));
-    if (header.arrays.near) cells.push(nearOf(state, i).map((other) => header.names[other]).join(", "));
+    if (header.arrays.near)
+      cells.push(
+        nearOf(state, i)
+          .map((other) => header.names[other])
+          .join(", "),
+      );
     return cells;
   });
   const table = element("table");
