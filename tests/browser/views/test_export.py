@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from PIL import Image, ImageFilter
+from playwright.sync_api import expect
 
 import viz
 from viz import View, modules
@@ -180,3 +181,12 @@ def test_hostile_text_is_written_as_text(still):
 def test_taking_leaves_the_page_as_it_was(still, name):
     before, after = json.loads(take(still(VIEWS[name]()), "both"))
     assert after == before
+
+
+def test_a_number_stands_at_its_word_although_what_is_above_them_is_left_out(draw):
+    page = draw(viz.reading_view(tokens([" cat", " mat"]), np.array([[1.0, 0.0], [0.9, 0.1]], dtype=np.float32), 1, toggle=True))
+    expect(page.locator(".below b").first).to_have_text("90 %")
+    texts = list(ET.fromstring(page.evaluate(TAKE, [".hl", "svg"])).iter(f"{{{NAMESPACE}}}text"))
+    (word, *_), (number, *_) = ([one for one in texts if one.text.strip() == said] for said in ("cat", "90 %"))
+    assert 0 < float(number.get("y")) - float(word.get("y")) < 30
+    assert abs(float(number.get("x")) - float(word.get("x"))) < 30

@@ -18,8 +18,8 @@ from viz.view import View, pack
 class Part:
     """A view with words above and below it; `name` tells a choice in it from a choice in another.
 
-    Words are plain text, in which `**bold**` and `*italic*` are the only marks (`\\*` is a star) and a blank line starts a
-    paragraph.
+    Words are plain text, in which `**bold**`, `*italic*` and code between backticks are the only marks (`\\*` is a star) and a
+    blank line starts a paragraph.
     """
 
     name: str

@@ -77,7 +77,7 @@ function heading(node, text) {
   node.hidden = !text;
 }
 
-// Plain text with **bold** and *italic*; a blank line starts a paragraph.
+// Plain text with **bold**, *italic* and `code`; a blank line starts a paragraph.
 function words(node, text) {
   if (node.text === text) return;
   node.text = text;
@@ -87,9 +87,10 @@ function words(node, text) {
   node.replaceChildren(
     ...(text ? text.replaceAll("\\*", star).split(/\n\s*\n/) : []).map((paragraph) => {
       const p = element("p");
-      for (const piece of paragraph.split(/(\*\*[^*]+\*\*|\*[^*]+\*)/)) {
+      for (const piece of paragraph.split(/(\*\*[^*]+\*\*|\*[^*]+\*|`[^`]+`)/)) {
         if (/^\*\*.+\*\*$/.test(piece)) p.append(element("strong", "", plain(piece.slice(2, -2))));
         else if (/^\*.+\*$/.test(piece)) p.append(element("em", "", plain(piece.slice(1, -1))));
+        else if (/^`.+`$/.test(piece)) p.append(element("code", "", plain(piece.slice(1, -1))));
         else p.append(plain(piece));
       }
       return p;

@@ -170,7 +170,7 @@ def lens_grid(
         row_names=_afters(layers),
         column_names=[f"at “{label(text)}”" for text in tokens],
         chosen=chosen,
-        cell=(64, 104),
+        cell=(60, 104),
         height=27,
         label="What each layer would predict",
         **options,

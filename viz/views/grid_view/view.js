@@ -11,6 +11,7 @@ import { stateOf } from "../../shared/state.js";
 import { fillTable } from "../../shared/table.js";
 
 const FONT = "12px 'Source Sans 3', 'Source Sans', system-ui, sans-serif";
+const RING = 5; // pixels beside a cell for the outline of one that is chosen
 const LONGEST = 120; // pixels of a label
 const LINE = 14; // pixels between two labels at the least
 const TURN = (55 * Math.PI) / 180; // of labels that have no room to lie flat
@@ -43,7 +44,7 @@ function reveal(state) {
   const left = header.chosen[1] * size.width;
   if (left < scroll.scrollLeft) scroll.scrollLeft = left;
   else if (left + size.width > scroll.scrollLeft + scroll.clientWidth)
-    scroll.scrollLeft = left + size.width - scroll.clientWidth + 6;
+    scroll.scrollLeft = left + size.width - scroll.clientWidth + RING + 3;
 }
 
 function make(state) {
@@ -207,11 +208,13 @@ function arrange(state) {
   const slope = flat ? 0 : Math.ceil(labels * Math.cos(TURN)) + 6;
   const fits = (room - beside - Math.max(behind, slope) - 2) / columns;
   width = Math.min(width, Math.max(least, fits));
+  const sight = room - beside - RING; // where the grid has to scroll, whole columns are in sight
+  if (width <= least && columns * least > sight) width = Math.min(most, sight / Math.max(1, Math.floor(sight / least)));
   const top = flat ? LINE + 4 : Math.ceil(labels * Math.sin(TURN)) + 16;
   const height = header.height || width;
   const size = { width, height, top, beside, gap: width > 12 ? 1.5 : width > 6 ? 1 : 0, flat };
   state.size = size;
-  const across = Math.ceil(columns * width + Math.max(behind, slope) + 2);
+  const across = Math.ceil(columns * width + Math.max(behind, slope, RING));
   const down = Math.ceil(top + rows * height + 2);
   fit(left, beside, down);
   fit(canvas, across, down);

@@ -56,7 +56,7 @@ function make(state) {
   const table = element("table");
   const unseen = element("div", "hidden"); // a table itself would keep its height
   unseen.append(table);
-  state.root.replaceChildren(toggle.node, text, below, sentence, legend, spoken, unseen);
+  state.root.replaceChildren(toggle.node, below, text, sentence, legend, spoken, unseen);
   Object.assign(state, {
     toggle,
     text,
@@ -326,12 +326,10 @@ function number(state) {
   for (const i of numbered) {
     if (!(values[i] >= NUMBER_FROM)) continue;
     const { word } = tokens[i];
-    if (!boxes.has(i))
-      boxes.set(i, {
-        middle: word.offsetLeft + word.offsetWidth / 2,
-        top: word.offsetTop,
-        bottom: word.offsetTop + word.offsetHeight,
-      });
+    if (!boxes.has(i)) {
+      const top = word.offsetTop - below.offsetTop; // both move together when what stands above them leaves the picture
+      boxes.set(i, { middle: word.offsetLeft + word.offsetWidth / 2, top, bottom: top + word.offsetHeight });
+    }
     const box = boxes.get(i);
     if (kept.some(({ top, middle }) => Math.abs(top - box.top) <= 4 && Math.abs(middle - box.middle) <= ROOM)) continue;
     kept.push(box);
