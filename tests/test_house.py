@@ -165,3 +165,18 @@ def test_what_one_page_uses_stands_in_its_folder():
         if name.startswith("ui.") and others and name not in everywhere and sum(name in used for used in users.values()) < 2
     }
     assert alone == AHEAD
+
+
+def test_every_key_of_the_session_and_of_an_address_stands_in_one_file():
+    """No other file of the pages looks into either, or names a choice of a visitor by a literal."""
+    widgets = "segmented_control selectbox toggle checkbox slider select_slider number_input text_input text_area menu_button"
+    found = []
+    for file in (*(ROOT / "ui").rglob("*.py"), *(ROOT / "pages").rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and node.attr in ("session_state", "query_params") and file.name != "state.py":
+                found.append(f"{file.relative_to(ROOT)}:{node.lineno}")
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in widgets.split():
+                keys = [one.value for one in node.keywords if one.arg == "key"]
+                if any(isinstance(one, ast.Constant | ast.JoinedStr) for one in keys):
+                    found.append(f"{file.relative_to(ROOT)}:{node.lineno}")
+    assert not found

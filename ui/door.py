@@ -6,6 +6,7 @@ import streamlit as st
 
 from ui import document, state
 from ui.choices import boxes, gallery, picker
+from ui.choices.widgets import one_of
 from ui.memory import jobs, loaded
 
 ROOT = Path(__file__).parent.parent
@@ -24,19 +25,11 @@ def side_bar(page: str) -> None:
     """Level and model, on every page and in every link."""
     jobs.here()
     state.open_page(page)
-    state.check_link("level", state.LEVELS, "the level")
     with st.sidebar:
-        st.segmented_control(
-            "Level",
-            state.LEVELS,
-            default=state.LEVELS[0],
-            required=True,
-            key="level",
-            bind="query-params",
-            width="stretch",
-            wrap=False,
+        one_of(
+            state.LEVEL, state.LEVELS, "the level", width="stretch", wrap=False,
             help="How much each page shows and explains. What is true stays the same.",
-        )
+        )  # fmt: skip
         picker.side_bar()
     gallery.button()
     if picker.in_use() in loaded.shelf:

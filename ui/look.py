@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import streamlit as st
-
 from analysis import Scope, scope
 from analysis.scopes import typed
 from ui import state
@@ -19,8 +17,6 @@ if TYPE_CHECKING:
     from models.language_model import LanguageModel, ModelInfo
     from models.tokens import Token
     from models.trace import Attention, Trace
-
-KINDS = ("Cross", "Encoder", "Decoder")  # of an encoder-decoder's attention; a newcomer meets the first
 
 
 @dataclass(frozen=True)
@@ -149,11 +145,12 @@ class Look:
 def look_at(model: LanguageModel, trace: Trace, second: str) -> Look:
     """The text in the box through the model in use, with all that is chosen now. second: what is typed beside the text."""
     kind, level = kind_of(model.info), state.level()
-    picked = (None, None) if level == "beginner" else (st.session_state.get("layer"), st.session_state.get("head"))
+    picked = (None, None) if level == "beginner" else (state.LAYER.get(), state.HEAD.get())
     most = max(len(trace.attention[kind].queries), len(trace.read))
-    kept = st.session_state.get("token")
+    kept = state.TOKEN.get()
     if kept is not None and (kept >= most or most == 1):  # a text that became shorter than that lets it go
-        kept = st.session_state["token"] = None
+        kept = None
+        state.TOKEN.set(None)
     return Look(model, trace, kind, level, beside(trace, second), picked, kept, scope_options())
 
 
@@ -161,17 +158,17 @@ def kind_of(info: ModelInfo) -> str:
     """Which attention is looked at: "self", or what is chosen of an encoder-decoder's three."""
     if info.kind != "encoder-decoder":
         return "self"
-    chosen = st.session_state.get("attention")
-    return (chosen if chosen in KINDS and state.level() != "beginner" else KINDS[0]).lower()
+    chosen = state.ATTENTION.get()
+    return (chosen if chosen in state.ATTENTION.values and state.level() != "beginner" else state.ATTENTION.default).lower()
 
 
 def scope_options() -> dict[str, bool]:
     """The choices of the side bar, as `analysis.scope` takes them; those that are not its defaults."""
     if state.level() == "beginner":
         return {}
-    hidden = not st.session_state.get("special", True)
-    chosen = {"whole_words": bool(st.session_state.get("whole-words"))}
-    chosen["renormalised"] = hidden and bool(st.session_state.get("renormalised"))
+    hidden = not state.SPECIAL.get()
+    chosen = {"whole_words": bool(state.WHOLE_WORDS.get())}
+    chosen["renormalised"] = hidden and bool(state.RENORMALISED.get())
     return ({"special": False} if hidden else {}) | {name: True for name, on in chosen.items() if on}
 
 

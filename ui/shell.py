@@ -37,7 +37,7 @@ def live(folder: Path, draw: Callable[[Look], None], reads: bool = True) -> None
     def stage() -> None:
         jobs.here()
         name = picker.in_use()
-        if st.session_state.pop("whole-page", False) or picker.gone():
+        if state.WHOLE_PAGE.pop() or picker.gone():
             st.rerun()
         text, second = boxes.write(loaded.info(name))
         with nullcontext() if name in loaded.shelf else st.spinner("Preparing the model …"):
@@ -59,25 +59,25 @@ def live(folder: Path, draw: Callable[[Look], None], reads: bool = True) -> None
         with complaints:
             show_complaints()  # of what is chosen on this page
             show_later()
-        if not st.session_state.pop("typing", False):  # what is typed Streamlit puts there by itself
-            document.keep_address(**st.session_state["address"], **state.texts_in_address(), **picker.in_address())
+        if not state.TYPING.pop():  # what is typed Streamlit puts there by itself
+            document.keep_address(**state.ADDRESS.get(), **state.texts_in_address(), **picker.in_address())
         wait_until_sent()
 
     heading(folder)
     picker.show_trouble()
     if not picker.settled():
-        for choice in ("layer", "head"):
-            st.session_state.get("complaints", {}).pop(choice, None)
+        for choice in (state.LAYER, state.HEAD):
+            (state.COMPLAINTS.get() or {}).pop(choice.name, None)
     show_complaints()
     stage()
     picker.about()
-    if cached.names(cached.FRESH) != st.session_state["listed"]:
+    if cached.names(cached.FRESH) != state.LISTED.get():
         st.rerun()  # the picker of a server's first visitor is drawn before the cache of the Hub is listed
 
 
 def show_complaints() -> None:
     """A sentence for each thing that the link asks for in vain, once."""
-    for meaning, asked in st.session_state.pop("complaints", {}).values():
+    for meaning, asked in (state.COMPLAINTS.pop() or {}).values():
         sentence = (
             f"The link asks for {meaning} “{plain(asked[:SHOWN])}”, which does not exist here. You see the default instead."
         )
@@ -86,7 +86,7 @@ def show_complaints() -> None:
 
 def show_later() -> None:
     """What the link asks for and this level does not have: a sentence for each level that has some of it."""
-    for level, found in st.session_state["later"].items():
+    for level, found in state.LATER.get().items():
         told = [f"{re.sub('^(build|train)-', '', name).replace('-', ' ')} “{value[:SHOWN]}”" for name, value in found.items()]
         if told:
             both = plain(" and ".join([*filter(None, [", ".join(told[:-1])]), told[-1]]))

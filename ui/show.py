@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from ui import state
 from ui.serving import assets
 from ui.text import plain
 from viz.figures.style import on_page
@@ -64,4 +65,4 @@ def complaint(name: str, error: Exception, doing: str = "drawn") -> str:
 
 def choice(key: str):
     """What was chosen in the view of that key, inside its `chosen` callback."""
-    return st.session_state[key].chosen
+    return state.selection(key).chosen

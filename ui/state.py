@@ -1,93 +1,249 @@
 """What a visitor has chosen, and the link that opens the same again.
 
-Every choice is a widget with a key that is bound to the URL. This file is where the keys, their allowed values and their
-defaults stand, and where a link's nonsense becomes a sentence.
+Here stands every key of the session and of an address, with its default and, where they do not depend on model or text, the
+values that it may have. Choices are placed by `ui.choices.widgets`, which tells of nonsense in a link.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
 
 import streamlit as st
 
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Key(Generic[T]):
+    """One thing that is known of a visitor. name: in the session, and where it is `linked` in the address too; values: those
+    that it may have, () for any, or where they depend on model or text."""
+
+    name: str
+    default: T
+    values: tuple[T, ...] = ()
+    linked: bool = False
+
+    def get(self) -> T:
+        return st.session_state.get(self.name, self.default)
+
+    def set(self, value: T) -> None:
+        st.session_state[self.name] = value
+
+    def pop(self) -> T:
+        return st.session_state.pop(self.name, self.default)
+
+    @property
+    def held(self) -> bool:
+        """Whether the session has a value of it."""
+        return self.name in st.session_state
+
+    @property
+    def asked(self) -> str | None:
+        """What the address asks for."""
+        return st.query_params.get(self.name)
+
+    def of(self, what: str) -> Key[Any]:
+        """Something else that is known of it."""
+        return Key(f"{self.name}-{what}", None)
+
+
 LEVELS = ("beginner", "intermediate", "expert")
 DEFAULT_TEXT = "The farmer gave the hungry dog a bone, and the dog ran into the"
 LINKED = 6000  # characters of text that a link can carry, each up to nine bytes in an address
+NOTHING = "nothing"
+
+
+def link(name: str, *values: str, default: Any = None) -> Key[Any]:
+    """A key that is in the address. Of these values the first is the default."""
+    return Key(name, values[0] if values else default, values, linked=True)
+
+
+# On every page
+LEVEL = link("level", *LEVELS)
+MODEL = link("model")  # what is asked for; `IN_USE` is what pages show
+TRAINED = link("trained")  # keys to models that were trained here
+TEXT, TARGET = link("text", default=DEFAULT_TEXT), link("target", default="")
+TWO_TEXTS = link("two-texts", default=False)
+ATTENTION = link("attention", "Cross", "Encoder", "Decoder")  # of an encoder-decoder; a newcomer meets the first
+LAYER, HEAD = link("layer"), link("head")  # None: the favourite's
+SPECIAL, RENORMALISED, WHOLE_WORDS = (link("special", default=True), link("renormalised", default=False), link("whole-words"))
+TOKEN: Key[int | None] = Key("token", None)  # that is kept chosen
+WHOLE_PAGE = Key("whole-page", False)
+COMPLAINTS: Key[dict[str, tuple[str, str]] | None] = Key("complaints", None)
+
+# What the link asked for that opened this page, what of it waits for a higher level, and what the address is to say
+LINK: Key[tuple[str, dict[str, str]]] = Key("link", ("", {}))
+LATER, ADDRESS = Key[Any]("later", None), Key[Any]("address", None)
+
+# The text boxes
+EXAMPLE, COVERED, SAID, OFFERED = Key("example", ""), Key[Any]("covered", ()), Key[Any]("said", None), Key("offered", ("", ""))
+TYPING, READ_BEFORE = Key("typing", False), Key[Any]("read-before", None)
+
+# The choice of a model
+IN_USE, VISITOR, LISTED = Key("in-use", ""), Key("visitor", ""), Key[tuple[str, ...]]("listed", ())
+CHOOSE, RECENT, OPENED = Key[Any]("choose", None), Key[Any]("recent", ()), Key[Any]("linked", None)
+JOB, CHANGED, TROUBLE, ABOUT = Key[Any]("job", None), Key("changed", False), Key("trouble", ""), Key[Any]("about", None)
+FAVOURITES_NEXT, ANY_NAME = Key[Any]("favourites-next", ()), Key("any-name", "")
+
+# What the server keeps for a visitor
+LOOKER, CANCELLED, TRAINING = Key("looker", ""), Key[Any]("cancelled", None), Key("training", "")
+
+# Type
+TEMPERATURE, BAR_COUNT = Key("temperature", 1.0), Key[Any]("bar-count", None)
+
+# Attention
+VIEW = link("view", "Head", "Reading", "Model", "Query-key", "Heatmap", "BertViz")
+SHADE = link("shade", "head", "layer", "all heads", "rollout", "entropy", "surprise")
+ORDER = link("order", "layer", "similarity", "pattern", "entropy", "distance", "previous", "first", "induction")
+ONLY = link("only", "all", "token before", "first token", "itself", "earlier copies")
+HEAT = link("heat", "one head", "all heads")
+COMPARE = link("compare", NOTHING, "head", "layer", "text", "model")
+OTHER_LAYER, OTHER_HEAD, OTHER_MODEL, OTHER_TEXT = (
+    link("other-layer"), link("other-head"), link("other-model"), link("other-text", default=""),
+)  # fmt: skip
+OTHER_JOB, OTHER_TROUBLE, OTHER_HAD = Key[Any]("other-job", None), Key("other-trouble", ""), Key[Any]("other-had", None)
+QUERY, HEADS_ON, WINDOW = Key[Any]("query", None), Key[Any]("heads-on", (None, [])), Key[Any]("window", None)
+
+# Layers
+PART = link("part", "Evolution", "Statistics", "Lens")
+MOVIE = link("movie", "mean of heads", "one head")
+LENS = link("lens", "logit lens", "tuned lens")
+LENS_COLOUR = link("lens-colour", "probability", "rank of the answer", "distance to the answer")
+LENS_WINDOW, LENS_LAYER, LENS_TEXT, LENS_TRAINING = (
+    Key[Any]("lens-window", None), Key[Any]("lens-layer", None), Key("lens-text", ""), Key[Any]("lens-training", None),
+)  # fmt: skip
+PAIR_KEY, LAYERS_HEAD, LAYERS_OPEN = Key[Any]("pair-key", (None, None)), Key("layers-head", (-1, -1)), Key("layers-open", False)
+
+# Flow
+SHOW = link("show", "Side by side", "Layer by layer", "Streams", "Which to believe")
+FUSION, DISCARD, RESIDUAL = link("fusion", "mean", "max", "min"), link("discard", default=0.0), link("residual", default=0.5)
+FLOW_WINDOW, BEGUN, BELIEVE = Key[Any]("flow-window", None), Key[Any]("begun", None), Key("believe", "")
+STREAMS_OF, STREAMS_FROM, FOLLOW = Key("streams-of", "rollout"), Key("streams-from", 1.0), Key[Any]("follow", None)
+
+# Space
+SPACE = link("space", "Tokens", "One word", "Vocabulary")
+PROJECTION, DIMENSIONS = link("projection", "PCA", "t-SNE", "UMAP"), link("dimensions", "3-D", "2-D")
+MEASURE, COLOUR = link("measure", "Cosine", "Scaled", "Raw"), link("colour", "Position", "Token", "Part of word", "Norm")
+STACK = link("stack")
+PERPLEXITY, PROJECTION_SEED, EVERY_TOKEN = Key("perplexity", 30), Key("projection-seed", 0), Key("every-token", False)
+CONTEXT_WORD, CONTEXTS, CONTEXT_ALL = Key("context-word", ""), Key("contexts", ""), Key("context-all", False)
+VOCABULARY, CENTRED, WORD_PARTS = Key("vocabulary", ""), Key("centred", False), Key("word-parts", False)
+NEAREST_TO, ANALOGY, GIF = Key("nearest-to", ""), Key[Any]("analogy", None), Key[Any]("gif", None)
+
+# Build
+BUILD = link("build", "Architecture", "Cost", "Masks", "Positions", "Why √d")
+COST_OF = Key("cost-of", "parameters", ("parameters", "operations", "activations"))
+
+# Train
+TRAIN_TASK = link("train-task", "Repeat", "Copy", "Reverse", "Sort", "Dates", "Text")
+TRAIN_LOG = link("train-log", default=False)
+CURVES = link("curves", "Answers and heads", "Loss", "Entropy", "Rate and gradient")
+TRAINED_AT, TRAIN_HEAD = Key[Any]("trained-at", None), Key[Any]("train-head", None)
+
+
+def built(name: str) -> Key[Any]:
+    """A part or a size of the transformer that is put together on page "Build": a field of `TransformerConfig`."""
+    return link(f"build-{name}")
+
+
+def trained(name: str) -> Key[Any]:
+    """A part, a size or a number of the training that is begun on page "Train"."""
+    return link(f"train-{name}")
+
+
+def followed(view: str) -> Key[Any]:
+    """The token that is followed in a view of page "Space"."""
+    return Key(f"{view}-followed", None)
 
 
 def level() -> str:
-    return st.session_state.get("level") or LEVELS[0]
+    return LEVEL.get() or LEVELS[0]
 
 
-def check_link(name: str, allowed: tuple, meaning: str) -> None:
-    """Say so when the URL asks for something that does not exist. The widget bound to it then falls back to its default."""
-    asked = st.query_params.get(name)
-    if asked is not None and asked not in [str(value) for value in allowed]:
-        complain(name, asked, meaning)
+def check_link(key: Key[Any], allowed: Iterable[object], meaning: str) -> None:
+    """Say so when the address asks for something that does not exist. The widget bound to it then falls back to its default."""
+    asked = key.asked
+    if asked is not None and asked not in map(str, allowed):
+        complain(key, asked, meaning)
 
 
-def complain(name: str, asked: str, meaning: str) -> None:
+def complain(key: Key[Any], asked: str, meaning: str) -> None:
     """Remember what a link asks for in vain, for a sentence of `ui.shell`."""
-    st.session_state.setdefault("complaints", {})[name] = (meaning, asked)
+    COMPLAINTS.set({**(COMPLAINTS.get() or {}), key.name: (meaning, asked)})
 
 
 def open_page(page: str) -> None:
     """Keep in mind what the link asked for, as long as the visitor stays on the page that it opened."""
-    if st.session_state.get("link", (page,))[0] != page:
-        st.session_state["link"] = page, {}
-    st.session_state.setdefault("link", (page, st.query_params.to_dict()))
-    st.session_state["address"], st.session_state["later"] = {}, {}
+    if not LINK.held:
+        LINK.set((page, st.query_params.to_dict()))
+    elif LINK.get()[0] != page:
+        LINK.set((page, {}))
+    ADDRESS.set({})
+    LATER.set({})
 
 
-def asked(name: str) -> str | None:
+def waits(key: Key[Any]) -> str | None:
     """What the link that opened this page says of a choice."""
-    return st.session_state["link"][1].get(name)
+    return LINK.get()[1].get(key.name)
 
 
-def later(level: str, *names: str) -> None:
+def later(level: str, *keys: Key[Any]) -> None:
     """Remember what the link asks for and only a higher level has, for a sentence of `ui.shell`. level: the first that has it."""
-    found = {name: value for name in names if (value := asked(name)) is not None}
-    st.session_state["later"].setdefault(level, {}).update(found)
+    found = {key.name: value for key in keys if (value := waits(key)) is not None}
+    if LATER.held:
+        LATER.get().setdefault(level, {}).update(found)
 
 
-def settle(key: str, names: Sequence[str], here: Sequence[str]) -> None:
-    """Bring a choice among `names` to those that this level has; what the link asks for is chosen at the level that has it."""
-    if asked(key) in set(names) - set(here):
+def settle(key: Key[Any], options: Sequence[T], here: Sequence[T]) -> None:
+    """Bring a choice among options to those that this level has; what the link asks for is chosen at the level that has it."""
+    if waits(key) in set(options) - set(here):
         later("intermediate", key)
-    elif (waited := st.session_state["link"][1].pop(key, None)) in here and st.session_state.get(key) == here[0]:
-        st.session_state[key] = waited
-    if st.session_state.get(key, here[0]) not in here:
-        st.session_state[key] = here[0]
+    elif (waited := LINK.get()[1].pop(key.name, None)) in here and key.held and key.get() == here[0]:
+        key.set(waited)
+    if key.held and key.get() not in here:
+        key.set(here[0])
 
 
-def keep(name: str, value: str | float | bool | None, default: str | float | bool | None) -> None:
+def keep(key: Key[Any], value: str | float | bool | None, default: str | float | bool | None) -> None:
     """Have a choice in the address unless it is the default. Its widget writes it there too, but no longer once it has moved to
     another place on the page, as it does from level to level."""
     text = str(value).lower() if isinstance(value, bool) else f"{value:.15g}" if isinstance(value, int | float) else value
-    st.session_state["address"][name] = None if value == default else text
+    if ADDRESS.held:
+        ADDRESS.get()[key.name] = None if value == default else text
 
 
 def run_whole_page_next() -> None:
     """After this fragment's rerun, rerun the page: something outside the fragment must follow a choice made inside it."""
-    st.session_state["whole-page"] = True
+    WHOLE_PAGE.set(True)
 
 
 def ask_for_model(name: str) -> None:
     """Ask for a model by its name; from the next run of the page on."""
-    st.session_state["choose"] = name
+    CHOOSE.set(name)
+
+
+def written(key: Key[str]) -> str:
+    """What stands in a text box; "" while it is not placed."""
+    return (key.get() if key.held else "") or ""
 
 
 def texts_in_address() -> dict[str, str | None]:
     """What an address says of the boxes: nothing of one that is as it began, or too long for an address."""
-    values = {key: st.session_state.get(key) or "" for key in ("text", "target")}
-    begun = {"text": DEFAULT_TEXT, "target": ""}
-    return {key: None if value == begun[key] or len(value) > LINKED else value for key, value in values.items()}
+    values = {key: written(key) for key in (TEXT, TARGET)}
+    return {key.name: None if value == key.default or len(value) > LINKED else value for key, value in values.items()}
 
 
 def address() -> str:
     """The address that opens this view again, as far as an address can hold it; "" outside of the app."""
     if not (place := st.context.url):
         return ""
-    chosen = st.query_params.to_dict() | st.session_state.get("address", {}) | texts_in_address()
+    chosen = st.query_params.to_dict() | (ADDRESS.get() or {}) | texts_in_address()
     return f"{place.partition('?')[0]}?{urlencode({name: value for name, value in chosen.items() if value is not None})}"
+
+
+def selection(view: str) -> Any:
+    """What is chosen in a view or a chart that is mounted by that name."""
+    return st.session_state[view]

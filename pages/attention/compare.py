@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -13,10 +13,12 @@ from analysis.comparison import Common, compare
 from pages.attention import recipes
 from ui import state
 from ui.choices import boxes, picker
+from ui.choices.widgets import one_of
 from ui.look import Look
 from ui.memory import loaded
 from ui.memory.favourites import favourite
 from ui.picture.picture import Numbers, Picture
+from ui.state import Key
 from ui.text import called, plain
 from ui.words import say
 from viz import percent
@@ -26,8 +28,8 @@ if TYPE_CHECKING:
     from models.language_model import ModelInfo
     from ui.memory.shelf import Job
 
-NOTHING = "nothing"
-WAYS = (NOTHING, "head", "layer", "text", "model")
+WAYS = state.COMPARE.values
+NOTHING = state.NOTHING
 EASY = (NOTHING, "text", "model")  # what a beginner, who chooses no heads, can compare with
 LISTED = 5  # of the largest differences
 
@@ -35,11 +37,7 @@ LISTED = 5  # of the largest differences
 def switch(look: Look) -> str:
     """What to compare with; a link opens the same."""
     ways = EASY if look.beginner else WAYS
-    state.check_link("compare", WAYS, "the comparison")
-    state.settle("compare", WAYS, ways)
-    way = st.segmented_control(
-        "Compare with", ways, default=NOTHING, required=True, key="compare", bind="query-params", on_change=begin
-    )
+    way = one_of(state.COMPARE, WAYS, "the comparison", label="Compare with", offered=ways, on_change=begin)
     if way != "model":
         leave()
     return way
@@ -47,7 +45,7 @@ def switch(look: Look) -> str:
 
 def chosen(look: Look) -> str:
     """What is compared with, before the switch is placed; on the first run of a page that is what the link says."""
-    way = st.session_state.get("compare") or st.query_params.get("compare")
+    way = state.COMPARE.get() if state.COMPARE.held else state.COMPARE.asked
     return way if way in (EASY if look.beginner else WAYS) else NOTHING
 
 
@@ -58,8 +56,8 @@ def on(look: Look) -> bool:
 
 def begin() -> None:
     """A second text begins as a copy of the first, in which one changes a word."""
-    if st.session_state["compare"] == "text" and not st.session_state.get("other-text"):
-        boxes.change("other-text", st.session_state.get("text") or "")
+    if state.COMPARE.get() == "text" and not state.written(state.OTHER_TEXT):
+        boxes.change(state.OTHER_TEXT, state.written(state.TEXT))
 
 
 def picture(look: Look, way: str) -> Picture | None:
@@ -89,20 +87,20 @@ def other_head(look: Look) -> Look:
     """Any head of the same model and kind of attention."""
     attention = look.attention
     left, right = st.columns(2)
-    layer = numbered(left, "other-layer", "The other layer", attention.layers, look.layer)
-    head = numbered(right, "other-head", "The other head", attention.heads, (look.head + 1) % attention.heads)
+    layer = numbered(left, state.OTHER_LAYER, "The other layer", attention.layers, look.layer)
+    head = numbered(right, state.OTHER_HEAD, "The other head", attention.heads, (look.head + 1) % attention.heads)
     return look.at(layer, head)
 
 
 def other_layer(look: Look) -> Look:
     """Another layer, all its heads together: the head of a number in one layer has nothing to do with that of another."""
     layers = look.attention.layers
-    return look.at(numbered(st, "other-layer", "The other layer", layers, (look.layer + 1) % layers), look.head)
+    return look.at(numbered(st, state.OTHER_LAYER, "The other layer", layers, (look.layer + 1) % layers), look.head)
 
 
 def other_text(look: Look) -> Look | None:
     """The same model and head on another text; an encoder-decoder reads it as the source of the same target."""
-    text = boxes.one_line("other-text", "The other text", "", "Your text with a word changed …", shown=True)
+    text = boxes.one_line(state.OTHER_TEXT, "The other text", "Your text with a word changed …", shown=True)
     if not text.strip():
         st.info("Type a second text. To see what a word does, change only that word of your own text.")
         return None
@@ -123,8 +121,8 @@ def other_model(look: Look) -> Look | None:
     layer, head = first.layer, first.head
     if not look.beginner:
         left, right = st.columns(2)
-        layer = numbered(left, "other-layer", "Its layer", layers, layer)
-        head = numbered(right, "other-head", "Its head", heads, head)
+        layer = numbered(left, state.OTHER_LAYER, "Its layer", layers, layer)
+        head = numbered(right, state.OTHER_HEAD, "Its head", heads, head)
     both_read_it = info.kind == mine.kind and (info.kind == "encoder-decoder" or info.pairs)
     return through(look, name, look.trace.text, look.second if both_read_it else "", kind, (layer, head))
 
@@ -160,22 +158,14 @@ def called_both(look: Look, other: Look, way: str) -> tuple[str, str]:
     return tuple(f"{called(one.model.info.name)} {one.head_name}" for one in (look, other))
 
 
-def numbered(place, key: str, title: str, count: int, default: int) -> int:
-    """A picker of a layer or a head by its number, as the one in the side bar. The default may depend on what is chosen there:
+def numbered(place: Any, key: Key[Any], title: str, count: int, default: int) -> int:
+    """A menu of layers or heads by their numbers, as the one in the side bar. The default may depend on what is chosen there:
     it is shown until one chooses another, and only that is in the link."""
-    letter = key.removeprefix("other-")[0].upper()
-    state.check_link(key, [f"{letter}{number}" for number in range(count)], title[0].lower() + title[1:])
-    if st.session_state.get(key) not in (None, *range(count)):
-        st.session_state[key] = None  # of a larger model
-    chosen = place.selectbox(
-        title,
-        range(count),
-        None,
-        lambda number: f"{letter}{number}",
-        key=key,
-        bind="query-params",
-        placeholder=f"{letter}{default}",
-    )
+    letter = key.name.removeprefix("other-")[0].upper()
+    chosen = one_of(
+        key, range(count), title[0].lower() + title[1:], label=title, default=None, menu=True,
+        written=lambda number: f"{letter}{number}", place=place, placeholder=f"{letter}{default}",
+    )  # fmt: skip
     return default if chosen is None else chosen
 
 
@@ -187,7 +177,7 @@ def ask_for_model(mine: str) -> str:
         options,
         index=None,
         format_func=lambda name: picker.label(name, options),
-        key="other-model",
+        key=state.OTHER_MODEL.name,
         bind="query-params",
         accept_new_options=True,
         placeholder="Its name on the Hugging Face Hub, or a folder",
@@ -205,7 +195,7 @@ def ask_for_model(mine: str) -> str:
         return ""
     if name in loaded.shelf:
         leave()
-        st.session_state["other-had"] = (mine, name)
+        state.OTHER_HAD.set((mine, name))
         return name
     load(mine, name)
     return ""
@@ -213,30 +203,31 @@ def ask_for_model(mine: str) -> str:
 
 def load(mine: str, name: str) -> None:
     """Have a model loaded, and show how far that is; nobody waits for it. What failed is not tried again by itself."""
-    job: Job | None = st.session_state.get("other-job")
+    job: Job | None = state.OTHER_JOB.get()
     if job and job.name != name:
         leave()
         job = None
     if job and job.done:
         leave()
-        st.session_state["other-trouble"] = job.error or ""
-    if trouble := st.session_state.get("other-trouble"):
+        state.OTHER_TROUBLE.set(job.error or "")
+    if trouble := state.OTHER_TROUBLE.get():
         st.warning(plain(f"The model “{called(name)}” could not be opened. {trouble}"), icon=":material/deployed_code_alert:")
         st.button("Try again", on_click=ask_again, key="other-again")
         return
-    if st.session_state.get("other-had") == (mine, name):  # it was here and had to leave: the two may not fit together
+    if state.OTHER_HAD.get() == (mine, name):  # it was here and had to leave: the two may not fit together
         st.info("The other model had to leave the memory, because somebody else asked for another one.")
         st.button("Load it again", on_click=ask_again, key="other-again")
         return
-    st.session_state["other-job"] = loaded.shelf.ask(name, visitor())
+    state.OTHER_JOB.set(loaded.shelf.ask(name, visitor()))
     st.fragment(wait, run_every=picker.POLL)()
 
 
 def wait() -> None:
     """How far the loading is. Runs again every `picker.POLL` seconds."""
-    job: Job | None = st.session_state.get("other-job")
+    job: Job | None = state.OTHER_JOB.get()
     if job:
-        job = st.session_state["other-job"] = loaded.shelf.look(job, visitor())
+        job = loaded.shelf.look(job, visitor())
+        state.OTHER_JOB.set(job)
     if not job or job.done:
         st.rerun()
     doing, figures, share = picker.said(job.progress)
@@ -246,19 +237,19 @@ def wait() -> None:
 
 def ask_again() -> None:
     """Forget what went wrong with the model before."""
-    for what in ("other-trouble", "other-had"):
-        st.session_state.pop(what, None)
+    state.OTHER_TROUBLE.pop()
+    state.OTHER_HAD.pop()
 
 
 def leave() -> None:
     """Nobody here waits for the other model any more."""
-    if job := st.session_state.pop("other-job", None):
+    if job := state.OTHER_JOB.pop():
         loaded.shelf.leave(job, visitor())
 
 
 def visitor() -> str:
     """Who waits, told apart from the one who waits for the model in use: that may be the same model."""
-    return st.session_state["visitor"] + " compares"
+    return state.VISITOR.get() + " compares"
 
 
 def in_words(folder: Path, made: Picture) -> None:
@@ -267,7 +258,7 @@ def in_words(folder: Path, made: Picture) -> None:
     both = compare(*(one.scope for one in made.looks), made.options["heads"], made.options["same_text"])
     facts = {"first": plain(made.options["names"][0]), "second": plain(made.options["names"][1])}
     facts["moved"] = percent(both.moved)
-    say(folder, f"compare {st.session_state['compare']}", **facts)
+    say(folder, f"compare {state.COMPARE.get()}", **facts)
     if largest := both.largest(LISTED):
         say(folder, "compare largest")
         st.caption("\n".join(f"- {one}" for one in (line(both, *at) for at in largest)))

@@ -9,8 +9,9 @@ from analysis import alignment, head_summary
 from analysis.statistics import entropy_of
 from pages.attention import compare, window
 from pages.attention.views import BEGINNER, PICTURES
-from ui import shell
-from ui.choices import heads, parts, picker, scope
+from ui import shell, state
+from ui.choices import heads, picker, scope
+from ui.choices.widgets import tabs
 from ui.look import Look
 from ui.picture.picture import place as place_picture
 from ui.picture.take_away import take_away
@@ -72,7 +73,7 @@ def in_words(look: Look, view: str) -> None:
 def draw(look: Look) -> None:
     above = st.container(key="above", horizontal=True, horizontal_alignment="distribute", wrap=False)
     with above:
-        view = parts.chosen("view", tuple(PICTURES), "the view", BEGINNER if look.beginner else None)
+        view = tabs(state.VIEW, "the view", BEGINNER if look.beginner else None)
     place = st.container(key="look" if view == "Heatmap" and not compare.on(look) else "look-first")
     left, right = (place, place) if view in WIDE else place.columns([7, 4])
     made = None

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import streamlit as st
 
 from pages.attention import compare
+from ui import state
 from ui.look import Look
 from ui.show import choice, show
 from ui.words import words
@@ -48,13 +48,13 @@ def through(folder: Path, look: Look, view: str) -> Look:
 
 def chosen(kind: str, counts: tuple[int, int], view: str) -> Edges:
     """The window as it was chosen, moved along with a text that is typed on; or the end of the text."""
-    held = st.session_state.get("window")
+    held = state.WINDOW.get()
     if held is None or held.kind != kind:
         size = MOST if view == READING else LONG
         edges = tuple(edge for count in counts for edge in (max(0, count - size), count - 1))
     else:
         edges = followed(held.edges, held.counts, counts)
-        st.session_state["window"] = Held(edges, kind, counts)
+        state.WINDOW.set(Held(edges, kind, counts))
     return one_text(edges) if view == READING and kind != "cross" else edges
 
 
@@ -85,7 +85,7 @@ def show_map(folder: Path, look: Look, seen: Look, edges: Edges, view: str) -> N
 
     def moved() -> None:
         if valid(told := choice("window-map"), counts):
-            st.session_state["window"] = Held(tuple(told), look.kind, counts)
+            state.WINDOW.set(Held(tuple(told), look.kind, counts))
 
     facts = {
         "first": f"{edges[0]:,}", "last": f"{edges[1]:,}", "first_key": f"{edges[2]:,}", "last_key": f"{edges[3]:,}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from typing import Any
 
 import streamlit as st
 
@@ -19,6 +20,7 @@ from models.scratch.config import (
     TransformerConfig,
 )
 from ui import state
+from ui.choices.widgets import number, one_of, switch
 
 DEFAULTS = {one.name: one.default for one in fields(TransformerConfig)}
 NAMES = {
@@ -56,11 +58,11 @@ LIMITS = {
 def config() -> TransformerConfig:
     """The transformer that is chosen. Errors: ValueError, a sentence, for parts and sizes that do not fit together."""
     if state.level() == "beginner":
-        state.later("intermediate", *(f"build-{name}" for name in DEFAULTS if name not in SIMPLE))
+        state.later("intermediate", *(state.built(name) for name in DEFAULTS if name not in SIMPLE))
         return TransformerConfig(**{name: _widget(name) for name in SIMPLE})
     found = {}
-    for number, (group, names) in enumerate(GROUPS.items()):
-        with st.expander(group, expanded=number == 0):
+    for place, (group, names) in enumerate(GROUPS.items()):
+        with st.expander(group, expanded=place == 0):
             left, right = st.columns(2)
             for i, name in enumerate(names):
                 with (left, right)[i % 2]:
@@ -68,21 +70,20 @@ def config() -> TransformerConfig:
     return TransformerConfig(**found)
 
 
-def _widget(name: str):
+def _widget(name: str) -> Any:
     found = _placed(name)
-    state.keep(f"build-{name}", found, DEFAULTS[name])
+    state.keep(state.built(name), found, DEFAULTS[name])
     return found
 
 
-def _placed(name: str):
-    key, default, title = f"build-{name}", DEFAULTS[name], NAMES[name]
+def _placed(name: str) -> Any:
+    key, default, title = state.built(name), DEFAULTS[name], NAMES[name]
     if state.level() == "beginner":
         title = title.removesuffix(" (d_model)")
     if name in CHOICES:
-        return st.selectbox(title, CHOICES[name], CHOICES[name].index(default), key=key, bind="query-params")
+        return one_of(key, CHOICES[name], f"the {title.lower()}", label=title, default=default, menu=True)
     if isinstance(default, bool):
-        return st.toggle(title, default, key=key, bind="query-params")
+        return switch(key, title, default)
     if isinstance(default, float):
-        return st.number_input(title, 0.01, 100.0, default, 0.1, key=key, bind="query-params")
-    least = 0 if name == "kv_heads" else 1
-    return int(st.number_input(title, least, LIMITS.get(name, 100_000), default, key=key, bind="query-params"))
+        return number(key, title, 0.01, 100.0, default, 0.1)
+    return number(key, title, 0 if name == "kv_heads" else 1, LIMITS.get(name, 100_000), default)

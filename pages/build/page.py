@@ -5,8 +5,8 @@ from pathlib import Path
 import streamlit as st
 
 from pages.build import choose, parts
-from ui import shell
-from ui.choices.parts import chosen
+from ui import shell, state
+from ui.choices.widgets import tabs
 from ui.look import Look
 from ui.show import picture
 from ui.text import plain
@@ -33,7 +33,7 @@ def draw(look: Look) -> None:
             st.error(plain(str(error)), icon=":material/report:")
             config = None
     with right:
-        part = chosen("build", tuple(PARTS), "the part", SIMPLE if look.beginner else None)
+        part = tabs(state.BUILD, "the part", SIMPLE if look.beginner else None)
         if config is None:
             st.info("These parts do not fit together yet. The sentence beside says why.")
             return

@@ -17,6 +17,7 @@ from analysis.scaling import scaling
 from models.scratch.config import TransformerConfig
 from pages.build import plan
 from ui import state
+from ui.choices.widgets import one_of
 from ui.memory import jobs
 from ui.show import show, show_chart
 from ui.words import say
@@ -73,9 +74,7 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> None:
     else:
         measured = jobs.result(("cost", config, n, m), lambda report: cost.measure(config, n, m), "Building and measuring it")
     offered = tuple(OF)[:2] if state.level() == "beginner" else tuple(OF)
-    if st.session_state.get("cost-of") not in offered:
-        st.session_state["cost-of"] = offered[0]
-    what = st.segmented_control("Of each part", offered, required=True, key="cost-of")
+    what = one_of(state.COST_OF, tuple(OF), "", label="Of each part", offered=offered)
     st.table(_table(found, measured, OF[what]), border="horizontal")
     weights = _bytes(cost.scores_bytes(config, n))
     seconds = "" if measured is None else f"{1000 * measured.seconds:,.1f} ms"

@@ -15,6 +15,7 @@ from analysis import Attribution, as_written
 from analysis.attention_flow import pipes
 from analysis.attribution import FOLLOWING, METHODS
 from models.tokens import Token
+from ui import state
 from ui.look import Look
 from ui.memory import jobs
 from ui.words import words
@@ -129,7 +130,8 @@ def flow(asked: Asked, size: np.ndarray) -> np.ndarray | str | None:
         choices = [one for one in WINDOWS if one < tokens] + [0]
         told = {0: f"all {tokens:,} tokens: about {seconds:,.0f} seconds"}
         chosen = st.selectbox(
-            "Attention flow between", choices, 1, lambda one: told.get(one, f"the nearest {one} tokens"), key="flow-window",
+            "Attention flow between", choices, 1, lambda one: told.get(one, f"the nearest {one} tokens"),
+            key=state.FLOW_WINDOW.name,
             help=f"Between all {tokens:,} tokens there are {many:,} pipes, which are looked at once a token.",
         )  # fmt: skip
         most = chosen or None

@@ -10,6 +10,7 @@ from analysis import Curves, Faithfulness, Question, faithfulness
 from analysis.perturbation import ORDERS, texts_read
 from pages.flow.asked import HERE, Asked, title
 from ui import state
+from ui.choices.widgets import one_of
 from ui.memory import jobs
 from ui.show import show_chart
 from ui.text import plain
@@ -35,9 +36,8 @@ def panel(asked: Asked, scores: dict[str, np.ndarray]) -> None:
         return
     names = [*asked.methods, LEAVE_ONE_OUT] if not asked.look.beginner else list(asked.methods)
     names = [name for name in names if name in found.methods]
-    if st.session_state.get("believe") not in names:
-        st.session_state["believe"] = names[0]  # not the best: the best of some random orders beats 20 others often enough
-    chosen = st.segmented_control(words(HERE, "order"), names, format_func=title, required=True, key="believe")
+    # The first, not the best: the best of some random orders beats 20 others often enough.
+    chosen = one_of(state.BELIEVE, names, "", label=words(HERE, "order"), written=title)
     spelt = ["“" + label(asked.trace.tokens[unit].text.strip(" ") or " ") + "”" for unit in found.units]
     told(found, chosen, spelt, masked=bool(asked.model.info.mask))
     charts = st.columns(2) if not asked.look.beginner else [st.container()]
@@ -55,7 +55,9 @@ def panel(asked: Asked, scores: dict[str, np.ndarray]) -> None:
 
 def measured(asked: Asked, question: Question, scores: dict[str, np.ndarray]) -> Faithfulness | None:
     """The curves, from a job: at every step where that is quick or asked for, else on a grid; minutes wait for a press."""
-    window, begun = st.session_state.get("flow-window"), st.session_state.setdefault("begun", set())
+    if not state.BEGUN.held:
+        state.BEGUN.set(set())
+    window, begun = state.FLOW_WINDOW.get(), state.BEGUN.get()
     keys = {exact: ("faithful", *asked.key, tuple(scores), window, exact) for exact in (True, False)}
     every, fewer = (seconds(asked, question, len(scores), exact) for exact in (True, False))
     exact = every <= LONG or keys[True] in begun
@@ -88,7 +90,7 @@ def lasting(time: float) -> str:
 
 
 def offer(label: str, key: tuple) -> None:
-    st.button(label, icon=":material/play_arrow:", on_click=st.session_state["begun"].add, args=(key,))
+    st.button(label, icon=":material/play_arrow:", on_click=state.BEGUN.get().add, args=(key,))
 
 
 def grid(found: Faithfulness) -> dict[str, object]:

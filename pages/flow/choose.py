@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.flow.asked import HERE
+from ui import state
 from ui.choices.token import press
 from ui.look import Look
 from ui.show import choice, show
@@ -50,4 +51,4 @@ def token(look: Look, chosen: int) -> int | None:
         say(HERE, "follows", prediction=f"“{plain(named(best[0].text))}”", share=percent(best[0].probability))
         return best[0].id
     spelt = {one.id: f"“{label(one.text)}” {percent(one.probability)}" for one in best}
-    return st.selectbox("Follow the prediction", list(spelt), 0, spelt.get, key=f"follow-{hash((chosen, *spelt))}")
+    return st.selectbox("Follow the prediction", list(spelt), 0, spelt.get, key=state.FOLLOW.of(str(hash((chosen, *spelt)))).name)

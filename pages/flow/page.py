@@ -12,33 +12,35 @@ from pages.flow.asked import FLOW, Asked, answers, flow, layers, title
 from pages.flow.believe import panel
 from pages.flow.streams import drawn
 from ui import shell, state
-from ui.choices import parts, scope
+from ui.choices import scope
+from ui.choices.widgets import one_of, slider, tabs
 from ui.look import Look
 from ui.show import picture, show, show_chart
 from ui.words import say, words
 from viz import Card, Part, board, compare_view, percent, reading_view
 
 HERE = Path(__file__).parent
-VIEWS = ("Side by side", "Layer by layer", "Streams", "Which to believe")
 
 
 def controls() -> tuple[tuple[str, object], ...]:
     """How heads become one and layers are followed back, in the side bar, from the level on that has it."""
     if state.level() != "expert":
-        state.later("expert", "discard", "residual")
+        state.later("expert", state.DISCARD, state.RESIDUAL)
     if state.level() == "beginner":
-        state.later("intermediate", "fusion")
+        state.later("intermediate", state.FUSION)
         return ()
     with st.sidebar:
-        fusion = st.selectbox("Heads of a layer, as one", ("mean", "max", "min"), key="fusion", bind="query-params")
+        fusion = one_of(
+            state.FUSION, state.FUSION.values, "heads of a layer as one by", label="Heads of a layer, as one", menu=True
+        )
         if state.level() != "expert":
             return (("fusion", fusion),)
-        discard = st.slider(
-            "Discard", 0.0, 0.95, 0.0, 0.05, key="discard", bind="query-params",
+        discard = slider(
+            state.DISCARD, "Discard", 0.0, 0.95, 0.05,
             help="In rollout and flow, this share of the keys that a query sees counts as 0, the weakest ones.",
         )  # fmt: skip
-        residual = st.slider(
-            "Residual", 0.0, 1.0, 0.5, 0.05, key="residual", bind="query-params",
+        residual = slider(
+            state.RESIDUAL, "Residual", 0.0, 1.0, 0.05,
             help="The share r of the residual connection in rollout and flow: r · I + (1 − r) · A.",
         )  # fmt: skip
     return (("fusion", fusion), ("discard", discard), ("residual", residual))
@@ -125,12 +127,12 @@ def draw(look: Look) -> None:
         return
     left, right = (st.container(), st.container()) if look.beginner else st.columns([5, 4], vertical_alignment="bottom")
     with left:
-        view = parts.chosen("show", VIEWS, "the view")
+        view = tabs(state.SHOW, "the view")
     with right:
         token = choose.token(look, position)
     asked = Asked(look, position, token, settings)
     with picture(f"The view “{view}”"):
-        dict(zip(VIEWS, (side_by_side, layer_by_layer, streams, believe), strict=True))[view](asked)
+        dict(zip(state.SHOW.values, (side_by_side, layer_by_layer, streams, believe), strict=True))[view](asked)
 
 
 scope.side_bar()

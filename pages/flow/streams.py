@@ -6,6 +6,8 @@ import streamlit as st
 
 from analysis import streams
 from pages.flow.asked import Asked, title
+from ui import state
+from ui.choices.widgets import one_of
 from ui.memory import jobs
 from viz import percent
 from viz.figures.sankey import sankey
@@ -21,10 +23,8 @@ def drawn(asked: Asked):
     method, least = FOLLOWED[0], LEAST
     if not asked.look.beginner:
         left, right = st.columns(2)
-        method = left.segmented_control(
-            "Streams of", FOLLOWED, default=method, format_func=title, required=True, key="streams-of"
-        )
-        least = right.slider("From a share of", 0.2, 10.0, 100 * LEAST, 0.2, format="%.1f %%", key="streams-from") / 100
+        method = one_of(state.STREAMS_OF, FOLLOWED, "", label="Streams of", written=title, place=left)
+        least = right.slider("From a share of", 0.2, 10.0, 100 * LEAST, 0.2, format="%.1f %%", key=state.STREAMS_FROM.name) / 100
     matrices = "attention" if method == FOLLOWED[0] else "values"
 
     def work(report):

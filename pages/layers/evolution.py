@@ -13,6 +13,7 @@ from pages.layers import heads
 from ui import state
 from ui.choices.token import keep as keep_token
 from ui.choices.token import press
+from ui.choices.widgets import one_of
 from ui.look import Look
 from ui.memory import jobs
 from ui.show import choice, part, show
@@ -20,8 +21,6 @@ from ui.words import say, words
 from viz import Card, Part, board, percent, reading_view
 from viz.tokens import named
 from viz.views.grid_view.layers import attention_movie, head_grid, pressed, rank_grid
-
-WAYS = ("mean of heads", "one head")
 
 
 def draw(here: Path, look: Look) -> None:
@@ -37,7 +36,7 @@ def draw(here: Path, look: Look) -> None:
         seen = np.isfinite(mean).any(0)
         over = np.where(seen, np.nan_to_num(mean).mean(0), np.nan)  # [query, key], the mean over layers and heads
     query = look.token
-    key, id = st.session_state.get("pair-key", (None, None))
+    key, id = state.PAIR_KEY.get()
     if key is None or key >= len(attention.keys) or attention.keys[key].id != id:  # the text has changed there
         key = strongest_key(over, query, itself=kind != "cross")
     found = jobs.result(
@@ -47,17 +46,17 @@ def draw(here: Path, look: Look) -> None:
         return
     head, drawn = look.head, mean
     if look.beginner:
-        state.later("intermediate", "movie")
+        state.later("intermediate", state.MOVIE)
     else:
-        way = st.segmented_control("Play", WAYS, default=WAYS[0], required=True, key="movie", bind="query-params")
-        if way == WAYS[1]:
+        way = one_of(state.MOVIE, state.MOVIE.values, "the film of", label="Play")
+        if way == "one head":
             drawn = jobs.result(
                 ("maps", *what, head), lambda report: maps(attention, head, report=report), f"Reading H{head} of every layer"
             )
     one = drawn is not mean
 
     def keep(position: int) -> None:
-        st.session_state["pair-key"] = position, attention.keys[position].id
+        state.PAIR_KEY.set((position, attention.keys[position].id))
 
     def react() -> None:
         match choice("evolution"):

@@ -14,20 +14,20 @@ ATTENTION = Path(__file__).parents[1] / "attention" / "page.py"
 
 def pressed(layer: int, head: int) -> None:
     """Keep the head that was pressed, for `told`, or choose it, so that `follow` opens it."""
-    st.session_state["layers-head"] = (int(layer), int(head))
+    state.LAYERS_HEAD.set((int(layer), int(head)))
     if state.level() != "beginner":
         heads.choose(int(layer), int(head))
-        st.session_state["layers-open"] = True
+        state.LAYERS_OPEN.set(True)
 
 
 def follow() -> None:
     """Open page "Attention" if a head was pressed. Call it first thing in a run."""
-    if st.session_state.pop("layers-open", False):
-        st.session_state["view"] = "Head"
+    if state.LAYERS_OPEN.pop():
+        state.VIEW.set("Head")
         st.switch_page(ATTENTION, query_params={})  # without the empty dict it refuses, as choices are bound to the link
 
 
 def told(layers: int, heads: int) -> tuple[int, int] | None:
     """The head that a beginner pressed last, where this model has it."""
-    layer, head = st.session_state.get("layers-head", (-1, -1))
+    layer, head = state.LAYERS_HEAD.get()
     return (layer, head) if 0 <= layer < layers and 0 <= head < heads and state.level() == "beginner" else None

@@ -12,6 +12,7 @@ from analysis.lens import Lens, lens, translator
 from pages.layers import lens_training
 from ui import state
 from ui.choices.token import keep
+from ui.choices.widgets import one_of
 from ui.look import Look
 from ui.memory import jobs
 from ui.show import choice, part, show
@@ -24,8 +25,8 @@ from viz.views.grid_view.layers import LENS, answer_grid, lens_grid, likeliest
 if TYPE_CHECKING:
     from models.language_model import LanguageModel
 
-KINDS = ("logit lens", "tuned lens")
-COLOURS = dict(zip(("probability", "rank of the answer", "distance to the answer"), LENS, strict=True))
+KINDS = state.LENS.values
+COLOURS = dict(zip(state.LENS_COLOUR.values, LENS, strict=True))
 WINDOW = 48  # positions that are shown at a time
 TOP = 5
 TRANSFORM = "; t is a transform of the head: a matrix, an activation and a norm"
@@ -45,26 +46,11 @@ def draw(here: Path, look: Look) -> None:
     if tuned is not None or not look.beginner:
         with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
             if tuned is not None:
-                chosen_kind = st.segmented_control(
-                    "Look through",
-                    KINDS,
-                    default=KINDS[1],
-                    required=True,
-                    key="lens",
-                    bind="query-params",
-                )
+                chosen_kind = one_of(state.LENS, KINDS, "the lens", label="Look through", default=KINDS[1])
             if look.beginner:
-                state.later("intermediate", "lens-colour")
+                state.later("intermediate", state.LENS_COLOUR)
             else:
-                colour = st.segmented_control(
-                    "Colour by",
-                    tuple(COLOURS),
-                    default="probability",
-                    required=True,
-                    key="lens-colour",
-                    bind="query-params",
-                    wrap=True,
-                )
+                colour = one_of(state.LENS_COLOUR, tuple(COLOURS), "the colour by", label="Colour by", wrap=True)
     positions = _window(positions)
     translate = tuned if chosen_kind == KINDS[1] else None
     what = (lens_training.mine(model), trace.text, look.second, tuple(positions), chosen_kind)
@@ -77,15 +63,16 @@ def draw(here: Path, look: Look) -> None:
         return
     at = look.token_among(len(trace.read))
     column = positions.index(at) if at in positions else len(positions) - 1 if model.info.kind != "encoder" else 0
-    layer = min(st.session_state.get("lens-layer", len(seen.ids) - 1), len(seen.ids) - 1)
+    last, kept = len(seen.ids) - 1, state.LENS_LAYER.get()
+    layer = last if kept is None else min(kept, last)
 
     def react() -> None:
         match choice("lens-board"):
             case {"part": "lens", "value": [row, place]}:
-                st.session_state["lens-layer"] = row
+                state.LENS_LAYER.set(row)
                 keep(positions[place])
             case {"part": "layers" | "answer", "value": [row, _]}:
-                st.session_state["lens-layer"] = row
+                state.LENS_LAYER.set(row)
 
     facts = _facts(look, seen, column, layer)
     tuning = " tuned" if translate is not None else ""
@@ -115,7 +102,7 @@ def _window(positions: list[int]) -> list[int]:
     if len(positions) <= WINDOW:
         return positions
     last = st.slider(
-        "Positions up to", WINDOW, len(positions), len(positions), key="lens-window", persist_state="session",
+        "Positions up to", WINDOW, len(positions), len(positions), key=state.LENS_WINDOW.name, persist_state="session",
         help=f"{WINDOW} positions are shown at a time.",
     )  # fmt: skip
     return positions[last - WINDOW : last]

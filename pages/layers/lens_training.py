@@ -10,6 +10,7 @@ import numpy as np
 import streamlit as st
 
 from models import tuned_lens
+from ui import state
 from ui.memory import jobs
 from ui.memory.jobs import Report
 from ui.text import plain
@@ -18,12 +19,12 @@ from ui.words import say
 
 def draw(here: Path, model) -> tuned_lens.TunedLens | None:
     """An offer to train a lens for these weights; while it is under way its progress, and then the lens."""
-    weights, asked = mine(model), st.session_state.get("lens-training")
+    weights, asked = mine(model), state.LENS_TRAINING.get()
     if asked is None or asked[0] != weights:
         with st.expander("Train a tuned lens for this model", icon=":material/tune:"):
             say(here, "lens train")
             empty = "Empty: the story that comes with Headlight"
-            own = st.text_area("Your own text to learn from", key="lens-text", placeholder=empty)
+            own = st.text_area("Your own text to learn from", key=state.LENS_TEXT.name, placeholder=empty)
             st.button("Train it", on_click=ask, args=(weights, own or ""), key="lens-train")
         return None
     text = asked[1].strip() or tuned_lens.SAMPLE.read_text(encoding="utf-8")
@@ -32,12 +33,12 @@ def draw(here: Path, model) -> tuned_lens.TunedLens | None:
         return jobs.result(key, lambda report: made(model, text, report), "Training a tuned lens")
     except ValueError as error:
         st.warning(plain(str(error)), icon=":material/tune:")
-        st.button("Choose another text", on_click=st.session_state.pop, args=("lens-training",), key="lens-again")
+        st.button("Choose another text", on_click=state.LENS_TRAINING.pop, key="lens-again")
         return None
 
 
 def ask(weights: str, text: str) -> None:
-    st.session_state["lens-training"] = weights, text
+    state.LENS_TRAINING.set((weights, text))
 
 
 def made(model, text: str, report: Report) -> tuned_lens.TunedLens:

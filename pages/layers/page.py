@@ -3,17 +3,18 @@
 from pathlib import Path
 
 from pages.layers import evolution, lens, statistics
-from ui import shell
-from ui.choices import heads, parts, picker
+from ui import shell, state
+from ui.choices import heads, picker
+from ui.choices.widgets import tabs
 from ui.look import Look
 from ui.show import picture
 
 HERE = Path(__file__).parent
-PARTS = {"Evolution": evolution.draw, "Statistics": statistics.draw, "Lens": lens.draw}
+PARTS = dict(zip(state.PART.values, (evolution.draw, statistics.draw, lens.draw), strict=True))
 
 
 def draw(look: Look) -> None:
-    part = parts.chosen("part", tuple(PARTS), "the part")
+    part = tabs(state.PART, "the part")
     with picture(f"The part “{part}”"):
         PARTS[part](HERE, look)
 

@@ -11,6 +11,7 @@ from analysis import head_divergence, head_map, head_statistics
 from analysis.similarity import compared_queries
 from analysis.statistics import choosing
 from pages.layers import heads
+from ui import state
 from ui.look import Look
 from ui.memory import jobs
 from ui.show import choice, picture, show, show_chart
@@ -112,7 +113,7 @@ def _alike(here: Path, look: Look, what: tuple) -> None:
 
 
 def _picked(count: int) -> None:
-    if points := st.session_state["head-map"].selection.points:
+    if points := state.selection("head-map").selection.points:
         heads.pressed(*divmod(points[0]["point_index"], count))
 
 

@@ -14,6 +14,7 @@ from scipy.spatial.distance import pdist
 from analysis import occurrences, word_states
 from analysis.projections import prepared
 from pages.space import scene, take_away
+from ui import state
 from ui.look import Look
 from ui.memory import loaded
 from ui.picture.provenance import provenance
@@ -40,9 +41,9 @@ def draw(folder: Path, look: Look) -> None:
     left, right = st.columns([7, 4])
     with right:
         say(folder, "contexts")
-        word = st.text_input("The word", WORD, key="context-word", persist_state="session", max_chars=60)
-        written = st.text_area("Texts, one a line", TEXTS, key="contexts", persist_state="session", height=150)
-        whole = st.toggle("All tokens of these texts", key="context-all", help="Also show the other tokens, in grey.")
+        word = st.text_input("The word", WORD, key=state.CONTEXT_WORD.name, persist_state="session", max_chars=60)
+        written = st.text_area("Texts, one a line", TEXTS, key=state.CONTEXTS.name, persist_state="session", height=150)
+        whole = st.toggle("All tokens of these texts", key=state.CONTEXT_ALL.name, help="Also show the other tokens, in grey.")
     texts = list(dict.fromkeys(one.strip() for one in [trace.text, *written.splitlines()] if one.strip()))
     if len(texts) > MOST:
         right.caption(f"Only the first {MOST} of {len(texts)} texts are read.")

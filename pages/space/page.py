@@ -3,17 +3,18 @@
 from pathlib import Path
 
 from pages.space import contexts, tokens, vocabulary
-from ui import shell
-from ui.choices import parts, scope
+from ui import shell, state
+from ui.choices import scope
+from ui.choices.widgets import tabs
 from ui.look import Look
 from ui.show import picture
 
 HERE = Path(__file__).parent
-PARTS = {"Tokens": tokens.draw, "One word": contexts.draw, "Vocabulary": vocabulary.draw}
+PARTS = dict(zip(state.SPACE.values, (tokens.draw, contexts.draw, vocabulary.draw), strict=True))
 
 
 def draw(look: Look) -> None:
-    part = parts.chosen("space", tuple(PARTS), "the part")
+    part = tabs(state.SPACE, "the part")
     with picture(f"The part “{part}”"):
         PARTS[part](HERE, look)
 

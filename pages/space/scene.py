@@ -12,14 +12,15 @@ import streamlit as st
 from analysis import Projection, projection
 from analysis.projections import MEASURES, METHODS, nearest_tokens, prepared, typical_distance, umap_installed, within_neighbours
 from ui import state
+from ui.choices.widgets import one_of
 from ui.memory.jobs import result
 from ui.show import choice, show
 from ui.words import say
 from viz.views.space_view import space_view
 
-NAMES = dict(zip(METHODS, ("PCA", "t-SNE", "UMAP"), strict=True))
-DIMENSIONS = {"3-D": 3, "2-D": 2}
-DISTANCES = dict(zip(("Cosine", "Scaled", "Raw"), MEASURES, strict=True))
+NAMES = dict(zip(METHODS, state.PROJECTION.values, strict=True))
+DIMENSIONS = dict(zip(state.DIMENSIONS.values, (3, 2), strict=True))
+DISTANCES = dict(zip(state.MEASURE.values, MEASURES, strict=True))
 BY = {"cosine": "by cosine", "scaled": "by distance", "raw": "by distance"}  # which tokens are nearest
 MOST = 2600  # points that t-SNE and UMAP arrange unless somebody asks for all: some seconds
 
@@ -51,26 +52,23 @@ def choose(extra: Callable[[], None] = lambda: None, one_layer: bool = False) ->
     """The pickers of a projection. extra: places one more in the same row. one_layer: there is only one, and distance is by
     cosine, as of all else that is said of the vocabulary."""
     if state.level() == "beginner":
-        state.later("intermediate", "projection", "dimensions", "measure", "colour")
+        state.later("intermediate", state.PROJECTION, state.DIMENSIONS, state.MEASURE, state.COLOUR)
         return Choice()
     offered = {key: name for key, name in NAMES.items() if key != "umap" or umap_installed()}
-    state.check_link("projection", tuple(offered.values()), "the projection")
-    state.check_link("dimensions", tuple(DIMENSIONS), "the dimensions")
     measure = MEASURES[0]
     with st.container(horizontal=True, vertical_alignment="bottom", key="space-choices"):
-        name = one_of("Projection", tuple(offered.values()), "projection")
-        dimensions = DIMENSIONS[one_of("Dimensions", tuple(DIMENSIONS), "dimensions")]
+        name = one_of(state.PROJECTION, tuple(offered.values()), "the projection")
+        dimensions = DIMENSIONS[one_of(state.DIMENSIONS, tuple(DIMENSIONS), "the dimensions")]
         if not one_layer:
-            state.check_link("measure", tuple(DISTANCES), "the distance")
-            measure = DISTANCES[one_of("Distance", tuple(DISTANCES), "measure", HOW)]
+            measure = DISTANCES[one_of(state.MEASURE, tuple(DISTANCES), "the distance", help=HOW)]
         extra()
     method = next(key for key in offered if offered[key] == name)
     perplexity, seed = 30.0, 0
     if state.level() == "expert" and method != "pca":
         with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
             label = "Perplexity" if method == "t-sne" else "Neighbours"
-            perplexity = st.slider(label, 2, 100, 30, key="perplexity", persist_state="session", width=240)
-            seed = int(st.number_input("Seed", 0, 10_000, 0, key="projection-seed", persist_state="session", width=120))
+            perplexity = st.slider(label, 2, 100, 30, key=state.PERPLEXITY.name, persist_state="session", width=240)
+            seed = int(st.number_input("Seed", 0, 10_000, 0, key=state.PROJECTION_SEED.name, persist_state="session", width=120))
     return Choice(method, dimensions, measure, float(perplexity), seed)
 
 
@@ -81,12 +79,6 @@ HOW = (
 )
 
 
-def one_of(label: str, options: tuple[str, ...], key: str, words: str | None = None) -> str:
-    if st.session_state.get(key, options[0]) not in options:
-        st.session_state[key] = options[0]
-    return st.segmented_control(label, options, default=options[0], required=True, key=key, bind="query-params", help=words)
-
-
 def thinned(places: Sequence[int], layers: int, chosen: Choice) -> list[int]:
     """Positions, evenly left out where they would be more points than t-SNE and UMAP arrange in some seconds."""
     places = list(places)
@@ -95,7 +87,9 @@ def thinned(places: Sequence[int], layers: int, chosen: Choice) -> list[int]:
         return places
     total = f"{len(places) * layers:,}"
     every = st.toggle(
-        f"All {len(places):,} tokens", key="every-token", help=f"{len(places):,} tokens × {layers} layers are {total} points."
+        f"All {len(places):,} tokens",
+        key=state.EVERY_TOKEN.name,
+        help=f"{len(places):,} tokens × {layers} layers are {total} points.",
     )
     if every:
         st.caption(f"{NAMES[chosen.method]} takes minutes for {total} points. You can do other things meanwhile, or cancel.")
@@ -137,10 +131,10 @@ def axes(found: Projection) -> list[str] | None:
 
 def view(made: Arranged, names: Sequence[str], key: str, **options) -> None:
     """Place the picture. The token that is followed stays chosen at each keystroke."""
-    held = st.session_state.get(f"{key}-followed")
+    held = state.followed(key).get()
 
     def react() -> None:
-        st.session_state[f"{key}-followed"] = choice(key)
+        state.followed(key).set(choice(key))
 
     picture = space_view(
         names,

@@ -11,6 +11,7 @@ import streamlit as st
 
 from analysis.projector import layer_rows, npz, projector_files
 from pages.space import scene
+from ui import state
 from ui.memory.jobs import result
 from ui.picture.provenance import as_json, as_meta
 from viz.views.space_view import space_view, token_colours
@@ -48,8 +49,8 @@ def moving(name: str, names: Sequence[str], points: np.ndarray, drawn: dict) -> 
     """A GIF takes seconds to draw, so it is made when somebody asks."""
     key = ("gif", name, tuple(names), points.tobytes(), tuple(drawn["colours"]), drawn["provenance"])
     if st.button("Make a GIF", key=f"gif {name}", width="stretch"):
-        st.session_state["gif"] = hash(key)
-    if st.session_state.get("gif") != hash(key):
+        state.GIF.set(hash(key))
+    if state.GIF.get() != hash(key):
         return
 
     def work(report) -> bytes:

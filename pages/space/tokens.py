@@ -12,22 +12,20 @@ from analysis import words
 from models.tokens import Token
 from pages.space import scene, take_away
 from ui import state
+from ui.choices.widgets import one_of
 from ui.look import Look
 from ui.picture.provenance import provenance
 from ui.words import say
 from viz.views.space_view import short
 
-COLOURS = ("Position", "Token", "Part of word", "Norm")
-
 
 def draw(folder: Path, look: Look) -> None:
     model, trace = look.model, look.trace
-    colour = COLOURS[0]
+    colour = state.COLOUR.default
 
     def pick_colour() -> None:
         nonlocal colour
-        state.check_link("colour", COLOURS, "the colour")
-        colour = scene.one_of("Colour", COLOURS, "colour")
+        colour = one_of(state.COLOUR, state.COLOUR.values, "the colour")
 
     left, right = st.columns([7, 4])
     with left:
@@ -61,9 +59,7 @@ def pick_stack(look: Look) -> str:
     stacks = tuple(look.trace.hidden)
     if len(stacks) == 1 or look.beginner:
         return stacks[0]
-    names = tuple(one.capitalize() for one in stacks)
-    state.check_link("stack", names, "the stack")
-    return scene.one_of("Stack", names, "stack").lower()
+    return one_of(state.STACK, [one.capitalize() for one in stacks], "the stack").lower()
 
 
 def coloured(colour: str, tokens: list[Token], places: list[int], hidden: np.ndarray) -> dict:

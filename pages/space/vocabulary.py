@@ -30,14 +30,14 @@ def draw(folder: Path, look: Look) -> None:
     model = look.model
     left, right = st.columns([7, 4])
     with left:
-        written = st.text_input("Words, any list", WORDS, key="vocabulary", persist_state="session", live="300ms")
+        written = st.text_input("Words, any list", WORDS, key=state.VOCABULARY.name, persist_state="session", live="300ms")
         words = list(dict.fromkeys(re.split(r"[,;\s]+", (written or "").strip())))
         words = [one for one in words if one][:MOST]
         centred = False
         if state.level() != "beginner":
             with st.container(horizontal=True):
-                centred = st.toggle("Subtract the mean", key="centred", persist_state="session", help=MEAN)
-                st.toggle("Parts of words too", key="word-parts", persist_state="session", help=PARTS)
+                centred = st.toggle("Subtract the mean", key=state.CENTRED.name, persist_state="session", help=MEAN)
+                st.toggle("Parts of words too", key=state.WORD_PARTS.name, persist_state="session", help=PARTS)
         if len(words) < 3:
             st.info("Write at least three different words: two always lie on a line.")
         else:
@@ -73,7 +73,7 @@ def map_of(folder: Path, model, words: list[str], centred: bool, side) -> None:
 def neighbours(folder: Path, model, centred: bool) -> None:
     st.markdown("##### Nearest words")
     say(folder, "nearest", vocabulary=f"{model.info.vocabulary:,}")
-    text = st.text_input("Nearest to", "dog", key="nearest-to", persist_state="session", live="300ms", max_chars=60)
+    text = st.text_input("Nearest to", "dog", key=state.NEAREST_TO.name, persist_state="session", live="300ms", max_chars=60)
     if text and text.strip():
         explain(model, [text])
         table(nearest(model, text, 8, centred=centred, words_only=words_only()))
@@ -85,7 +85,7 @@ def relation(folder: Path, model, centred: bool) -> None:
     given = []
     boxes = zip(st.columns(3, gap="small"), ("From", "take away", "and add"), ("king", "man", "woman"), "abc", strict=True)
     for column, name, start, key in boxes:
-        box = column.text_input(name, start, key=f"analogy-{key}", persist_state="session", live="300ms", max_chars=60)
+        box = column.text_input(name, start, key=state.ANALOGY.of(key).name, persist_state="session", live="300ms", max_chars=60)
         given.append((box or "").strip())
     if all(given):
         explain(model, given)
@@ -93,7 +93,7 @@ def relation(folder: Path, model, centred: bool) -> None:
 
 
 def words_only() -> bool:
-    return not st.session_state.get("word-parts")
+    return not state.WORD_PARTS.get()
 
 
 def explain(model, texts: list[str]) -> None:

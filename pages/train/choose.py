@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from ui import state
-
-TASKS = ("Repeat", "Copy", "Reverse", "Sort", "Dates", "Text")
+from ui.choices.widgets import number, one_of
 
 
 @dataclass(frozen=True)
@@ -51,13 +50,12 @@ def choices(disabled: bool) -> tuple[str, dict, dict]:
     """The task, the sizes and parts of the transformer, and the numbers of the budget; those alone that are chosen here."""
     from models.scratch.live import OPTIMIZERS
 
-    state.check_link("train-task", TASKS, "the task")
-    task = st.selectbox("Task", TASKS, key="train-task", bind="query-params", disabled=disabled).lower()
+    task = one_of(state.TRAIN_TASK, state.TRAIN_TASK.values, "the task", menu=True, disabled=disabled).lower()
     sizes, learning = LEVELS[state.level()]
     here = [*sizes, *learning]
     for level, (more, numbers) in LEVELS.items():
         new = [name for name in (*more, *numbers) if name not in here]
-        state.later(level, *(f"train-{name}" for name in new))
+        state.later(level, *(state.trained(name) for name in new))
         here += new
     found = _numbers(SIZES, sizes, disabled)
     budget = _numbers(LEARNING, learning, disabled)
@@ -103,30 +101,14 @@ def _numbers(every: dict[str, Number], names: tuple[str, ...], disabled: bool) -
     for i, name in enumerate(names):
         one = every[name]
         default = DEFAULTS.get(name, getattr(Budget, name, None))
-        kind = type(default)
-        check_number(f"train-{name}", one)
         with columns[i % len(columns)]:
-            found[name] = kind(
-                st.number_input(
-                    one.title, kind(one.least), kind(one.most), default, kind(one.step), key=f"train-{name}",
-                    bind="query-params", disabled=disabled, help=one.help, format="%g" if name == "rate" else None,
-                )
+            found[name] = number(
+                state.trained(name), one.title, one.least, one.most, default, one.step, disabled=disabled, help=one.help,
+                format="%g" if name == "rate" else None,
             )  # fmt: skip
-        state.keep(f"train-{name}", found[name], default)
+        state.keep(state.trained(name), found[name], default)
     return found
 
 
-def check_number(key: str, one: Number) -> None:
-    """Say so when the link asks for a number that cannot be."""
-    asked = st.query_params.get(key)
-    try:
-        fits = asked is None or one.least <= float(asked) <= one.most
-    except ValueError:
-        fits = False
-    if not fits:
-        state.complain(key, asked, f"{one.title.lower()} of")
-
-
 def _one_of(name: str, title: str, names: tuple[str, ...], disabled: bool) -> str:
-    state.check_link(f"train-{name}", names, f"the {title.lower()}")
-    return st.selectbox(title, names, key=f"train-{name}", bind="query-params", disabled=disabled)
+    return one_of(state.trained(name), names, f"the {title.lower()}", label=title, menu=True, disabled=disabled)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ui import state
+from ui.choices.widgets import switch
 from ui.memory import trainings
 from ui.text import plain
 
@@ -13,9 +14,7 @@ def log_switch() -> bool:
     """Whether a log for TensorBoard is to be written."""
     if state.level() == "beginner":
         return False
-    return st.toggle(
-        "TensorBoard log", key="train-log", bind="query-params", help="Writes scalars, histograms, the graph and the embedding."
-    )
+    return switch(state.TRAIN_LOG, "TensorBoard log", help="Writes scalars, histograms, the graph and the embedding.")
 
 
 def begin(plan, log: bool) -> None:
@@ -38,7 +37,7 @@ def begin(plan, log: bool) -> None:
     except (ValueError, OSError) as error:
         st.error(plain(str(error)), icon=":material/report:")
         return
-    st.session_state["trained-at"] = None
+    state.TRAINED_AT.set(None)
     training.start()
     st.rerun()
 

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from ui import state
-from ui.choices import parts
+from ui.choices.widgets import tabs
 from ui.show import choice, show, show_chart
 from ui.text import plain
 from ui.words import say
@@ -19,8 +19,7 @@ from viz.views.grid_view import grid_view
 from viz.views.model_view import model_view
 from viz.views.time_slider import time_slider
 
-CURVES = ("Answers and heads", "Loss", "Entropy", "Rate and gradient")
-SIMPLE = CURVES[:2]
+SIMPLE = state.CURVES.values[:2]
 
 
 def before(here: Path, plan) -> None:
@@ -52,7 +51,7 @@ def example(task: str, given: str, answer: str, said: bytes = b"") -> str:
 
 
 def picture(here: Path, training) -> None:
-    look = parts.chosen("curves", CURVES, "the curves", SIMPLE if state.level() == "beginner" else None)
+    look = tabs(state.CURVES, "the curves", SIMPLE if state.level() == "beginner" else None)
     slot = st.container()
     snapshot = at_step(training)
     with slot:
@@ -75,12 +74,12 @@ def at_step(training):
     goes_on = training.state in ("running", "paused")
     steps = [*range(0, last, every), last] if goes_on else [one.step for one in snapshots]
     newest = len(snapshots) - 1
-    at = st.session_state.get("trained-at")
+    at = state.TRAINED_AT.get()
     at = newest if at is None else min(at, newest)
 
     def moved() -> None:
         to = choice("trained-time")
-        st.session_state["trained-at"] = None if to is None or to >= len(training.snapshots) - 1 else int(to)
+        state.TRAINED_AT.set(None if to is None or to >= len(training.snapshots) - 1 else int(to))
 
     if len(steps) > 1:
         show(time_slider([f"step {step}" for step in steps], newest, at, "Step that is shown"), "trained-time", moved)
@@ -125,11 +124,11 @@ def heads(here: Path, training, snapshot) -> None:
     layers, count = snapshot.entropy.shape
     newest = training.snapshots[-1]
     layer, head = first = place(newest.induction) or place(newest.previous)
-    if chosen := st.session_state.get("train-head"):
+    if chosen := state.TRAIN_HEAD.get():
         layer, head = chosen if chosen[0] < layers and chosen[1] < count else first
 
     def react() -> None:
-        st.session_state["train-head"] = tuple(choice("trained-heads") or ())
+        state.TRAIN_HEAD.set(tuple(choice("trained-heads") or ()))
 
     notes = [[note(snapshot, i, j) for j in range(count)] for i in range(layers)]
     left, right = st.columns([4, 8], gap="medium")

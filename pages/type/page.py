@@ -33,9 +33,9 @@ def controls() -> tuple[float, int]:
     temperature, bars = 1.0, BARS[state.level()]
     with st.sidebar:
         if state.level() != "beginner":
-            temperature = st.slider("Temperature", 0.1, 3.0, 1.0, 0.1, key="temperature", persist_state="session")
+            temperature = st.slider("Temperature", 0.1, 3.0, 1.0, 0.1, key=state.TEMPERATURE.name, persist_state="session")
         if state.level() == "expert":
-            bars = st.slider("Predictions", 5, 50, bars, key="bar-count", persist_state="session")
+            bars = st.slider("Predictions", 5, 50, bars, key=state.BAR_COUNT.name, persist_state="session")
     return temperature, bars
 
 
@@ -91,7 +91,7 @@ def react(look: Look) -> None:
                 number = int(name.removeprefix("bars") or 0)
                 boxes.fill(model, trace, model.places(trace)[number], model.token_text(id))
             else:
-                key, place = "target" if trace.target else "text", earlier(look)
+                key, place = state.TARGET if trace.target else state.TEXT, earlier(look)
                 if place is not None:
                     boxes.cut_after(trace.read[place], key)
                 boxes.append(model.token_text(id), key)

@@ -16,7 +16,7 @@ PATIENCE = 120.0  # seconds
 
 
 def open_link(page: str, link: str = "") -> AppTest:
-    """A page at a link, "level=expert&view=Model", when all that it computes is there."""
+    """A page at a link, "level=expert&view=Model", when all that it computes is there; `warned`: all that it warned of since."""
     given = dict(parse_qsl(link, keep_blank_values=True))
     if given.get("model", "writer") in ("writer", "filler", "translator"):
         loaded.model(given.get("model", "writer"))  # so that the page need not be seen waiting for it
@@ -25,10 +25,12 @@ def open_link(page: str, link: str = "") -> AppTest:
     for name, value in given.items():
         app.query_params[name] = value
     app.run()
+    app.warned = [one.value for one in app.warning]
     until = time.monotonic() + PATIENCE
     while app.get("progress") and time.monotonic() < until:
         time.sleep(0.05)
         app.run()
+        app.warned += [one.value for one in app.warning]
     assert not app.exception and not app.error, [one.value for one in (*app.exception, *app.error)]
     return app
 

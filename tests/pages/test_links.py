@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.pages.opening import open_link, said
+from ui import state
 
 TEXT = "text=The+cat+sat+on+the+mat"
 FRENCH = f"model=translator&{TEXT}&target=Le+chat+noir"
@@ -157,10 +158,42 @@ LINKS = [
 def test_a_link_that_was_written_down_opens_what_it_says(page, link, chosen):
     app = open_link(page, link)
     assert {name: app.session_state[name] for name in chosen} == chosen
-    assert not app.warning, "nothing in it is nonsense"
+    assert not app.warned, "nothing in it is nonsense"
 
 
 @pytest.mark.parametrize("view", ["Head", "Reading", "Heatmap"])
 def test_the_words_are_about_the_head_that_the_link_names(view):
     assert "L3 H5" in said(open_link("attention", f"{EXPERT}&view={view}&layer=L3&head=H5"))
     assert "L3 H5" not in said(open_link("attention", f"{TEXT}&view={view}&layer=L3&head=H5")), "a beginner sees one head"
+
+
+FREE = {"text", "target", "model", "trained", "other-model", "other-text"}  # any text, and names that are tried and told of
+WRONG = {  # where each choice is offered; nonsense is told of wherever a link asks for it
+    "level": ("type", ""), "attention": ("type", f"{FRENCH}&level=expert"),
+    **dict.fromkeys(["layer", "head", "special", "whole-words"], ("type", EXPERT)),
+    "renormalised": ("type", f"{EXPERT}&special=false"),
+    "view": ("attention", EXPERT), "shade": ("attention", f"{EXPERT}&view=Reading"),
+    **dict.fromkeys(["order", "only"], ("attention", f"{EXPERT}&view=Model")),
+    **dict.fromkeys(["heat", "compare"], ("attention", f"{EXPERT}&view=Heatmap")),
+    **dict.fromkeys(["other-layer", "other-head"], ("attention", f"{EXPERT}&view=Heatmap&compare=head")),
+    **dict.fromkeys(["part", "movie"], ("layers", EXPERT)),
+    **dict.fromkeys(["lens", "lens-colour"], ("layers", f"{EXPERT}&part=Lens")),
+    **dict.fromkeys(["show", "fusion", "discard", "residual"], ("flow", EXPERT)),
+    **dict.fromkeys(["space", "projection", "dimensions", "measure", "colour"], ("space", EXPERT)),
+    "stack": ("space", f"{FRENCH}&level=expert"),
+    **dict.fromkeys(["build", "build-kind", "build-layers", "build-tied", "build-temperature"], ("build", EXPERT)),
+    **dict.fromkeys(["train-task", "train-layers", "train-rate", "train-optimizer", "train-log"], ("train", EXPERT)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_nonsense_in_a_link_is_told_of(name):
+    page, link = WRONG[name]
+    told = open_link(page, f"{link}&{name}=nonsense").warned
+    assert len(told) == 1 and "“nonsense”, which does not exist here. You see the default instead." in told[0]
+
+
+def test_no_choice_that_a_link_can_ask_for_is_left_out_above():
+    # Two texts: for a model that none of those here is. The curves: once something is trained.
+    keys = {one.name for one in vars(state).values() if isinstance(one, state.Key) and one.linked}
+    assert keys - FREE - {"two-texts", "curves"} <= WRONG.keys()

@@ -9,11 +9,14 @@ import streamlit as st
 
 import models
 from ui import state
+from ui.choices.widgets import switch
 from ui.memory import loaded, trainings
+from ui.state import Key
 from ui.text import plain
 
 if TYPE_CHECKING:
     from models.language_model import LanguageModel, ModelInfo
+    from models.tokens import Token
     from models.trace import Trace
 
 EXAMPLES = {  # by the name of a model that ships, or else by kind
@@ -65,23 +68,23 @@ PAUSE = "0ms"  # send each change at once: a fragment answers within a frame or 
 
 def write(info: ModelInfo) -> tuple[str, str]:
     """The boxes that a model has; returns the text and the second one ("" where there is none)."""
-    if before := st.session_state.pop("read-before", None):
+    if before := state.READ_BEFORE.pop():
         follow(before, info)
     with st.container(key="text-box", horizontal=True, vertical_alignment="center", gap="small", wrap=False):
-        text = one_line("text", "Your text", state.DEFAULT_TEXT, "Type something …")
+        text = one_line(state.TEXT, "Your text", "Type something …")
         st.menu_button(
-            "Examples", examples(info), key="example", icon=":material/lightbulb:", on_click=take_example, args=(info,),
+            "Examples", examples(info), key=state.EXAMPLE.name, icon=":material/lightbulb:", on_click=take_example, args=(info,),
             format_func=plain,  # a model's own mask stands in them
         )  # fmt: skip
     second = ""
     if info.kind == "encoder-decoder":
         with st.container(key="answer-box", horizontal=True, vertical_alignment="bottom", gap="small", wrap=False):
-            second = one_line("target", "The answer so far", "", "The answer so far: leave it empty, or begin it …", shown=True)
+            second = one_line(state.TARGET, "The answer so far", "The answer so far: leave it empty, or begin it …", shown=True)
             st.button("Go on", icon=":material/play_arrow:", on_click=go_on, args=(info,), help=GO_ON)
-    elif info.pairs and st.session_state.get("two-texts"):
-        second = one_line("target", "Your second text", "", "A second text, which the model reads together with the first …")
-    say_what_is_left_out("text", text)
-    say_what_is_left_out("target", second)
+    elif info.pairs and state.TWO_TEXTS.get():
+        second = one_line(state.TARGET, "Your second text", "A second text, which the model reads together with the first …")
+    say_what_is_left_out(state.TEXT, text)
+    say_what_is_left_out(state.TARGET, second)
     return text, second
 
 
@@ -95,22 +98,22 @@ def examples(info: ModelInfo) -> list[str]:
 def side_bar(info: ModelInfo) -> None:
     """The choice to read two texts, for a model that can."""
     if info.pairs and state.level() != "beginner":
-        st.sidebar.toggle("Two texts", key="two-texts", bind="query-params", help="This model can read a pair of texts.")
+        switch(state.TWO_TEXTS, "Two texts", place=st.sidebar, help="This model can read a pair of texts.")
 
 
-def one_line(key: str, label: str, default: str, placeholder: str, shown: bool = False) -> str:
+def one_line(key: Key[str], label: str, placeholder: str, shown: bool = False) -> str:
     """A box for a text, in which ↵ stands for a line break. What was in it stays when the page changes."""
-    if f"{key}-next" in st.session_state:  # set before the widget is placed, which is the only time that Streamlit allows
-        change(key, st.session_state.pop(f"{key}-next"))
-    last = st.session_state.get(f"{key}-last", default)
-    meant = st.session_state.pop(f"{key}-meant", False)
-    if not meant and last != default and key not in st.query_params:
-        st.session_state[key] = last  # another page, or the browser's way back, brought the default
-    long = len(st.session_state.get(key) or "") > state.LINKED  # a server refuses an address that is longer than about 64 KB
+    if key.of("next").held:  # set before the widget is placed, which is the only time that Streamlit allows
+        change(key, key.of("next").pop())
+    last = key.of("last").get() if key.of("last").held else key.default
+    meant = key.of("meant").pop()
+    if not meant and last != key.default and key.asked is None:
+        key.set(last)  # another page, or the browser's way back, brought the default
+    long = len(state.written(key)) > state.LINKED  # a server refuses an address that is longer than about 64 KB
     text = st.text_input(
         label,
-        value=default,
-        key=key,
+        value=key.default,
+        key=key.name,
         bind=None if long else "query-params",
         live=PAUSE,
         label_visibility="visible" if shown else "collapsed",
@@ -120,50 +123,52 @@ def one_line(key: str, label: str, default: str, placeholder: str, shown: bool =
         args=(key,),
     )
     if re.search(r"[\r\n]", text or ""):  # out of a link: the box would drop the line break and join the words
-        st.session_state[f"{key}-next"] = text
+        key.of("next").set(text)
         st.rerun()
     if len(text or "") > LONGEST:  # Streamlit's own limit would take nothing of what is pasted, without a word
-        st.session_state[f"{key}-next"], st.session_state[f"{key}-left-out"] = text[-LONGEST:], len(text) - LONGEST
+        key.of("next").set(text[-LONGEST:])
+        key.of("left-out").set(len(text) - LONGEST)
         st.rerun()
-    st.session_state[f"{key}-last"] = text or ""
+    key.of("last").set(text or "")
     return (text or "").replace(BREAK, "\n")
 
 
 def second() -> str:
     """What is typed beside the text, in the second box; "" where there is nothing."""
-    return (st.session_state.get("target") or "").replace(BREAK, "\n")
+    return state.written(state.TARGET).replace(BREAK, "\n")
 
 
-def say_what_is_left_out(key: str, text: str) -> None:
+def say_what_is_left_out(key: Key[str], text: str) -> None:
     """A sentence when this is what was left of a longer text."""
-    if (left_out := st.session_state.get(f"{key}-left-out", 0)) and len(text) == LONGEST:
+    if (left_out := key.of("left-out").get() or 0) and len(text) == LONGEST:
         st.info(
             f"The box holds at most {LONGEST:,} characters, so the first {left_out:,} of your text are left out.",
             icon=":material/content_cut:",
         )
 
 
-def typed(key: str) -> None:
+def typed(key: Key[str]) -> None:
     """The words that masks cover are known only while nobody types, and an answer by the model is one to the text before."""
-    st.session_state["covered"], st.session_state["typing"] = [], True
-    if key == "text" and second() and second() == st.session_state.get("said"):
-        change("target", "")
-    st.session_state[f"{key}-meant"] = True
+    state.COVERED.set([])
+    state.TYPING.set(True)
+    if key == state.TEXT and second() and second() == state.SAID.get():
+        change(state.TARGET, "")
+    key.of("meant").set(True)
 
 
-def change(key: str, text: str) -> None:
+def change(key: Key[str], text: str) -> None:
     """Write into a box."""
-    st.session_state[key] = re.sub(r"\r\n|\r|\n", BREAK, text)
-    st.session_state[f"{key}-meant"] = True
+    key.set(re.sub(r"\r\n|\r|\n", BREAK, text))
+    key.of("meant").set(True)
 
 
 def offer(text: str, name: str) -> bool:
     """Write a text into the box, for the model of that name alone, unless somebody typed there; whether it was written."""
-    now, before = st.session_state.get("text") or "", st.session_state.get("offered", ("", ""))[0]
+    now, before = state.written(state.TEXT), state.OFFERED.get()[0]
     if now and now not in {before, *FIRST, *(one for each in EXAMPLES.values() for one in each)}:
         return False
-    st.session_state["offered"] = text, name
-    change("text", text)
+    state.OFFERED.set((text, name))
+    change(state.TEXT, text)
     return True
 
 
@@ -173,16 +178,16 @@ def follow(before: ModelInfo, after: ModelInfo) -> None:
     The text that a model begins with gives way to that of the next, where one of them has its own.
     """
     if before.kind != after.kind:
-        st.session_state["target-next"] = ""
-    text, covered = st.session_state.get("text"), st.session_state.get("covered", [])
+        state.TARGET.of("next").set("")
+    text, covered = (state.TEXT.get() if state.TEXT.held else None), state.COVERED.get()
     if text is None:  # the box is not placed yet: its text is that of the link
-        text = st.query_params.get("text", state.DEFAULT_TEXT)
-    offered, its = st.session_state.get("offered", ("", ""))
+        text = state.DEFAULT_TEXT if state.TEXT.asked is None else state.TEXT.asked
+    offered, its = state.OFFERED.get()
     others = text and text == offered and after.name != its
     if others or (text in FIRST and ({before.name, after.name} & EXAMPLES.keys() or trainings.examples(after.name))):
-        st.session_state["text-next"] = examples(after)[0]
+        state.TEXT.of("next").set(examples(after)[0])
         if before.kind != after.kind:
-            st.session_state["target-next"] = answer(after, examples(after)[0])
+            state.TARGET.of("next").set(answer(after, examples(after)[0]))
         return
     if not before.mask or before.mask == after.mask or before.mask not in text:
         return
@@ -191,54 +196,54 @@ def follow(before: ModelInfo, after: ModelInfo) -> None:
         words = [after.mask] * (len(parts) - 1)
     else:
         words = covered if len(covered) == len(parts) - 1 and all(covered) else [before.mask] * (len(parts) - 1)
-        st.session_state["covered"] = []
-    st.session_state["text-next"] = "".join(a + b for a, b in zip(parts, [*words, ""], strict=True))
+        state.COVERED.set([])
+    state.TEXT.of("next").set("".join(a + b for a, b in zip(parts, [*words, ""], strict=True)))
 
 
 def take_example(info: ModelInfo) -> None:
-    st.session_state["token"] = None
-    change("text", st.session_state["example"])
-    st.session_state["covered"] = []
-    if "target" in st.session_state:
-        change("target", answer(info, st.session_state["example"]))
+    state.TOKEN.set(None)
+    change(state.TEXT, state.EXAMPLE.get())
+    state.COVERED.set([])
+    if state.TARGET.held:
+        change(state.TARGET, answer(info, state.EXAMPLE.get()))
 
 
 def answer(info: ModelInfo, text: str) -> str:
     """What our translator says to an example, so that there is something to look at; other models begin with nothing."""
     if info.kind != "encoder-decoder" or info.name not in models.names() or text not in examples(info):
         return ""
-    st.session_state["said"] = loaded.go_on(info.name, text)
-    return st.session_state["said"]
+    state.SAID.set(loaded.go_on(info.name, text))
+    return state.SAID.get()
 
 
 def go_on(info: ModelInfo) -> None:
     """The model goes on with the answer in the box."""
     before = second()
-    said = loaded.go_on(info.name, (st.session_state.get("text") or "").replace(BREAK, "\n"), before)
+    said = loaded.go_on(info.name, state.written(state.TEXT).replace(BREAK, "\n"), before)
     if said == before:
         st.toast("The model holds it most likely that the answer ends here.", icon=":material/stop_circle:")
     else:
-        st.session_state["said"] = said
-        change("target", said)
+        state.SAID.set(said)
+        change(state.TARGET, said)
 
 
-def append(token: str, key: str = "text") -> None:
+def append(token: str, key: Key[str] = state.TEXT) -> None:
     """Add a token's text to what is typed."""
-    before = st.session_state.get(key) or ""
+    before = state.written(key)
     change(key, before + (token if before else token.lstrip(" ")))
 
 
-def cut_after(token, key: str) -> None:
+def cut_after(token: Token, key: Key[str]) -> None:
     """Take away what stands after a token, which is then the newest and no longer kept chosen."""
-    change(key, (st.session_state.get(key) or "")[: token.end])
-    st.session_state["token"] = None
+    change(key, state.written(key)[: token.end])
+    state.TOKEN.set(None)
 
 
 def cover(model: LanguageModel, trace: Trace, position: int) -> None:
     """Put the mask in the place of a token; where the mask is already, put back what it covers."""
     token, masks = trace.tokens[position], model.places(trace)
-    key = "target" if token.segment else "text"
-    covered = [*st.session_state.get("covered", [])][: len(masks)]
+    key = state.TARGET if token.segment else state.TEXT
+    covered = [*state.COVERED.get()][: len(masks)]
     covered += [""] * (len(masks) - len(covered))
     if position in masks:
         before = covered.pop(masks.index(position))
@@ -247,25 +252,25 @@ def cover(model: LanguageModel, trace: Trace, position: int) -> None:
             return
         put(token, key, before)
     elif token.start < token.end:
-        text = st.session_state.get(key) or ""
+        text = state.written(key)
         covered.insert(sum(mask < position for mask in masks), text[token.start : token.end].strip())
         put(token, key, model.info.mask)
-    st.session_state["covered"] = covered
+    state.COVERED.set(covered)
 
 
 def fill(model: LanguageModel, trace: Trace, position: int, text: str) -> None:
     """Put a prediction in the place of a mask."""
     token, masks = trace.tokens[position], model.places(trace)
-    covered = [*st.session_state.get("covered", [])]
+    covered = [*state.COVERED.get()]
     if len(covered) == len(masks):
         del covered[masks.index(position)]
-        st.session_state["covered"] = covered
-    put(token, "target" if token.segment else "text", text)
+        state.COVERED.set(covered)
+    put(token, state.TARGET if token.segment else state.TEXT, text)
 
 
-def put(token, key: str, new: str) -> None:
+def put(token: Token, key: Key[str], new: str) -> None:
     """Write something in the place of a token; the space before it stays, and a continuation ("##ing") joins what is before."""
-    text = st.session_state.get(key) or ""
+    text = state.written(key)
     before, old, after = text[: token.start], text[token.start : token.end], text[token.end :]
     space = old[: len(old) - len(old.lstrip())]
     if new.startswith("##"):

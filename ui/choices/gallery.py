@@ -45,7 +45,7 @@ def other(here: tuple[str, ...]) -> None:
     """A box for any other name."""
     with st.form("any-model", border=False):
         left, right = st.columns([5, 1], vertical_alignment="bottom")
-        name = left.text_input("Any model", key="any-name", placeholder=hint(), autocomplete="off")
+        name = left.text_input("Any model", key=state.ANY_NAME.name, placeholder=hint(), autocomplete="off")
         if right.form_submit_button("Open", width="stretch") and name.strip():
             state.ask_for_model(name.strip())
             st.rerun()

@@ -3,61 +3,51 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ui import state
-from ui.look import KINDS, kind_of
+from ui.choices.token import keep
+from ui.choices.widgets import one_of
+from ui.look import kind_of
 from ui.memory import loaded
 from ui.memory.favourites import favourite
+from ui.state import Key
 
 
 def side_bar(name: str) -> None:
     """Pickers of kind, layer and head, in every link (a beginner sees the favourite head and no pickers)."""
     if state.level() == "beginner":
-        return state.later("intermediate", "attention", "layer", "head")
+        return state.later("intermediate", state.ATTENTION, state.LAYER, state.HEAD)
     model = loaded.model(name)
     info = model.info
     if info.kind == "encoder-decoder":
-        state.check_link("attention", KINDS, "the attention")
-        st.sidebar.segmented_control(
-            "Attention",
-            KINDS,
-            default=KINDS[0],
-            required=True,
-            key="attention",
-            bind="query-params",
-            width="stretch",
-            wrap=False,
+        one_of(
+            state.ATTENTION, state.ATTENTION.values, "the attention", place=st.sidebar, width="stretch", wrap=False,
             help="Cross: from the target to the source. Encoder: within the source. Decoder: within the target.",
-            on_change=forget_token,
-        )
+            on_change=lambda: keep(None),
+        )  # fmt: skip
     kind = kind_of(info)
     first = favourite(model, kind)
-    for choice in st.session_state.pop("favourites-next", ()):
-        st.session_state[choice] = getattr(first, choice)
+    for key in state.FAVOURITES_NEXT.pop():
+        key.set(getattr(first, key.name))
     in_decoder = kind in ("decoder", "cross")
     layers, heads = (info.decoder_layers, info.decoder_heads) if in_decoder else (info.layers, info.heads)
     left, right = st.sidebar.columns(2, gap="small")
-    with left:
-        one_of("layer", range(layers), first.layer)
-    with right:
-        one_of("head", range(heads), first.head)
+    numbered(state.LAYER, layers, first.layer, left)
+    numbered(state.HEAD, heads, first.head, right)
 
 
-def forget_token() -> None:
-    st.session_state["token"] = None
-
-
-def one_of(name: str, numbers: range, default: int) -> None:
-    """A picker of a layer or a head by its number, shown and linked as L0, L1, … or H0, H1, …"""
-    state.check_link(name, [f"{name[0].upper()}{number}" for number in numbers], f"the {name}")
-    if name in st.session_state and st.session_state[name] not in numbers:
-        st.session_state[name] = default  # chosen on a larger stack; without a word the browser would go on showing it
-    letter = name[0].upper()
-    st.selectbox(name.capitalize(), numbers, default, lambda number: f"{letter}{number}", key=name, bind="query-params")
-    state.keep(name, f"{letter}{st.session_state[name]}", f"{letter}{default}")
+def numbered(key: Key[int], count: int, default: int, place: DeltaGenerator) -> None:
+    """A menu of layers or heads by their numbers, shown and linked as L0, L1, … or H0, H1, …"""
+    letter = key.name[0].upper()
+    found = one_of(
+        key, range(count), f"the {key.name}", default=default, menu=True, written=lambda at: f"{letter}{at}", place=place
+    )
+    state.keep(key, f"{letter}{found}", f"{letter}{default}")
 
 
 def choose(layer: int, head: int) -> None:
     """Choose a head from a picture; the pickers in the side bar follow."""
-    st.session_state["layer"], st.session_state["head"] = layer, head
+    state.LAYER.set(layer)
+    state.HEAD.set(head)
     state.run_whole_page_next()

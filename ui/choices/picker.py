@@ -1,6 +1,6 @@
 """The choice of a model: what is asked for, what is in use, and what goes on in between.
 
-The picker's value, st.session_state["model"], is the model that is asked for; it is in every link. The one in use differs from
+The picker's value, `state.MODEL`, is the model that is asked for; it is in every link. The one in use differs from
 it only while the other is loading: pages ask `in_use`.
 """
 
@@ -37,7 +37,7 @@ READS = {
 
 def in_use() -> str:
     """The name of the model that pages show."""
-    return st.session_state.get("in-use") or models.names()[0]
+    return state.IN_USE.get() or models.names()[0]
 
 
 def gone() -> bool:
@@ -47,21 +47,22 @@ def gone() -> bool:
 
 def side_bar() -> None:
     """The picker, and below it what is being loaded, or what the model in use is."""
-    if "choose" in st.session_state:
-        st.session_state["model"] = st.session_state.pop("choose")
-    st.session_state["listed"] = cached.known()
+    if state.CHOOSE.held:
+        state.MODEL.set(state.CHOOSE.pop())
+    state.LISTED.set(cached.known())
     options = choices()
     asked = st.selectbox(
         "Model",
         options,
         format_func=lambda name: label(name, options),
-        key="model",
+        key=state.MODEL.name,
         bind="query-params",
         accept_new_options=True,
         help="Choose a model, or type the name of one on the Hugging Face Hub, such as gpt2, or the path of a folder.",
     )
     job = settle(meant(tidied(asked or "")))
-    slot = st.session_state["about"] = st.container(key="about-model", gap="small")
+    slot = st.container(key="about-model", gap="small")
+    state.ABOUT.set(slot)
     if job:
         with slot:
             st.fragment(wait, run_every=POLL)()
@@ -79,14 +80,14 @@ def tidied(name: str) -> str:
 
 def choices() -> list[str]:
     """What ships, what this visitor asked for or trained, and what is in the cache of the Hub."""
-    mine = [name for name in (st.session_state.get("model"), *st.session_state.get("recent", ())) if name]
+    mine = [name for name in (state.MODEL.get(), *state.RECENT.get()) if name]
     mine = [*map(meant, mine), *trainings.names(linked())]
-    return list(dict.fromkeys([*models.names(), *mine, *st.session_state["listed"]]))
+    return list(dict.fromkeys([*models.names(), *mine, *state.LISTED.get()]))
 
 
 def linked() -> str:
     """The keys of trained models that the link has."""
-    return st.query_params.get("trained", "")
+    return state.TRAINED.asked or ""
 
 
 def meant(name: str) -> str:
@@ -104,22 +105,22 @@ def label(name: str, options: list[str]) -> str:
 
 def in_address() -> dict[str, str | None]:
     """What an address says beside the names of the models that are chosen."""
-    chosen = (st.session_state.get(key) for key in ("model", "other-model"))
-    return {"trained": trainings.keys(*(meant(name) for name in chosen if name))}
+    chosen = (key.get() for key in (state.MODEL, state.OTHER_MODEL))
+    return {state.TRAINED.name: trainings.keys(*(meant(name) for name in chosen if name))}
 
 
 def settle(asked: str) -> Job | None:
     """Use the model that is asked for if it is here, else have it loaded; gives the job while that goes on."""
     first = models.names()[0]
-    if "visitor" not in st.session_state:
-        st.session_state["visitor"] = uuid.uuid4().hex
-        st.session_state["linked"] = {name: st.query_params.get(name, "") for name in ("layer", "head")}
+    if not state.VISITOR.held:
+        state.VISITOR.set(uuid.uuid4().hex)
+        state.OPENED.set({key.name: key.asked or "" for key in (state.LAYER, state.HEAD)})
     if gone():
-        st.session_state["in-use"] = first
-    job: Job | None = st.session_state.get("job")
+        state.IN_USE.set(first)
+    job: Job | None = state.JOB.get()
     if job and (job.name != asked or job.done):
-        st.session_state["job"] = None
-        loaded.shelf.leave(job, st.session_state["visitor"])
+        state.JOB.set(None)
+        loaded.shelf.leave(job, state.VISITOR.get())
         if job.name == asked and job.error:
             go_back(f"The model “{called(asked)}” could not be opened. {job.error}")
         job = None
@@ -128,7 +129,8 @@ def settle(asked: str) -> Job | None:
     if asked == first or asked in loaded.shelf:
         take(asked)
     elif not job:
-        job = st.session_state["job"] = loaded.shelf.ask(asked, st.session_state["visitor"])
+        job = loaded.shelf.ask(asked, state.VISITOR.get())
+        state.JOB.set(job)
     return job
 
 
@@ -148,58 +150,61 @@ def refusal(name: str) -> str:
 
 def take(name: str) -> None:
     """Use a model that is here."""
-    st.session_state["changed"] = name != in_use()
+    state.CHANGED.set(name != in_use())
     if name == in_use():
         return
     before = loaded.info(in_use())
-    st.session_state["in-use"], st.session_state["token"] = name, None
+    state.IN_USE.set(name)
+    state.TOKEN.set(None)
     if name not in models.names():
-        st.session_state["recent"] = [name, *(one for one in st.session_state.get("recent", []) if one != name)][:REMEMBERED]
+        state.RECENT.set([name, *(one for one in state.RECENT.get() if one != name)][:REMEMBERED])
     info = loaded.model(name).info
-    st.session_state["read-before"] = before  # for `ui.choices.boxes`: another model reads the text
+    state.READ_BEFORE.set(before)  # for `ui.choices.boxes`: another model reads the text
     # The layer and head of the model before mean nothing here, but those of a link do.
-    st.session_state["favourites-next"] = {"layer", "head"}
-    for choice, size in (("layer", max(info.layers, info.decoder_layers)), ("head", max(info.heads, info.decoder_heads))):
-        asked = st.session_state["linked"].pop(choice, "")
+    favourites = {state.LAYER, state.HEAD}
+    for key, size in ((state.LAYER, max(info.layers, info.decoder_layers)), (state.HEAD, max(info.heads, info.decoder_heads))):
+        asked = state.OPENED.get().pop(key.name, "")
         if asked[1:].isdecimal() and int(asked[1:]) < size:
-            st.session_state[choice] = int(asked[1:])
-            st.session_state["favourites-next"].discard(choice)
+            key.set(int(asked[1:]))
+            favourites.discard(key)
         elif asked:
-            state.complain(f"linked {choice}", asked, f"the {choice}")
+            state.complain(key.of("linked"), asked, f"the {key.name}")
+    state.FAVOURITES_NEXT.set(favourites)
 
 
 def go_back(sentence: str) -> NoReturn:
     """Ask for the model in use again, and say why."""
     state.ask_for_model(in_use())
     if sentence:
-        st.session_state["trouble"] = sentence
+        state.TROUBLE.set(sentence)
     st.rerun()
 
 
 def settled() -> bool:
     """Whether a link's layer and head are those of the model in use; else nothing is wrong with them."""
-    return not st.session_state.get("job") and not st.session_state.get("changed")
+    return not state.JOB.get() and not state.CHANGED.get()
 
 
 def show_trouble() -> None:
     """Why the model that was asked for is not in use, once."""
-    if sentence := st.session_state.pop("trouble", ""):
+    if sentence := state.TROUBLE.pop():
         st.warning(plain(sentence), icon=":material/deployed_code_alert:")
 
 
 def wait() -> None:
     """How far the loading is, and a way out of it. Runs again every `POLL` seconds."""
-    job: Job | None = st.session_state.get("job")
+    job: Job | None = state.JOB.get()
     if job:
-        job = st.session_state["job"] = loaded.shelf.look(job, st.session_state["visitor"])
+        job = loaded.shelf.look(job, state.VISITOR.get())
+        state.JOB.set(job)
     if not job or job.done:
         st.rerun()
     doing, figures, share = said(job.progress)
     st.caption(f"{doing} {plain(shortened(job.name))} …")
     st.progress(share, f":small[{figures}]" if figures else None)
     if st.button("Cancel", key="cancel-loading", icon=":material/close:", width="stretch"):
-        st.session_state["job"] = None
-        loaded.shelf.leave(job, st.session_state["visitor"])
+        state.JOB.set(None)
+        loaded.shelf.leave(job, state.VISITOR.get())
         go_back(f"Loading “{called(job.name)}” was cancelled. You continue with “{called(in_use())}”.")
     st.caption(f"Until then, you continue with “{plain(shortened(in_use()))}”.")
 
@@ -216,8 +221,8 @@ def said(progress: Progress | None) -> tuple[str, str, float]:
 
 def about() -> None:
     """What the model in use is, where `side_bar` left room for it; again does nothing."""
-    slot = st.session_state.pop("about", None)
-    if slot is None or st.session_state.get("job"):
+    slot = state.ABOUT.pop()
+    if slot is None or state.JOB.get():
         return
     info = loaded.model(in_use()).info
     name = plain(shortened(info.name))

@@ -5,17 +5,18 @@ from __future__ import annotations
 import streamlit as st
 
 from ui import state
+from ui.choices.widgets import switch
 
 
 def special_side_bar() -> None:
     """Whether special tokens are shown."""
     if state.level() == "beginner":
-        return state.later("intermediate", "special")
-    st.sidebar.toggle(
+        return state.later("intermediate", state.SPECIAL)
+    switch(
+        state.SPECIAL,
         "Special tokens",
-        value=True,
-        key="special",
-        bind="query-params",
+        True,
+        st.sidebar,
         help="Tokens that mark a start, an end or a gap. When they are hidden, rows of attention add up to less than 100 %.",
     )
 
@@ -24,18 +25,18 @@ def side_bar() -> None:
     """All that `ui.look.Look` takes of these choices."""
     special_side_bar()
     if state.level() == "beginner":
-        return state.later("intermediate", "renormalised", "whole-words")
-    if not st.session_state.get("special", True):
-        st.sidebar.toggle(
+        return state.later("intermediate", state.RENORMALISED, state.WHOLE_WORDS)
+    if not state.SPECIAL.get():
+        switch(
+            state.RENORMALISED,
             "Scale rows to 100 %",
-            key="renormalised",
-            bind="query-params",
+            place=st.sidebar,
             help="Divides each row by the sum of what is shown, as if the hidden tokens were not there.",
         )
-    st.sidebar.toggle(
+    switch(
+        state.WHOLE_WORDS,
         "Whole words",
-        key="whole-words",
-        bind="query-params",
+        place=st.sidebar,
         help="Joins the tokens of a word. A word gives the mean of what its tokens give, and gets the sum of what they get: "
         "A[G, H] = Σ A[q, k] / |G| over q in G and k in H.",
     )

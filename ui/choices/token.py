@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import streamlit as st
+from ui import state
 
 
 def keep(position: int | None) -> None:
     """Keep a token chosen; None: let it go."""
-    st.session_state["token"] = position
+    state.TOKEN.set(position)
 
 
 def press(position: int, newest: int) -> None:
     """Keep a token chosen; pressed again it is let go, and then, as for the newest one, that is shown."""
-    keep(None if position in (st.session_state.get("token"), newest) else position)
+    keep(None if position in (state.TOKEN.get(), newest) else position)

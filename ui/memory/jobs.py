@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from models.errors import Cancelled, panics_caught
+from ui import state
 
 T = TypeVar("T")
 Report = Callable[[float, str], None]
@@ -190,7 +191,9 @@ _jobs = Jobs(max(2, (os.cpu_count() or 2) // 2), initializer=_one_thread)
 
 
 def _me() -> str:
-    return st.session_state.setdefault("looker", uuid.uuid4().hex)
+    if not state.LOOKER.held:
+        state.LOOKER.set(uuid.uuid4().hex)
+    return state.LOOKER.get()
 
 
 def here() -> None:
@@ -211,7 +214,9 @@ def result(key: Hashable, work: Callable[[Report], T], doing: str) -> T | None:
     Errors: those of the work, so that `ui.show.picture` makes sentences of them.
     """
     me = _me()
-    cancelled: dict[Hashable, None] = st.session_state.setdefault("cancelled", {})
+    if not state.CANCELLED.held:
+        state.CANCELLED.set({})
+    cancelled: dict[Hashable, None] = state.CANCELLED.get()
     name = hashlib.blake2b(repr(key).encode(), digest_size=8).hexdigest()
     if key in cancelled and not _jobs.known(key):
         st.caption("Cancelled.")
@@ -223,7 +228,7 @@ def result(key: Hashable, work: Callable[[Report], T], doing: str) -> T | None:
     try:
         patience = time.monotonic() + AT_ONCE
         while not job.ended.wait(0.02) and time.monotonic() < patience:
-            st.session_state.get("looker")  # here Streamlit leaves this run when a newer one is asked for
+            state.LOOKER.get()  # here Streamlit leaves this run when a newer one is asked for
     except BaseException:
         _jobs.leave(key, me)
         raise

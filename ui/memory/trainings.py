@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from models.errors import ModelError
+from ui import state
 from ui.text import KEY, called
 
 if TYPE_CHECKING:
@@ -102,21 +103,21 @@ def keep(name: str, training: Training) -> None:
         _kept[name] = browser(), training
     if left is not None:
         left.stop()
-    st.session_state["training"] = name
+    state.TRAINING.set(name)
 
 
 def mine() -> tuple[str, Training | None]:
     """This visitor's training and its name: the one that was begun in this session, or the newest of this browser."""
-    name, me = st.session_state.get("training", ""), browser()
+    name, me = state.TRAINING.get(), browser()
     if name not in _kept:
         name = next((one for one, (whose, _) in reversed(list(_kept.items())) if me and whose == me), "")
-    st.session_state["training"] = name
+    state.TRAINING.set(name)
     return name, _kept.get(name, ("", None))[1]
 
 
 def forget() -> None:
     """Stop this visitor's training and let go of it."""
-    name = st.session_state.pop("training", "")
+    name = state.TRAINING.pop()
     with _lock:
         _, training = _kept.pop(name, ("", None))
     if training is not None:

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from pages.attention.views import bertviz, head, heat, model, query_key, reading
+from ui import state
 
-PICTURES = {
-    "Head": head.lines,
-    "Reading": reading.reading,
-    "Model": model.all_heads,
-    "Query-key": query_key.numbers,
-    "Heatmap": heat.heat,
-    "BertViz": bertviz.bertviz,
-}
+DRAWN = (head.lines, reading.reading, model.all_heads, query_key.numbers, heat.heat, bertviz.bertviz)
+PICTURES = dict(zip(state.VIEW.values, DRAWN, strict=True))
 BEGINNER = ("Head", "Reading", "Heatmap")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from pages.attention import recipes
+from ui import state
 from ui.choices.token import keep
 from ui.look import Look
 from ui.picture.picture import Picture
@@ -18,7 +17,7 @@ def lines(look: Look) -> Picture:
     def react() -> None:
         match choice("head-view"):
             case {"heads": heads}:
-                st.session_state["heads-on"] = look.head, heads
+                state.HEADS_ON.set((look.head, heads))
             case {"token": ["from", position]}:
                 keep(seen.queries.groups[position][0])
             case {"token": None}:
@@ -37,7 +36,7 @@ def lines(look: Look) -> Picture:
 
 def heads_on(look: Look) -> list[int] | None:
     """The heads whose lines are drawn, None for all: the chosen one alone, until somebody switches others on."""
-    chosen, on = st.session_state.get("heads-on", (None, []))
+    chosen, on = state.HEADS_ON.get()
     count = look.scope.attention.heads
     on = [head for head in on if head < count] if chosen == look.head else []
     return None if len(on) == count > 1 else on or [look.head]

@@ -6,19 +6,18 @@ import streamlit as st
 
 from pages.attention import compare, recipes
 from ui import state
+from ui.choices.widgets import one_of
 from ui.look import Look
 from ui.picture.picture import Picture
 
-WAYS = ("one head", "all heads")
-
 
 def heat(look: Look) -> Picture | None:
-    what = WAYS[0]
+    what = state.HEAT.default
     with st.container(horizontal=True, gap="medium"):
         if look.beginner:
-            state.later("intermediate", "heat")
+            state.later("intermediate", state.HEAT)
         elif not compare.on(look):
-            what = st.segmented_control("Heatmap of", WAYS, default=what, required=True, key="heat", bind="query-params")
+            what = one_of(state.HEAT, state.HEAT.values, "the heatmap of", label="Heatmap of")
         way = compare.switch(look)
     if way != compare.NOTHING:
         return compare.picture(look, way)

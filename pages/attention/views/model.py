@@ -5,13 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.attention import recipes
+from ui import state
 from ui.choices import heads
+from ui.choices.widgets import one_of
 from ui.look import Look
 from ui.picture.picture import Picture
 from ui.show import choice
 
-ORDERS = ("layer", "similarity", "pattern", "entropy", "distance", "previous", "first", "induction")
-FILTERS = {"all": "", "token before": "previous", "first token": "first", "itself": "current", "earlier copies": "duplicate"}
+FILTERS = dict(zip(state.ONLY.values, ("", "previous", "first", "current", "duplicate"), strict=True))
 INDUCTION = (
     "Induction: how much a head looks at what followed earlier copies of the token that looks. With “cat sat … cat”, the second "
     "“cat” looks at “sat”. All earlier copies count (Olsson et al. 2022)."
@@ -21,11 +22,11 @@ CLEAR = 0.3  # of a head's attention, and a filter lets it through
 
 def all_heads(look: Look) -> Picture:
     left, right = st.columns(2)
-    by = left.selectbox("Order by", ORDERS, key="order", bind="query-params", help=INDUCTION)
-    only = right.selectbox("Show heads that look at", tuple(FILTERS), key="only", bind="query-params")
+    by = one_of(state.ORDER, state.ORDER.values, "the order", label="Order by", menu=True, place=left, help=INDUCTION)
+    only = one_of(state.ONLY, state.ONLY.values, "heads that look at", label="Show heads that look at", menu=True, place=right)
 
     def react() -> None:
-        st.session_state["view"] = "Head"
+        state.VIEW.set("Head")
         heads.choose(*choice("model-view"))
 
     return Picture(

@@ -7,6 +7,7 @@ import streamlit as st
 
 from analysis import query_key
 from pages.attention import recipes
+from ui import state
 from ui.choices.token import keep
 from ui.look import Look
 from ui.picture.picture import Picture
@@ -16,13 +17,13 @@ from viz.tokens import label, row_names
 def numbers(look: Look) -> Picture:
     tokens = look.attention.rows
     called = row_names(tokens) or [label(token.text) for token in tokens]
-    st.session_state["query"] = look.token  # the token that is chosen on every page; choosing here chooses it there
+    state.QUERY.set(look.token)  # the token that is chosen on every page; choosing here chooses it there
     position = st.selectbox(
         "Query",
         range(len(tokens)),
         format_func=lambda i: f"{i} {called[i]}",
-        key="query",
-        on_change=lambda: keep(st.session_state["query"]),
+        key=state.QUERY.name,
+        on_change=lambda: keep(state.QUERY.get()),
     )
 
     def parts() -> dict[str, np.ndarray]:

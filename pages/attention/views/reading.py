@@ -8,20 +8,20 @@ import streamlit as st
 from pages.attention import recipes
 from ui import state
 from ui.choices.token import press
+from ui.choices.widgets import one_of
 from ui.look import Look
 from ui.picture.picture import Numbers, Picture
 from ui.show import choice
 
 UNITS = {"entropy": "nats", "surprise": "bits"}
-SHADES = ("head", "layer", "all heads", "rollout", "entropy", "surprise")
 
 
 def reading(look: Look) -> Picture | None:
-    shade = SHADES[0]
+    shade = state.SHADE.default
     if look.beginner:
-        state.later("intermediate", "shade")
+        state.later("intermediate", state.SHADE)
     else:
-        shade = st.segmented_control("Shade by", SHADES, default=shade, required=True, key="shade", bind="query-params")
+        shade = one_of(state.SHADE, state.SHADE.values, "the shade by", label="Shade by")
     one_text, forwards = look.kind != "cross", not look.both_ways
     if (shade in ("rollout", "entropy", "surprise") and not one_text) or (shade == "surprise" and not forwards):
         st.info(

@@ -1,0 +1,88 @@
+"""The widgets whose choice is in the link. Each tells of nonsense that a link asks for, and then shows the default."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from ui import state
+from ui.state import Key
+
+T = TypeVar("T")
+FIRST: Any = object()
+
+
+def one_of(
+    key: Key[Any],
+    options: Sequence[T],
+    meaning: str,
+    *,
+    label: str = "",
+    offered: Sequence[T] | None = None,
+    default: T | None = FIRST,
+    menu: bool = False,
+    written: Callable[[Any], str] = str,
+    place: Any = st,
+    **more: Any,
+) -> Any:
+    """One of some options: a row of buttons, or a menu. What is no option any more gives way to the default, else the first.
+
+    meaning: what a link asks for, as a sentence says it ("the view"). offered: those of the options that there are here. written:
+    an option as it is shown and linked. more: for Streamlit's widget.
+    """
+    here = tuple(options if offered is None else offered)
+    first = here[0] if default is FIRST else default
+    if key.linked:
+        state.check_link(key, map(written, options), meaning)
+    if key.linked and offered is not None:
+        state.settle(key, options, here)
+    elif key.held and key.get() not in (*here, first):
+        key.set(first)
+    title, bind = label or meaning.removeprefix("the ").capitalize(), "query-params" if key.linked else None
+    if menu:
+        index = None if first is None else here.index(first)
+        return place.selectbox(title, here, index, written, key=key.name, bind=bind, **more)
+    return place.segmented_control(
+        title, here, default=first, required=True, format_func=written, key=key.name, bind=bind, **more
+    )
+
+
+def tabs(key: Key[Any], meaning: str, offered: Sequence[str] | None = None) -> str:
+    """What a page shows: a row of names without a title."""
+    offered = key.values if offered is None else offered
+    found = one_of(key, key.values, meaning, offered=offered, label_visibility="collapsed", wrap=True)
+    state.keep(key, found, offered[0])
+    return found
+
+
+def switch(key: Key[Any], label: str, value: bool = False, place: Any = st, **more: Any) -> bool:
+    """On or off."""
+    if (key.asked or "true").lower() not in ("true", "false"):
+        state.complain(key, str(key.asked), f"the switch “{label}” to be")
+    return bool(place.toggle(label, value, key=key.name, bind="query-params", **more))
+
+
+def number(key: Key[Any], label: str, least: float, most: float, default: float, step: float | None = None, **more: Any) -> Any:
+    """A number in its box, of the kind of its default."""
+    check_number(key, label, least, most)
+    kind = type(default)
+    bounds = kind(least), kind(most), default, None if step is None else kind(step)
+    return kind(st.number_input(label, *bounds, key=key.name, bind="query-params", **more))
+
+
+def slider(key: Key[Any], label: str, least: float, most: float, step: float, **more: Any) -> float:
+    """A number on a line."""
+    check_number(key, label, least, most)
+    return st.slider(label, least, most, key.default, step, key=key.name, bind="query-params", **more)
+
+
+def check_number(key: Key[Any], label: str, least: float, most: float) -> None:
+    asked = key.asked
+    try:
+        fits = asked is None or least <= float(asked) <= most
+    except ValueError:
+        fits = False
+    if not fits:
+        state.complain(key, str(asked), f"{label[0].lower()}{label[1:]} of")
