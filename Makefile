@@ -9,7 +9,7 @@
 PORT ?= 8501
 HOST ?= localhost
 DATA ?= data
-# One worker for each of two cores; the browser tests stay together on one (they share a server).
+# One worker for each of two cores; the browser tests of a file stay together.
 WORKERS ?= 2
 
 python := .venv/bin/python

@@ -1,4 +1,4 @@
-"""What all tests share: no test reaches a network, and those that drive a browser run on one worker."""
+"""What all tests share: no test reaches a network, and the browser tests of a file run on one worker."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ settings.load_profile("headlight")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Every test that asks for a browser is marked so, and goes to the one worker that has it."""
+    """Every test that asks for a browser is marked so, and those of a file share a worker, and its server."""
     for item in items:
         if "chromium" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.xdist_group("browser"))
+            item.add_marker(pytest.mark.xdist_group(item.path.name))
 
 
 @pytest.fixture(scope="session")
