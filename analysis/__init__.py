@@ -10,6 +10,7 @@ from analysis.evolution import Pair, maps, pair
 from analysis.head_patterns import order, patterns
 from analysis.heads import alignment, head_scores
 from analysis.lens import Lens, logit_lens, tuned_lens
+from analysis.loops import Escape, escape, penalty_for, temperature_for
 from analysis.merging import merge, merged_tokens, select, words
 from analysis.one_weight import QueryKey, query_key
 from analysis.perturbation import Curves, Faithfulness, Question, faithfulness
@@ -25,6 +26,7 @@ __all__ = [
     "Attribution",
     "Common",
     "Curves",
+    "Escape",
     "Faithfulness",
     "HeadMap",
     "HeadSummary",
@@ -47,6 +49,7 @@ __all__ = [
     "compare",
     "cosines",
     "entropy",
+    "escape",
     "faithfulness",
     "flow",
     "head_divergence",
@@ -65,6 +68,7 @@ __all__ = [
     "paragraph",
     "paths",
     "patterns",
+    "penalty_for",
     "prediction_entropy",
     "project",
     "projection",
@@ -75,6 +79,7 @@ __all__ = [
     "shares",
     "streams",
     "surprise",
+    "temperature_for",
     "tuned_lens",
     "word_states",
     "words",

@@ -9,6 +9,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
+from models.repeats import loop
 from models.scratch.transformer import Cache, Decoder
 
 
@@ -63,8 +64,4 @@ def ends_in_a_loop(ids: Tensor, longest: int = 30, least: int = 24) -> Tensor:
 
     ids: int [row, position].
     """
-    found = torch.zeros(len(ids), dtype=torch.bool)
-    for period in range(1, longest + 1):
-        end = ids[:, -max(2 * period, least) :]
-        found |= (end[:, period:] == end[:, :-period]).all(-1)
-    return found
+    return torch.tensor([loop(row, longest, least) is not None for row in ids.tolist()])

@@ -1,0 +1,98 @@
+"""What one token more costs: operations with keys and values kept and without, as they were counted, for a text of any length."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import flop_registry, shape_wrapper
+
+from analysis.cost import _kernels
+from models.language_model import GREEDY, LanguageModel
+from models.recorder import active
+from models.strategy import Strategy
+
+STEPS, TRIES = 3, 20
+HOT = 10.0  # a temperature at which few texts end early
+
+
+@dataclass(frozen=True)
+class StepCost:
+    """Operations of a step that chooses the token after n others, 2 a multiply-and-add, products of matrices only.
+
+    With keys and values kept it reads one token, and looks at n keys: `token` + `key` · n. Without, it reads all, and an
+    encoder-decoder its source too: `start` + `again` · n + `pair` · n².
+    """
+
+    token: int
+    key: int
+    start: int
+    again: int
+    pair: int
+
+    def kept(self, length: int) -> int:
+        """With keys and values kept."""
+        return self.token + self.key * length
+
+    def unkept(self, length: int) -> int:
+        """When all is read again."""
+        return self.start + self.again * length + self.pair * length**2
+
+
+def step_cost(model: LanguageModel, text: str = "The cat", target: str = "") -> StepCost:
+    """Counted while the model says three tokens, both ways: both are exactly such sums, so that three tell all lengths.
+
+    Where a window or a router hides keys, they are counted as they are computed with a short text. Errors: as
+    `LanguageModel.generate`.
+    """
+    lengths, kept = _counted(model, text, target)
+    whole = []
+    for said in range(STEPS):
+        with Counter() as counter:
+            next(model.generate(text, GREEDY, 1, target, [0] * said, cache=False))
+        whole.append(counter.operations)
+    pair = (whole[2] - 2 * whole[1] + whole[0]) // 2
+    again, key = whole[1] - whole[0] - pair * (2 * lengths[0] + 1), kept[2] - kept[1]
+    return StepCost(kept[1] - key * lengths[1], key, whole[0] - again * lengths[0] - pair * lengths[0] ** 2, again, pair)
+
+
+def _counted(model: LanguageModel, text: str, target: str) -> tuple[list[int], list[int]]:
+    """Tokens that were read, and operations, of some steps with keys and values kept. Errors: ValueError where a model ends its
+    text whatever is drawn."""
+    for seed in range(TRIES):
+        drawn = Strategy(method="sampling", temperature=HOT, seed=seed)
+        lengths, counts = [], []
+        with closing(model.generate(text, drawn, STEPS, target)) as steps:
+            for _ in range(STEPS):
+                with Counter() as counter:
+                    step = next(steps, None)
+                if step is None:
+                    break
+                lengths.append(len(step.tokens))
+                counts.append(counter.operations)
+            else:
+                return lengths, counts
+    raise ValueError(f"{model.info.name} ends every text at once, so that its steps cannot be counted.")
+
+
+class Counter(TorchDispatchMode):
+    """Counts the operations of what is recorded, in this thread: PyTorch's own counter would hang hooks on every network."""
+
+    def __init__(self):
+        super().__init__()
+        self.operations = 0
+        self._known = flop_registry | {name: shape_wrapper(count) for name, count in _kernels().items()}
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        count = self._known.get(function._overloadpacket)
+        if count is None:
+            with self:
+                parts = function.decompose(*args, **kwargs)
+            if parts is not NotImplemented:
+                return parts
+        out = function(*args, **kwargs)
+        if count is not None and active() is not None:  # rows of weights are computed after the record
+            self.operations += count(*args, **kwargs, out_val=out)
+        return out

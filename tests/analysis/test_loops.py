@@ -1,0 +1,94 @@
+"""What would have broken a loop, held to transformers' own processors and to the probabilities themselves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.loops import escape, penalty_for, temperature_for
+from models.repeats import loop, repeated
+from models.strategy import Strategy, distribution
+from tests.models.test_generate import TEXT, hub, ours
+
+
+@given(st.lists(st.integers(0, 2), max_size=20), st.integers(1, 6), st.integers(2, 10))
+def test_a_loop_is_found_as_a_plain_search_finds_it(ids, longest, least):
+    found = loop(ids, longest, least)
+
+    def rounds(period: int) -> int:
+        start = len(ids) - period
+        while start > 0 and ids[start - 1] == ids[start - 1 + period]:
+            start -= 1
+        return start
+
+    periods = [one for one in range(1, min(longest, len(ids) // 2) + 1) if len(ids) - rounds(one) >= max(2 * one, least)]
+    if not periods:
+        assert found is None
+        return
+    start = rounds(periods[0])
+    assert (found.start, found.ids) == (start, tuple(ids[start : start + periods[0]]))
+    assert found.rounds == (len(ids) - start) / periods[0] >= 2
+    assert all(ids[at] == found.ids[(at - start) % periods[0]] for at in range(start, len(ids)))
+
+
+@given(st.lists(st.integers(0, 2), max_size=15), st.integers(1, 4))
+def test_repeated_runs_are_those_that_stand_there_twice(ids, length):
+    found = repeated(ids, length)
+    for start in range(len(ids) - length + 1):
+        run = tuple(ids[start : start + length])
+        starts = [at for at in range(len(ids) - length + 1) if tuple(ids[at : at + length]) == run]
+        assert found.get(run) == (starts if len(starts) > 1 else None)
+
+
+@cache
+def looping(name: str):
+    model = ours("decoder", context=256) if name == "ours" else hub(name)
+    steps = list(model.generate(TEXT, Strategy(), 120))
+    assert escape(steps) is not None, "a random network that is greedy loops"
+    return steps
+
+
+@pytest.mark.parametrize("name", ["ours", "Llama, grouped-query", "Falcon"])
+def test_the_penalty_is_the_smallest_that_changes_a_token(name):
+    steps = looping(name)
+    found = escape(steps)
+    again = steps[found.loop.start + len(found.loop.ids) :]
+    for step in again:
+        penalty, id = penalty_for(step)
+        if penalty == np.inf:
+            assert step.chosen_by(Strategy(repetition_penalty=1e6))[0] == step.token.id
+            continue
+        assert step.chosen_by(Strategy(repetition_penalty=penalty * (1 + 1e-4)))[0] == id != step.token.id
+        assert penalty == 1 or step.chosen_by(Strategy(repetition_penalty=penalty * (1 - 1e-4)))[0] == step.token.id
+    assert found.penalty == min(penalty_for(step)[0] for step in again)
+    if found.penalty < np.inf:
+        assert penalty_for(steps[found.step]) == (found.penalty, found.id)
+
+
+@pytest.mark.parametrize("name", ["ours", "Falcon"])
+def test_at_its_temperature_a_round_comes_again_every_second_time(name):
+    steps = looping(name)
+    found, last = escape(steps), steps[-len(escape(steps).loop.ids) :]
+
+    def chance(temperature: float) -> float:
+        drawn = Strategy(method="sampling", temperature=temperature)
+        return float(np.prod([replace(step, strategy=drawn).probability for step in last]))
+
+    assert found.chance == pytest.approx(chance(1.0), rel=1e-4)
+    assert chance(found.temperature) == pytest.approx(0.5, rel=1e-3)
+    assert chance(found.temperature * 1.1) < 0.5 < chance(found.temperature / 1.1)
+
+
+def test_what_is_no_loop_has_no_escape():
+    steps = looping("ours")
+    assert escape(steps[:3]) is None and escape([]) is None
+    logits = np.array([0.0, 1.0, 2.0])
+    assert temperature_for([(logits, 0)]) == 0.0, "the coldest draw takes another"
+    assert temperature_for([(logits, 2)], 0.01) == np.inf, "a third of all draws at any temperature"
+    half = Strategy(method="sampling", temperature=temperature_for([(logits, 2)]))
+    assert distribution(logits, (), half).after[2] == pytest.approx(0.5, abs=1e-6)

@@ -1,0 +1,49 @@
+"""What one token more costs, by counting, against formulas written by hand and against what is kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis.cost import costs
+from analysis.step_cost import step_cost
+from models.scratch.config import TransformerConfig
+from tests.models.test_generate import TEXT, hub, ours
+
+
+def by_formula(config: TransformerConfig, length: int) -> tuple[int, int, int]:
+    """Of `analysis.cost`: all that is linear in the text; what a pair of tokens costs; the way to the vocabulary of one token."""
+    parts = costs(config, length)
+    scores = sum(one.flops.value for one in parts if one.part == "self-attention: scores")
+    head = sum(one.flops.value for one in parts if one.part == "unembedding")
+    return sum(one.flops.value for one in parts) - scores - head, scores // length**2, head // length
+
+
+@pytest.mark.parametrize("choices", [{}, {"kv_heads": 2, "bias": True}, {"positions": "alibi"}, {"experts": 3}], ids=str)
+def test_a_step_of_ours_costs_what_the_formulas_say(choices):
+    model = ours("decoder", **choices)
+    found, length = step_cost(model, TEXT), 20
+    linear, pair, head = by_formula(model.network.config, length)
+    assert found.kept(length) == linear // length + pair * length + head
+    assert found.unkept(length) == linear + pair * length**2 + head
+
+
+@pytest.mark.parametrize("name", ["GPT-2", "Llama, grouped-query", "Qwen3", "Gemma 2, soft-capped", "Falcon", "BLOOM"])
+def test_a_step_of_a_hub_model_passes_each_weight_once_and_each_key_twice(name):
+    """2 operations for each number of every matrix, and 4 d_head for each key in every head."""
+    model, found = hub(name), step_cost(hub(name), TEXT)
+    network = model.network
+    table, last = network.get_input_embeddings().weight, network.get_output_embeddings().weight
+    tables = {id(table), *(id(one) for key, one in network.named_parameters() if "wpe" in key)}
+    matrices = sum(one.numel() for one in network.parameters() if one.dim() == 2 and id(one) not in tables)
+    matrices += last.numel() if last is table else 0
+    head_size = model._outputs.weights("self", 0, model.info.heads).shape[1] if model.info.queries else 16
+    assert found.token == 2 * matrices
+    assert found.key == found.pair == 4 * model.info.layers * model.info.heads * head_size
+    assert found.unkept(30) == found.pair * 900 + 30 * 2 * (matrices - last.numel()) + 2 * last.numel()
+
+
+@pytest.mark.parametrize("opened", [lambda: ours("encoder-decoder"), lambda: hub("T5"), lambda: hub("Mixtral")])
+def test_keeping_keys_is_never_dearer(opened):
+    found = step_cost(opened(), TEXT)
+    assert all(0 < found.kept(length) <= found.unkept(length) for length in (1, 2, 10, 1000))
+    assert found.unkept(2000) / found.kept(2000) > 100
