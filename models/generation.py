@@ -225,21 +225,22 @@ def generate(reader: Reader, strategy: Strategy, most: int, said: Ids = ()) -> I
 
 
 def _one_by_one(reader: Reader, strategy: Strategy, most: int, said: Ids) -> Iterator[Step]:
-    room, at = reader.model.room, reader.begun[-1].end
-    tokens, dropped = _fitting([*reader.begun, *(reader.token(id, at) for id in said)], reader)
-    read = reader.read([_ids(tokens)])
+    room, at, source, begun = reader.model.room, reader.begun[-1].end, tuple(reader.source), _ids(reader.begun)
+    tokens, dropped = _fitting((*reader.begun, *(reader.token(id, at) for id in said)), reader)
+    ids = _ids(tokens)
+    read = reader.read([ids])
     for number in range(most):
         logits = read.logits[0]
-        id, dart = distribution(logits, _ids(tokens), strategy, reader.never).choose(strategy, len(said))
-        before, said = tuple(tokens), (*said, id)
-        full = bool(reader.source) and room is not None and len(tokens) >= room  # a translation does not forget its beginning
+        id, dart = distribution(logits, ids, strategy, reader.never).choose(strategy, len(said))
+        before, token, said = tokens, reader.token(id, at), (*said, id)
+        full = bool(source) and room is not None and len(before) >= room  # a translation does not forget its beginning
         end = "end" if id in reader.ends else "length" if number == most - 1 else "full" if full else ""
         yield Step(
-            reader.token(id, at),
+            token,
             said,
             len(said) - 1,
             before,
-            tuple(reader.source),
+            source,
             logits,
             read.attention,
             strategy,
@@ -249,16 +250,16 @@ def _one_by_one(reader: Reader, strategy: Strategy, most: int, said: Ids) -> Ite
             reader.cut,
             dropped,
             end,
-            _spell=lambda ids: reader.model.spell(ids, _ids(reader.begun)),
+            _spell=lambda ids: reader.model.spell(ids, begun),
         )
         if end:
             return
-        tokens, more = _fitting([*tokens, reader.token(id, at)], reader)
-        dropped += more
-        read = reader.read([_ids(tokens)], None if more else [0])
+        tokens, more = _fitting((*before, token), reader)
+        ids, dropped = _ids(tokens) if more else (*ids, id), dropped + more
+        read = reader.read([ids], None if more else [0])
 
 
-def _fitting(tokens: list[Token], reader: Reader) -> tuple[list[Token], int]:
+def _fitting(tokens: tuple[Token, ...], reader: Reader) -> tuple[tuple[Token, ...], int]:
     """What goes on in the context, and how many tokens were dropped.
 
     When the context is full, a quarter of it is dropped, the signs at the front kept, so that not every step reads all again.
@@ -268,12 +269,12 @@ def _fitting(tokens: list[Token], reader: Reader) -> tuple[list[Token], int]:
         return tokens, 0
     front = min(reader.front, room - 1)
     kept = max(1, min(room - room // 4, room - 1 if room > 1 else 1) - front)
-    return [*tokens[:front], *tokens[-kept:]], len(tokens) - front - kept
+    return (*tokens[:front], *tokens[-kept:]), len(tokens) - front - kept
 
 
 def _by_beam(reader: Reader, strategy: Strategy, most: int, said: Ids) -> Iterator[Step]:
     at = reader.begun[-1].end
-    begun, dropped = _fitting([*reader.begun, *(reader.token(id, at) for id in said)], reader)
+    begun, dropped = _fitting((*reader.begun, *(reader.token(id, at) for id in said)), reader)
     first, model = _ids(begun), reader.model
     room = most if model.room is None else min(most, model.room - len(begun) + 1)
     beams = Beams(reader.ends, strategy.beams, room, by_length(strategy.length_penalty))
@@ -312,11 +313,13 @@ def _by_beam(reader: Reader, strategy: Strategy, most: int, said: Ids) -> Iterat
 def rows(calls: Sequence[Call], keys: int) -> np.ndarray:
     """The weights of the last query in each call: float32 [layers, heads, key]. A window's cache has lost its oldest keys, which
     that query does not look at."""
-    found = []
-    for call in calls:
-        row = call.weights(call.shape[1] - 1)[:, -1].float().cpu().numpy()
-        found.append(np.pad(row, ((0, 0), (keys - row.shape[1], 0))) if row.shape[1] < keys else row)
-    return np.stack(found)
+    import torch
+    from torch.nn.functional import pad
+
+    with torch.inference_mode():
+        found = [call.weights(call.shape[1] - 1)[:, -1] for call in calls]
+        found = [row if row.shape[1] == keys else pad(row, (keys - row.shape[1], 0)) for row in found]
+        return torch.stack([row.to(found[0].device) for row in found]).float().cpu().numpy()
 
 
 def _ids(tokens: Sequence[Token]) -> Ids:

@@ -33,7 +33,7 @@ class HuggingFaceReader(Reader):
         self.ends, self.never = _ends(model), _never(model)
         self._past: Cache | None = None
         self._known: Encoded | None = None
-        self._length = 0
+        self._length = self._versions = 0
 
     def _now(self) -> Stamp | None:
         return self.model._recent.now()
@@ -43,7 +43,7 @@ class HuggingFaceReader(Reader):
 
     def _start(self, versions: Sequence[Ids], stamp: Stamp | None) -> Read:
         model, count = self.model, len(versions[0])
-        self._length = count
+        self._length, self._versions = count, len(versions)
         if self.source and len(versions) == 1:
             self._known, calls, _, out = model._run_both(self.source, versions[0], stamp, use_cache=self._ready)
             self._past = out.past_key_values if self._ready else None
@@ -57,7 +57,9 @@ class HuggingFaceReader(Reader):
         return self._forward(versions, use_cache=self._ready)
 
     def _on(self, ids: list[int], parents: Sequence[int]) -> Read:
-        self._past.reorder_cache(torch.tensor(parents))
+        if list(parents) != list(range(self._versions)):
+            self._past.reorder_cache(torch.tensor(parents))
+        self._versions = len(ids)
         self._length += 1
         return self._forward([[id] for id in ids], past_key_values=self._past, use_cache=True)
 
