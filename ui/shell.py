@@ -23,9 +23,10 @@ SHOWN = 60  # characters of a wrong value that a sentence repeats
 
 
 def heading(folder: Path) -> None:
-    """The page's name, and beside it in one line what it is for."""
-    with st.container(key="heading"):
-        st.markdown(f"# {words(folder, 'title')}\n\n{words(folder, 'purpose')}")
+    """The page's name, beside it in one line what it is for, and at the end of that line texts to try."""
+    with st.container(key="heading", horizontal=True, vertical_alignment="center", gap="small", wrap=False):
+        st.markdown(f"# {words(folder, 'title')}\n\n{words(folder, 'purpose')}", width="stretch")
+        boxes.example_menu(loaded.info(picker.in_use()))
 
 
 def live(folder: Path, draw: Callable[[Look], None], reads: bool = True) -> None:
@@ -53,12 +54,12 @@ def live(folder: Path, draw: Callable[[Look], None], reads: bool = True) -> None
                 f"time, so the first {trace.cut:,} of {len(text):,} characters are left out here.",
                 icon=":material/content_cut:",
             )
-        complaints = st.container()
         with picture("This page"):
             draw(look_at(model, trace, second))
-        with complaints:
-            show_complaints()  # of what is chosen on this page
-            show_later()
+        if state.COMPLAINTS.get() or any(state.LATER.get().values()):
+            with complaints.container():
+                show_complaints()  # of what is chosen on this page
+                show_later()
         if not state.TYPING.pop():  # what is typed Streamlit puts there by itself
             document.keep_address(**state.ADDRESS.get(), **state.texts_in_address(), **picker.in_address())
         wait_until_sent()
@@ -69,6 +70,7 @@ def live(folder: Path, draw: Callable[[Look], None], reads: bool = True) -> None
         for choice in (state.LAYER, state.HEAD):
             (state.COMPLAINTS.get() or {}).pop(choice.name, None)
     show_complaints()
+    complaints = st.empty()
     stage()
     picker.about()
     if cached.names(cached.FRESH) != state.LISTED.get():

@@ -36,7 +36,7 @@ def what_it_predicts(look: Look, position: int, number: int | None, temperature:
         "logit": f"{logits.max():.2f}",
         "exponent": f"{np.log(best[0].probability):.4f}".replace("-", "−"),
         "temperature": f"{temperature:.1f}",
-        "logsum": f"{np.logaddexp.reduce(logits.astype(np.float64) / temperature):.2f}",
+        "logsum": f"{float(logits.max()) / temperature - np.log(best[0].probability):.2f}",  # as log p = z / T − logsum
         "share": percent(best[0].probability),
         "token": label(best[0].text).replace("*", r"\*"),
     }

@@ -51,7 +51,7 @@ def test_a_line_break_is_part_of_a_text_and_the_page_keeps_its_style(open_page):
     guess.click()
     expect(page.get_by_label(BOX)).to_have_value('"Where have you been?" asked the old woman.↵')
     expect(page.locator("[data-part=chips] [role=option]").last).to_contain_text("↵")
-    width = "getComputedStyle(document.querySelector('.st-key-text-box [data-testid=stTextInputRootElement]')).borderTopWidth"
+    width = "getComputedStyle(document.querySelector('.st-key-text [data-testid=stTextInputRootElement]')).borderTopWidth"
     assert page.evaluate(width) == "2px"
 
 

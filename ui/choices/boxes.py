@@ -70,12 +70,7 @@ def write(info: ModelInfo) -> tuple[str, str]:
     """The boxes that a model has; returns the text and the second one ("" where there is none)."""
     if before := state.READ_BEFORE.pop():
         follow(before, info)
-    with st.container(key="text-box", horizontal=True, vertical_alignment="center", gap="small", wrap=False):
-        text = one_line(state.TEXT, "Your text", "Type something …")
-        st.menu_button(
-            "Examples", examples(info), key=state.EXAMPLE.name, icon=":material/lightbulb:", on_click=take_example, args=(info,),
-            format_func=plain,  # a model's own mask stands in them
-        )  # fmt: skip
+    text = one_line(state.TEXT, "Your text", "Type something …")
     second = ""
     if info.kind == "encoder-decoder":
         with st.container(key="answer-box", horizontal=True, vertical_alignment="bottom", gap="small", wrap=False):
@@ -86,6 +81,20 @@ def write(info: ModelInfo) -> tuple[str, str]:
     say_what_is_left_out(state.TEXT, text)
     say_what_is_left_out(state.TARGET, second)
     return text, second
+
+
+def example_menu(info: ModelInfo) -> None:
+    """A menu of texts, beside the heading: it stays as it is while somebody types, so a key press does not send it again."""
+    st.menu_button(
+        "Examples",
+        examples(info),
+        key=state.EXAMPLE.name,
+        type="tertiary",
+        icon=":material/lightbulb:",
+        on_click=take_example,
+        args=(info,),
+        format_func=plain,  # a model's own mask stands in them
+    )
 
 
 def examples(info: ModelInfo) -> list[str]:

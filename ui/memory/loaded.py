@@ -112,6 +112,7 @@ def model(name: str) -> LanguageModel:
 def read(name: str, text: str, target: str = "") -> Trace:
     """The Trace of a text by a shared model. Errors: ModelError when the model cannot be had."""
     with shelf.reading(name) as model:
+        _share_cores(model)  # the page computes what it shows of the trace on this thread
         return _forwards.submit(_trace, model, text, target, _visitor()).result()
 
 
@@ -143,13 +144,19 @@ def _visitor() -> str:
 
 
 def _trace(model: LanguageModel, text: str, target: str, visitor: str) -> Trace:
-    import torch
-
     from models.prefix import reading_for
 
-    torch.set_num_threads(1 if model.info.parameters < MANY else os.cpu_count() or 1)
+    _share_cores(model)
     with reading_for(visitor):
         return model.trace(text, target)
+
+
+def _share_cores(model: LanguageModel) -> None:
+    """What this thread computes with the model takes one core, or all where there is much to compute. A thread that has not
+    said so, and Streamlit makes one a run, gets helpers from torch for its first product and loses more than they bring."""
+    import torch
+
+    torch.set_num_threads(1 if model.info.parameters < MANY else os.cpu_count() or 1)
 
 
 def info(name: str) -> ModelInfo:

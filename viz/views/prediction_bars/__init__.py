@@ -34,7 +34,7 @@ def prediction_bars(
         "tokens": [pieces(text) for text in labels],
         "names": [_name(text) for text in labels],
         "fragments": [is_fragment(text) for text in labels],
-        "probabilities": shown,
+        "probabilities": [float(f"{p:.4g}") for p in shown],  # as exact as a bar is drawn
         "numbers": [in_percent(p) if percent else _in_hundred(p) for p in shown],
     }
     if ids is not None:

@@ -111,12 +111,13 @@ def _header(
     label: str, tokens: Sequence[Any], chosen: int | None, summary: bool, second: int | None, link: str
 ) -> dict[str, Any]:
     count = len(tokens)
+    after = [quoted(token.after) if getattr(token, "after", None) else "" for token in tokens]
     return {
         "label": label if count else "No text",
         "chosen": -1 if not count else min(count - 1, max(0, count - 1 if chosen is None else chosen % count)),
         "tokens": [reading_pieces(token.text) for token in tokens],
         "names": [_name(token) for token in tokens],
-        "after": [quoted(token.after) if getattr(token, "after", None) else "" for token in tokens],
+        "after": after if any(after) else [],
         "kinds": kinds(tokens),
         "summary": summary,
         "second": -1 if second is None else int(second),
