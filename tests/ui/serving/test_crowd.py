@@ -48,6 +48,25 @@ def room(server: Server) -> list[Visitor]:
         return other.submit(asyncio.run, type_at_once()).result()
 
 
+def test_a_key_press_sends_little(server):
+    """Five of its messages are Streamlit's own (a run begins, is on, has a fragment, ends, is over); the box and the board."""
+
+    async def type_twice() -> Visitor:
+        async with Visitor(server.url, drawn, {"level": "intermediate"}) as one:
+            await one.open()
+            for text in texts(0, 2):
+                await asyncio.sleep(2)
+                one.tally.bytes = one.tally.messages = 0
+                await one.type(text)
+            await asyncio.sleep(2)
+            return one
+
+    with ThreadPoolExecutor(1) as other:
+        one = other.submit(asyncio.run, type_twice()).result()
+    assert one.tally.messages == 7
+    assert one.tally.bytes < 7_000
+
+
 def test_the_last_text_of_everybody_is_answered(room):
     assert [texts(number, EACH)[-1] in one.tally.took for number, one in enumerate(room)] == [True] * MANY
     assert not [said for one in room for said in one.tally.errors]
