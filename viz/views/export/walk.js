@@ -264,34 +264,7 @@ function borders(page, { left: x, top: y, width: w, height: h }, style, radii) {
       }),
     ];
   const [top, right, bottom, left] = sides.map(({ wide }) => wide);
-  if (radii.some((r) => r) && sides.every(({ wide }) => wide)) {
-    // A ring in the colour of most sides, and a side of another colour on top of it, as wide as it is.
-    const hole = rounded(
-      x + left,
-      y + top,
-      w - left - right,
-      h - top - bottom,
-      radii.map((r) => r - Math.min(top, right, bottom, left)),
-    );
-    const ring = { d: rounded(x, y, w, h, radii) + hole, "fill-rule": "evenodd" };
-    const [common] = sides
-      .map(({ css }) => css)
-      .sort((a, b) => sides.filter((s) => s.css === b).length - sides.filter((s) => s.css === a).length);
-    const strips = [
-      [x, y, w, top],
-      [x + w - right, y, right, h],
-      [x, y + h - bottom, w, bottom],
-      [x, y, left, h],
-    ];
-    const others = sides.flatMap(({ css }, i) => {
-      if (css === common) return [];
-      const id = "clip" + page.ids++;
-      const [a, b, width, height] = strips[i];
-      page.defs.push(tag("clipPath", { id }, tag("rect", { x: a, y: b, width, height })));
-      return [tag("path", { ...ring, "clip-path": `url(#${id})`, ...painted("fill", css) })];
-    });
-    return [tag("path", { ...ring, ...painted("fill", common) }), ...others];
-  }
+  if (radii.some((r) => r) && sides.every(({ wide }) => wide)) return ringOf(page, { x, y, w, h }, sides, radii);
   const lines = [
     [x, y + top / 2, x + w, y + top / 2],
     [x + w - right / 2, y, x + w - right / 2, y + h],
@@ -304,6 +277,36 @@ function borders(page, { left: x, top: y, width: w, height: h }, style, radii) {
       ? [tag("line", { x1, y1, x2, y2, ...painted("stroke", side.css), "stroke-width": side.wide, ...dashes(side) })]
       : [];
   });
+}
+
+// A ring in the colour of most sides, and a side of another colour on top of it, as wide as it is.
+function ringOf(page, { x, y, w, h }, sides, radii) {
+  const [top, right, bottom, left] = sides.map(({ wide }) => wide);
+  const hole = rounded(
+    x + left,
+    y + top,
+    w - left - right,
+    h - top - bottom,
+    radii.map((r) => r - Math.min(top, right, bottom, left)),
+  );
+  const ring = { d: rounded(x, y, w, h, radii) + hole, "fill-rule": "evenodd" };
+  const [common] = sides
+    .map(({ css }) => css)
+    .sort((a, b) => sides.filter((s) => s.css === b).length - sides.filter((s) => s.css === a).length);
+  const strips = [
+    [x, y, w, top],
+    [x + w - right, y, right, h],
+    [x, y + h - bottom, w, bottom],
+    [x, y, left, h],
+  ];
+  const others = sides.flatMap(({ css }, i) => {
+    if (css === common) return [];
+    const id = "clip" + page.ids++;
+    const [a, b, width, height] = strips[i];
+    page.defs.push(tag("clipPath", { id }, tag("rect", { x: a, y: b, width, height })));
+    return [tag("path", { ...ring, "clip-path": `url(#${id})`, ...painted("fill", css) })];
+  });
+  return [tag("path", { ...ring, ...painted("fill", common) }), ...others];
 }
 
 // "rgb(1, 2, 3) 0px 0px 0px 2px inset"

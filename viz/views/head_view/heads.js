@@ -1,6 +1,7 @@
 // The row of heads: which are on.
 
 import { makeButton } from "../../shared/element.js";
+import { rove } from "../../shared/rove.js";
 import { refresh } from "./drawing.js";
 import { colourOf, tell } from "./state.js";
 
@@ -9,12 +10,12 @@ export function chips(state) {
   const count = header.shape[0];
   if (heads.children.length !== count + 1) {
     const all = makeButton("whole", "all", () => turn(state, everyHead(state)));
-    all.addEventListener("keydown", (event) => rove(state, count, event));
+    all.addEventListener("keydown", (event) => walk(state, count, event));
     heads.replaceChildren(...Array.from({ length: count }, (_, head) => chip(state, head)), all);
-    state.roved = 0;
+    state.focus = 0;
   }
   [...heads.children].forEach((node, i) => {
-    node.tabIndex = i === state.roved ? 0 : -1;
+    node.tabIndex = i === state.focus ? 0 : -1;
     if (i < count) node.style.setProperty("--head", colourOf(state, i));
   });
 }
@@ -28,7 +29,7 @@ function chip(state, head) {
   node.title = "Click: on or off. Double click, or S: only this head, and again: all.";
   let before = []; // what was on when a double click began
   node.addEventListener("keydown", (event) => {
-    if (event.key !== "s" && event.key !== "S") rove(state, head, event);
+    if (event.key !== "s" && event.key !== "S") walk(state, head, event);
     else if (!event.ctrlKey && !event.metaKey && !event.altKey) alone(state, head, state.on);
   });
   return node;
@@ -49,13 +50,11 @@ function turn(state, on) {
   tell(state, "heads", on);
 }
 
-function rove(state, at, event) {
+function walk(state, at, event) {
   const nodes = state.heads.children;
   const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: nodes.length - 1 }[event.key];
   if (to === undefined) return;
   event.preventDefault();
-  nodes[state.roved].tabIndex = -1;
-  state.roved = Math.max(0, Math.min(nodes.length - 1, to));
-  nodes[state.roved].tabIndex = 0;
-  nodes[state.roved].focus();
+  rove(state, nodes, Math.min(nodes.length - 1, to));
+  nodes[state.focus].focus();
 }

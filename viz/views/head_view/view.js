@@ -86,14 +86,7 @@ function make(state) {
   picture.append(axes[0], scroller, axes[1]);
   const sentence = element("p", "sentence");
   const note = element("p", "note");
-  const numbers = element("details", "numbers");
-  const holder = element("div", "holder");
-  holder.tabIndex = 0;
-  holder.setAttribute("role", "region");
-  holder.setAttribute("aria-label", "Numbers");
-  const table = element("table");
-  holder.append(table);
-  numbers.append(element("summary", "", "The numbers as a table"), holder);
+  const [numbers, table] = makeNumbers();
   state.root.replaceChildren(heads, options, picture, sentence, note, numbers);
   Object.assign(state, {
     named: axes,
@@ -118,10 +111,22 @@ function make(state) {
     drawn: [new Map(), new Map()],
     free: [[], []],
     echoes: { heads: makeEcho(20), chosen: makeEcho(20) },
-    roved: 0,
+    focus: 0,
   });
   state.controls = controls(state, options);
   listen(state);
+}
+
+function makeNumbers() {
+  const numbers = element("details", "numbers");
+  const holder = element("div", "holder");
+  holder.tabIndex = 0;
+  holder.setAttribute("role", "region");
+  holder.setAttribute("aria-label", "Numbers");
+  const table = element("table");
+  holder.append(table);
+  numbers.append(element("summary", "", "The numbers as a table"), holder);
+  return [numbers, table];
 }
 
 function listen(state) {

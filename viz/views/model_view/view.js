@@ -215,35 +215,39 @@ function arrange(state) {
   const height = (order ? Math.ceil(count / across) * (side + gap + named) - gap : layers * layerHeight - between) + top + EDGE;
   const wide = margin + Math.min(count, across) * (side + gap) - gap + EDGE;
   const frame = framed ? Math.max(2, Math.min(4, Math.floor((gap - 1) / 2))) : 0;
-  Object.assign(state, { key, side, gap, across, ratio, places, wide, height, frame });
+  Object.assign(state, { key, side, gap, across, lines, layerHeight, ratio, places, wide, height, frame });
   state.legend.style.marginLeft = state.left.style.marginLeft = margin + "px";
   state.box.style.width = wide + "px";
   state.box.style.height = height + "px";
   canvas.width = Math.round(wide * ratio);
   canvas.height = Math.round(height * ratio);
+  labels.replaceChildren(...namesOf(state));
+  return true;
+}
 
+// What the thumbnails are called: each under itself, or its layer and its head at the edges, as many as there is room for.
+function namesOf(state) {
+  const { layers, heads, order, drawn, header, side, gap, lines, layerHeight, places, frame } = state;
+  const faint = header.arrays.faint?.data;
   const mark = (text, left, top, className) => {
     const node = element("span", className, text);
     node.style.left = left + "px";
     node.style.top = top + "px";
     return node;
   };
-  const names = [];
   if (order)
-    for (const head of drawn) {
+    return drawn.map((head) => {
       const [x, y] = places[head];
-      names.push(mark(nameOf(state, head), x + side / 2, y + side + frame + 2, faint?.[head] ? "both faint" : "both"));
-    }
-  else {
-    const every = Math.ceil(24 / (side + gap)); // as many labels as there is room for
-    if (lines === 1)
-      for (let head = 0; head < heads; head += every) names.push(mark("H" + head, places[head][0] + side / 2, 0, "head"));
-    const each = Math.ceil(14 / layerHeight);
-    for (let layer = 0; layer < layers; layer += each)
-      names.push(mark("L" + layer, 0, places[layer * heads][1] + Math.min(side, layerHeight) / 2, "layer"));
-  }
-  labels.replaceChildren(...names);
-  return true;
+      return mark(nameOf(state, head), x + side / 2, y + side + frame + 2, faint?.[head] ? "both faint" : "both");
+    });
+  const names = [];
+  const every = Math.ceil(24 / (side + gap));
+  if (lines === 1)
+    for (let head = 0; head < heads; head += every) names.push(mark("H" + head, places[head][0] + side / 2, 0, "head"));
+  const each = Math.ceil(14 / layerHeight);
+  for (let layer = 0; layer < layers; layer += each)
+    names.push(mark("L" + layer, 0, places[layer * heads][1] + Math.min(side, layerHeight) / 2, "layer"));
+  return names;
 }
 
 // A side that is a whole number of pixels a cell, where that costs little: then all cells are of one size.

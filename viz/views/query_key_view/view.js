@@ -60,41 +60,68 @@ export function mount({ parentElement, data, setTriggerValue }) {
 }
 
 function make(state) {
-  const controls = element("div", "controls");
+  const formula = element("p", "formula");
+  const readout = element("p", "readout");
+  const legend = element("p", "legend");
+  const notes = element("p", "notes");
+  const spoken = element("p", "hidden");
+  spoken.setAttribute("aria-live", "polite");
+  const unseen = element("div", "hidden");
+  const keyTable = element("table");
+  const dimTable = element("table");
+  unseen.append(keyTable, dimTable);
+  Object.assign(state, { formula, readout, legend, notes, spoken, unseen, keyTable, dimTable });
+  Object.assign(state, { at: -1, dim: -1, chosen: -1, keySort: "position", dimSort: "contribution" });
+  state.id = "key" + Math.random().toString(36).slice(2, 8);
+  const controls = makeControls(state);
+  makeBars(state);
+  makeRows(state);
+  makeDials(state);
+  const { bars, head, box, dials } = state;
+  state.root.replaceChildren(controls, formula, bars, readout, head, box, legend, dials, notes, spoken, unseen);
+  listen(state);
+}
+
+function makeControls(state) {
+  const node = element("div", "controls");
   const title = element("p", "title");
-  const keyGroup = makeToggle("Order of the keys", { position: "keys in order", weight: "by weight" }, (value) => {
+  const keySort = makeToggle("Order of the keys", { position: "keys in order", weight: "by weight" }, (value) => {
     state.keySort = value;
     order(state);
     centre(state, state.chosen);
     draw(state);
   });
-  const dimGroup = makeToggle("Order of the dimensions", { contribution: "dimensions by size", index: "in order" }, (value) => {
+  const dimSort = makeToggle("Order of the dimensions", { contribution: "dimensions by size", index: "in order" }, (value) => {
     state.dimSort = value;
     order(state);
     draw(state);
   });
-  controls.append(title, keyGroup.node, dimGroup.node);
-  const formula = element("p", "formula");
+  node.append(title, keySort.node, dimSort.node);
+  Object.assign(state, { title, groups: { keySort, dimSort } });
+  return node;
+}
+
+// The three lines of bars of one key, with their names at the left and how far they reach at the right.
+function makeBars(state) {
   const bars = element("div", "bars");
-  const labels = BARS.map(([name, height]) => {
-    const label = element("span", "", name);
-    label.style.height = label.style.lineHeight = height + "px";
-    return label;
-  });
-  const names = element("div", "names");
-  names.append(...labels);
-  const barCanvas = element("canvas");
-  const extents = element("div", "extents");
-  extents.append(
-    ...BARS.map(([, height]) => {
-      const extent = element("span");
-      extent.style.height = height + "px";
-      return extent;
-    }),
-  );
-  bars.append(names, barCanvas, extents);
   bars.setAttribute("aria-hidden", "true");
-  const readout = element("p", "readout");
+  const line = (words, height) => {
+    const node = element("span", "", words);
+    node.style.height = node.style.lineHeight = height + "px";
+    return node;
+  };
+  const names = element("div", "names");
+  names.append(...BARS.map(([name, height]) => line(name, height)));
+  const barCanvas = element("canvas");
+  barCanvas.redraw = () => barsOf(state);
+  const extents = element("div", "extents");
+  extents.append(...BARS.map(([, height]) => line("", height)));
+  bars.append(names, barCanvas, extents);
+  Object.assign(state, { bars, barCanvas, extents });
+}
+
+// The rows of all keys, which scroll, and what their columns are called.
+function makeRows(state) {
   const head = element("div", "line head");
   head.setAttribute("aria-hidden", "true");
   const captions = ["key", "cells", "sum", "score", "weight", "value"].map((name) => element("span", name));
@@ -109,25 +136,14 @@ function make(state) {
   const canvas = element("canvas");
   canvas.setAttribute("aria-hidden", "true");
   canvas.redraw = () => rows(state);
-  barCanvas.redraw = () => barsOf(state);
   pane.append(canvas);
   spacer.append(pane);
   box.append(spacer);
-  const legend = element("p", "legend");
-  const notes = element("p", "notes");
-  const spoken = element("p", "hidden");
-  spoken.setAttribute("aria-live", "polite");
-  const unseen = element("div", "hidden");
-  const keyTable = element("table");
-  const dimTable = element("table");
-  unseen.append(keyTable, dimTable);
-  makeDials(state);
-  state.root.replaceChildren(controls, formula, bars, readout, head, box, legend, state.dials, notes, spoken, unseen);
-  Object.assign(state, { title, formula, bars, barCanvas, extents, readout, head, captions, box, spacer, pane, canvas });
-  Object.assign(state, { legend, notes, spoken, unseen, keyTable, dimTable, rows: [], at: -1, dim: -1, chosen: -1 });
-  Object.assign(state, { keySort: "position", dimSort: "contribution", groups: { keySort: keyGroup, dimSort: dimGroup } });
-  state.id = "key" + Math.random().toString(36).slice(2, 8);
+  Object.assign(state, { head, captions, box, spacer, pane, canvas, rows: [] });
+}
 
+function listen(state) {
+  const { box, barCanvas } = state;
   onMove(box, (event) => aim(state, ...under(state, event), true));
   box.addEventListener("pointerleave", () => aim(state, -1, -1, true));
   onMove(barCanvas, (event) => aim(state, state.at, dimUnder(state, event)));

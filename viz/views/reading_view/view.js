@@ -6,6 +6,7 @@ import { element } from "../../shared/element.js";
 import { onHover } from "../../shared/hover.js";
 import { onPoint, point } from "../../shared/link.js";
 import { counted, percent, roughly } from "../../shared/number.js";
+import { rove } from "../../shared/rove.js";
 import { stateOf } from "../../shared/state.js";
 import { fillTable } from "../../shared/table.js";
 import { makeToggle } from "../../shared/toggle.js";
@@ -34,7 +35,7 @@ export function mount({ parentElement, data, setTriggerValue }) {
       if (maps) header.arrays[name].data = fromRows(header.arrays[name].data, maps, header.tokens.length);
   write(state);
   explain(state);
-  if (chosenMoved && !state.text.contains(state.root.getRootNode().activeElement)) rove(state, header.chosen);
+  if (chosenMoved && !state.text.contains(state.root.getRootNode().activeElement)) rove(state, state.text.children, header.chosen);
   if (chosenMoved || state.pointed >= header.tokens.length) state.pointed = -1;
   draw(state);
 }
@@ -70,7 +71,11 @@ function make(state) {
     focus: 0,
     direction: "from",
   });
+  listen(state);
+}
 
+function listen(state) {
+  const { text } = state;
   const place = (event) => event.target.closest?.(".token")?.position ?? -1;
   onHover(text, (event) => {
     const at = place(event);
@@ -97,7 +102,7 @@ function make(state) {
     else {
       const to = step(state, at, event.key);
       if (to < 0) return;
-      rove(state, to);
+      rove(state, text.children, to);
       state.tokens[to].node.focus();
     }
     event.preventDefault();
@@ -112,7 +117,7 @@ function make(state) {
 function press(state, position) {
   if (position < 0) return;
   state.header.chosen = position;
-  rove(state, position);
+  rove(state, state.text.children, position);
   draw(state);
   state.tell("chosen", position);
 }
@@ -139,7 +144,7 @@ function write(state) {
     spell(token, pieces, KINDS[header.kinds[i]]);
     token.node.setAttribute("aria-label", header.names[i]);
   });
-  rove(state, Math.min(state.focus, tokens.length - 1));
+  rove(state, text.children, Math.min(state.focus, tokens.length - 1));
 }
 
 // What the strips or the shades mean; nothing where attention of one head is shown.
@@ -422,13 +427,6 @@ function tabulate(state, asked, values) {
     ...each.map((weights) => roughly(weights[i] / 255)),
   ]);
   fillTable(table, said, heads ? ["Token", "Mean", ...heads.names] : [], lines);
-}
-
-function rove(state, position) {
-  const { tokens } = state;
-  if (tokens[state.focus]) tokens[state.focus].node.tabIndex = -1;
-  state.focus = Math.max(0, position);
-  if (tokens[state.focus]) tokens[state.focus].node.tabIndex = 0;
 }
 
 // Left and right follow the script; up and down go to the nearest token of the next line.

@@ -4,6 +4,7 @@ import { unpack } from "../../shared/bytes.js";
 import { element } from "../../shared/element.js";
 import { onHover } from "../../shared/hover.js";
 import { onPoint, point } from "../../shared/link.js";
+import { rove } from "../../shared/rove.js";
 import { stateOf } from "../../shared/state.js";
 import { fill } from "../../shared/token.js";
 
@@ -33,7 +34,7 @@ function make(state) {
   const press = (position) => {
     if (position < 0) return;
     choose(state, position);
-    rove(state, position);
+    rove(state, list.children, position);
     state.tell("chosen", position);
   };
   list.addEventListener("click", (event) => press(place(event)));
@@ -44,7 +45,7 @@ function make(state) {
     else {
       const to = step(state, at, event.key);
       if (to < 0) return;
-      rove(state, to);
+      rove(state, list.children, to);
       state.chips[to].node.focus();
     }
     event.preventDefault();
@@ -85,7 +86,7 @@ function update(state, { tokens, kinds, ids, positions, surprise }) {
     write(node, text, KINDS[kinds[i]], below, bits);
   });
   list.classList.toggle("tall", Boolean(surprise));
-  rove(state, Math.min(state.focus, chips.length - 1));
+  rove(state, list.children, Math.min(state.focus, chips.length - 1));
   if (changed) requestAnimationFrame(() => settle(state)); // not now: it asks for a layout, and others still draw
 }
 
@@ -118,17 +119,9 @@ function choose(state, position) {
   if (state.chosen !== position) {
     state.chips[state.chosen]?.node.setAttribute("aria-selected", "false");
     state.chosen = position;
-    if (!state.list.contains(state.root.getRootNode().activeElement)) rove(state, position);
+    if (!state.list.contains(state.root.getRootNode().activeElement)) rove(state, state.list.children, position);
   }
   state.chips[position]?.node.setAttribute("aria-selected", "true");
-}
-
-// One chip at a time can be reached with Tab; the arrow keys move on from there.
-function rove(state, position) {
-  const { chips } = state;
-  if (chips[state.focus]) chips[state.focus].node.tabIndex = -1;
-  state.focus = Math.max(0, position);
-  if (chips[state.focus]) chips[state.focus].node.tabIndex = 0;
 }
 
 function step({ chips }, at, key) {

@@ -1,0 +1,8 @@
+// One of many that the arrow keys walk through: only that one can be reached with Tab.
+
+// nodes: all of them; state.focus: where Tab comes to.
+export function rove(state, nodes, position) {
+  if (nodes[state.focus]) nodes[state.focus].tabIndex = -1;
+  state.focus = Math.max(0, position);
+  if (nodes[state.focus]) nodes[state.focus].tabIndex = 0;
+}
