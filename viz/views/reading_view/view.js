@@ -35,7 +35,8 @@ export function mount({ parentElement, data, setTriggerValue }) {
       if (maps) header.arrays[name].data = fromRows(header.arrays[name].data, maps, header.tokens.length);
   write(state);
   explain(state);
-  if (chosenMoved && !state.text.contains(state.root.getRootNode().activeElement)) rove(state, state.text.children, header.chosen);
+  if (chosenMoved && !state.text.contains(state.root.getRootNode().activeElement))
+    rove(state, state.text.children, header.chosen);
   if (chosenMoved || state.pointed >= header.tokens.length) state.pointed = -1;
   draw(state);
 }

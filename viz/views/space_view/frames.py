@@ -18,7 +18,7 @@ SIZE = (760, 540)
 FINE = 2  # drawn so many times larger, then reduced: smooth edges
 BETWEEN = 10  # pictures between two stages of a GIF
 REST, MOVE = 700, 50  # ms that a stage stands, and that a picture between stands
-YAW, PITCH, EYE = -0.6, 0.32, 3.4  # where one looks from, as in view.js
+YAW, PITCH, EYE = -0.6, 0.32, 3.4  # where one looks from, as in places.js
 MOST = 60  # labels
 SIDES = ((1, 0), (-1, 0), (0, -1), (0, 1))
 

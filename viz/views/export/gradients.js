@@ -1,0 +1,81 @@
+// Backgrounds of linear gradients, and how CSS writes lists and lengths.
+
+import { colour, painted, rounded, tag } from "./pen.js";
+
+// The parts of a list in CSS, whose commas inside brackets are no commas of the list.
+export function commas(css) {
+  const found = [];
+  let depth = 0;
+  let from = 0;
+  for (let i = 0; i <= css.length; i++) {
+    if (css[i] === "(") depth++;
+    else if (css[i] === ")") depth--;
+    else if (i === css.length || (css[i] === "," && !depth)) {
+      if (css.slice(from, i).trim()) found.push(css.slice(from, i).trim());
+      from = i + 1;
+    }
+  }
+  return found;
+}
+
+// Backgrounds of one or of several linear gradients, each with its place.
+export function gradients(page, rect, style, radii) {
+  if (style.backgroundImage === "none") return [];
+  const layers = commas(style.backgroundImage);
+  const [sizes, xs, ys] = ["backgroundSize", "backgroundPositionX", "backgroundPositionY"].map((name) => commas(style[name]));
+  let cut = false; // whether a layer fills its box in part, whose corners then have to be cut
+  const drawn = layers
+    .map((layer, i) => {
+      const found = /^linear-gradient\((.*)\)$/s.exec(layer);
+      if (!found) return "";
+      const [across, down = "auto"] = (sizes[i % sizes.length] ?? "auto").match(/calc\([^)]*\)|\S+/g);
+      const width = across === "auto" ? rect.width : length(across, rect.width);
+      const height = down === "auto" ? rect.height : length(down, rect.height);
+      const x = rect.left + length(xs[i % xs.length] ?? "0px", rect.width - width);
+      const y = rect.top + length(ys[i % ys.length] ?? "0px", rect.height - height);
+      const fill = gradient(page, commas(found[1]));
+      if (!fill || !(width > 0 && height > 0)) return "";
+      const full = width >= rect.width - 0.5 && height >= rect.height - 0.5;
+      cut ||= !full;
+      return tag("path", { d: rounded(x, y, width, height, full ? radii : [0, 0, 0, 0]), ...fill });
+    })
+    .reverse()
+    .filter(Boolean);
+  return Object.assign(drawn, { cut });
+}
+
+// "calc(100% - 5px)" of a whole: per cent and pixels, added up.
+function length(css, whole) {
+  let sum = 0;
+  for (const [, sign, number, unit] of css.matchAll(/([-+]?)\s*([\d.]+)(%|px)/g))
+    sum += (sign === "-" ? -1 : 1) * (unit === "%" ? (number * whole) / 100 : Number(number));
+  return sum;
+}
+
+const WAYS = { "to right": [0, 0, 1, 0], "to left": [1, 0, 0, 0], "to top": [0, 1, 0, 0], "to bottom": [0, 0, 0, 1] };
+
+function gradient(page, parts) {
+  let way = WAYS["to bottom"];
+  if (parts[0] in WAYS) way = WAYS[parts.shift()];
+  else if (/^-?[\d.]+deg$/.test(parts[0])) {
+    const angle = (parseFloat(parts.shift()) * Math.PI) / 180;
+    const [dx, dy] = [Math.sin(angle) / 2, -Math.cos(angle) / 2];
+    way = [0.5 - dx, 0.5 - dy, 0.5 + dx, 0.5 + dy];
+  }
+  const stops = parts.map((stop, i) => {
+    const place = /\s(-?[\d.]+)%$/.exec(stop);
+    return { css: stop.replace(/\s-?[\d.]+%$/, ""), at: place ? place[1] / 100 : i / Math.max(1, parts.length - 1) };
+  });
+  if (stops.every(({ css }) => colour(css).opacity === 0)) return null;
+  if (stops.every(({ css }) => css === stops[0].css)) return painted("fill", stops[0].css);
+  const id = "shade" + page.ids++;
+  const [x1, y1, x2, y2] = way;
+  const inside = stops.map(({ css, at }) =>
+    tag("stop", {
+      offset: at,
+      ...Object.fromEntries(Object.entries(painted("stop", css)).map(([k, v]) => [k === "stop" ? "stop-color" : k, v])),
+    }),
+  );
+  page.defs.push(tag("linearGradient", { id, x1, y1, x2, y2 }, inside.join("")));
+  return { fill: `url(#${id})` };
+}

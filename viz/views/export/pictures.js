@@ -1,0 +1,118 @@
+// Pictures on canvas, and those that are SVG already.
+
+import { box } from "./boxes.js";
+import { colour, legal, Pen, short, SVG, tag } from "./pen.js";
+import { meet, reach } from "./reach.js";
+
+export function canvas(page, node) {
+  const rect = node.getBoundingClientRect();
+  if (!node.width || !node.height || !reach(page, rect)) return;
+  const { left: x, top: y, width, height } = rect;
+  if (node.redraw) {
+    const pen = (node.pen = new Pen(node));
+    try {
+      node.redraw();
+    } finally {
+      delete node.pen;
+      node.redraw(); // on the canvas itself, which setting its size has emptied
+    }
+    if (pen.parts.length) {
+      const scale = `scale(${short(width / node.width)} ${short(height / node.height)})`;
+      page.parts.push(tag("g", { transform: `translate(${short(x)} ${short(y)}) ${scale}` }, pen.parts.join("\n")));
+    }
+    return;
+  }
+  page.parts.push(tag("image", { x, y, width, height, preserveAspectRatio: "none", href: node.toDataURL() }));
+}
+
+const INHERITED = [
+  "fill",
+  "fill-opacity",
+  "fill-rule",
+  "stroke",
+  "stroke-width",
+  "stroke-opacity",
+  "stroke-dasharray",
+  "stroke-linecap",
+  "stroke-linejoin",
+  "font-family",
+  "font-size",
+  "font-weight",
+  "font-style",
+  "text-anchor",
+  "visibility",
+  "white-space",
+  "image-rendering",
+];
+
+const OWN = {
+  opacity: "1",
+  "clip-path": "none",
+  mask: "none",
+  "dominant-baseline": "auto",
+  "stop-color": "rgb(0, 0, 0)",
+  "stop-opacity": "1",
+};
+
+const SHAPES =
+  /^(svg|g|path|rect|circle|ellipse|line|polyline|polygon|text|tspan|image|defs|clipPath|linearGradient|radialGradient|stop|use|pattern|marker|symbol)$/;
+
+// A picture that is SVG already (Plotly's): copied with the look that the page's style gives it.
+export function inline(page, node, style) {
+  const rect = node.getBoundingClientRect();
+  if (!(rect.width > 0 && rect.height > 0)) return;
+  const copy = styled(page, node, null);
+  for (const [name, value] of Object.entries({ x: rect.left, y: rect.top, width: rect.width, height: rect.height }))
+    copy.setAttribute(name, short(value));
+  if (colour(style.backgroundColor).opacity) box(page, rect, style);
+  let any = false;
+  for (const one of node.querySelectorAll("path, rect, text, image, circle, line, polygon, polyline")) {
+    if (one.closest("defs, clipPath")) continue;
+    const place = one.getBoundingClientRect();
+    if (place.width < 1e4 && place.height < 1e4 && (place.width || place.height)) any = reach(page, meet(rect, place)) || any;
+  }
+  if (any) page.parts.push(new XMLSerializer().serializeToString(copy));
+}
+
+function styled(page, node, parent) {
+  const style = getComputedStyle(node);
+  if (!SHAPES.test(node.localName) || style.display === "none") return null;
+  const copy = document.createElementNS(SVG, node.localName);
+  for (const { name, value } of node.attributes) {
+    if (/^(class|style|on.*|data-.*|pointer-events|href)$/.test(name)) continue;
+    if (name === "xlink:href") continue;
+    copy.setAttribute(name, value);
+  }
+  const href = node.getAttribute("href") ?? node.getAttribute("xlink:href");
+  if (href && /^(data:image\/|#)/.test(href)) copy.setAttribute("href", href);
+  else if (node.localName === "image") return null; // it stands elsewhere
+  const inDefs = Boolean(node.closest("clipPath, mask"));
+  const before = parent && getComputedStyle(parent);
+  for (const name of INHERITED) {
+    const value = style.getPropertyValue(name);
+    if (value && !inDefs && (!before || before.getPropertyValue(name) !== value)) put(copy, name, value);
+    else copy.removeAttribute(name);
+  }
+  for (const [name, usual] of Object.entries(OWN)) {
+    const value = style.getPropertyValue(name);
+    if (value && value !== usual) put(copy, name, value);
+  }
+  if (/^(text|tspan)$/.test(node.localName)) page.families.add(style.fontFamily);
+  for (const child of node.childNodes) {
+    if (child.nodeType === Node.TEXT_NODE) copy.append(document.createTextNode(legal(child.data)));
+    else if (child.nodeType === Node.ELEMENT_NODE) {
+      const made = styled(page, child, node);
+      if (made) copy.append(made);
+    }
+  }
+  return copy;
+}
+
+function put(node, name, value) {
+  if (/^(white-space|image-rendering)$/.test(name)) node.style.setProperty(name, value);
+  else if (/^(fill|stroke|stop-color)$/.test(name) && /^(rgb|color|#)/.test(value)) {
+    const { hex, opacity } = colour(value);
+    node.setAttribute(name, hex);
+    if (opacity < 1) node.style.setProperty(name.replace("-color", "") + "-opacity", opacity); // next to one that the page sets
+  } else node.setAttribute(name, value.replace(/url\("[^"#]*(#[^"]+)"\)/, "url($1)"));
+}

@@ -1,0 +1,78 @@
+// Where everything stands for the width there is, and in which order.
+
+export const ROW = 24; // CSS pixels
+export const MOST_ROWS = 14; // beyond, the rows scroll
+const LEAST_CELL = 4; // a dimension is never narrower; where there is no room for all, the strongest are shown
+const LARGEST_CELL = 22;
+export const BARS = [
+  ["q", 50],
+  ["k", 50],
+  ["q × k", 64],
+]; // name and height of each line of bars
+
+export const TICKS = 14;
+const WIDE = 720;
+
+// Where everything stands for the width there is; says whether that has changed.
+export function arrange(state) {
+  const { root, box, canvas, barCanvas, count, dims } = state;
+  const width = root.clientWidth;
+  if (!width) return false;
+  const ratio = devicePixelRatio || 1;
+  const key = [width, ratio, count, dims, Boolean(state.shares)].join();
+  if (key === state.key) return false;
+  if (width !== state.width) state.formula.style.minHeight = state.tall = "";
+  const height = Math.max(1, Math.min(count, MOST_ROWS)) * ROW;
+  box.style.height = height + "px";
+  state.spacer.style.height = count * ROW + "px";
+  state.pane.style.height = height + "px";
+  const bar = box.offsetWidth - box.clientWidth;
+  const wide = width >= WIDE;
+  const columns = wide
+    ? { key: 132, sum: 60, score: 60, weight: 130, value: state.shares ? 130 : 0 }
+    : { key: 74, sum: 0, score: 44, weight: 80, value: 0 };
+  const gap = wide ? 10 : 6;
+  const taken = Object.values(columns).reduce((sum, one) => sum + one + (one ? gap : 0), 0) + bar;
+  const room = Math.max(LEAST_CELL, width - taken);
+  const shown = Math.min(dims, Math.max(1, Math.floor(room / LEAST_CELL)));
+  const cell = Math.min(LARGEST_CELL, Math.floor(room / Math.max(1, shown)));
+  const cells = Math.max(1, shown * cell);
+  const ends = wide && columns.value ? 2 : 1;
+  const spare = Math.min(110, Math.floor((room - cells) / ends)); // goes to the bars at the right
+  columns.weight += spare;
+  if (columns.value) columns.value += spare;
+  for (const [name, value] of Object.entries({ ...columns, cells, gap })) root.style.setProperty(`--${name}`, value + "px");
+  root.classList.toggle("narrow", !wide);
+  root.classList.toggle("plain", !columns.value);
+  const barHeight = BARS.reduce((sum, [, one]) => sum + one, 0) + TICKS;
+  for (const [one, high] of [
+    [canvas, height],
+    [barCanvas, barHeight],
+  ]) {
+    one.width = Math.round(cells * ratio);
+    one.height = Math.round(high * ratio);
+    one.style.width = cells + "px";
+    one.style.height = high + "px";
+  }
+  canvas.style.left = columns.key + gap + "px";
+  Object.assign(state, { key, width, ratio, columns, cells, cell, shown, height, barHeight });
+  return true;
+}
+
+// Which key stands in which row, and which dimension in which column.
+export function order(state) {
+  const { header, count, dims, keySort, dimSort, products, chosen, allowed, shown } = state;
+  const weight = header.arrays.weight.data;
+  const key = Array.from({ length: count }, (_, i) => i);
+  const rank = (i) => (allowed[i] ? weight[i] || 0 : -1);
+  if (keySort === "weight") key.sort((a, b) => rank(b) - rank(a) || a - b);
+  const size = (dim) => Math.abs(products[Math.max(0, chosen) * dims + dim]) || 0;
+  let dim = Array.from({ length: dims }, (_, i) => i);
+  if (count) dim.sort((a, b) => size(b) - size(a) || a - b);
+  dim = dim.slice(0, shown ?? dims);
+  if (dimSort === "index") dim.sort((a, b) => a - b);
+  const row = new Int32Array(count);
+  key.forEach((one, i) => (row[one] = i));
+  Object.assign(state, { keyAt: key, rowOf: row, dimAt: dim });
+  for (const [name, group] of Object.entries(state.groups)) group.show(state[name]);
+}

@@ -1,0 +1,86 @@
+// The labels of the points: as many as there is room for.
+
+import { css } from "../../shared/colours.js";
+
+const MOST_LABELS = 140;
+const FONT = 12.5;
+const STAGE = [0, 0, 150, 38]; // where the name of the stage stands
+const CELL = 24; // CSS pixels
+
+// Where a label may stand: the shift of its middle from its point, in its own widths and heights and in radii of the point.
+const SIDES = [
+  [0.5, 0, 1, 0],
+  [-0.5, 0, -1, 0],
+  [0, -0.5, 0, -1],
+  [0, 0.5, 0, 1],
+  [0.5, -0.5, 0.6, -0.6],
+  [-0.5, -0.5, -0.6, -0.6],
+  [0.5, 0.5, 0.6, 0.6],
+  [-0.5, 0.5, -0.6, 0.6],
+];
+
+// Labels, the important ones first; one that finds no free place is left out. Those drawn a moment ago keep their place.
+export function label(state, context, order, near) {
+  const { header, chosen, pointed, theme, spots, placed } = state;
+  const family = getComputedStyle(state.root).fontFamily;
+  const rank = ({ i }) => (i === pointed ? 0 : i === chosen ? 1 : near.has(i) ? 2 : !state.labels ? 9 : placed.has(i) ? 3 : 4);
+  const wanted = order.map((spot, k) => ({ ...spot, rank: rank(spot), k })).filter((one) => one.rank < 9);
+  wanted.sort((a, b) => a.rank - b.rank || a.k - b.k);
+  const [labels, points] = [makeBoxes(), makeBoxes()];
+  for (const { x, y, size } of spots) points.put([x - size, y - size, x + size, y + size]);
+  labels.put(STAGE);
+  const before = new Map(placed);
+  placed.clear();
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  context.lineWidth = 3.5;
+  for (const spot of wanted) {
+    if (placed.size >= MOST_LABELS) break;
+    const { i, depth, rank } = spot;
+    context.font = `${rank < 2 ? 650 : 500} ${FONT + (rank < 2 ? 1 : 0)}px ${family}`;
+    const found = freePlace(state, spot, context.measureText(header.names[i]).width + 4, before.get(i), labels, points);
+    if (!found) continue;
+    labels.put(found.box);
+    placed.set(i, found.side);
+    context.globalAlpha = rank < 3 || state.dimensions === 2 ? 1 : Math.min(1, 0.86 + 0.2 * depth);
+    context.strokeStyle = css(theme.paper);
+    context.strokeText(header.names[i], ...found.middle);
+    context.fillStyle = css(theme.ink);
+    context.fillText(header.names[i], ...found.middle);
+  }
+  context.globalAlpha = 1;
+}
+
+// Where a label of this width may stand beside its point: {side, middle, box}, where it stood `before` if it can; or nothing.
+function freePlace({ wide, high }, { x, y, size, rank }, width, before, labels, points) {
+  const height = FONT + 4;
+  const sides = before === undefined ? SIDES : [SIDES[before], ...SIDES];
+  for (const strict of [true, false]) {
+    for (const place of sides) {
+      const [w, h, dx, dy] = place;
+      const middle = [x + w * width + dx * (size + 1), y + h * height + dy * (size + 1)];
+      const box = [middle[0] - width / 2, middle[1] - height / 2, middle[0] + width / 2, middle[1] + height / 2];
+      if (rank > 1 && (box[0] < 0 || box[1] < 0 || box[2] > wide || box[3] > high)) continue;
+      if (rank > 0 && labels.meet(box)) continue;
+      if (strict && rank > 0 && points.meet(box)) continue;
+      return { side: SIDES.indexOf(place), middle, box };
+    }
+    if (rank > 2) return null; // an ordinary label never covers a point
+  }
+  return null;
+}
+
+// Boxes [left, top, right, bottom], in cells, so that few have to be looked at to tell whether another one meets any.
+function makeBoxes() {
+  const cells = new Map();
+  const some = ([left, top, right, bottom], act) => {
+    for (let x = Math.floor(left / CELL); x <= Math.floor(right / CELL); x++)
+      for (let y = Math.floor(top / CELL); y <= Math.floor(bottom / CELL); y++) if (act(x * 4096 + y)) return true;
+    return false;
+  };
+  const meets = (a, b) => a[0] < b[2] && a[2] > b[0] && a[1] < b[3] && a[3] > b[1];
+  return {
+    put: (box) => some(box, (cell) => void (cells.get(cell)?.push(box) ?? cells.set(cell, [box]))),
+    meet: (box) => some(box, (cell) => cells.get(cell)?.some((other) => meets(other, box))),
+  };
+}
