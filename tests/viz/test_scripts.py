@@ -1,0 +1,113 @@
+"""What the JavaScript of the views calculates, held to Python and to what must be so; it runs in Node, without a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.node import printed
+from viz.palette import shade
+from viz.triangle import lower
+
+
+def called(module: str, name: str, *arguments: Sequence) -> list:
+    """What a function of a module gives for each list of arguments."""
+    script = f'import {{ {name} }} from "./{module}";\nfor (const each of {json.dumps(arguments)}) '
+    return [json.loads(line) for line in printed(script + f"console.log(JSON.stringify({name}(...each)));").splitlines()]
+
+
+def test_weights_are_shaded_as_in_python():
+    weights = np.linspace(-0.2, 1.2, 50).tolist()
+    np.testing.assert_allclose(called("shared/colours.js", "shade", *[[one] for one in weights]), [shade(one) for one in weights])
+
+
+def test_the_even_scale_is_plotlys_cividis():
+    from plotly.colors import sample_colorscale, unlabel_rgb
+
+    parts = np.linspace(0, 1, 21).tolist()
+    ours = called("shared/colours.js", "cividis", *[[part] for part in parts])
+    theirs = [unlabel_rgb(one) for one in sample_colorscale("cividis", parts)]
+    np.testing.assert_allclose(ours, theirs, atol=4)  # Plotly's has the same colours at its own eleven steps
+
+
+def test_text_on_a_shade_can_be_read():
+    """4.5 to 1 (WCAG 2.2), on whatever colours a theme mixes."""
+    script = """
+import { contrast, inkOn, mix } from "./shared/colours.js";
+let seed = 1;
+const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
+const colour = () => [0, 1, 2].map(() => Math.floor(256 * random()));
+let worst = Infinity;
+for (let i = 0; i < 3000; i++) {
+  const [ink, accent, paper, opacity] = [colour(), colour(), colour(), random()];
+  const said = inkOn({ ink, accent, paper }, opacity);
+  const text = { "": ink, "#000": [0, 0, 0], "#fff": [255, 255, 255] }[said];
+  worst = Math.min(worst, contrast(text, mix(paper, accent, opacity)));
+}
+console.log(contrast([0, 0, 0], [255, 255, 255]), contrast([9, 9, 9], [9, 9, 9]), worst);"""
+    most, least, worst = map(float, printed(script).split())
+    assert (most, least) == (21, 1) and worst >= 4.5
+
+
+SAID = {
+    "number": {(0.12345,): "0.123", (1234.5,): "1235", (12,): "12", (-0.5, "nats"): "−0.500 nats", (0.0004,): "under 0.001",
+               (0.25, "%"): "25.0 %", (None,): "–"},
+    "exactly": {(0.00012345,): "0.00012", (0.0123,): "0.0123", (0.5,): "0.500", (12.3456,): "12.35", (123.45,): "123.5",
+                (12345.6,): "12346", (-0.001,): "−0.00100", (-1e-9,): "0.00000"},
+    "signed": {(0.5,): "+0.500", (-0.5,): "−0.500", (0,): "+0.00", (0.126, 2): "+0.13", (-0.001, 2): "+0.00"},
+    "roughly": {(0.0019,): "<0.2\u00a0%", (0.0994,): "9.9\u00a0%", (0.5,): "50\u00a0%", (1,): "100\u00a0%"},
+    "counted": {(1, "line", "lines"): "1 line", (1234, "line", "lines"): "1,234 lines"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_numbers_as_people_read_them(name):
+    assert called("shared/number.js", name, *SAID[name]) == [*SAID[name].values()]
+
+
+def test_what_was_sent_in_half_comes_out_whole():
+    maps = np.tril(np.random.default_rng(0).integers(0, 256, (3, 7, 7))).astype(np.uint8)
+    script = f"""import {{ fromRows }} from "./shared/bytes.js";
+const sent = Uint8Array.from({lower(maps).ravel().tolist()});
+console.log(JSON.stringify([...fromRows(sent, 3, 7)]));"""
+    assert json.loads(printed(script)) == maps.ravel().tolist()
+
+
+def test_an_echo_is_no_news_and_what_comes_from_elsewhere_is():
+    script = """import { makeEcho } from "./shared/echo.js";
+const echo = makeEcho();
+const said = [echo.isNews([0]), echo.isNews([0])];
+echo.told([1]);
+echo.told([2]);
+said.push(echo.isNews([1]), echo.isNews([2]), echo.isNews([5]), echo.isNews([2]), echo.isNews([2]));
+console.log(JSON.stringify(said));"""
+    assert json.loads(printed(script)) == [True, False, False, False, True, True, False]
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 60), st.integers(1, 6))
+def test_of_too_many_lines_the_strongest_are_drawn(seed, most, levels):
+    rng = np.random.default_rng(seed)
+    planes = rng.integers(0, levels + 1, (2, 5, 6)) * 40
+    script = f"""import {{ gather, scan }} from "./views/head_view/lines.js";
+const planes = {json.dumps(planes.reshape(2, -1).tolist())}.map((data) => ({{ data: Uint8Array.from(data) }}));
+const state = {{ planes, header: {{ shape: [2, 5, 6], causal: false }}, options: {{ least: 1, top: 0, pairs: "all" }} }};
+const list = gather(state, (act) => scan(state, act), {most});
+const lines = Array.from(list.value, (value, i) => [list.plane[i], list.from[i], list.to[i], value]);
+console.log(JSON.stringify([list.count, list.total, lines]));"""
+    count, total, lines = json.loads(printed(script))
+    there = np.sort(planes[planes > 0])
+    assert (count, total) == (min(most, len(there)), len(there))
+    assert [value for *_, value in lines] == there[len(there) - count :].tolist()  # from weak to strong
+    assert all(planes[plane, row, column] == value for plane, row, column, value in lines)
+    assert len({tuple(line[:3]) for line in lines}) == count
+
+
+def test_commas_inside_brackets_part_nothing():
+    gradient = "linear-gradient(to right, rgb(1, 2, 3), rgba(0, 0, 0, 0.5))"
+    assert called("views/export/gradients.js", "commas", [f"{gradient}, none"], [""], ["a"]) == [[gradient, "none"], [], ["a"]]
