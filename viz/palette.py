@@ -58,7 +58,7 @@ PATTERNS = dict(
 )
 
 # Sixteen for thin lines on one page only: as far apart as those above to every kind of eye, and each at a contrast of at least
-# 2.4 with its own page. tests/viz/test_head_view.py measures it.
+# 2.4 with its own page. tests/viz/views/test_head_view.py measures it.
 HEADS_ON_LIGHT = (
     "#1200fc",
     "#ea0012",

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models import Token
-from tests.viz.test_model_view import sent
+from tests.viz.views.test_model_view import sent
 from viz import View
 from viz.figures.heads import head_scatter
 from viz.views.grid_view import grid_view
