@@ -15,6 +15,7 @@ PROMPTS = (
     "The MASK sat on the mat.",
     "Once upon a MASK, there was a king.",
     "The cat chased the MASK.",
+    "The river runs past the MASK.",
 )
 MEASURES = (
     ("loss", "**{nats_per_masked_token:.3f} nats a masked token**"),
@@ -26,7 +27,8 @@ MEASURES = (
 STAGES = (
     ("windows", "of {windows} tokens"),
     ("of the tokens that are to be found, masked", "{masks:.0%}"),
-    ("weight of unlearning the sentence's other words", "{again}"),
+    ("weight of unlearning the sentence's other words", "{again:.0f}"),
+    ("weights of the stage before, kept", "{kept:.0%}"),
 )
 
 

@@ -22,23 +22,29 @@ from models.scratch.corpus import documents
 from models.scratch.folder import from_folder
 from models.scratch.repetition import continued, ends_in_a_loop, said_before, word_ids
 
+BEGINNINGS = 100  # texts
 PROMPT, NEW = 24, 80  # tokens
 ROUND, ROUNDS = 40, 25  # tokens of a round, and texts
 MASKS, COMMON = 432, 200  # words
 
 
 def writer_habits(model: LanguageModel, data: Path) -> dict[str, float]:
-    """loops: of 100 held-out beginnings, how many greedy continuations end in a loop; repeated: mean share of their tokens in a
-    run of four that was there before. words, tokens: `second_round` of each."""
+    """`greedy_loops` of held-out texts, and words, tokens: `second_round` of each."""
     tokenizer, start = model.vocabulary.tokenizer, model.vocabulary.start
-    texts = [one.ids for one in tokenizer.encode_batch(documents(data / "english_valid.txt")) if len(one.ids) >= PROMPT]
-    chosen = [texts[i * len(texts) // 100][: PROMPT - 1] for i in range(100)]
-    said = continued(model.network, torch.tensor([[start, *ids] for ids in chosen]), PROMPT + NEW)
-    loops = int(ends_in_a_loop(said[:, PROMPT:]).sum())
-    repeated = said_before(said, PROMPT)[:, PROMPT:].float().mean().item()
     every = np.arange(start + 1, model.info.vocabulary)
     rounds = {"words": second_round(model, word_ids(tokenizer)), "tokens": second_round(model, every)}
-    return {"loops": loops, "repeated": repeated} | rounds
+    return greedy_loops(model, documents(data / "english_valid.txt")) | rounds
+
+
+def greedy_loops(model: LanguageModel, texts: list[str], count: int = BEGINNINGS) -> dict[str, float]:
+    """loops: of so many beginnings of the texts, how many greedy continuations end in a loop; repeated: mean share of their
+    tokens in a run of four that was there before."""
+    tokenizer, start = model.vocabulary.tokenizer, model.vocabulary.start
+    read = [one.ids for one in tokenizer.encode_batch(texts) if len(one.ids) >= PROMPT]
+    chosen = [read[i * len(read) // count][: PROMPT - 1] for i in range(count)]
+    said = continued(model.network, torch.tensor([[start, *ids] for ids in chosen]), PROMPT + NEW)
+    loops = int(ends_in_a_loop(said[:, PROMPT:]).sum())
+    return {"loops": loops, "repeated": said_before(said, PROMPT)[:, PROMPT:].float().mean().item()}
 
 
 def second_round(model: LanguageModel, pool: np.ndarray) -> float:
@@ -52,20 +58,24 @@ def second_round(model: LanguageModel, pool: np.ndarray) -> float:
 
 
 def filler_habits(model: LanguageModel, data: Path) -> dict[str, float]:
-    """repeats: of 432 words of held-out sentences, each masked by itself, how many become a word that stands elsewhere in the
-    sentence; right_repeats: how many of the masked words do so themselves; right: how many are found.
+    """As `repeated_words`, of held-out text."""
+    return repeated_words(model, documents(data / "english_valid.txt"))
 
-    The words are tokens of at least four letters, but for the 200 words that the held-out text has most often, which any sentence
+
+def repeated_words(model: LanguageModel, texts: list[str], masks: int = MASKS) -> dict[str, float]:
+    """repeats: of so many words of sentences in the texts, each masked by itself, how many become a word that stands elsewhere in
+    the sentence; right_repeats: how many of the masked words do so themselves; right: how many are found.
+
+    The words are tokens of at least four letters, but for the 200 words that the texts have most often, which any sentence
     may repeat; what is put in their place counts where it is such a word too.
     """
-    texts = documents(data / "english_valid.txt")
     counts = Counter(word for text in texts for word in re.findall(r"[a-z]+", text.lower()))
     common = {word for word, _ in counts.most_common(COMMON)}
     asked = []
     for sentence in (one for text in texts for one in re.findall(r"[A-Z][^.!?\n]*[.!?]", text) if 6 <= len(one.split()) <= 20):
         asked += [(sentence, word) for word in re.finditer(r"(?<= )[a-z]{4,}\b", sentence) if word[0] not in common]
-    chosen = [asked[i * len(asked) // (2 * MASKS)] for i in range(2 * MASKS)]
-    chosen = [(text, word) for text, word in chosen if len(model.tokenize(" " + word[0])) == 2][:MASKS]
+    chosen = [asked[i * len(asked) // (2 * masks)] for i in range(2 * masks)]
+    chosen = [(text, word) for text, word in chosen if len(model.tokenize(" " + word[0])) == 2][:masks]
     found = Counter()
     for sentence, word in chosen:
         before, after = sentence[: word.start()], sentence[word.end() :]

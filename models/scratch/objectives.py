@@ -82,6 +82,7 @@ class NextToken(Objective):
 
     def batches(self, step: int, schedule: Schedule) -> Iterator[Batch]:
         """Pairs of ids and known-mask [batch, context + 1]."""
+        self.schedule = schedule
         rows = self.corpus.rows(self.recipe.seed, skip=step * self.recipe.batch)
         while True:
             ids = np.stack([next(rows) for _ in range(self.recipe.batch)])
@@ -95,8 +96,8 @@ class NextToken(Objective):
             step += 1
 
     def continues(self, step: int) -> bool:
-        """Whether the model learns from its own continuations at this step."""
-        return np.random.default_rng([self.recipe.seed, step, 1]).random() < self.recipe.own
+        """Whether the model learns from its own continuations at this step: the more seldom, the lower the learning rate is."""
+        return np.random.default_rng([self.recipe.seed, step, 1]).random() < self.recipe.own * self.schedule.rate(step)
 
     def prepare(self, model: nn.Module, step: int, ids: Tensor, known: Tensor) -> Batch:
         """At some steps, the model's own continuations of the rows' beginnings, two short ones a row, and what they repeat."""

@@ -20,7 +20,7 @@ class Recipe:
     kept: float = 0.0  # share of the weights from before it that is left in those at its end (Wortsman et al. 2022)
     smoothing: float = 0.0  # label smoothing: a share of the target that all tokens get (Szegedy et al. 2016)
     repeats: float = 0.0  # share of rows that repeat themselves, half of them tokens at random, half of them words
-    own: float = 0.0  # share of steps that unlearn what the model repeats in its own continuations
+    own: float = 0.0  # share of steps that unlearn what the model repeats in its own continuations; it falls as the rates do
     names: int = 0  # how often an epoch of a translator has each sentence about Tom or Mary again, with another name
     masked: float = 0.2  # share of tokens that a masked model has to find
     cuts: tuple[int, ...] = (1, 2, 4, 8)  # its windows are the context long, divided by one of these

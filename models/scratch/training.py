@@ -62,6 +62,7 @@ SHIPPED = {
             TransformerConfig(),
             Recipe(repeats=0.05),
             compiled=True,
+            more=(Recipe(1_500, matrix_rate=0.005, rate=7.5e-4, warmup=30, decay=0.9, kept=0.12, repeats=0.06, own=0.1, seed=1),),
         ),
         Training(
             "filler",
@@ -72,6 +73,20 @@ SHIPPED = {
             more=(
                 Recipe(946, 16, matrix_rate=0.006, rate=1e-3, warmup=20, decay=0.8, cuts=(2, 8), masks=1.0, again=1.0, seed=1),
                 Recipe(329, 16, matrix_rate=0.004, rate=7e-4, warmup=20, decay=0.85, cuts=(2, 8), masks=1.0, again=5.0, seed=2),
+                Recipe(800, 16, matrix_rate=0.002, rate=3e-4, warmup=20, decay=0.95, cuts=(1, 8), masks=1.0, again=8.0, seed=3),
+                Recipe(
+                    500,
+                    16,
+                    matrix_rate=0.0015,
+                    rate=2e-4,
+                    warmup=20,
+                    decay=0.95,
+                    kept=0.4,
+                    cuts=(1, 8),
+                    masks=1.0,
+                    again=30.0,
+                    seed=4,
+                ),
             ),
         ),
         Training(

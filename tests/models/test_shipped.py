@@ -13,13 +13,40 @@ import pytest
 from safetensors import safe_open
 
 import models
+from bin.model_card.habits import greedy_loops, second_round
 from bin.model_card.held_out_names import FRAMES, NAMES, survivals
 from models.catalog import ORDER, WEIGHTS
 from models.language_model import LanguageModel
+from models.scratch.corpus import documents
+from models.scratch.repetition import word_ids
+from models.tuned_lens import SAMPLE
 
 MOST = 20_000_000  # bytes of a weights file
 KINDS = {"writer": "decoder", "filler": "encoder", "translator": "encoder-decoder"}
 FILES = ("README.md", "config.json", "tokenizer.json", "loss.csv", "loss.svg", "figures.json", "model.safetensors")
+
+SHORT = """
+The cat chased the MASK.
+The dog barked at the MASK.
+The king gave the MASK a ring.
+The mother kissed her MASK.
+The boy threw the ball to the MASK.
+The farmer sold his horse to the MASK.
+The teacher asked the MASK a question.
+The bird sat on the MASK and sang.
+The wolf ran after the MASK.
+The girl and the MASK went to school.
+A fish swam under the MASK.
+The soldier met a MASK on the road.
+They ate bread and MASK for supper.
+The sun and the MASK were shining.
+The doctor wrote a letter to the MASK.
+The house was near the MASK.
+She put the flowers on the MASK.
+He likes apples, but she likes MASK.
+The river runs past the MASK.
+The old woman lived with an old MASK.
+"""
 
 
 @cache
@@ -79,11 +106,21 @@ def test_its_card_has_its_held_out_figures(name):
 def test_the_filler_is_better_than_before_by_the_same_code():
     now, before = figures("filler")["measures"], figures("filler")["measures_before"]
     assert now["nats_per_masked_token"] == figures("filler")["nats_per_masked_token"] < before["nats_per_masked_token"] - 0.05
-    assert now["repeats"] - now["right_repeats"] < before["repeats"] - before["right_repeats"] and now["right"] > before["right"]
+    assert now["repeats"] <= now["right_repeats"] < before["repeats"] and now["right"] > before["right"]
     for kind in ("previous", "next"):
         row = now[kind]
         assert f"{row['score']:.2f} (L{row['layer']} H{row['head']})" in card("filler")
     assert f"| **{before['repeats']}** | **{now['repeats']}** |" in card("filler")
+
+
+def test_the_writer_is_better_than_before_by_the_same_code():
+    now, before, text = figures("writer")["measures"], figures("writer")["measures_before"], card("writer")
+    assert now["nats_per_token"] == figures("writer")["nats_per_token"] <= before["nats_per_token"]
+    assert now["loops"] <= before["loops"] / 2 and now["repeated"] < before["repeated"]
+    assert now["words"] > 0.9 > 0.1 > before["words"] and now["tokens"] > 0.9 > 0.1 > before["tokens"]
+    assert f"| **{before['bits_per_byte']:.3f} bits a byte** | **{now['bits_per_byte']:.3f} bits a byte** |" in text
+    assert f"| **{before['loops']}** | **{now['loops']}** |" in text
+    assert f"| **{before['words']:.1%}** | **{now['words']:.1%}** |" in text
 
 
 @pytest.mark.parametrize("name", models.names())
@@ -122,6 +159,25 @@ def within(name: str, text: str, top: int) -> list[str]:
 )
 def test_the_writer_goes_on_in_english(text, word):
     assert within("writer", text, 3).count(word) == 1
+
+
+def test_the_filler_seldom_says_a_word_of_its_sentence_again():
+    """Short sentences, where it did so most: 12 of these 20 before."""
+    sentences = SHORT.strip().splitlines()
+    best = [within("filler", sentence, 1)[0].lower() for sentence in sentences]
+    again = [sentence for sentence, word in zip(sentences, best, strict=True) if word in sentence.lower()[:-1].split()]
+    assert len(sentences) == 20 and len(again) <= 8, again
+
+
+def test_the_writer_seldom_ends_in_a_loop():
+    """Greedy, after forty paragraphs of a book that it was not trained on; its weights from before looped in 23."""
+    assert greedy_loops(model("writer"), documents(SAMPLE), 40)["loops"] <= 14
+
+
+def test_the_writer_says_random_words_and_tokens_a_second_time():
+    one = model("writer")
+    for pool in (word_ids(one.vocabulary.tokenizer), np.arange(one.vocabulary.start + 1, one.info.vocabulary)):
+        assert second_round(one, pool) > 0.9
 
 
 @pytest.mark.parametrize(

@@ -168,6 +168,13 @@ def test_a_step_of_own_continuations_blames_what_they_repeat_and_nothing_else(ob
     assert bool(repeated.any()) == (loss.item() > 0)
 
 
+def test_own_continuations_become_as_seldom_as_the_rate_is_low(objective):
+    one = objective("writer")
+    one.recipe, one.schedule = replace(RECIPE, own=0.5), Schedule(steps=8000, decay_from=2000, warmup=1)
+    shares = [np.mean([one.continues(step) for step in range(first, first + 1000)]) for first in (0, 4500, 7000, 8000)]
+    assert shares == pytest.approx([0.5, 0.25, 1 / 24, 0], abs=0.05) and shares[-1] == 0
+
+
 def test_the_mask_takes_its_space_along_and_other_signs_cannot_be_typed():
     tokenizer = with_mask(train_tokenizer([TEXT], 300))
     tokenizer.encode_special_tokens = True
