@@ -8,12 +8,8 @@ const SIGNS = { Play: "M2 1 11 6 2 11Z", Pause: "M2 1h3v10H2ZM7 1h3v10H7Z" };
 export function labelPlay(button, playing) {
   const word = playing ? "Pause" : "Play";
   if (button.textContent === word) return;
-  const [sign, shape] = ["svg", "path"].map((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag));
-  for (const [name, value] of Object.entries({ viewBox: "0 0 12 12", class: "sign", "aria-hidden": "true" }))
-    sign.setAttribute(name, value);
-  shape.setAttribute("d", SIGNS[word]);
-  sign.append(shape);
-  button.replaceChildren(sign, word);
+  button.innerHTML = `<svg viewBox="0 0 12 12" class="sign" aria-hidden="true"><path d="${SIGNS[word]}"/></svg>`;
+  button.append(word);
 }
 
 // A player of one step in `pace` milliseconds. `set` tells it what there is: `names` of the steps, `last`, the last that can be
