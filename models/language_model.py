@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from models.decoding import softmax
 from models.generation import Reader, Step, begin
+from models.stored_weights import WeightsFile, known_by
 from models.strategy import Strategy
 from models.tokens import Prediction, Token
 from models.trace import Trace
@@ -61,7 +60,7 @@ class LanguageModel(ABC):
     """A model that reads text and can be looked into while it does."""
 
     info: ModelInfo
-    files: tuple[Path, ...] = ()  # of safetensors, that its weights were read from
+    files: tuple[WeightsFile, ...] = ()  # of safetensors, that its weights were read from
     revision: str = ""  # the commit of the Hub that they are of; "" where they are not from there
     at_most: int | None = None  # tokens that are read at a time, where somebody wants fewer than the context
 
@@ -72,15 +71,9 @@ class LanguageModel(ABC):
 
     @cached_property
     def weights(self) -> str:
-        """What its weights are known by: "Hub revision <commit>"; or "SHA-256 <digest>" of its file, as `sha256sum` says it, and
-        of several files that of the lines of `sha256sum *.safetensors`; "" of a network that was not read from files."""
-        if self.revision:
-            return f"Hub revision {self.revision}"
-        found = [(sha256(one), one.name) for one in sorted(self.files)]
-        if len(found) > 1:
-            lines = "".join(f"{digest}  {name}\n" for digest, name in found)
-            return f"SHA-256 {hashlib.sha256(lines.encode()).hexdigest()}"
-        return f"SHA-256 {found[0][0]}" if found else ""
+        """What its weights are known by: "Hub revision <commit>", or what `known_by` says of its files, read for it when this is
+        asked for first; "" of a network that was not read from files."""
+        return f"Hub revision {self.revision}" if self.revision else known_by(self.files)
 
     @abstractmethod
     def tokenize(self, text: str) -> list[Token]:
@@ -229,11 +222,6 @@ class LanguageModel(ABC):
         best = np.argpartition(-probabilities, min(top, len(probabilities)) - 1)[:top]
         best = best[np.lexsort((best, -probabilities[best]))]
         return [Prediction(position, int(id), self.token_text(int(id)), float(probabilities[id])) for id in best]
-
-
-def sha256(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def check_text(text: object, what: str = "The text") -> None:

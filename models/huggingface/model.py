@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -30,6 +29,7 @@ from models.long import beginning, moved
 from models.prefix import Encoded, Ids, Recent, Stamp, first, joined
 from models.recorder import Call, Record, recording
 from models.rotary import Rotary
+from models.stored_weights import WeightsFile
 from models.tokens import Token
 from models.trace import Attention, Trace
 
@@ -56,7 +56,7 @@ class HuggingFaceModel(LanguageModel):
         name: str = "model",
         source: str = "",
         notes: Sequence[str] = (),
-        files: tuple[Path, ...] = (),
+        files: tuple[WeightsFile, ...] = (),
         revision: str = "",
     ):
         self.network = network.eval().requires_grad_(False)

@@ -15,6 +15,7 @@ from models.huggingface.names import HubName, is_folder_name, quoted
 from models.huggingface.trial import open_tokenizer, plainly, text_of
 from models.huggingface.weights import passing, read
 from models.progress import Progress, Report, silent
+from models.stored_weights import WeightsFile, files_now
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
@@ -42,7 +43,7 @@ class Opened:
     name: str
     source: str
     notes: tuple[str, ...]
-    files: tuple[Path, ...] = ()
+    files: tuple[WeightsFile, ...] = ()
     revision: str = ""
 
 
@@ -76,13 +77,13 @@ def open_folder(path: Path, name: str, source: str, device: str | None, report: 
     dtypes = [stored.dtype for stored in used.values()]
     check_precision(dtypes, name)
     placement = place(name, tried["elements"], max(set(dtypes), key=dtypes.count), device, passing(used))
+    files = files_now(stored.file for stored in folder.tensors.values())
     network = read(chosen.cls, config, used, placement, report)
     report(Progress("prepare"))
     add_special_ids(network, folder)
     notes = notes_on(chosen, config, folder)
     if placement.dtype != "float32":
         notes += (f"Its weights are in {placement.dtype}, because float32 would not fit in memory.",)
-    files = tuple(sorted({stored.file for stored in folder.tensors.values()}))
     return Opened(network, tokenizer, chosen.kind, chosen.head, name, source, notes, files)
 
 

@@ -19,6 +19,7 @@ from models.scratch.encoder_model import EncoderModel
 from models.scratch.model import ScratchModel
 from models.scratch.positions import NoPositions
 from models.scratch.transformer import build
+from models.stored_weights import files_now
 
 MOST_LAYERS = 1000
 MODELS: dict[str, type[ScratchModel]] = {
@@ -52,6 +53,7 @@ def _opened(folder: Path, name: str) -> ScratchModel:
     if needed > there:  # two bytes each at the least; without a look, a config could fill the memory
         raise ValueError(f"its config asks for {needed:,} parameters, and the file of weights has {there:,} bytes.")
     network.to_empty(device="cpu")
+    files = files_now([folder / "model.safetensors"])
     load_model(network, folder / "model.safetensors")
     if not all(bool(torch.isfinite(one).all()) for one in network.parameters()):
         raise ValueError("some of its weights are not numbers (NaN or infinite).")
@@ -60,7 +62,7 @@ def _opened(folder: Path, name: str) -> ScratchModel:
             part.reset()  # what follows from the config is not in the file
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     model = MODELS[config.kind](network, tokenizer, name or folder.name, "folder" if name else "Headlight")
-    model.files = (folder / "model.safetensors",)
+    model.files = files
     return model
 
 

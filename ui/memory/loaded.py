@@ -54,7 +54,6 @@ def _load(name: str, report: Report) -> LanguageModel:
         (model.predict if model.info.predicts else model.trace)("Warm")  # the first pass sets up kernels
         model.at_most = read_at_most(model.info, model.trace("Warm"))
         report(Progress("prepare"))
-        _ = model.weights  # from the files as they were read: they may be others when somebody takes a picture away
         head_scores(model, "encoder" if model.info.kind == "encoder-decoder" else "self")
     except Cancelled:
         raise

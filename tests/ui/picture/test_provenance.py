@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import re
+import shutil
 from functools import cache
 from html.parser import HTMLParser
 from importlib.metadata import version
@@ -23,6 +24,7 @@ from hypothesis import strategies as st
 import models
 from analysis import scope
 from models.catalog import WEIGHTS
+from models.scratch.folder import from_folder
 from models.version import VERSION
 from pages.attention import recipes
 from tests.models.networks import network, tokenizer
@@ -85,6 +87,42 @@ def test_weights_are_known_by_what_anybody_can_ask_of_the_files(tmp_path):
     assert len(files) > 1
     lines = "".join(f"{hashlib.sha256(one.read_bytes()).hexdigest()}  {one.name}\n" for one in files)
     assert models.load(str(tmp_path)).weights == f"SHA-256 {hashlib.sha256(lines.encode()).hexdigest()}"
+
+
+@pytest.mark.parametrize("kind", ["ours", "transformers"])
+@pytest.mark.parametrize("what", ["the same", "gone", "changed", "changed, of one size", "asked for before it went"])
+def test_weights_are_not_told_of_a_file_that_is_not_what_was_read(tmp_path, kind, what):
+    folder = tmp_path / "mine"
+    if kind == "ours":
+        shutil.copytree(WEIGHTS / "writer", folder)
+        model = from_folder(folder)
+    else:
+        network("BERT").save_pretrained(folder)
+        tokenizer("encoder").save_pretrained(folder)
+        model = models.load(str(folder))
+    file = folder / "model.safetensors"
+    digest = f"SHA-256 {hashlib.sha256(file.read_bytes()).hexdigest()}"
+    said = {"the same": digest, "gone": "unknown: the file model.safetensors cannot be read any more"}
+    said["asked for before it went"] = model.weights if what == "asked for before it went" else ""
+    if what in ("gone", "asked for before it went"):
+        file.unlink()
+    elif what != "the same":
+        before = file.stat()
+        file.write_bytes(b"\0" * before.st_size + b"\0" * (what == "changed"))
+        assert file.stat().st_mtime_ns != before.st_mtime_ns
+    assert model.weights == said.get(what, "unknown: the file model.safetensors has changed since the model was loaded")
+    assert what != "asked for before it went" or model.weights == digest
+    assert str(tmp_path) not in model.weights
+
+
+def test_a_model_loads_without_a_digest_of_its_files(monkeypatch):
+    asked = []
+    real = hashlib.file_digest
+    monkeypatch.setattr(hashlib, "file_digest", lambda *given: asked.append(given) or real(*given))
+    model = models.load("writer")
+    model.predict("The cat")
+    assert not asked
+    assert model.weights == model.weights and len(asked) == 1, "it is read once"
 
 
 def test_a_path_on_the_disk_is_not_told(tmp_path):
