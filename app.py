@@ -10,5 +10,8 @@ from starlette.middleware import Middleware
 from ui.serving import address, assets, guard, sending
 
 app = st.App(
-    "ui/door.py", routes=[*assets.ROUTES, *address.ROUTES], lifespan=sending.lifespan, middleware=[Middleware(guard.Guard)]
+    "ui/door.py",
+    routes=[*assets.ROUTES, *address.ROUTES],
+    lifespan=sending.lifespan,
+    middleware=[Middleware(guard.Guard), Middleware(assets.Ahead)],
 )

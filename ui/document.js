@@ -1,11 +1,10 @@
 // What the document gets once. It stays there, while the element that brings it leaves with its container (a toast is enough).
-// `rules`, the style, and `ahead`, the address of what all pictures are drawn with, stand above this file.
+// `rules`, the style, stands above this file.
 
 export default () => {
   if (document.getElementById("headlight-style")) return;
   const style = Object.assign(document.createElement("style"), { id: "headlight-style", textContent: rules });
   document.head.append(style);
-  import(new URL(ahead, document.baseURI).href).catch(() => {}); // a picture that misses it says so itself
   keepOneEntryAPage();
   goBackByTheMenu();
   closeTheMenuOnPhones();

@@ -9,18 +9,15 @@ from pathlib import Path
 
 import streamlit as st
 
-from ui.serving import assets
-
 HERE = Path(__file__).parent
 
 
 @cache
 def _component(name: str):
-    """The component of a script beside this file; `document.js` has above it the style, as `rules`, and the address `ahead`."""
+    """The component of a script beside this file; `document.js` has the style above it, as `rules`."""
     script = (HERE / f"{name}.js").read_text("utf-8")
     if name == "document":
-        rules = (HERE / "style.css").read_text("utf-8")
-        script = f"const rules = {json.dumps(rules)};\nconst ahead = {json.dumps(assets.ahead())};\n{script}"
+        script = f"const rules = {json.dumps((HERE / 'style.css').read_text('utf-8'))};\n{script}"
     return st.components.v2.component(f"headlight_{name}", html="<i hidden></i>", js=script)
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.routing import Route
 
 if TYPE_CHECKING:
     from starlette.requests import Request
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # The door of a kind of view. It imports all that the view needs, so that a browser asks for everything at once.
 _DOOR = """{imports}
@@ -34,14 +35,6 @@ export default (args) => {{
   view.then((module) => module.default(args), say);
 }};
 """
-
-
-_AHEAD = "ahead.js"
-
-
-def ahead() -> str:
-    """The address of a module that brings what all pictures need: fetched while the model is read, it is there when one comes."""
-    return f"assets/{version()}/{_AHEAD}"
 
 
 def loader(kind: str, uses: tuple[str, ...]) -> str:
@@ -68,14 +61,10 @@ def door(kind: str, uses: tuple[str, ...]) -> str:
     imports = [
         f'import {{ mount }} from "./{assets.module}";',
         *(f'import {{ mount as {inside[one]} }} from "./{path}";' for one, path in assets.inside.items()),
-        _imports(modules.needed([assets.module, *assets.inside.values()])),
+        *(f'import "./{path}";' for path in modules.needed([assets.module, *assets.inside.values()])),
     ]
     mounts = ", ".join(f"{one}: {name}" for one, name in inside.items())
     return _DOOR.format(imports="\n".join(imports), css=json.dumps(assets.css), mounts=mounts)
-
-
-def _imports(paths: Iterable[str]) -> str:
-    return "\n".join(f'import "./{path}";' for path in paths)
 
 
 def _text(path: str) -> str | None:
@@ -85,9 +74,6 @@ def _text(path: str) -> str | None:
 
     if path in modules.sources():
         return modules.sources()[path]
-    if path == _AHEAD:
-        shared = [one for one in modules.sources() if one.startswith("shared/")]
-        return _imports([*shared, "views/board/view.js"])
     kind, *uses = path.removesuffix(".js").split(".")
     return door(kind, tuple(uses)) if path.endswith(".js") and {kind, *uses} <= kinds() else None
 
@@ -99,6 +85,30 @@ async def _answer(request: Request) -> Response:
         return Response("No such module.", status_code=404, media_type="text/plain", headers={"Cache-Control": "no-store"})
     keep = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
     return Response(text, media_type="text/javascript", headers=keep)
+
+
+class Ahead:
+    """ASGI middleware by which a page brings the modules that all pictures need: there is time until the first picture comes."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_on(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).append("Link", _ahead())
+            await send(message)
+
+        page = scope["type"] == "http" and "text/html" in Headers(scope=scope).get("accept", "")
+        await self.app(scope, receive, send_on if page else send)
+
+
+@cache
+def _ahead() -> str:
+    from viz import modules
+
+    paths = modules.needed(["views/board/view.js", *(one for one in modules.sources() if one.startswith("shared/"))])
+    return ", ".join(f"<assets/{version()}/{path}>; rel=modulepreload; fetchpriority=low" for path in paths)
 
 
 ROUTES = (Route("/assets/{version}/{path:path}", _answer),)

@@ -116,6 +116,16 @@ def test_no_other_script_is_served(server, name):
     assert "immutable" not in headers.get("cache-control", "")
 
 
+def test_a_page_brings_along_what_all_pictures_need(server):
+    asked = urllib.request.Request(server.url, headers={"Accept": "text/html,application/xhtml+xml"})
+    with urllib.request.urlopen(asked, timeout=20) as answer:
+        brought = re.findall(r"<([^>]+)>; rel=modulepreload", answer.headers["link"])
+    path = re.search(r'"(assets/[^"]+)"', assets.loader("board", ()))[1]
+    imports = re.findall(r'^import "\./(.+)";$', fetch(f"{server.url}/{path}")[2], re.MULTILINE)
+    assert {f"{path.rpartition('/')[0]}/{one}" for one in imports} <= set(brought)
+    assert [fetch(f"{server.url}/{one}")[0] for one in brought] == [200] * len(brought)
+
+
 def test_a_script_of_another_version_is_not_served(server):
     status, headers, _ = fetch(f"{server.url}/assets/0123456789abcdef/board.js")
     assert status == 404 and headers["cache-control"] == "no-store"
