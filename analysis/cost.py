@@ -243,7 +243,7 @@ def measure(config: TransformerConfig, length: int, target: int | None = None, s
         began = time.perf_counter()
         network(*inputs)
         seconds = time.perf_counter() - began
-        with FlopCounterMode(display=False, custom_mapping=_kernels()) as counter:
+        with FlopCounterMode(display=False, custom_mapping=kernels()) as counter:
             network(*inputs)
         cache = Cache()
         if config.kind != "encoder":
@@ -266,7 +266,7 @@ def _gives(module: torch.nn.Module) -> bool:
     return not isinstance(module, torch.nn.Identity | torch.nn.Dropout | torch.nn.GELU)
 
 
-def _kernels() -> dict:
+def kernels() -> dict:
     """The fused kernel for CPUs, which PyTorch's counter leaves out: 2 products of [n, e] by [e, m] a head."""
     import torch
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry, shape_wrapper
 
-from analysis.cost import _kernels
+from analysis.cost import kernels
 from models.language_model import GREEDY, LanguageModel
 from models.recorder import active
 from models.strategy import Strategy
@@ -82,7 +82,7 @@ class Counter(TorchDispatchMode):
     def __init__(self):
         super().__init__()
         self.operations = 0
-        self._known = flop_registry | {name: shape_wrapper(count) for name, count in _kernels().items()}
+        self._known = flop_registry | {name: shape_wrapper(count) for name, count in kernels().items()}
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}

@@ -180,3 +180,16 @@ def test_every_key_of_the_session_and_of_an_address_stands_in_one_file():
                 if any(isinstance(one, ast.Constant | ast.JoinedStr) for one in keys):
                     found.append(f"{file.relative_to(ROOT)}:{node.lineno}")
     assert not found
+
+
+PYTHON = sorted(
+    file for top in ("pages", "ui", "viz", "analysis", "models", "benchmarks", "bin") for file in (ROOT / top).rglob("*.py")
+)
+
+
+@pytest.mark.parametrize("file", PYTHON, ids=lambda file: str(file.relative_to(ROOT)))
+def test_no_file_reaches_into_the_private_names_of_another(file):
+    imports = [one for one in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(one, ast.ImportFrom)]
+    ours = [one for one in imports if one.module and (ROOT / one.module.partition(".")[0]).is_dir()]
+    names = [alias.name for one in ours for alias in one.names]
+    assert not [name for name in names if name.startswith("_")]
