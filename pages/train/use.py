@@ -11,7 +11,7 @@ import streamlit as st
 from models.errors import ModelError
 from ui import state
 from ui.choices import boxes
-from ui.memory import trainings
+from ui.memory import allowed, trainings
 from ui.text import plain
 from ui.words import say
 
@@ -50,7 +50,7 @@ def place(here: Path, name: str, training) -> None:
                 "TensorBoard log (zip)", lambda: zipped(logs), f"{file}-log.zip", "application/zip",
                 key="train-log-zip", on_click="ignore", icon=":material/monitoring:",
             )  # fmt: skip
-    if logs.is_dir():
+    if logs.is_dir() and allowed.sits_here():  # who sits elsewhere has no use for a path of the server
         say(here, "log")
         st.code(f"tensorboard --logdir {plain_path(logs)} --samples_per_plugin images=100,scalars=10000", language="bash")
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from models.scratch.config import TransformerConfig
 from models.scratch.live import SIZES, Budget, Training
 from models.scratch.tasks import TASKS
 from tests.pages.opening import open_link, said
-from ui.memory import loaded, trainings
+from ui.memory import allowed, loaded, trainings
 
 KEY = "89abcdef"
 LONG = "The farmer gave the hungry dog a bone, and the dog ran into the forest. "  # more than 24 letters, and more than 64
@@ -59,3 +60,22 @@ def test_what_it_is_called_is_enough_where_its_key_is_known(made):
     app.session_state["model"] = "repeat, 1 step"
     app.run()
     assert app.session_state["in-use"] == made.name and app.selectbox(key="model").options.count("repeat, 1 step") == 1
+
+
+@pytest.mark.parametrize("here", [True, False], ids=["at the machine", "elsewhere"])
+def test_where_the_log_lies_is_told_to_who_sits_at_the_machine_only(monkeypatch, here):
+    def page(name, training):
+        from pathlib import Path
+
+        from pages.train import use
+
+        use.place(Path(use.__file__).parent, name, training)
+
+    monkeypatch.setattr(allowed, "sits_here", lambda: here)
+    trainings.logs(KEY).mkdir(parents=True, exist_ok=True)
+    training = Training(TASKS["repeat"](length=24), TransformerConfig(**SIZES | {"context": 24}), Budget(rows=1))
+    app = AppTest.from_function(page, args=(KEY, training))
+    app.session_state["level"] = "expert"
+    app.run()
+    assert not app.exception
+    assert [str(trainings.root()) in one.value for one in app.code] == ([True] if here else [])
