@@ -37,8 +37,8 @@ lint: .venv/.developer
 	$(python) -c "from importlinter.cli import lint_imports_command; lint_imports_command()" --no-logo
 
 train: .venv/.developer
-	$(python) -m models.scratch.training --data "$(DATA)"
-	$(python) -m models.scratch.tuned_lens --data "$(DATA)"
+	$(python) -m models.training.shipped --data "$(DATA)"
+	$(python) -m models.training.shipped_lens --data "$(DATA)"
 
 setup: .venv/.runtime
 

@@ -65,8 +65,8 @@ def learning() -> None:
     import torch
 
     from models.scratch.config import TransformerConfig
-    from models.scratch.live import SIZES, Budget, Training
-    from models.scratch.tasks import TASKS
+    from models.training.live import SIZES, Budget, Training
+    from models.training.tasks import TASKS
 
     torch.set_num_threads(1)
     print(f"{'repeated letters, until 99 %':32}{'steps':>8}{'seconds':>10}")

@@ -12,7 +12,7 @@ from analysis import head_scores
 from models.catalog import WEIGHTS, load
 from models.language_model import LanguageModel
 from models.scratch.config import TransformerConfig
-from models.scratch.corpus import documents
+from models.training.corpus import documents
 
 COLLECTIONS = {"asp": "African Storybook (africanstorybook.org), CC BY", "pb": "Pratham Books StoryWeaver, CC BY"}
 

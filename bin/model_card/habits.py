@@ -18,9 +18,9 @@ import torch
 from bin.model_card.common import best_heads
 from models.catalog import WEIGHTS
 from models.language_model import LanguageModel
-from models.scratch.corpus import documents
 from models.scratch.folder import from_folder
-from models.scratch.repetition import continued, ends_in_a_loop, said_before, word_ids
+from models.training.corpus import documents
+from models.training.repetition import continued, ends_in_a_loop, said_before, word_ids
 
 BEGINNINGS = 100  # texts
 PROMPT, NEW = 24, 80  # tokens

@@ -16,9 +16,9 @@ from bin.model_card.common import stages
 from bin.model_card.held_out_names import FRAMES, NAMES, survivals
 from bin.model_card.translations import translations
 from models.catalog import WEIGHTS, load
-from models.scratch.corpus import pairs
-from models.scratch.names import FRAMES as OUR_FRAMES
-from models.scratch.names import PEOPLE, PRONOUNS, Names, real_names
+from models.training.corpus import pairs
+from models.training.names import FRAMES as OUR_FRAMES
+from models.training.names import PEOPLE, PRONOUNS, Names, real_names
 
 SENTENCES = (
     "My name is Anna.",

@@ -48,7 +48,7 @@ MOST_SNAPSHOTS = 100
 
 def choices(disabled: bool) -> tuple[str, dict, dict]:
     """The task, the sizes and parts of the transformer, and the numbers of the budget; those alone that are chosen here."""
-    from models.scratch.live import OPTIMIZERS
+    from models.training.live import OPTIMIZERS
 
     task = one_of(state.TRAIN_TASK, state.TRAIN_TASK.values, "the task", menu=True, disabled=disabled).lower()
     sizes, learning = LEVELS[state.level()]
@@ -78,9 +78,9 @@ def allowed(name: str) -> tuple[str, ...]:
 def plan(task: str, sizes: dict, budget: dict, typed: str):
     """The task, the config and the budget that the choices mean. Errors: ValueError, a sentence, for what does not fit."""
     from models.scratch.config import TransformerConfig
-    from models.scratch.live import SIZES as DEFAULTS
-    from models.scratch.live import Budget
-    from models.scratch.tasks import TASKS as MADE
+    from models.training.live import SIZES as DEFAULTS
+    from models.training.live import Budget
+    from models.training.tasks import TASKS as MADE
 
     made = MADE[task](typed) if task == "text" else MADE[task]()
     steps = budget.get("steps", Budget.steps)
@@ -94,8 +94,8 @@ def plan(task: str, sizes: dict, budget: dict, typed: str):
 
 
 def _numbers(every: dict[str, Number], names: tuple[str, ...], disabled: bool) -> dict:
-    from models.scratch.live import SIZES as DEFAULTS
-    from models.scratch.live import Budget
+    from models.training.live import SIZES as DEFAULTS
+    from models.training.live import Budget
 
     found, columns = {}, st.columns(2) if len(names) > 1 else [st.container()]
     for i, name in enumerate(names):

@@ -23,12 +23,12 @@ def begin(plan, log: bool) -> None:
         "Start", icon=":material/play_arrow:", type="primary", disabled=plan is None, width="stretch", key="train-start"
     ):
         return
-    from models.scratch.live import Training
+    from models.training.live import Training
 
     name = trainings.new_name()
     try:
         if log:
-            from models.scratch.tensorboard import TensorBoardLog
+            from models.training.tensorboard import TensorBoardLog
 
             training = Training(*plan, watch=TensorBoardLog(trainings.logs(name), plan[0].name))
         else:

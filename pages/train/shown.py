@@ -57,7 +57,7 @@ def picture(here: Path, training) -> None:
     with slot:
         show_chart(curves(training, look, snapshot.step), f"train-curves-{look}")
     best = {name: place(getattr(snapshot, name)) for name in ("previous", "induction")}
-    from models.scratch.live import PROBES
+    from models.training.live import PROBES
 
     examples = f"{PROBES} fresh examples" if training.task.fresh else f"{PROBES} stretches of the text that it learns"
     say(here, "at", examples=examples, **told(snapshot, best))

@@ -4,9 +4,9 @@ import pytest
 import torch
 
 import models
-from models.scratch.corpus import train_tokenizer
 from models.scratch.decoder_model import DecoderModel
 from models.scratch.transformer import Decoder, TransformerConfig
+from models.training.corpus import train_tokenizer
 
 
 @pytest.fixture(scope="session")

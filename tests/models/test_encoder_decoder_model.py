@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.decoding import Said
-from models.scratch.corpus import END, START, train_tokenizer
 from models.scratch.encoder_decoder_model import EncoderDecoderModel
 from models.scratch.folder import from_folder
-from models.scratch.training import write_weights
+from models.training.corpus import END, START, train_tokenizer
+from models.training.shipped import write_weights
 from tests.models.ours import small
 from tests.models.test_encoder_model import written_out
 

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.recorder import recording
-from models.scratch.corpus import MASK, START, train_tokenizer, with_mask
 from models.scratch.encoder_model import EncoderModel
 from models.scratch.folder import from_folder
-from models.scratch.training import write_weights
+from models.training.corpus import MASK, START, train_tokenizer, with_mask
+from models.training.shipped import write_weights
 from tests.models.ours import small
 
 TOKENIZER = with_mask(train_tokenizer(["the cat sat on the mat and the dog sat on the cat"] * 3, 280))

@@ -17,10 +17,10 @@ import transformers as T
 import models
 from models.huggingface.model import HuggingFaceModel
 from models.recorder import Call, recording
-from models.scratch.corpus import END, START, train_tokenizer
 from models.scratch.decoder_model import DecoderModel
 from models.scratch.encoder_decoder_model import EncoderDecoderModel
 from models.strategy import Strategy, distribution
+from models.training.corpus import END, START, train_tokenizer
 from tests.models.networks import NETWORKS, TEXTS, network, tokenizer
 from tests.models.ours import small
 

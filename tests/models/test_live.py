@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 import models
 from models.errors import ModelError
 from models.scratch.config import TransformerConfig
-from models.scratch.corpus import byte_tokenizer
-from models.scratch.live import OPTIMIZERS, SIZES, START, VOCABULARY, Budget, Training, inputs, looked
-from models.scratch.tasks import MONTHS, TASKS, Task
 from models.tokens import ByteLevelTokens
+from models.training.corpus import byte_tokenizer
+from models.training.live import OPTIMIZERS, SIZES, START, VOCABULARY, Budget, Training, inputs, looked
+from models.training.tasks import MONTHS, TASKS, Task
 
 TYPED = "The cat sat on the mat, and the dog sat on the cat. " * 2
 SMALL = {"vocabulary": VOCABULARY, "context": 64, "d_model": 32, "layers": 2, "heads": 2, "d_ff": 64}

@@ -10,10 +10,10 @@ import torch
 
 from models.recorder import causal_in_pieces, causal_mask, softmax_attention
 from models.scratch.config import TransformerConfig
-from models.scratch.corpus import train_tokenizer
-from models.scratch.losses import IGNORED, NONE, POSITIONS, token_loss
-from models.scratch.repetition import continued, ends_in_a_loop, repeated_row, said_before, word_ids
 from models.scratch.transformer import build
+from models.training.corpus import train_tokenizer
+from models.training.losses import IGNORED, NONE, POSITIONS, token_loss
+from models.training.repetition import continued, ends_in_a_loop, repeated_row, said_before, word_ids
 
 
 def by_hand(x, unembedding, targets, avoided, strength):

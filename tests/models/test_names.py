@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.scratch import corpus
-from models.scratch.names import (
+from models.training import corpus
+from models.training.names import (
     CITIES,
     FAMILIES,
     FRAMES,

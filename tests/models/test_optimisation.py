@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from models.scratch.config import KINDS
-from models.scratch.optimisation import IGNORED, DivergedError, adamw, noam, smoothed_loss, update
+from models.training.optimisation import IGNORED, DivergedError, adamw, noam, smoothed_loss, update
 from tests.models.ours import VOCABULARY, answer, small, texts
 
 VARIANTS = [

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from models.scratch.config import PATTERNS, POSITIONS
-from models.scratch.corpus import train_tokenizer
 from models.scratch.decoder_model import DecoderModel
 from models.scratch.transformer import Cache
+from models.training.corpus import train_tokenizer
 from tests.models.ours import small, texts
 
 CLOSE = {"atol": 1e-5, "rtol": 1e-4}

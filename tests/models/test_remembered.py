@@ -14,11 +14,11 @@ from models.condition import Condition
 from models.language_model import LanguageModel
 from models.prefix import Recent, reading_for
 from models.recorder import Call
-from models.scratch.corpus import END, START, train_tokenizer
 from models.scratch.decoder_model import DecoderModel
 from models.scratch.encoder_decoder_model import EncoderDecoderModel
 from models.tokens import Token
 from models.trace import Attention, Trace
+from models.training.corpus import END, START, train_tokenizer
 from tests.models.networks import network, tokenizer
 from tests.models.ours import small
 

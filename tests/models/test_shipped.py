@@ -17,8 +17,8 @@ from bin.model_card.habits import greedy_loops, second_round
 from bin.model_card.held_out_names import FRAMES, NAMES, survivals
 from models.catalog import ORDER, WEIGHTS
 from models.language_model import LanguageModel
-from models.scratch.corpus import documents
-from models.scratch.repetition import word_ids
+from models.training.corpus import documents
+from models.training.repetition import word_ids
 from models.tuned_lens import SAMPLE
 
 MOST = 20_000_000  # bytes of a weights file

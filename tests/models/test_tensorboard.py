@@ -23,11 +23,11 @@ from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 from tensorboard.plugins.projector.projector_config_pb2 import ProjectorConfig
 
 from models.recorder import recording
-from models.scratch import tensorboard
 from models.scratch.config import TransformerConfig
-from models.scratch.live import START, VOCABULARY, Budget, Training
-from models.scratch.tasks import TASKS, Task
-from models.scratch.tensorboard import TensorBoardLog, attention_picture
+from models.training import tensorboard
+from models.training.live import START, VOCABULARY, Budget, Training
+from models.training.tasks import TASKS, Task
+from models.training.tensorboard import TensorBoardLog, attention_picture
 
 SMALL = {"vocabulary": VOCABULARY, "context": 64, "d_model": 16, "layers": 2, "heads": 2, "d_ff": 24}
 BUDGET = Budget(steps=12, every=4, rows=4, seconds=1e9)

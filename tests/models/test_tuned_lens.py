@@ -12,7 +12,7 @@ from analysis.lens import lens, translator
 from models import tuned_lens as lenses
 from models.catalog import WEIGHTS
 from models.huggingface.model import HuggingFaceModel
-from models.scratch.tuned_lens import ship
+from models.training.shipped_lens import ship
 from models.tuned_lens import FILE, Recipe, TunedLens, figures_of, fingerprint, keep, linear, train, tuned_lens_of
 from tests.models.networks import network, tokenizer
 
@@ -89,7 +89,7 @@ def test_a_changed_weight_does_not_get_the_old_lens(home):
 
 
 def test_the_lens_that_ships_belongs_to_the_weights_that_ship(home):
-    """Where this fails, the writer was trained again: train its lens too (`python -m models.scratch.tuned_lens`)."""
+    """Where this fails, the writer was trained again: train its lens too (`python -m models.training.shipped_lens`)."""
     writer = models.load("writer")
     assert translator(writer) is not None and (WEIGHTS / "writer" / FILE).is_file()
 

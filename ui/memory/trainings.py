@@ -25,7 +25,7 @@ from ui import state
 from ui.text import KEY, called
 
 if TYPE_CHECKING:
-    from models.scratch.live import Training
+    from models.training.live import Training
 
 EXAMPLES = 5  # that a trained model offers
 NAMED = re.compile(rf"[a-z]+, \d+ steps?({KEY.pattern})?")  # what a trained model is called, with its key or without

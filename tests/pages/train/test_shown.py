@@ -7,7 +7,7 @@ import unicodedata
 
 import numpy as np
 
-from models.scratch.tasks import TASKS
+from models.training.tasks import TASKS
 from pages.train.shown import columns, example, large
 
 

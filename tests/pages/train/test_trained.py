@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from models.scratch.config import TransformerConfig
-from models.scratch.live import SIZES, Budget, Training
-from models.scratch.tasks import TASKS
+from models.training.live import SIZES, Budget, Training
+from models.training.tasks import TASKS
 from tests.pages.opening import open_link, said
 from ui.memory import allowed, loaded, trainings
 

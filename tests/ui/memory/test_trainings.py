@@ -13,8 +13,8 @@ from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_tok
 import models
 from models.errors import ModelError
 from models.scratch.config import TransformerConfig
-from models.scratch.live import VOCABULARY, Budget, Training
-from models.scratch.tasks import TASKS
+from models.training.live import VOCABULARY, Budget, Training
+from models.training.tasks import TASKS
 from pages.attention import recipes
 from ui import state
 from ui.choices import boxes, picker

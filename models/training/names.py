@@ -15,7 +15,7 @@ from pkgutil import iter_modules
 
 import numpy as np
 
-from models.scratch import corpus
+from models.training import corpus
 
 HELD_OUT_NAMES = Path(__file__).parent.parent / "weights" / "translator" / "names.txt"
 FRAMES = Path(__file__).parent / "frames.tsv"

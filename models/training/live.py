@@ -17,12 +17,12 @@ from torch import Tensor
 from models.recorder import recording
 from models.repeats import share_on, what_followed
 from models.scratch.config import TransformerConfig
-from models.scratch.corpus import byte_tokenizer
 from models.scratch.folder import write_weights
-from models.scratch.optimisation import IGNORED, DivergedError, adamw, muon_and_adamw, smoothed_loss, update
-from models.scratch.recipe import Schedule
-from models.scratch.tasks import Task
 from models.scratch.transformer import build
+from models.training.corpus import byte_tokenizer
+from models.training.optimisation import IGNORED, DivergedError, adamw, muon_and_adamw, smoothed_loss, update
+from models.training.recipe import Schedule
+from models.training.tasks import Task
 
 START = 256  # the token before the text; those below are bytes
 VOCABULARY = 257

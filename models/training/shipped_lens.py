@@ -1,4 +1,4 @@
-"""The tuned lens that ships with a model: `python -m models.scratch.tuned_lens --data FOLDER` trains it on the text that the
+"""The tuned lens that ships with a model: `python -m models.training.shipped_lens --data FOLDER` trains it on the text that the
 model was trained on."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 import models
 from models.catalog import WEIGHTS
-from models.scratch.corpus import documents
+from models.training.corpus import documents
 from models.tuned_lens import FILE, Recipe, keep, train
 
 RECIPE = Recipe(positions=60_000, steps=1500, batch=256, operations=float("inf"))

@@ -1,4 +1,4 @@
-"""The training loop: `python -m models.scratch.training --data FOLDER` trains the shipped models, and goes on later."""
+"""The training loop: `python -m models.training.shipped --data FOLDER` trains the shipped models, and goes on later."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from tqdm import tqdm
 
 from models.scratch.config import TransformerConfig
 from models.scratch.folder import write_weights
-from models.scratch.objectives import MaskedTokens, NextToken, Objective, Translation
-from models.scratch.optimisation import muon_and_adamw, update
-from models.scratch.recipe import Recipe, Schedule
 from models.scratch.transformer import build
+from models.training.objectives import MaskedTokens, NextToken, Objective, Translation
+from models.training.optimisation import muon_and_adamw, update
+from models.training.recipe import Recipe, Schedule
 
 WEIGHTS = Path(__file__).parent.parent / "weights"
 COLUMNS = ["step", "tokens", "seconds", "rate", "train_nats", "gradient_norm", "valid_nats"]

@@ -18,11 +18,11 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from models.scratch.config import TransformerConfig
-from models.scratch.corpus import END, MASK, START, Corpus, documents, pairs, train_tokenizer, with_mask
-from models.scratch.losses import IGNORED, NONE, token_loss
-from models.scratch.names import HELD_OUT_NAMES, Names
-from models.scratch.recipe import Recipe, Schedule
-from models.scratch.repetition import continued, repeated_row, said_before, texts_of, word_ids
+from models.training.corpus import END, MASK, START, Corpus, documents, pairs, train_tokenizer, with_mask
+from models.training.losses import IGNORED, NONE, token_loss
+from models.training.names import HELD_OUT_NAMES, Names
+from models.training.recipe import Recipe, Schedule
+from models.training.repetition import continued, repeated_row, said_before, texts_of, word_ids
 
 Batch = tuple[Tensor, ...]
 

@@ -22,7 +22,7 @@ from PIL import Image, ImageDraw, ImageFont
 from torch.overrides import TorchFunctionMode
 
 from models.scratch import masks
-from models.scratch.live import START, VOCABULARY, Snapshot, Training
+from models.training.live import START, VOCABULARY, Snapshot, Training
 
 if TYPE_CHECKING:
     from tensorboard.compat.proto.graph_pb2 import GraphDef

@@ -1,0 +1,1 @@
+"""What trains transformers: those that ship, and those that learn live on page Train."""
