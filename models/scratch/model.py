@@ -18,10 +18,10 @@ from models.prefix import Recent, Stamp
 from models.recorder import recording
 from models.rotary import Rotary
 from models.scratch.reader import ScratchReader
+from models.scratch.signs import END, MASK, START
 from models.scratch.transformer import Decoder, Encoder, EncoderDecoder, MultiHeadAttention, Stack
 from models.tokens import ByteLevelTokens, Token
 from models.trace import Trace
-from models.training.corpus import END, MASK, START
 
 
 class ScratchModel(LanguageModel):

@@ -8,11 +8,8 @@ from pathlib import Path
 import numpy as np
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 
+from models.scratch.signs import MASK, START
 from models.tokens import byte_of
-
-START = "<|start|>"  # stands before every document and at the head of every window; never predicted
-END = "<|end|>"  # stands after each sentence of a pair
-MASK = "[MASK]"  # stands where a token is hidden
 
 
 def documents(path: Path) -> list[str]:

@@ -18,7 +18,8 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from models.scratch.config import TransformerConfig
-from models.training.corpus import END, MASK, START, Corpus, documents, pairs, train_tokenizer, with_mask
+from models.scratch.signs import END, MASK, START
+from models.training.corpus import Corpus, documents, pairs, train_tokenizer, with_mask
 from models.training.losses import IGNORED, NONE, token_loss
 from models.training.names import HELD_OUT_NAMES, Names
 from models.training.recipe import Recipe, Schedule

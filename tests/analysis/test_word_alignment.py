@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from analysis.word_alignment import place, read_links, tokens_in, word_alignment
 from models.catalog import WEIGHTS
+from models.scratch.signs import END, START
 from models.tokens import Token
 from models.trace import Attention, Trace
-from models.training.corpus import END, START
 from tests.models.test_encoder_decoder_model import made
 
 LIST = WEIGHTS / "translator" / "alignments.tsv"

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from models.recorder import recording
 from models.scratch.encoder_model import EncoderModel
 from models.scratch.folder import from_folder
-from models.training.corpus import MASK, START, train_tokenizer, with_mask
+from models.scratch.signs import MASK, START
+from models.training.corpus import train_tokenizer, with_mask
 from models.training.shipped import write_weights
 from tests.models.ours import small
 

@@ -19,8 +19,9 @@ from models.huggingface.model import HuggingFaceModel
 from models.recorder import Call, recording
 from models.scratch.decoder_model import DecoderModel
 from models.scratch.encoder_decoder_model import EncoderDecoderModel
+from models.scratch.signs import END, START
 from models.strategy import Strategy, distribution
-from models.training.corpus import END, START, train_tokenizer
+from models.training.corpus import train_tokenizer
 from tests.models.networks import NETWORKS, TEXTS, network, tokenizer
 from tests.models.ours import small
 

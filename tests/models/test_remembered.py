@@ -16,9 +16,10 @@ from models.prefix import Recent, reading_for
 from models.recorder import Call
 from models.scratch.decoder_model import DecoderModel
 from models.scratch.encoder_decoder_model import EncoderDecoderModel
+from models.scratch.signs import END, START
 from models.tokens import Token
 from models.trace import Attention, Trace
-from models.training.corpus import END, START, train_tokenizer
+from models.training.corpus import train_tokenizer
 from tests.models.networks import network, tokenizer
 from tests.models.ours import small
 

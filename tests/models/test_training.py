@@ -13,8 +13,9 @@ from safetensors.torch import load_file
 
 from models.scratch.config import TransformerConfig
 from models.scratch.folder import from_folder
+from models.scratch.signs import MASK, START
 from models.scratch.transformer import build
-from models.training.corpus import MASK, START, Corpus, documents, pairs, train_tokenizer, with_mask
+from models.training.corpus import Corpus, documents, pairs, train_tokenizer, with_mask
 from models.training.losses import IGNORED, NONE
 from models.training.objectives import MaskedTokens, NextToken, Translation
 from models.training.recipe import Recipe, Schedule

@@ -12,8 +12,9 @@ from tokenizers import Tokenizer
 
 from models.catalog import ORDER, WEIGHTS
 from models.language_model import ModelInfo
+from models.scratch.signs import MASK, START
 from models.tokens import ByteLevelTokens
-from models.training.corpus import MASK, START, with_mask
+from models.training.corpus import with_mask
 from ui.choices.boxes import EXAMPLES, LONGEST, follow, offer
 from ui.state import DEFAULT_TEXT
 
