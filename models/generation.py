@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -81,7 +81,7 @@ class Step:
     dropped: int = 0
     end: str = ""
     search: Search | None = None
-    _spell: Callable[[Sequence[int]], str] = field(default=lambda ids: "", repr=False)
+    _reader: Reader | None = field(default=None, repr=False)
 
     @property
     def ids(self) -> Ids:
@@ -91,7 +91,7 @@ class Step:
     @property
     def text(self) -> str:
         """What is said up to now, as text that goes on after what was typed."""
-        return self._spell(self.said)
+        return self._reader.model.spell(self.said, _ids(self._reader.begun))
 
     @property
     def distribution(self) -> Distribution:
@@ -111,6 +111,17 @@ class Step:
     def chosen_by(self, strategy: Strategy) -> tuple[int, float | None]:
         """The token that another strategy chooses from the same scores, and where its draw fell; nothing is read for it."""
         return distribution(self.logits, self.ids, strategy, self.never).choose(strategy, self.position)
+
+    def instead(self, id: int) -> Step:
+        """The same reading, had it said another token. `generate(…, said=step.said)` goes on from there.
+
+        Errors: ValueError for an id that is no token.
+        """
+        if not 0 <= id < self._reader.ids:
+            raise ValueError(f"There is no token {id}: they are 0 to {self._reader.ids - 1:,}.")
+        end = "end" if id in self._reader.ends else "full" if self.end == "full" else ""
+        token = self._reader.token(id, self.token.start)
+        return replace(self, token=token, said=(*self.said[:-1], id), dart=None, end=end)
 
 
 class Reader(ABC):
@@ -225,7 +236,7 @@ def generate(reader: Reader, strategy: Strategy, most: int, said: Ids = ()) -> I
 
 
 def _one_by_one(reader: Reader, strategy: Strategy, most: int, said: Ids) -> Iterator[Step]:
-    room, at, source, begun = reader.model.room, reader.begun[-1].end, tuple(reader.source), _ids(reader.begun)
+    room, at, source = reader.model.room, reader.begun[-1].end, tuple(reader.source)
     tokens, dropped = _fitting((*reader.begun, *(reader.token(id, at) for id in said)), reader)
     ids = _ids(tokens)
     read = reader.read([ids])
@@ -250,7 +261,7 @@ def _one_by_one(reader: Reader, strategy: Strategy, most: int, said: Ids) -> Ite
             reader.cut,
             dropped,
             end,
-            _spell=lambda ids: reader.model.spell(ids, begun),
+            _reader=reader,
         )
         if end:
             return
@@ -306,7 +317,7 @@ def _by_beam(reader: Reader, strategy: Strategy, most: int, said: Ids) -> Iterat
             dropped,
             end,
             Search(tuple(beams.tree[looked_at:]), tuple(beams.tree), tuple(answers)),
-            lambda ids: model.spell(ids, _ids(reader.begun)),
+            reader,
         )
 
 

@@ -10,14 +10,16 @@ from ui.choices.widgets import one_of
 from ui.memory import jobs, loaded
 
 ROOT = Path(__file__).parent.parent
-PAGES = {
-    "type": ("Type", ":material/keyboard:"),
-    "attention": ("Attention", ":material/visibility:"),
-    "layers": ("Layers", ":material/layers:"),
-    "flow": ("Flow", ":material/account_tree:"),
-    "space": ("Space", ":material/scatter_plot:"),
-    "build": ("Build", ":material/construction:"),
-    "train": ("Train", ":material/exercise:"),
+SECTIONS = {  # by what one wants to do
+    "See": {
+        "type": ("Type", ":material/keyboard:"),
+        "attention": ("Attention", ":material/visibility:"),
+        "layers": ("Layers", ":material/layers:"),
+        "flow": ("Flow", ":material/account_tree:"),
+        "space": ("Space", ":material/scatter_plot:"),
+    },
+    "Follow": {"generate": ("Generate", ":material/edit_note:")},
+    "Make": {"build": ("Build", ":material/construction:"), "train": ("Train", ":material/exercise:")},
 }
 
 
@@ -41,10 +43,13 @@ st.logo(ROOT / "assets/icon.svg", size="large")
 document.prepare()
 
 page = st.navigation(
-    [
-        st.Page(ROOT / "pages" / name / "page.py", title=title, icon=icon, url_path=name, default=name == "type")
-        for name, (title, icon) in PAGES.items()
-    ]
+    {
+        section: [
+            st.Page(ROOT / "pages" / name / "page.py", title=title, icon=icon, url_path=name, default=name == "type")
+            for name, (title, icon) in pages.items()
+        ]
+        for section, pages in SECTIONS.items()
+    }
 )
 side_bar(page.url_path)
 page.run()

@@ -89,7 +89,8 @@ def show_complaints() -> None:
 def show_later() -> None:
     """What the link asks for and this level does not have: a sentence for each level that has some of it."""
     for level, found in state.LATER.get().items():
-        told = [f"{re.sub('^(build|train)-', '', name).replace('-', ' ')} “{value[:SHOWN]}”" for name, value in found.items()]
+        names = {name: re.sub("^(build|train|generate)-", "", name).replace("-", " ") for name in found}
+        told = [f"{names[name]} “{value[:SHOWN]}”" for name, value in found.items()]
         if told:
             both = plain(" and ".join([*filter(None, [", ".join(told[:-1])]), told[-1]]))
             sentence = f"The link also asks for {both}. Choose the level “{level.capitalize()}” to see that."

@@ -133,6 +133,11 @@ CONTEXT_WORD, CONTEXTS, CONTEXT_ALL = Key("context-word", ""), Key("contexts", "
 VOCABULARY, CENTRED, WORD_PARTS = Key("vocabulary", ""), Key("centred", False), Key("word-parts", False)
 NEAREST_TO, ANALOGY, GIF = Key("nearest-to", ""), Key[Any]("analogy", None), Key[Any]("gif", None)
 
+# Generate
+GENERATE_METHOD = link("generate-method", "Draw by dice", "Always the likeliest", "Beams")
+TRANSLATE_METHOD = link("translate-method", "Always the likeliest", "Draw by dice", "Beams")
+GENERATE_CACHE, GENERATED = link("generate-cache", default=False), Key[Any]("generated", None)
+
 # Build
 BUILD = link("build", "Architecture", "Cost", "Masks", "Positions", "Why √d")
 COST_OF = Key("cost-of", "parameters", ("parameters", "operations", "activations"))
@@ -152,6 +157,11 @@ def built(name: str) -> Key[Any]:
 def trained(name: str) -> Key[Any]:
     """A part, a size or a number of the training that is begun on page "Train"."""
     return link(f"train-{name}")
+
+
+def generating(name: str, default: float) -> Key[Any]:
+    """A number by which the next token is chosen on page "Generate"."""
+    return link(f"generate-{name}", default=default)
 
 
 def followed(view: str) -> Key[Any]:

@@ -11,7 +11,7 @@ from streamlit.util import calc_hash
 from tests.serving import ROOT
 from ui.memory import loaded
 
-PAGES = ("type", "attention", "layers", "flow", "space", "build", "train")
+PAGES = ("type", "attention", "layers", "flow", "space", "generate", "build", "train")
 PATIENCE = 120.0  # seconds
 
 

@@ -201,7 +201,13 @@ def here() -> None:
     _jobs.drawing(_me())
 
 
-def result(key: Hashable, work: Callable[[Report], T], doing: str) -> T | None:
+def result(
+    key: Hashable,
+    work: Callable[[Report], T],
+    doing: str,
+    meanwhile: Callable[[], None] | None = None,
+    stop: tuple[str, Callable[[], None]] | None = None,
+) -> T | None:
     """What `work(report)` gives for this key, or None while it is under way or was cancelled.
 
     The work runs on a thread of its own, once for all visitors who ask for the same key, and must give something other than
@@ -210,7 +216,8 @@ def result(key: Hashable, work: Callable[[Report], T], doing: str) -> T | None:
     Work is cancelled at its next report when everybody who asked for it has their page drawn without it for about two seconds,
     because the text has changed, or has not looked for a minute and a half. Ask for a key once a run.
 
-    key: what the result depends on, such as ("t-sne", model name, text, target, perplexity).
+    key: what the result depends on, such as ("t-sne", model name, text, target, perplexity). meanwhile: draws what is there
+    already, below the bar, again and again. stop: another name for the button, and what else a press on it does.
     Errors: those of the work, so that `ui.show.picture` makes sentences of them.
     """
     me = _me()
@@ -238,8 +245,11 @@ def result(key: Hashable, work: Callable[[Report], T], doing: str) -> T | None:
             raise job.error
         return job.value
 
+    label, also = stop or ("Cancel", lambda: None)
+
     def cancel() -> None:
         _jobs.leave(key, me)
+        also()
         cancelled[key] = None
         while len(cancelled) > FORGOTTEN:
             del cancelled[next(iter(cancelled))]
@@ -250,7 +260,9 @@ def result(key: Hashable, work: Callable[[Report], T], doing: str) -> T | None:
             st.rerun()
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.progress(job.share, f"{job.words} … {100 * job.share:.0f} %")
-            st.button("Cancel", key=f"cancel-{name}", icon=":material/close:", on_click=cancel)
+            st.button(label, key=f"cancel-{name}", icon=":material/close:", on_click=cancel)
+        if meanwhile:
+            meanwhile()
 
     with st.container(key=f"job-{name}"):
         st.fragment(watch, run_every=POLL)()

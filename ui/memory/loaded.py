@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import models
@@ -16,6 +18,7 @@ from ui.memory.favourites import Favourite, head_scores, prefer
 from ui.memory.shelf import Shelf
 
 if TYPE_CHECKING:
+    from models.generation import Step
     from models.language_model import LanguageModel, ModelInfo
     from models.trace import Trace
 
@@ -132,6 +135,22 @@ def _go_on(model: LanguageModel, text: str, answer: str) -> str:
         piece = model.token_text(best.id)
         answer += piece if answer else piece.lstrip(" ")
     return answer
+
+
+def next_step(name: str, text: str, target: str = "", said: Sequence[int] = ()) -> Step:
+    """What comes after a text, or an encoder-decoder's target, and the tokens said since; its token is the likeliest.
+
+    Errors: ModelError when the model cannot be had; ValueError, a sentence, when it does not go on with a text.
+    """
+    with shelf.reading(name) as model:
+        return _forwards.submit(_next_step, model, text, target, said, _visitor()).result()
+
+
+def _next_step(model: LanguageModel, text: str, target: str, said: Sequence[int], visitor: str) -> Step:
+    from models.prefix import reading_for
+
+    with reading_for(visitor), closing(model.generate(text, max_new_tokens=1, target=target, said=said)) as steps:
+        return next(steps)
 
 
 def _visitor() -> str:

@@ -16,16 +16,23 @@ def prediction_bars(
     ids: Sequence[int] | None = None,
     logits: Sequence[float] | None = None,
     percent: bool = True,
+    before: Sequence[float] | None = None,
+    struck: Sequence[bool] | None = None,
+    marked: int | None = None,
 ) -> View:
     """Rows of token, bar and per cent, in the order given; the bars are scaled to the largest.
 
     `labels` are the tokens' texts (`" forest"`, drawn as "·forest"); `probabilities` are of the full softmax, in [0, 1];
     `logits` adds a column with the number that the softmax starts from; `percent=False` says "8 in 100" for beginners. A
     press tells `chosen`: `{"index", "id", "n"}`, where `id` is None without `ids` and `n` grows, so that no two presses are
-    alike. Raises ValueError if the lengths differ.
+    alike.
+
+    `before`: probabilities that controls changed into `probabilities`, drawn as an outline and as a column; `struck`: which
+    tokens the controls struck out; `marked`: the row of the token that is chosen. Raises ValueError if the lengths differ.
     """
     count = len(labels)
-    for name, values in (("probabilities", probabilities), ("ids", ids), ("logits", logits)):
+    given = (("probabilities", probabilities), ("ids", ids), ("logits", logits), ("before", before), ("struck", struck))
+    for name, values in given:
         if values is not None and len(values) != count:
             raise ValueError(f"{len(values)} {name} for {count} labels: give one a label.")
     shown = [float(p) for p in probabilities]
@@ -41,6 +48,13 @@ def prediction_bars(
         header["ids"] = [int(i) for i in ids]
     if logits is not None:
         header["logits"] = [f"{float(value):.2f}".replace("-", "−") for value in logits]
+    if before is not None:
+        header["before"] = [float(one) for one in before]
+        header["befores"] = [in_percent(one) if percent else _in_hundred(one) for one in header["before"]]
+    if struck is not None:
+        header["struck"] = [bool(one) for one in struck]
+    if marked is not None:
+        header["marked"] = int(marked)
     return View("prediction_bars", pack(header), header["label"])
 
 

@@ -16,16 +16,12 @@ export function mount({ parentElement, data, setTriggerValue }) {
 
 function make(state) {
   const head = element("div", "head");
-  head.append(
-    element("span", "", "token"),
-    element("span"),
-    element("span", "logit", "logit"),
-    element("span", "", "probability"),
-  );
+  const [second, last] = [element("span", "logit", "logit"), element("span", "", "probability")];
+  head.append(element("span", "", "token"), element("span"), second, last);
   const list = element("div", "rows");
   list.setAttribute("role", "group");
   state.root.replaceChildren(head, list);
-  Object.assign(state, { list, rows: [], n: 0 });
+  Object.assign(state, { list, second, last, rows: [], n: 0 });
   list.addEventListener("click", (event) => {
     const row = event.target.closest?.("button");
     if (!row) return;
@@ -43,12 +39,17 @@ function make(state) {
   });
 }
 
-function update({ root, list, rows, header }) {
-  const { tokens, names, fragments, probabilities, numbers, logits, label } = header;
+function update({ root, list, second, last, rows, header }) {
+  const { tokens, names, fragments, probabilities, numbers, before, befores, struck, marked, label } = header;
+  const logits = befores ?? header.logits;
+  second.textContent = before ? "before" : "logit";
+  last.textContent = before ? "after" : "probability";
+  root.classList.toggle("with-before", Boolean(before));
   list.setAttribute("aria-label", label);
   root.classList.toggle("with-logits", Boolean(logits));
   while (rows.length > tokens.length) rows.pop().node.remove();
-  const largest = Math.max(...probabilities, 1e-30);
+  const largest = Math.max(...probabilities, ...(before ?? []), 1e-30);
+  const wide = (p) => Math.min(100, (100 * p) / largest).toFixed(2) + "%";
   tokens.forEach((text, i) => {
     const row = (rows[i] ??= blank(list, i));
     const key = text.join("\u0000") + fragments[i];
@@ -58,12 +59,18 @@ function update({ root, list, rows, header }) {
       row.text.classList.toggle("mono", fragments[i]);
       row.text.title = text.join("");
     }
-    const width = Math.min(100, (100 * probabilities[i]) / largest).toFixed(2) + "%";
+    const width = wide(probabilities[i]);
+    const ghost = before ? wide(before[i]) : "";
+    if (row.ghost !== ghost) row.track.style.setProperty("--before", (row.ghost = ghost));
+    row.node.classList.toggle("struck", Boolean(struck?.[i]));
+    row.node.classList.toggle("marked", marked === i);
     if (row.width !== width) row.bar.style.width = row.width = width;
     write(row.number, numbers[i]);
     const logit = logits ? logits[i] : "";
     write(row.logit, logit);
-    const spoken = `${names[i]}, ${numbers[i]}` + (logits ? `, logit ${logit}` : "");
+    const now = struck?.[i] ? "struck out" : numbers[i];
+    const more = before ? `, before the controls ${logit}` : logits ? `, logit ${logit}` : "";
+    const spoken = `${names[i]}, ${now}${more}${marked === i ? ", chosen" : ""}`;
     if (row.spoken !== spoken) row.node.setAttribute("aria-label", (row.spoken = spoken));
   });
 }
@@ -80,5 +87,5 @@ function blank(list, index) {
   track.append(bar);
   node.append(text, track, logit, number);
   list.append(node);
-  return { node, text, bar, logit, number };
+  return { node, text, track, bar, logit, number };
 }

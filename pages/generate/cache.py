@@ -1,0 +1,104 @@
+"""The cache drawn as it fills, and what a token costs with it and without."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis.step_cost import StepCost, step_cost
+from models.huggingface.memory import size
+from models.language_model import LanguageModel
+from models.strategy import Strategy
+from pages.generate.grown import Grown
+from ui import state
+from ui.choices.widgets import switch
+from ui.look import Look
+from ui.memory import jobs, loaded
+from ui.show import show_chart
+from ui.text import plain
+from ui.words import say, words
+from viz.figures.cache import cache_boxes
+
+HERE = Path(__file__).parent
+LENGTHS = (1024, 8192, 131_072)
+TIMES = 3  # readings that a time is the median of
+
+
+def place(grown: Grown, look: Look) -> None:
+    """A switch, and below it boxes, bytes and operations."""
+    on = switch(state.GENERATE_CACHE, words(HERE, "cache switch"))
+    state.keep(state.GENERATE_CACHE, on, False)
+    if not on:
+        return
+    model, step = look.model, grown.ahead or grown.steps[-1]
+    read, source = len(step.tokens), len(step.source)
+    if not step.read.bytes:
+        say(HERE, "no cache")
+        return
+    layers = model.info.decoder_layers or model.info.layers
+    each = model.cache_bytes(read, source) // read // layers
+    fresh = len(step.tokens) if not grown.steps else 1
+    show_chart(cache_boxes(look.written(step.tokens), layers, each // numbers(model), model.info.dtype, fresh), "generate-boxes")
+    facts = {"tokens": f"{read:,}", "measured": f"{step.read.bytes:,}", "formula": f"{model.cache_bytes(read, source):,}"}
+    facts |= {"layers": layers, "kv_heads": model.info.kv_heads, "source": f"{source:,}"}
+    say(HERE, "cache both" if source else "cache", **facts)
+    costs(model, read, source)
+    times(grown, look)
+
+
+def numbers(model: LanguageModel) -> int:
+    """Bytes of one number."""
+    return {"float32": 4}.get(model.info.dtype, 2)
+
+
+def costs(model: LanguageModel, read: int, source: int) -> None:
+    """Bytes and operations of one token more, at this length and at others."""
+    try:
+        cost = _costs(model)
+    except ValueError as error:
+        st.caption(plain(str(error)))
+        return
+    lengths = (read, *LENGTHS)
+    table = {
+        "tokens": [f"{length:,}" for length in lengths],
+        "keys and values": [size(model.cache_bytes(length, source)) for length in lengths],
+        "operations with the cache": [f"{cost.kept(length) / 1e6:,.1f} M" for length in lengths],
+        "without it": [f"{cost.unkept(length) / 1e6:,.1f} M" for length in lengths],
+        "times as many": [f"{cost.unkept(length) / cost.kept(length):,.0f}" for length in lengths],
+    }
+    st.dataframe(pd.DataFrame(table), hide_index=True)
+    say(HERE, "costs", context=f"{model.info.context:,}" if model.info.context else "without a limit", **vars(cost))
+
+
+@lru_cache(maxsize=8)
+def _costs(model: LanguageModel) -> StepCost:
+    return step_cost(model, "The cat")
+
+
+def times(grown: Grown, look: Look) -> None:
+    """Milliseconds of one token more here, measured with the cache and without."""
+    said = grown.said
+    found = jobs.result(
+        ("generate-times", *grown.beginning, said), lambda report: _measure(grown.beginning, said, report), "Measuring a step"
+    )
+    if found is not None and np.isfinite(found).all():
+        say(HERE, "times", kept=f"{1000 * found[0]:.1f}", again=f"{1000 * found[1]:.1f}", ratio=f"{found[1] / found[0]:.1f}")
+
+
+def _measure(beginning: tuple[str, str, str], said: tuple[int, ...], report: jobs.Report) -> tuple[float, float]:
+    """Seconds of reading one token more, with the cache and without it: medians."""
+    name, text, target = beginning
+    found = []
+    with loaded.shelf.reading(name) as model:
+        for cache in (True, False):
+            with closing(model.generate(text, Strategy(), TIMES + 1, target, said, cache)) as steps:
+                found.append([step.read.seconds for step in steps][1:])
+            report(0.5, "Measuring a step")
+    if not all(found):  # the model ends its text here
+        return float("nan"), float("nan")
+    return float(np.median(found[0])), float(np.median(found[1]))

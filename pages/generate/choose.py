@@ -1,0 +1,117 @@
+"""How the next token is chosen, as controls, each in the link."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from models.strategy import Strategy
+from ui import state
+from ui.choices.widgets import number, slider, tabs
+from ui.look import Look
+
+METHODS = {"Draw by dice": "sampling", "Always the likeliest": "greedy", "Beams": "beam"}
+SIMPLE = ("Draw by dice", "Always the likeliest")  # what a beginner chooses among
+SAMPLING, ALL, BEAM = ("sampling",), ("sampling", "greedy", "beam"), ("beam",)
+WIDTH = 190  # pixels of a control
+
+
+@dataclass(frozen=True)
+class Control:
+    """A number that is chosen. first: the first level that has it; methods: those that it is a control of."""
+
+    label: str
+    plain: str  # what a beginner reads
+    least: float
+    most: float
+    default: float
+    by: float
+    first: str
+    methods: tuple[str, ...]
+    help: str
+    slides: bool = True
+
+
+CONTROLS = {
+    "temperature": Control(
+        "Temperature", "Temperature", 0.1, 3.0, 0.8, 0.1, "beginner", SAMPLING,
+        "Low: nearly always the likeliest. High: unlikely tokens get a chance.",
+    ),
+    "top-k": Control("Top-k (0: all)", "", 0, 1_000_000, 0, 1, "intermediate", SAMPLING, "Only the k likeliest stay.", False),
+    "top-p": Control(
+        "Top-p", "", 0.05, 1.0, 1.0, 0.05, "intermediate", SAMPLING,
+        "The likeliest stay, as many as it takes to have this share of the probability together.",
+    ),
+    "min-p": Control(
+        "Min-p", "", 0.0, 1.0, 0.0, 0.01, "expert", SAMPLING,
+        "Tokens stay that have at least this share of the likeliest one’s probability.",
+    ),
+    "typical": Control(
+        "Typical", "", 0.05, 1.0, 1.0, 0.05, "expert", SAMPLING,
+        "Tokens stay whose surprise is nearest to the expected one, as many as it takes to have this share together.",
+    ),
+    "beams": Control("Beams", "", 1, 64, 4, 1, "intermediate", BEAM, "So many beginnings are gone on from.", False),
+    "length-penalty": Control(
+        "Length penalty", "", -5.0, 5.0, 1.0, 0.1, "expert", BEAM,
+        "Answers are compared by their log-probability over their length to this power: higher prefers longer ones.", False,
+    ),
+    "penalty": Control(
+        "Repetition penalty", "", 1.0, 2.0, 1.0, 0.05, "intermediate", ALL,
+        "Logits above 0 of all that was read or said are divided by this, those below are multiplied.",
+    ),
+    "no-repeat": Control(
+        "No run of so many again", "", 0, 20, 0, 1, "expert", ALL,
+        "What would say a run of so many tokens again is struck out (0: off).", False,
+    ),
+    "seed": Control(
+        "Seed", "Throw number", 0, 1_000_000, 0, 1, "beginner", SAMPLING,
+        "The same number gives the same draws, so that a whole class sees the same text.", False,
+    ),
+    "tokens": Control("Tokens a run", "", 1, 100, 40, 1, "intermediate", ALL, "“Run” goes on for so many tokens.", False),
+}  # fmt: skip
+FIELDS = {
+    "temperature": "temperature", "top-k": "top_k", "top-p": "top_p", "min-p": "min_p", "typical": "typical", "beams": "beams",
+    "length-penalty": "length_penalty", "penalty": "repetition_penalty", "no-repeat": "no_repeat", "seed": "seed",
+}  # fmt: skip
+
+
+def strategy(look: Look) -> tuple[Strategy, int]:
+    """How the next token is chosen, and how many tokens a run goes on for: as the controls say, which are placed here.
+
+    What a level does not have keeps its default. A translation is not drawn by dice unless somebody wants it.
+    """
+    key = state.GENERATE_METHOD if look.model.info.kind == "decoder" else state.TRANSLATE_METHOD
+    with st.container(key="generate-controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+        here = [one for one in key.values if one in SIMPLE] if look.beginner else None
+        method = METHODS[tabs(key, "the way of choosing", here)]
+        found = {name: _placed(name, control) for name, control in CONTROLS.items() if _is_here(control, method)}
+    for name, control in CONTROLS.items():
+        if state.LEVELS.index(control.first) > state.LEVELS.index(look.level):
+            state.later(control.first, state.generating(name, control.default))
+    fields: dict[str, Any] = {FIELDS[name]: value for name, value in found.items() if name in FIELDS}
+    fields["top_k"] = fields.get("top_k") or None
+    return Strategy(method, **fields), int(found.get("tokens", CONTROLS["tokens"].default))
+
+
+def _is_here(control: Control, method: str) -> bool:
+    return method in control.methods and state.LEVELS.index(control.first) <= state.LEVELS.index(state.level())
+
+
+def _placed(name: str, control: Control) -> float:
+    key = state.generating(name, control.default)
+    label = control.plain if control.plain and state.level() == "beginner" else control.label
+    more: dict[str, Any] = {"help": control.help, "width": WIDTH}
+    if control.slides:
+        found = slider(key, label, control.least, control.most, control.by, **more)
+    else:
+        found = number(key, label, control.least, control.most, control.default, control.by, **more)
+    state.keep(key, found, control.default)
+    return found
+
+
+def throw_again() -> None:
+    """Another seed: the next one."""
+    key = state.generating("seed", 0)
+    key.set((key.get() + 1) % int(CONTROLS["seed"].most))

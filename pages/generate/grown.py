@@ -1,0 +1,150 @@
+"""A text that a visitor lets grow: what was said, the branches, and what is looked at."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from models.generation import Step
+from models.strategy import Strategy
+from ui import state
+from ui.memory import loaded
+
+BYTES = 64 * 2**20  # of logits and attention that a visitor's branches may take
+MOST = 400  # tokens of one branch
+AHEAD = 8  # readings of what comes next that are kept
+ENDS = ("end", "full")  # after these nothing comes
+
+
+@dataclass
+class Run:
+    """A text that grows by itself. said: the ids that it goes on from; into: where its steps go."""
+
+    strategy: Strategy
+    most: int
+    said: tuple[int, ...]
+    into: list[Step]
+    key: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+
+@dataclass
+class Grown:
+    """What has grown from one text. beginning: name of the model, text, target; lines: the branches, each its steps; current: the
+    one that is shown; at: the step that is looked at, None for what comes next; search: the steps of a beam search, and how many
+    of them are shown; trouble: a sentence on what went wrong in the last run."""
+
+    beginning: tuple[str, str, str]
+    lines: list[list[Step]] = field(default_factory=lambda: [[]])
+    current: int = 0
+    at: int | None = None
+    run: Run | None = None
+    search: list[Step] = field(default_factory=list)
+    reached: int = 0
+    trouble: str = ""
+    _ahead: dict[tuple[int, ...], Step] = field(default_factory=dict)
+
+    @property
+    def steps(self) -> list[Step]:
+        return self.lines[self.current]
+
+    @property
+    def said(self) -> tuple[int, ...]:
+        return self.steps[-1].said if self.steps else ()
+
+    @property
+    def ended(self) -> str:
+        """Why nothing comes after what was said; "" where something does."""
+        last = self.steps[-1].end if self.steps else ""
+        if last in ENDS:
+            return last
+        return "kept" if len(self.steps) >= MOST or self.crowded else ""
+
+    @property
+    def crowded(self) -> bool:
+        """Whether what the branches keep has grown to as much as there is room for."""
+        each = {id(step): step for line in self.lines for step in line}
+        return sum(map(size, each.values())) >= BYTES
+
+    @property
+    def ahead(self) -> Step | None:
+        """What comes next, read unless it is known; None where nothing comes."""
+        if self.ended:
+            return None
+        if self.said not in self._ahead:
+            name, text, target = self.beginning
+            self._ahead[self.said] = loaded.next_step(name, text, target, self.said)
+            while len(self._ahead) > AHEAD:
+                del self._ahead[next(iter(self._ahead))]
+        return self._ahead[self.said]
+
+    @property
+    def looked_at(self) -> Step | None:
+        """The step whose scores are shown: the one that is chosen, what comes next, or the last one of a text that has ended."""
+        if self.at is not None and self.at < len(self.steps):
+            return self.steps[self.at]
+        return self.ahead or (self.steps[-1] if self.steps else None)
+
+    def go_on(self, strategy: Strategy, id: int | None = None) -> None:
+        """Say one token more: as the strategy chooses, or the one that is given."""
+        step = self.ahead
+        if step is None:
+            return
+        dart = None
+        if id is None:
+            id, dart = step.chosen_by(strategy)
+        self.steps.append(replace(step.instead(id), strategy=strategy, dart=dart))
+        self.at = None
+
+    def back(self) -> None:
+        """Take the last token back; its scores stay at hand."""
+        if self.steps:
+            step = self.steps.pop()
+            self._ahead[step.said[:-1]] = step
+        self.at = None
+
+    def branch(self, at: int, id: int) -> None:
+        """What if it had said another token there: a branch of its own, which is shown; the old one is kept."""
+        line = [*self.steps[:at], self.steps[at].instead(id)]
+        same = [[step.token.id for step in other] for other in self.lines]
+        if [step.token.id for step in line] in same:
+            self.current = same.index([step.token.id for step in line])
+        else:
+            self.lines.append(line)
+            self.current = len(self.lines) - 1
+        self.at = None
+
+    def begin(self, strategy: Strategy, most: int) -> None:
+        """Let it grow by itself; a beam search begins from the text as it was typed."""
+        self.trouble, self.at = "", None
+        if strategy.method == "beam":
+            self.search, self.reached = [], 0
+            self.run = Run(strategy, most, (), self.search)
+        else:
+            self.run = Run(strategy, min(most, MOST - len(self.steps)), self.said, self.steps)
+
+    def end_run(self) -> None:
+        if self.run and self.run.strategy.method == "beam":
+            self.reached = len(self.search)
+        self.run = None
+
+
+def size(step: Step) -> int:
+    """Bytes of what a step keeps."""
+    return step.logits.nbytes + sum(one.nbytes for one in step.attention.values())
+
+
+def mine(beginning: tuple[str, str, str]) -> Grown:
+    """What this visitor has let grow from that text; what grew from another one is let go."""
+    found = state.GENERATED.get()
+    if found is None or found.beginning != beginning:
+        found = Grown(beginning)
+        state.GENERATED.set(found)
+    return found
+
+
+def chance(steps: Sequence[Step]) -> float:
+    """The probability that the model gives to all of these tokens together, without any control, in nats."""
+    from models.decoding import log_softmax
+
+    return float(sum(log_softmax(step.logits)[step.token.id] for step in steps))

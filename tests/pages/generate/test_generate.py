@@ -1,0 +1,203 @@
+"""Page "Generate": a text grows by presses, as the model itself goes on with it, and what was said can be taken back and tried
+otherwise."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from models.errors import Cancelled
+from models.strategy import Strategy
+from pages.generate import run
+from pages.generate.grown import Grown, Run
+from tests.pages.opening import PATIENCE, open_link, said
+from ui.memory import loaded
+
+TEXT = "The cat sat on the mat"
+LINK = "text=The+cat+sat+on+the+mat"
+GREEDY = f"{LINK}&generate-method=Always+the+likeliest"
+
+
+def press(app, name: str):
+    """Press one of the page's buttons, and wait for what it begins."""
+    app.button(key=f"generate-{name}").click().run()
+    until = time.monotonic() + PATIENCE
+    while app.get("progress") and time.monotonic() < until:
+        time.sleep(0.05)
+        app.run()
+    assert not app.exception and not app.error
+    return app
+
+
+def ids(app) -> list[int]:
+    return [step.token.id for step in app.session_state["generated"].steps]
+
+
+def own(strategy: Strategy, count: int, text: str = TEXT, name: str = "writer") -> list[int]:
+    """What the model says by itself."""
+    return [step.token.id for step in loaded.model(name).generate(text, strategy, count)]
+
+
+def test_each_press_says_the_next_token_and_a_step_back_takes_it_away():
+    app, expected = open_link("generate", GREEDY), own(Strategy(), 3)
+    for count in (1, 2, 3):
+        assert ids(press(app, "next")) == expected[:count]
+    assert ids(press(app, "back")) == expected[:2]
+    assert ids(press(app, "next")) == expected
+    press(app, "over")
+    assert ids(app) == [] and not app.button(key="generate-run").disabled and app.button(key="generate-back").disabled
+
+
+def test_a_run_draws_what_its_seed_and_controls_say_and_another_seed_something_else():
+    link = f"{LINK}&level=intermediate&generate-temperature=1.2&generate-top-k=30&generate-seed=5&generate-tokens=12"
+    strategy = Strategy("sampling", temperature=1.2, top_k=30, seed=5)
+    assert ids(press(open_link("generate", link), "run")) == own(strategy, 12)
+    assert ids(press(open_link("generate", link.replace("seed=5", "seed=6")), "run")) != own(strategy, 12)
+
+
+def test_a_control_chooses_among_the_same_scores_and_reads_nothing_again(monkeypatch):
+    app = press(open_link("generate", f"{LINK}&level=expert"), "next")
+    monkeypatch.setattr(loaded, "next_step", lambda *_: pytest.fail("it was read again"))
+    first = app.session_state["generated"].ahead
+    app.slider(key="generate-temperature").set_value(2.5).run()
+    app.number_input(key="generate-top-k").set_value(3).run()
+    assert not app.exception and not app.error
+    assert app.session_state["generated"].ahead is first
+    assert "3 of 8,192 tokens are left" in board(app)
+
+
+def board(app) -> str:
+    """The words of the board, as they are sent to the browser."""
+    return "".join(bytes(one.proto.bytes).decode("utf-8", "ignore") for one in app.get("bidi_component"))
+
+
+def test_another_word_is_a_branch_that_goes_on_from_there_and_the_old_one_is_kept():
+    grown = Grown(("writer", TEXT, ""))
+    for _ in range(3):
+        grown.go_on(Strategy())
+    before = [step.token.id for step in grown.steps]
+    other = next(int(id) for id in grown.steps[1].logits.argsort()[::-1] if id != before[1])
+    grown.branch(1, other)
+    assert grown.said == (before[0], other) and len(grown.lines) == 2
+    grown.go_on(Strategy())
+    expected = next(loaded.model("writer").generate(TEXT, said=(before[0], other))).token.id
+    assert grown.said == (before[0], other, expected)
+    grown.current = 0
+    assert list(grown.said) == before
+    grown.branch(2, before[2])
+    assert len(grown.lines) == 2, "the same words are the same branch"
+
+
+def test_what_was_said_before_a_stop_stays():
+    grown = Grown(("writer", TEXT, ""))
+    grown.begin(Strategy(), 40)
+
+    def report(share: float, words: str) -> None:
+        if share > 0.1:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        run._work(grown.beginning, grown.run, report)
+    grown.end_run()
+    assert [step.token.id for step in grown.steps] == own(Strategy(), 5)
+    grown.go_on(Strategy())
+    assert [step.token.id for step in grown.steps] == own(Strategy(), 6)
+
+
+def test_another_text_begins_anew_and_a_run_for_the_old_one_is_let_go():
+    app = press(open_link("generate", GREEDY), "next")
+    app.session_state["generated"].begin(Strategy(), 40)
+    app.text_input(key="text").set_value("A dog").run()
+    assert not app.exception and ids(app) == [] and app.session_state["generated"].run is None
+
+
+def test_two_visitors_have_their_own_texts():
+    one, two = open_link("generate", GREEDY), open_link("generate", GREEDY.replace("cat", "dog"))
+    press(one, "next"), press(two, "next"), press(one, "next")
+    assert ids(one) == own(Strategy(), 2) and ids(two) == own(Strategy(), 1, TEXT.replace("cat", "dog"))
+
+
+@pytest.mark.parametrize("text", ["", "A", " "])
+def test_a_text_of_nothing_or_of_one_token_goes_on_too(text):
+    app = press(open_link("generate", f"text={text}&generate-method=Always+the+likeliest"), "next")
+    assert ids(app) == own(Strategy(), 1, text)
+
+
+def test_the_translator_translates_by_one_press_and_the_answer_opens_on_every_page():
+    app = open_link("generate", "model=translator&text=The+black+cat+is+sleeping+under+the+table.")
+    assert app.button(key="generate-run").label == "Translate"
+    press(app, "run")
+    grown = app.session_state["generated"]
+    assert grown.ended == "end" and app.button(key="generate-next").disabled
+    assert grown.steps[-1].text.strip() == "Le chat noir dort sous la table."
+    press(app, "open")
+    assert app.session_state["target"] == "Le chat noir dort sous la table."
+
+
+def test_the_grown_text_goes_into_the_box():
+    app = press(press(open_link("generate", GREEDY), "next"), "next")
+    grown = app.session_state["generated"].steps[-1].text
+    press(app, "open")
+    assert grown and app.session_state["text"] == TEXT + grown.replace("\n", "↵")
+
+
+@pytest.mark.parametrize("level", ["beginner", "intermediate", "expert"])
+def test_the_filler_says_why_it_does_not_go_on(level):
+    told = said(open_link("generate", f"model=filler&text=The+[MASK]+sat&level={level}"))
+    assert "“filler”" in told and "does not continue a text" in told
+
+
+def test_beams_find_what_the_model_finds_and_can_be_looked_back_on():
+    link = f"{LINK}&level=intermediate&generate-method=Beams&generate-beams=3&generate-tokens=6"
+    app = press(open_link("generate", link), "run")
+    grown = app.session_state["generated"]
+    *_, last = loaded.model("writer").generate(TEXT, Strategy("beam", beams=3), 6)
+    assert grown.search[-1].said == last.said and grown.reached == 6
+    press(app, "back")
+    assert app.session_state["generated"].reached == 5 and app.get("plotly_chart")
+
+
+def test_beams_that_do_not_fit_in_memory_are_told_of_with_figures(monkeypatch):
+    from models.huggingface import memory
+
+    monkeypatch.setattr(memory, "free_on", lambda device: 1000)
+    app = press(open_link("generate", f"{LINK}&level=expert&generate-method=Beams&generate-beams=64"), "run")
+    assert any("64 beams of" in one.value and "memory are free" in one.value for one in app.warning)
+
+
+def test_a_full_context_says_what_is_dropped():
+    text = "The cat sat on the mat and the dog ran. " * 22
+    model = loaded.model("writer")
+    assert 200 < len(model.tokenize(text)) < model.room
+    app = press(open_link("generate", f"text={text.strip().replace(' ', '+')}&level=intermediate&generate-tokens=80"), "run")
+    assert app.session_state["generated"].steps[-1].dropped
+    assert any(f"context of {model.room} tokens is full" in one.value for one in app.info)
+
+
+def test_a_run_without_room_ends_by_itself():
+    grown = Grown(("writer", TEXT, ""))
+    into: list = []
+    assert run._work(grown.beginning, Run(Strategy(), 3, (), into), lambda share, words: None) == 3 == len(into)
+
+
+@pytest.mark.parametrize(
+    ("link", "told"),
+    [
+        ("generate-temperature=hot", "temperature of “hot”"),
+        ("generate-temperature=0", "temperature of “0”"),
+        ("level=expert&generate-top-p=0", "top-p of “0”"),
+        ("generate-seed=-1", "number of “\\-1”"),
+        ("generate-method=Guess", "way of choosing “Guess”"),
+    ],
+)
+def test_nonsense_in_a_link_is_told_of(link, told):
+    app = open_link("generate", f"{LINK}&{link}")
+    assert [told in one.value for one in app.warning] == [True]
+
+
+def test_the_cache_is_measured_as_the_formula_says():
+    app = press(open_link("generate", f"{LINK}&level=expert&generate-cache=true"), "next")
+    model, grown = loaded.model("writer"), app.session_state["generated"]
+    expected = model.cache_bytes(len(grown.ahead.tokens))
+    assert grown.ahead.read.bytes == expected and said(app).count(f"**{expected:,} bytes**") == 2

@@ -1,0 +1,91 @@
+"""A beam search as a tree: from left to right what was said, from top to bottom the likelier first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from viz.figures.style import CLEAR, GREY, escape_plotly, short
+from viz.tokens import named
+
+_KEPT = "#d0661a"  # in sight on a light and on a dark page
+MARKS = {"kept": ("circle", _KEPT), "answer": ("diamond", "#1f77a4"), "dropped": ("circle-open", GREY)}
+NAMES = {"kept": "kept, to go on from", "answer": "a whole answer", "dropped": "dropped"}
+WINDOW = 6  # tokens that are shown at a time
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way on that a search looked at. number: its own; parent: of the one that it goes on from, -1 for the text; text: its
+    token; length: tokens said with it; score: the sum of their log-probabilities in nats; fate: a key of MARKS."""
+
+    number: int
+    parent: int
+    text: str
+    length: int
+    score: float
+    fate: str
+
+
+def beam_tree(ways: Sequence[Way], window: int = WINDOW) -> go.Figure:
+    """The last `window` tokens of a search. Errors: ValueError for a fate that there is not."""
+    if wrong := [one.fate for one in ways if one.fate not in MARKS]:
+        raise ValueError(f"A way on is {', '.join(MARKS)}, not {wrong[0]!r}.")
+    last = max((one.length for one in ways), default=0)
+    shown = [one for one in ways if one.length > last - window]
+    rows = _rows(shown)
+    at = {one.number: (one.length, -rows[one.number]) for one in shown}
+    figure = go.Figure()
+    for fates, colour, width in ((("dropped",), GREY, 1), (("kept", "answer"), _KEPT, 2.5)):
+        x, y = _edges([one for one in shown if one.fate in fates], at)
+        line = {"color": colour, "width": width, "shape": "spline"}
+        figure.add_scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip", showlegend=False, opacity=0.7)
+    for fate, (symbol, colour) in MARKS.items():
+        ones = [one for one in shown if one.fate == fate]
+        figure.add_scatter(
+            x=[at[one.number][0] for one in ones],
+            y=[at[one.number][1] for one in ones],
+            text=[escape_plotly(short(named(one.text))) for one in ones],
+            customdata=[[f"{one.score:.3f}".replace("-", "−"), NAMES[one.fate]] for one in ones],
+            name=NAMES[fate],
+            mode="markers+text",
+            marker={"symbol": symbol, "color": colour, "size": 9, "line": {"width": 1.5, "color": colour}},
+            textposition="top center",
+            textfont={"size": 12 if fate != "dropped" else 11, "color": GREY if fate == "dropped" else None},
+            hovertemplate="“%{text}”: %{customdata[0]} nats, %{customdata[1]}<extra></extra>",
+            cliponaxis=False,
+        )
+    deepest = max(rows.values(), default=0)
+    bare = {"showgrid": False, "zeroline": False}
+    figure.update_layout(
+        **CLEAR,
+        height=90 + 38 * (deepest + 1),
+        margin={"l": 8, "r": 8, "t": 24, "b": 8},
+        xaxis={"title": {"text": "token"}, "dtick": 1, "range": [last - window + 0.4, last + 0.6]} | bare,
+        yaxis={"visible": False, "range": [-deepest - 0.5, 0.9]},
+        legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"},
+        hovermode="closest",
+    )
+    return figure
+
+
+def _rows(ways: Sequence[Way]) -> dict[int, int]:
+    """Which row each way stands in: the likeliest of its length at the top."""
+    rows: dict[int, int] = {}
+    for length in {one.length for one in ways}:
+        column = sorted((one for one in ways if one.length == length), key=lambda one: -one.score)
+        rows |= {one.number: row for row, one in enumerate(column)}
+    return rows
+
+
+def _edges(ways: Sequence[Way], at: dict[int, tuple[int, int]]) -> tuple[list, list]:
+    """Lines from each way's parent to it; those of the first column come from the left."""
+    x, y = [], []
+    for one in ways:
+        here = at[one.number]
+        before = at.get(one.parent, (here[0] - 0.5, here[1] if one.parent >= 0 else 0))
+        x += [before[0], here[0], None]
+        y += [before[1], here[1], None]
+    return x, y
