@@ -1,21 +1,29 @@
-"""Arrays and tokens in, a picture out: a `View` that a notebook shows and the app mounts, or a Plotly figure."""
+"""Arrays and tokens in, a picture out: a `View` that a notebook shows and the app mounts, or a Plotly figure.
+
+What stands here is imported when it is asked for: the app reads addresses of scripts before it needs numpy, and Plotly later.
+"""
 
 from __future__ import annotations
 
-from viz.view import Assets, View, pack, percent
-from viz.views.architecture import Box, architecture
-from viz.views.board import Card, Part, board
-from viz.views.compare_view import compare_view
-from viz.views.grid_view import grid_view
-from viz.views.head_view import head_view
-from viz.views.model_view import model_view
-from viz.views.overview import overview
-from viz.views.prediction_bars import prediction_bars
-from viz.views.query_key_view import query_key_view
-from viz.views.reading_view import reading_view
-from viz.views.space_view import space_view
-from viz.views.time_slider import time_slider
-from viz.views.token_chips import token_chips
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from viz.figures.heatmap import heatmap
+    from viz.view import Assets, View, pack, percent
+    from viz.views.architecture import Box, architecture
+    from viz.views.board import Card, Part, board
+    from viz.views.compare_view import compare_view
+    from viz.views.grid_view import grid_view
+    from viz.views.head_view import head_view
+    from viz.views.model_view import model_view
+    from viz.views.overview import overview
+    from viz.views.prediction_bars import prediction_bars
+    from viz.views.query_key_view import query_key_view
+    from viz.views.reading_view import reading_view
+    from viz.views.space_view import space_view
+    from viz.views.time_slider import time_slider
+    from viz.views.token_chips import token_chips
 
 __all__ = [
     "Assets",
@@ -41,11 +49,15 @@ __all__ = [
     "token_chips",
 ]
 
+_HOMES = {
+    **dict.fromkeys(("Assets", "View", "pack", "percent"), "viz.view"),
+    **dict.fromkeys(("Card", "Part"), "viz.views.board"),
+    "Box": "viz.views.architecture",
+    "heatmap": "viz.figures.heatmap",
+}
 
-def __getattr__(name: str):
-    """`heatmap` comes when it is asked for: it brings Plotly, which a page without it need not wait for."""
-    if name != "heatmap":
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from viz.figures.heatmap import heatmap
-
-    return heatmap
+    return getattr(import_module(_HOMES.get(name, f"viz.views.{name}")), name)

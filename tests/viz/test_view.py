@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import re
+import subprocess
+import sys
 import zlib
 from html import unescape
 from types import SimpleNamespace
@@ -16,6 +18,7 @@ from hypothesis import strategies as st
 
 import viz
 from tests.node import printed
+from tests.serving import ROOT
 from viz import modules
 from viz.view import View, kinds, pack, percent
 
@@ -171,6 +174,14 @@ def test_a_thumbnail_loses_no_spike(size):
     assert quiet.max() == 0
     assert {tuple(cell) for cell in np.argwhere(spiked == 255)} == cells
     assert (spiked > 0).sum() == len(cells)
+
+
+def test_everything_that_is_public_is_there_and_nothing_is_imported_before_it_is_asked_for():
+    check = "import sys, viz.modules; viz.modules.version(); assert not {'numpy', 'plotly'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", check], cwd=ROOT, check=True)
+    assert all(getattr(viz, name).__name__ == name for name in viz.__all__)
+    with pytest.raises(AttributeError, match="nothing"):
+        viz.nothing  # noqa: B018
 
 
 def test_every_view_is_known_by_its_kind():

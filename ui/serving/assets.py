@@ -70,10 +70,11 @@ def door(kind: str, uses: tuple[str, ...]) -> str:
 def _text(path: str) -> str | None:
     """The module at an address: one of ours as it is, or the door of a view. None for anything else."""
     from viz import modules
-    from viz.view import kinds
 
     if path in modules.sources():
         return modules.sources()[path]
+    from viz.view import kinds
+
     kind, *uses = path.removesuffix(".js").split(".")
     return door(kind, tuple(uses)) if path.endswith(".js") and {kind, *uses} <= kinds() else None
 
