@@ -57,7 +57,7 @@ class TunedLens:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class LensRecipe:
     """How translators are trained. positions: that are read, at most; held_out: of ten parts of them, those that are only
     measured on; operations: floating-point operations for all gradient steps, at most `steps` a layer, on `batch` positions each.
     """
@@ -73,7 +73,7 @@ class Recipe:
 
 
 def train(
-    model: LanguageModel, texts: Iterable[str], recipe: Recipe = Recipe(), report: Report = lambda share, words: None
+    model: LanguageModel, texts: Iterable[str], recipe: LensRecipe = LensRecipe(), report: Report = lambda share, words: None
 ) -> tuple[TunedLens, dict]:
     """The tuned lens of a model, learned from what it makes of texts, and its figures.
 

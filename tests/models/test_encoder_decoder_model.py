@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 from models.decoding import Said
 from models.scratch.encoder_decoder_model import EncoderDecoderModel
-from models.scratch.folder import from_folder
+from models.scratch.folder import from_folder, write_weights
 from models.scratch.signs import END, START
 from models.training.corpus import train_tokenizer
-from models.training.shipped import write_weights
 from tests.models.ours import small
 from tests.models.test_encoder_model import written_out
 

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 from models.recorder import recording
 from models.scratch.encoder_model import EncoderModel
-from models.scratch.folder import from_folder
+from models.scratch.folder import from_folder, write_weights
 from models.scratch.signs import MASK, START
 from models.training.corpus import train_tokenizer, with_mask
-from models.training.shipped import write_weights
 from tests.models.ours import small
 
 TOKENIZER = with_mask(train_tokenizer(["the cat sat on the mat and the dog sat on the cat"] * 3, 280))

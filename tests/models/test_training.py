@@ -16,20 +16,21 @@ from models.scratch.folder import from_folder
 from models.scratch.signs import MASK, START
 from models.scratch.transformer import build
 from models.training.corpus import Corpus, documents, pairs, train_tokenizer, with_mask
+from models.training.loop import Log, State, train
 from models.training.losses import IGNORED, NONE
 from models.training.objectives import MaskedTokens, NextToken, Translation
 from models.training.recipe import Recipe, Schedule
 from models.training.repetition import said_before
-from models.training.shipped import Log, State, Training, train
+from models.training.shipped import Shipped
 
 TEXT = "The cat sat on the mat.\n\nThe dog sat on the cat.\n\nA bird sang to the dog, and the dog sang to the bird.\n"
 PAIRS = "The cat sat.\tLe chat était assis.\nThe dog sat.\tLe chien était assis.\nA bird sang.\tUn oiseau a chanté.\nGo.\tVa !\n"
 SIZES = {"vocabulary": 300, "context": 16, "d_model": 16, "layers": 1, "heads": 2, "d_ff": 16}
 RECIPE = Recipe(steps=12, batch=4, warmup=2, repeats=0.3)
 TRAININGS = {
-    "writer": Training("writer", NextToken, TransformerConfig(**SIZES), RECIPE),
-    "filler": Training("filler", MaskedTokens, TransformerConfig(**SIZES | {"kind": "encoder", "vocabulary": 301}), RECIPE),
-    "translator": Training(
+    "writer": Shipped("writer", NextToken, TransformerConfig(**SIZES), RECIPE),
+    "filler": Shipped("filler", MaskedTokens, TransformerConfig(**SIZES | {"kind": "encoder", "vocabulary": 301}), RECIPE),
+    "translator": Shipped(
         "translator", Translation, TransformerConfig(**SIZES | {"kind": "encoder-decoder", "context": 32}), RECIPE
     ),
 }
@@ -266,7 +267,7 @@ def test_training_learns_logs_and_goes_on_where_it_stopped(objective, data, tmp_
     whole = train(one, data, out / "a", tmp_path / "work-a")
     clock = itertools.count(0, 10)  # seconds: each look at the clock is ten later
     with monkeypatch.context() as patched:
-        patched.setattr("models.training.shipped.time.monotonic", lambda: next(clock))
+        patched.setattr("models.training.loop.time.monotonic", lambda: next(clock))
         train(one, data, out / "b", tmp_path / "work-b", minutes=3)
     assert 0 < torch.load(tmp_path / "work-b" / "checkpoint.pt")["state"]["step"] < 12
     resumed = train(one, data, out / "b", tmp_path / "work-b")
@@ -292,7 +293,7 @@ def test_a_second_recipe_follows_at_once_after_a_break_or_from_what_ships(object
     whole = train(both, data, out / "a", tmp_path / "work-a")
     clock = itertools.count(0, 10)
     with monkeypatch.context() as patched:
-        patched.setattr("models.training.shipped.time.monotonic", lambda: next(clock))
+        patched.setattr("models.training.loop.time.monotonic", lambda: next(clock))
         train(both, data, out / "b", tmp_path / "work-b", minutes=8)
     state = torch.load(tmp_path / "work-b" / "checkpoint.pt")["state"]
     assert 12 < state["step"] < 18 and len(state["done"]) == 1

@@ -13,11 +13,11 @@ from models import tuned_lens as lenses
 from models.catalog import WEIGHTS
 from models.huggingface.model import HuggingFaceModel
 from models.training.shipped_lens import ship
-from models.tuned_lens import FILE, Recipe, TunedLens, figures_of, fingerprint, keep, linear, train, tuned_lens_of
+from models.tuned_lens import FILE, LensRecipe, TunedLens, figures_of, fingerprint, keep, linear, train, tuned_lens_of
 from tests.models.networks import network, tokenizer
 
 WORDS = "the cat sat on a mat and the dog ran to the big house where old men told a boy of a black cow".split()  # noqa: SIM905
-RECIPE = Recipe(positions=500, steps=8, batch=64)
+RECIPE = LensRecipe(positions=500, steps=8, batch=64)
 
 
 def text(seed: int, words: int = 1500) -> str:
@@ -120,7 +120,7 @@ def test_the_text_that_ships_is_enough_for_wide_models():
 
 def test_the_command_writes_what_ships(tmp_path):
     (tmp_path / "english_train.txt").write_text("\n\n".join(text(seed, 200) for seed in range(3)))
-    figures = ship("writer", tmp_path, Recipe(positions=300, steps=0), tmp_path)
+    figures = ship("writer", tmp_path, LensRecipe(positions=300, steps=0), tmp_path)
     assert (np.array(figures["tuned_lens_kl"]) <= figures["logit_lens_kl"]).all() and (tmp_path / "tuned_lens.json").is_file()
     assert lenses._read(tmp_path / FILE, 0)[1]["weights"] == fingerprint(models.load("writer"))
 
