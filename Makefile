@@ -1,6 +1,6 @@
 # make app      open Headlight in the browser      (PORT=8501, HOST=0.0.0.0 to let the room in)
 # make test     run every test                     (ARGS="tests/viz -k heatmap" for some)
-# make lint     ruff, import-linter, and oxlint and oxfmt for JavaScript
+# make lint     ruff, mypy, import-linter, and oxlint and oxfmt for JavaScript
 # make train    train the shipped models and the lens, or go on training them   (DATA=folder with the texts)
 # make setup    only make .venv and install        (PYTHON=python3.12 to choose the Python)
 # make clean    remove .venv and caches            (what was trained stays, in build and models)
@@ -32,6 +32,7 @@ test: .venv/.developer
 lint: .venv/.developer
 	$(python) -m ruff check .
 	$(python) -m ruff format --check .
+	$(python) -m mypy
 	.venv/bin/oxlint --deny-warnings ui viz
 	.venv/bin/oxfmt --check ui viz
 	$(python) -c "from importlinter.cli import lint_imports_command; lint_imports_command()" --no-logo
@@ -43,7 +44,7 @@ train: .venv/.developer
 setup: .venv/.runtime
 
 clean:
-	rm -rf .venv .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/.runtime: requirements.txt

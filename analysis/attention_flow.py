@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -61,7 +62,8 @@ def nearest(ways: Paths, weights: Sequence[np.ndarray], query: int, most: int) -
     Of the text that the position is in, those before it where nothing looks ahead, else those around it; of the source, those
     around the token that the position looks at most in the last step.
     """
-    place, kept = ways.place(query), []
+    place = ways.place(query)
+    kept: list[int] = []
     if ways.start:
         best = int(weights[-1][place - ways.start].argmax())
         kept += _around(best, 0, ways.start, most)
@@ -91,7 +93,7 @@ def _around(middle: int, low: int, high: int, most: int) -> range:
     return range(begin, min(high, begin + most))
 
 
-def _graph(ways: Paths, weights: Sequence[np.ndarray], place: int, residual: float):
+def _graph(ways: Paths, weights: Sequence[np.ndarray], place: int, residual: float) -> tuple[Any, np.ndarray, int]:
     """The pipes that lead to a position, as a matrix of whole numbers; the node of each input (-1: leads nowhere); the sink."""
     from scipy.sparse import coo_array
 

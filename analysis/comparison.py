@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -73,9 +73,10 @@ def compare(a: Scope, b: Scope, heads: Sequence[tuple[int, int | None]] = ((0, 0
     queries, keys = by(a.queries.tokens, b.queries.tokens), by(a.keys.tokens, b.keys.tokens)
     if not all((*queries, *keys)):
         raise ValueError("The two have no token in common, so there is nothing to compare.")
-    halves = [_half(*one) for one in zip((a, b), heads, queries, keys, strict=True)]
+    one, other = (_half(*each) for each in zip((a, b), heads, queries, keys, strict=True))
     sides = ((a.queries, b.queries, queries), (a.keys, b.keys, keys))
-    return Common(*halves, *(_names(one.tokens, two.tokens, groups, same_text) for one, two, groups in sides))
+    rows, columns = (_names(first.tokens, second.tokens, groups, same_text) for first, second, groups in sides)
+    return Common(one, other, rows, columns)
 
 
 def align(a: Sequence[Token], b: Sequence[Token]) -> tuple[Groups, Groups]:
@@ -124,7 +125,8 @@ def align_texts(a: Sequence[Token], b: Sequence[Token]) -> tuple[Groups, Groups]
         if what == "equal":
             pairs = [([p], [q]) for p, q in zip(*runs, strict=True)]
         else:
-            pairs = _changed(*([p for p in run if not _sign(tokens[p])] for run, tokens in zip(runs, (a, b), strict=True)), a, b)
+            here, there = ([p for p in run if not _sign(tokens[p])] for run, tokens in zip(runs, (a, b), strict=True))
+            pairs = _changed(here, there, a, b)
         for side, groups in zip(found, zip(*pairs, strict=True), strict=False):
             side.extend(groups)
     for side, tokens in zip(found, (a, b), strict=True):
@@ -148,7 +150,7 @@ def _half(scope: Scope, chosen: tuple[int, int | None], queries: Groups, keys: G
     )
 
 
-def _reach(side: Side, groups: Groups, of) -> np.ndarray:
+def _reach(side: Side, groups: Groups, of: Callable[..., int]) -> np.ndarray:
     """The first or last position, among all tokens that were read, of each group."""
     return np.array([of(position for i in group for position in side.groups[i]) for group in groups])
 
@@ -157,8 +159,8 @@ def _names(a: Sequence[Token], b: Sequence[Token], groups: tuple[Groups, Groups]
     """What stands at each group: what the first one has, and where that is another thing, both."""
     pairs = zip(merged_tokens(a, groups[0]), merged_tokens(b, groups[1]), strict=True)
     one_thing = [one.text == two.text or (same_text and not (_sign(one) and _sign(two))) for one, two in pairs]
-    pairs = zip(merged_tokens(a, groups[0]), merged_tokens(b, groups[1]), one_thing, strict=True)
-    return [one.text if same else f"{one.text} / {two.text.strip() or two.text}" for one, two, same in pairs]
+    each = zip(merged_tokens(a, groups[0]), merged_tokens(b, groups[1]), one_thing, strict=True)
+    return [one.text if same else f"{one.text} / {two.text.strip() or two.text}" for one, two, same in each]
 
 
 def _sign(token: Token) -> bool:
@@ -230,7 +232,7 @@ def _changed(one: list[int], two: list[int], a: Sequence[Token], b: Sequence[Tok
     parts = [[[run[i] for i in word] for word in words([tokens[p] for p in run])] for run, tokens in ((one, a), (two, b))]
     if len(parts[0]) != len(parts[1]):
         return [(one, two)]
-    pairs = []
+    pairs: list[tuple[list[int], list[int]]] = []
     for x, y in zip(*parts, strict=True):
         pairs += [([p], [q]) for p, q in zip(x, y, strict=True)] if len(x) == len(y) else [(x, y)]
     return pairs

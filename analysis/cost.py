@@ -6,9 +6,9 @@ import re
 import time
 from bisect import bisect
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from models.scratch.config import TransformerConfig
 
@@ -73,7 +73,7 @@ def _stack(c: TransformerConfig, name: str, t: str, length: int, source: int | N
     """The parts of one stack. t: the symbol of its length; source: tokens of the memory that a decoder looks at."""
     n, d, f, e, v, layers, shared = length, c.d_model, c.d_ff, c.d_head, c.vocabulary, c.layers, c.key_heads * c.d_head
     norm_size, norm = (2 * d, "2 d") if c.norm == "layer" else (d, "d")
-    cross = source is not None
+    cross, source = source is not None, source or 0
     size, formula = (0, "shared") if cross else (v * d, "V d")
     yield Cost("embedding", name, Term(formula, size), Term(), Term(f"d {t}", BYTES * d * n))
     yield Cost("positions", name, _positions(c))
@@ -247,7 +247,9 @@ def measure(config: TransformerConfig, length: int, target: int | None = None, s
             network(*inputs)
         cache = Cache()
         if config.kind != "encoder":
-            network.hidden(inputs[1], network.encode(inputs[0]), cache) if both else network.hidden(inputs[0], cache)
+            hidden: Any = network.hidden  # with the encoder's output where there is one
+            encode: Any = getattr(network, "encode", None)
+            hidden(inputs[1], encode(inputs[0]), cache) if both else hidden(inputs[0], cache)
     activations["unembedding", "decoder" if both else ""] = logits.numel() * BYTES
 
     flops: Counter[tuple[str, str]] = Counter()
@@ -270,7 +272,7 @@ def kernels() -> dict:
     """The fused kernel for CPUs, which PyTorch's counter leaves out: 2 products of [n, e] by [e, m] a head."""
     import torch
 
-    def count(query, key, value, *_, **__) -> int:
+    def count(query: Sequence[int], key: Sequence[int], value: Sequence[int], *_: Any, **__: Any) -> int:
         batch, heads, n, e = query
         return 4 * batch * heads * n * key[2] * e
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +38,7 @@ def encoding(config: TransformerConfig, length: int) -> Encoding:
     from models.scratch.positions import POSITIONS
 
     torch.manual_seed(0)
-    scheme = POSITIONS[config.positions](config, causal=config.kind == "decoder")
+    scheme: Any = POSITIONS[config.positions](config, causal=config.kind == "decoder")
     distances = np.arange(length)
     if config.positions in ("sinusoidal", "learned"):
         with torch.inference_mode():

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from models.rotary import Rotary
 from models.trace import Attention
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +73,7 @@ def query_key(attention: Attention, layer: int, head: int, query: int) -> QueryK
     query = _within(query, len(attention.queries), "queries")
     rotary = attention.rotary(layer)
     call = attention._call(layer)  # says in a sentence where there are no queries
+    assert call.query is not None, "`_call` has said so"
     q, k, v = call.query[head, query][None, None], call.expanded("key")[head][None], call.expanded("value")[head]
     bias, mask = _row(call.bias, head, query), _row(call.mask, head, query)
     weight = np.array(attention[layer][head, query])
@@ -89,7 +94,7 @@ def query_key(attention: Attention, layer: int, head: int, query: int) -> QueryK
     )
 
 
-def _added(mask, causal: bool, query: int, attention: Attention, weight: np.ndarray) -> np.ndarray:
+def _added(mask: Tensor | None, causal: bool, query: int, attention: Attention, weight: np.ndarray) -> np.ndarray:
     """What the mask adds to each score; the very low numbers that some models write for "not here" become -inf."""
     keys = len(attention.keys)
     if mask is None:
@@ -108,7 +113,7 @@ def _turns(rotary: Rotary, q: np.ndarray, k: np.ndarray, query: int) -> dict[str
     return {"unturned": unturned, "frequencies": rotary.frequencies.astype(np.float32), "pairs": rotary.dimensions}
 
 
-def _row(of, head: int, query: int):
+def _row(of: Tensor | None, head: int, query: int) -> Tensor | None:
     """One head's row of a bias or mask [heads or 1, query or 1, key]."""
     if of is None:
         return None
@@ -121,5 +126,5 @@ def _within(index: int, count: int, what: str) -> int:
     return index % count
 
 
-def _array(tensor) -> np.ndarray:
+def _array(tensor: Tensor) -> np.ndarray:
     return tensor.float().cpu().numpy()

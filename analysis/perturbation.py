@@ -35,7 +35,7 @@ class Question:
     token: int
     _known: dict[bytes, float] = field(default_factory=dict, repr=False, compare=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.trace.unembed is None:
             raise ValueError(f"{self.model.info.name} has no language-model head, so it makes no prediction that could change.")
 

@@ -27,6 +27,7 @@ def surprise(trace: Trace) -> np.ndarray:
     bits = np.full(len(trace.read), np.nan)
     for start in range(0, len(ids), AT_ONCE):  # a large vocabulary times a long text would not fit in memory
         logits = trace.logits_at(slice(start, min(start + AT_ONCE, len(ids))))
+        assert logits is not None, "it has an unembedding"
         highest = logits.max(axis=-1)
         total = highest + np.log(np.exp(logits - highest[:, None]).sum(axis=-1, dtype=np.float64))  # log-sum-exp
         given = logits[np.arange(len(logits)), ids[start : start + AT_ONCE]]

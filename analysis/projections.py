@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 
@@ -54,12 +55,12 @@ class Projection:
     notes: tuple[str, ...] = ()
 
 
-def project(hidden: np.ndarray, method: str = "pca", dimensions: int = 3, **options) -> np.ndarray:
+def project(hidden: np.ndarray, method: str = "pca", dimensions: int = 3, **options: Any) -> np.ndarray:
     """One common space for all layers: float32 [layers + 1, position, dimensions]. Options and errors as `projection`."""
     return _arranged(hidden, method, dimensions, **options)[0]
 
 
-def projection(hidden: np.ndarray, method: str = "pca", dimensions: int = 3, **options) -> Projection:
+def projection(hidden: np.ndarray, method: str = "pca", dimensions: int = 3, **options: Any) -> Projection:
     """`project`, with how far to believe it.
 
     hidden: [layers + 1, position, d_model], as `trace.hidden["self"]`; positions may be those of several texts, one after the
@@ -214,9 +215,12 @@ def _arranged(
     report(0.0, "Finding the main directions")
     ready = prepared(hidden, measure)
     flat = ready.reshape(-1, ready.shape[-1])
+    explained: np.ndarray | None
     main, explained = _components(flat, dimensions if method == "pca" else COMPONENTS, seed)
     if method == "pca":
-        points, used, notes = main, None, []
+        points = main
+        used: float | None = None
+        notes: list[str] = []
     else:
         explained = None
         points, used, notes = (_tsne if method == "t-sne" else _umap)(main, dimensions, perplexity, seed, report)
@@ -246,7 +250,7 @@ def _fitting(perplexity: float, count: int) -> tuple[float, list[str]]:
     return most, [f"With {count} points the perplexity can be at most {most:.3g}, so this is used instead of {perplexity:g}."]
 
 
-def _tsne(main: np.ndarray, dimensions: int, perplexity: float, seed: int, report: Report):
+def _tsne(main: np.ndarray, dimensions: int, perplexity: float, seed: int, report: Report) -> tuple[np.ndarray, float, list[str]]:
     from openTSNE import TSNE
     from openTSNE.initialization import rescale
 
@@ -280,7 +284,7 @@ def _tsne(main: np.ndarray, dimensions: int, perplexity: float, seed: int, repor
     return points - points.mean(0), perplexity, notes
 
 
-def _umap(main: np.ndarray, dimensions: int, perplexity: float, seed: int, report: Report):
+def _umap(main: np.ndarray, dimensions: int, perplexity: float, seed: int, report: Report) -> tuple[np.ndarray, float, list[str]]:
     if not umap_installed():
         raise ValueError("UMAP needs the package umap-learn, which is not installed here: pip install umap-learn.")
     from umap import UMAP
@@ -304,7 +308,7 @@ def _umap(main: np.ndarray, dimensions: int, perplexity: float, seed: int, repor
 def _shared(high: np.ndarray, low: np.ndarray, count: int) -> np.ndarray:
     """Of each point, the share of its `count` nearest that are among its `count` nearest in the other space: [point]."""
     near = [_near(space, count) for space in (high, low)]
-    return np.array([len(np.intersect1d(*pair, assume_unique=True)) for pair in zip(*near, strict=True)]) / count
+    return np.array([len(np.intersect1d(one, other, assume_unique=True)) for one, other in zip(*near, strict=True)]) / count
 
 
 def _near(space: np.ndarray, count: int) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,8 @@ def layer_rows(hidden: np.ndarray, columns: Mapping[str, Sequence[object]]) -> t
 def npz(**arrays: np.ndarray) -> bytes:
     """Arrays as one compressed file, which `numpy.load` opens."""
     file = io.BytesIO()
-    np.savez_compressed(file, **arrays)
+    each: dict[str, Any] = arrays
+    np.savez_compressed(file, **each)
     return file.getvalue()
 
 

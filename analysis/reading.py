@@ -17,7 +17,8 @@ def as_written(tokens: Sequence[Token], *texts: str) -> list[Token]:
 
     texts: one a segment, which the offsets count in.
     """
-    written, ends = [], {}
+    written: list[Token] = []
+    ends: dict[int, int] = {}
     for token in tokens:
         text = texts[min(token.segment, len(texts) - 1)]
         start = ends.get(token.segment, token.start)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from typing import Any
 
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry, shape_wrapper
@@ -79,12 +81,14 @@ def _counted(model: LanguageModel, text: str, target: str) -> tuple[list[int], l
 class Counter(TorchDispatchMode):
     """Counts the operations of what is recorded, in this thread: PyTorch's own counter would hang hooks on every network."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.operations = 0
         self._known = flop_registry | {name: shape_wrapper(count) for name, count in kernels().items()}
 
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+    def __torch_dispatch__(
+        self, function: Any, types: Sequence[type], args: tuple = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
         kwargs = kwargs or {}
         count = self._known.get(function._overloadpacket)
         if count is None:

@@ -52,11 +52,11 @@ def read_links(text: str) -> list[Pair]:
 
     Errors: ValueError for a line of another form.
     """
-    found = []
+    found: list[Pair] = []
     for number, line in enumerate(text.splitlines(), 1):
         source, target, links = parts if len(parts := line.split("\t")) == 3 else ("", "", "")
-        linked = [tuple(link.split("=")) for link in links.split()]
-        if not linked or any(len(link) != 2 for link in linked):
+        linked = [link.partition("=")[::2] for link in links.split()]
+        if not linked or any(link.count("=") != 1 for link in links.split()):
             raise ValueError(f"Line {number} is not a text, a TAB, its translation, a TAB, and words as said=source: “{line}”.")
         found.append((source, target, linked))
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -187,7 +187,9 @@ class Reader(ABC):
     def _forget(self) -> None: ...
 
 
-def begin(model: LanguageModel, text: str, target: str, strategy: Strategy, most: int, said: Ids, cache: bool) -> Iterator[Step]:
+def begin(
+    model: LanguageModel, text: str, target: str, strategy: Strategy, most: int, said: Ids, cache: bool
+) -> Generator[Step, None, None]:
     """As `LanguageModel.generate`; what is wrong is said before the first step."""
     name, kind = model.info.name, model.info.kind
     if not isinstance(strategy, Strategy):

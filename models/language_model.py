@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -114,7 +114,7 @@ class LanguageModel(ABC):
         target: str = "",
         said: Sequence[int] = (),
         cache: bool = True,
-    ) -> Iterator[Step]:
+    ) -> Generator[Step, None, None]:
         """What a decoder says after a text, or an encoder-decoder after its target, token by token (see `Step`).
 
         It ends where the model ends its text, or after `max_new_tokens`. Closing the iterator frees its keys and values. said:

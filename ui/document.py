@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -13,7 +15,7 @@ HERE = Path(__file__).parent
 
 
 @cache
-def _component(name: str):
+def _component(name: str) -> Callable[..., Any]:
     """The component of a script beside this file; `document.js` has the style above it, as `rules`."""
     script = (HERE / f"{name}.js").read_text("utf-8")
     if name == "document":

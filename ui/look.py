@@ -14,6 +14,8 @@ from ui.memory.favourites import Favourite, favourite
 from viz.tokens import plain_signs
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from models.language_model import LanguageModel, ModelInfo
     from models.tokens import Token
     from models.trace import Attention, Trace
@@ -30,7 +32,7 @@ class Shown:
         """Which of the shown tokens stands at a place."""
         return self.places.index(place) if place in self.places else None
 
-    def of(self, values: Sequence | None) -> list | None:
+    def of(self, values: Sequence | np.ndarray | None) -> list | None:
         """Of one value a token, those of the shown ones."""
         return None if values is None else [values[place] for place in self.places]
 

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 
 @cache
-def component(kind: str, uses: tuple[str, ...], html: str):
+def component(kind: str, uses: tuple[str, ...], html: str) -> Callable[..., Any]:
     name = "_".join(["headlight", kind, *uses])
     return st.components.v2.component(name, html=html, js=assets.loader(kind, uses))
 
 
-def show(view: View, key: str, chosen: Callable[[], None] | None = None):
+def show(view: View, key: str, chosen: Callable[[], None] | None = None) -> Any:
     """Mount a view. `chosen` is called before the rerun when the visitor chooses something; the choice is in `choice(key)`."""
     mount = component(view.kind, view.uses, view.assets().html)
     return mount(key=key, data=view.data, on_chosen_change=chosen or (lambda: None))
 
 
-def show_chart(figure: go.Figure, key: str, **options) -> None:
+def show_chart(figure: go.Figure, key: str, **options: Any) -> None:
     """Place a Plotly figure, in the colours of the visitor's page."""
     options = {"config": {"displaylogo": False}} | options
     st.plotly_chart(on_page(figure, dark=st.context.theme.type == "dark"), key=key, **options)
@@ -48,7 +48,7 @@ def picture(name: str) -> Iterator[None]:
         st.error(plain(complaint(name, error)), icon=":material/report:")
 
 
-def part(name: str, build: Callable[..., Part], *arguments) -> Part:
+def part(name: str, build: Callable[..., Part], *arguments: Any) -> Part:
     """A part of a board; what goes wrong in it becomes a sentence in its place."""
     try:
         return build(*arguments)
@@ -63,6 +63,6 @@ def complaint(name: str, error: Exception, doing: str = "drawn") -> str:
     return f"{name} could not be {doing}. {sentence}"
 
 
-def choice(key: str):
+def choice(key: str) -> Any:
     """What was chosen in the view of that key, inside its `chosen` callback."""
     return state.selection(key).chosen

@@ -117,18 +117,18 @@ def bertviz_encoder_decoder_view(
     }
     if not given:
         raise ValueError("Give the attention of the encoder, of the decoder, or between them.")
-    first = first or next(iter(given))
+    opening: str = first or next(iter(given))
     longest = max((numbers for numbers, _ in given.values()), key=len)
     counts = {weights.shape[1] for _, weights in given.values()}
-    if first not in given or len(counts) > 1 or any(numbers != longest[: len(numbers)] for numbers, _ in given.values()):
+    if opening not in given or len(counts) > 1 or any(numbers != longest[: len(numbers)] for numbers, _ in given.values()):
         raise ValueError(
             "BertViz shows attentions together that have as many heads and begin with the same layer, and one of them first: "
             + "; ".join(f"{name} has {weights.shape[1]} heads, layers {numbers}" for name, (numbers, weights) in given.items())
         )
     parts = [_data(weights, *sides[name]) for name, (_, weights) in given.items()]
-    shown = _shown(longest, layer, heads, counts.pop(), given[first][0])
-    shown["default_filter"] = str(list(given).index(first))
-    controls = _menu([name.capitalize() for name in given], list(given).index(first)) + _HEAD_CONTROLS
+    shown = _shown(longest, layer, heads, counts.pop(), given[opening][0])
+    shown["default_filter"] = str(list(given).index(opening))
+    controls = _menu([name.capitalize() for name in given], list(given).index(opening)) + _HEAD_CONTROLS
     return _page("head_view", parts, shown, controls, theme, [numbers for numbers, _ in given.values()])
 
 

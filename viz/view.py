@@ -90,8 +90,8 @@ def pack(header: dict[str, Any], **arrays: np.ndarray) -> bytes:
         directory[name] = {"dtype": array.dtype.name, "shape": array.shape, "offset": offset}
         parts += [raw, bytes(-len(raw) % 8)]
         offset += len(raw) + -len(raw) % 8
-    text = json.dumps({**header, "arrays": directory}, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-    text = text.encode("utf-8", "backslashreplace")  # a lone surrogate becomes what JSON writes for it
+    written = json.dumps({**header, "arrays": directory}, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    text = written.encode("utf-8", "backslashreplace")  # a lone surrogate becomes what JSON writes for it
     return b"".join([struct.pack("<I", len(text)), text, bytes(-(4 + len(text)) % 8), *parts])
 
 

@@ -46,7 +46,7 @@ def switch(look: Look) -> str:
 def chosen(look: Look) -> str:
     """What is compared with, before the switch is placed; on the first run of a page that is what the link says."""
     way = state.COMPARE.get() if state.COMPARE.held else state.COMPARE.asked
-    return way if way in (EASY if look.beginner else WAYS) else NOTHING
+    return str(way) if way in (EASY if look.beginner else WAYS) else NOTHING
 
 
 def on(look: Look) -> bool:
@@ -155,7 +155,8 @@ def called_both(look: Look, other: Look, way: str) -> tuple[str, str]:
         return look.layer_name, other.layer_name
     if way == "head":
         return look.head_name, other.head_name
-    return tuple(f"{called(one.model.info.name)} {one.head_name}" for one in (look, other))
+    first, second = (f"{called(one.model.info.name)} {one.head_name}" for one in (look, other))
+    return first, second
 
 
 def numbered(place: Any, key: Key[Any], title: str, count: int, default: int) -> int:
@@ -255,7 +256,8 @@ def visitor() -> str:
 def in_words(folder: Path, made: Picture) -> None:
     """What the two have in common and how they differ, each number from these weights."""
     st.markdown("##### In words")
-    both = compare(*(one.scope for one in made.looks), made.options["heads"], made.options["same_text"])
+    first, second = made.looks
+    both = compare(first.scope, second.scope, made.options["heads"], made.options["same_text"])
     facts = {"first": plain(made.options["names"][0]), "second": plain(made.options["names"][1])}
     facts["moved"] = percent(both.moved)
     say(folder, f"compare {state.COMPARE.get()}", **facts)

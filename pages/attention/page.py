@@ -42,7 +42,7 @@ def summary(look: Look) -> None:
     say(
         HERE, "summary both ways" if look.both_ways else "summary", layer=layer, head=head,
         first=percent(facts.first), itself=percent(facts.itself), first_token=plain(label(tokens[0].text)),
-        previous=percent(facts.previous), next=percent(facts.next),
+        previous=percent(facts.previous or 0.0), next=percent(facts.next),
         entropy=f"{facts.entropy:.2f}", even=f"{facts.even:.2f}",
     )  # fmt: skip
 

@@ -5,6 +5,8 @@ A notebook that is taken away carries these very functions, so they use nothing 
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import plotly.graph_objects as go
 
@@ -20,7 +22,7 @@ from viz.palette import PATTERNS
 def head_lines(
     trace: Trace, seen: Scope, *, layer: int, heads: list[int] | None, chosen: int | None, simple: bool = False
 ) -> View:
-    held = None if chosen is None else ("from", chosen)
+    held: tuple[Literal["from"], int] | None = None if chosen is None else ("from", chosen)
     tokens = seen.queries.tokens, seen.keys.tokens
     return head_view(*tokens, seen[layer], layer=layer, heads=heads, chosen=held, starts=seen.starts, simple=simple)
 

@@ -51,7 +51,7 @@ def chosen(kind: str, counts: tuple[int, int], view: str) -> Edges:
     held = state.WINDOW.get()
     if held is None or held.kind != kind:
         size = MOST if view == READING else LONG
-        edges = tuple(edge for count in counts for edge in (max(0, count - size), count - 1))
+        edges = (max(0, counts[0] - size), counts[0] - 1, max(0, counts[1] - size), counts[1] - 1)
     else:
         edges = followed(held.edges, held.counts, counts)
         state.WINDOW.set(Held(edges, kind, counts))
@@ -67,7 +67,7 @@ def followed(edges: Edges, before: tuple[int, int], counts: tuple[int, int]) -> 
         end = count - 1 if last >= was - 1 else min(last, count - 1)
         start = max(0, end - length + 1)
         moved += [start, start + length - 1]
-    return tuple(moved)
+    return moved[0], moved[1], moved[2], moved[3]
 
 
 def one_text(edges: Edges) -> Edges:

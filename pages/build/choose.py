@@ -22,7 +22,7 @@ from models.scratch.config import (
 from ui import state
 from ui.choices.widgets import number, one_of, switch
 
-DEFAULTS = {one.name: one.default for one in fields(TransformerConfig)}
+DEFAULTS: dict[str, Any] = {one.name: one.default for one in fields(TransformerConfig)}
 NAMES = {
     "kind": "Stacks", "layers": "Layers", "d_model": "Width (d_model)", "heads": "Heads", "kv_heads": "Key heads (0: all)",
     "d_ff": "Feed-forward (d_ff)", "vocabulary": "Vocabulary", "context": "Context", "positions": "Positions", "norm": "Norm",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,7 +31,8 @@ LARGEST = 100_000_000  # parameters that are built here, to be measured
 SCORES = "self-attention: scores"
 ADDED = {"title": "The numbers that each position adds", "says": "How alike two positions are", "unit": "how alike"}
 BIASED = {"values": None, "says": "What is added to the score", "unit": "added"}
-PLAIN = {  # what a beginner sees of `encoding`: names without formulas, and no map of angles or of scores
+# What a beginner sees of `encoding`: names without formulas, and no map of angles or of scores
+PLAIN: dict[str, dict[str, Any]] = {
     "sinusoidal": ADDED, "learned": ADDED, "alibi": BIASED, "relative": BIASED,
     "rotary": {"values": None, "says": "How well two equal tokens match", "unit": "1: as well as at the same place"},
 }  # fmt: skip
@@ -105,16 +107,16 @@ def _met(config: TransformerConfig, n: int, m: int) -> dict[str, str]:
     return {"pairs": f"{met:,}", "square": f"{square:,}"}
 
 
-def _growing(config: TransformerConfig, lengths: np.ndarray) -> dict[str, list[int]]:
+def _growing(config: TransformerConfig, lengths: np.ndarray) -> dict[str, np.ndarray]:
     """The operations of the scores and of what they are compared with, at each length."""
-    series = {_called(SCORES): [], "all other parts together": [], "of these, the feed-forward": []}
+    series: dict[str, list[int]] = {_called(SCORES): [], "all other parts together": [], "of these, the feed-forward": []}
     for length in lengths:
-        flops = Counter()
+        flops: Counter[str] = Counter()
         for one in cost.costs(config, int(length)):
             flops[one.part] += one.flops.value
         for name, value in zip(series, (flops[SCORES], flops.total() - flops[SCORES], flops["feed-forward"]), strict=True):
             series[name].append(value)
-    return series
+    return {name: np.array(values) for name, values in series.items()}
 
 
 def masks(here: Path, config: TransformerConfig, n: int, m: int) -> None:
@@ -180,7 +182,8 @@ def root(here: Path, config: TransformerConfig, n: int, m: int) -> None:
         },
     )
     for title, (unit, series) in pictures.items():
-        figure = build.lines(x, series, title, "d_k", unit, log_x=True, log_y=title.startswith("Spread"))
+        curves = {name: values.to_numpy() for name, values in series.items()}
+        figure = build.lines(x, curves, title, "d_k", unit, log_x=True, log_y=title.startswith("Spread"))
         show_chart(figure, title)
 
 

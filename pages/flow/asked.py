@@ -144,7 +144,8 @@ def layers(asked: Asked) -> tuple[list[str], np.ndarray] | None:
 
     def work(report: Callable[[float, str], None]) -> tuple[list[str], np.ndarray]:
         count = asked.attribution.ways.layers
-        names, found = [], []
+        names: list[str] = []
+        found: list[list[np.ndarray]] = []
         for method in methods:
             report(len(names) / len(methods), title_of[method])
             try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -136,7 +138,7 @@ def chart(found: Faithfulness, chosen: str, spelt: list[str], names: list[str], 
 
 def points(found: Faithfulness, names: list[str]) -> pd.DataFrame:
     """Every point of the curves."""
-    made = {"Tokens": found.random[0].counts}
+    made: dict[str, Any] = {"Tokens": found.random[0].counts}
     for name in names:
         made[f"{title(name)}: gone"] = [percent(one) for one in found.methods[name].deletion]
         if state.level() != "beginner":
@@ -155,7 +157,7 @@ def table(found: Faithfulness, names: list[str]) -> pd.DataFrame:
     if state.level() == "beginner":
         columns = {"Chance of the guess while words are taken away (small is good)": (lambda one: one.deletion_area, min)}
     methods, at_random = [name for name in names if name != LEAVE_ONE_OUT], words(HERE, "at random", orders=len(found.random))
-    rows = {title(name): [] for name in names} | {at_random: []}
+    rows: dict[str, list[str]] = {name: [] for name in (*map(title, names), at_random)}
     for of, best in columns.values():
         top = best(methods, key=lambda name: of(found.methods[name]))
         for name in names:

@@ -44,11 +44,15 @@ def token(look: Look, chosen: int) -> int | None:
     if trace.unembed is None:
         say(HERE, "headless", name=plain(model.info.name))
         return None
-    best = model.top(trace.logits_at(chosen), chosen, PREDICTIONS)
+    logits = trace.logits_at(chosen)
+    assert logits is not None, "it has an unembedding"
+    best = model.top(logits, chosen, PREDICTIONS)
     if model.info.mask and chosen not in model.places(trace):
         say(HERE, "not covered", mask=plain(model.info.mask))
     if look.beginner:
         say(HERE, "follows", prediction=f"“{plain(named(best[0].text))}”", share=percent(best[0].probability))
         return best[0].id
     spelt = {one.id: f"“{label(one.text)}” {percent(one.probability)}" for one in best}
-    return st.selectbox("Follow the prediction", list(spelt), 0, spelt.get, key=state.FOLLOW.of(str(hash((chosen, *spelt)))).name)
+    return st.selectbox(
+        "Follow the prediction", list(spelt), 0, spelt.__getitem__, key=state.FOLLOW.of(str(hash((chosen, *spelt)))).name
+    )

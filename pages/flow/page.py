@@ -52,12 +52,13 @@ def side_by_side(asked: Asked) -> None:
         return
     if FLOW in asked.methods:
         with picture(title(FLOW)):
-            found = found | {FLOW: flow(asked, found["pipes"])}
+            if (most := flow(asked, np.asarray(found["pipes"]))) is not None:
+                found = found | {FLOW: most}
     facts = {}
-    if "slopes" in found:
-        facts = {"total": f"{found['slopes']:.3g}", "logit": f"{asked.trace.logits_at(asked.position)[asked.token]:.3g}"}
+    if "slopes" in found and (logits := asked.trace.logits_at(asked.position)) is not None:
+        facts = {"total": f"{found['slopes']:.3g}", "logit": f"{logits[asked.token]:.3g}"}
     cards = [Card([method_part(asked, method, found[method], facts)], title(method), 5) for method in asked.methods
-             if found.get(method) is not None]  # fmt: skip
+             if method in found]  # fmt: skip
     show(board(cards, "Methods side by side"), "flow-methods")
     say(HERE, "side by side")
 
@@ -111,11 +112,12 @@ def believe(asked: Asked) -> None:
     found = answers(asked)
     if found is None:
         return
-    scores = {method: found[method] for method in asked.methods if isinstance(found.get(method), np.ndarray)}
+    scores = {method: one for method in asked.methods if isinstance(one := found.get(method), np.ndarray)}
     if FLOW in asked.methods and asked.token is not None:
-        scores[FLOW] = flow(asked, found["pipes"])
-        if scores[FLOW] is None:
+        most = flow(asked, np.asarray(found["pipes"]))
+        if not isinstance(most, np.ndarray):
             return
+        scores[FLOW] = most
     panel(asked, scores)
 
 

@@ -44,7 +44,11 @@ def place(grown: Grown, look: Look) -> None:
     each = model.cache_bytes(read, source) // read // layers
     fresh = len(step.tokens) if not grown.steps else 1
     show_chart(cache_boxes(look.written(step.tokens), layers, each // numbers(model), model.info.dtype, fresh), "generate-boxes")
-    facts = {"tokens": f"{read:,}", "measured": f"{step.read.bytes:,}", "formula": f"{model.cache_bytes(read, source):,}"}
+    facts: dict[str, object] = {
+        "tokens": f"{read:,}",
+        "measured": f"{step.read.bytes:,}",
+        "formula": f"{model.cache_bytes(read, source):,}",
+    }
     facts |= {"layers": layers, "kv_heads": model.info.kv_heads, "source": f"{source:,}"}
     say(HERE, "cache both" if source else "cache", **facts)
     costs(model, read, source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing
 
 import streamlit as st
@@ -63,7 +64,7 @@ def start_over() -> None:
     state.GENERATED.pop()
 
 
-def under_way(grown: Grown, meanwhile) -> bool:
+def under_way(grown: Grown, meanwhile: Callable[[], None]) -> bool:
     """Whether the text grows by itself now; then it is drawn here by `meanwhile`, again and again, with a way to stop it."""
     run = grown.run
     if run is None:

@@ -21,10 +21,10 @@ def place(grown: Grown, look: Look) -> None:
         say(HERE, "beams")
         return
     step = grown.search[max(0, grown.reached - 1)]
-    say(HERE, "tree", step=step.search.looked_at[0].length, width=step.strategy.beams)
-    ways = [
-        Way(one.number, one.parent, look.model.token_text(one.id), one.length, one.score, one.fate) for one in step.search.tree
-    ]
+    search = step.search
+    assert search is not None, "a step of a search"
+    say(HERE, "tree", step=search.looked_at[0].length, width=step.strategy.beams)
+    ways = [Way(one.number, one.parent, look.model.token_text(one.id), one.length, one.score, one.fate) for one in search.tree]
     show_chart(beam_tree(ways), "generate-tree")
     st.markdown(f"##### {words(HERE, 'answers' if step.end else 'beginnings')}")
     penalty = step.strategy.length_penalty
@@ -35,12 +35,12 @@ def place(grown: Grown, look: Look) -> None:
             "log-probability": one.score,
             "score": one.score / len(one.ids) ** penalty,
         }
-        for one in step.search.answers
+        for one in search.answers
     ]
     numbers = {name: st.column_config.NumberColumn(format="%.3f") for name in ("log-probability", "score")}
     st.dataframe(rows, hide_index=True, column_config=numbers)
     say(HERE, "score", penalty=f"{penalty:g}")
-    if step.search.tree[-1].length > WINDOW:
+    if search.tree[-1].length > WINDOW:
         say(HERE, "window")
 
 

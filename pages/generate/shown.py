@@ -78,7 +78,7 @@ def bars(step: Step, strategy: Strategy, look: Look, past: bool) -> Part:
         struck=[bool(np.isneginf(found.final[id])) for id in best],
         marked=best.index(chosen),
     )
-    said = {"token": _name(look, chosen), "said": _name(look, step.token.id)}
+    said: dict[str, object] = {"token": _name(look, chosen), "said": _name(look, step.token.id)}
     said |= _facts(found, strategy, chosen, dart) | {"position": step.position}
     above = words(HERE, "past" if past else "next", **said)
     below = [words(HERE, "drawn" if dart is not None else "taken", **said)]

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from analysis import as_written, maps, pair
-from analysis.evolution import strongest_key
+from analysis.evolution import Pair, strongest_key
 from pages.layers import heads
 from ui import state
 from ui.choices.token import keep as keep_token
@@ -44,7 +44,8 @@ def draw(here: Path, look: Look) -> None:
     )
     if found is None:
         return
-    head, drawn = look.head, mean
+    head = look.head
+    drawn: np.ndarray | None = mean
     if look.beginner:
         state.later("intermediate", state.MOVIE)
     else:
@@ -66,7 +67,7 @@ def draw(here: Path, look: Look) -> None:
             case {"part": "to", "value": position}:
                 keep(position)
             case {"part": "movie", "value": [row, column]}:
-                query_there, key_there = pressed(drawn, row, column)
+                query_there, key_there = pressed(mean if drawn is None else drawn, row, column)
                 keep_token(query_there)
                 keep(key_there)
             case {"part": "weights" | "ranks", "value": [layer, number]}:
@@ -99,7 +100,7 @@ def draw(here: Path, look: Look) -> None:
     show(board(cards, "How attention evolves"), "evolution", chosen=react)
 
 
-def _facts(found) -> dict[str, object]:
+def _facts(found: Pair) -> dict[str, object]:
     layer, head = np.unravel_index(found.weights.argmax(), found.weights.shape)
     first = int((found.ranks == 1).sum())
     return {
@@ -121,7 +122,7 @@ def _text(look: Look, name: str, shares: np.ndarray, chosen: int, above: str) ->
     return Part(name, view, above)
 
 
-def _weights(found, told: tuple[int, int] | None, above: str) -> Part:
+def _weights(found: Pair, told: tuple[int, int] | None, above: str) -> Part:
     size = found.ranks.shape
     notes = [[f"rank {found.ranks[at]} of {found.keys[at[0]]}" for at in row] for row in _places(size)]
     return Part("weights", head_grid(found.weights, unit="%", scale=(0, 1), notes=notes, chosen=told, label="Weight"), above)
@@ -132,7 +133,7 @@ def _movie(look: Look, drawn: np.ndarray, chosen: tuple[int, int], name: str, ab
     return Part("movie", attention_movie(*tokens, drawn, chosen, name), above, late=True)
 
 
-def _ranks(found, above: str) -> Part:
+def _ranks(found: Pair, above: str) -> Part:
     return Part("ranks", rank_grid(found.ranks, found.keys.tolist()), above)
 
 

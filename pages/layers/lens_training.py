@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
@@ -16,8 +17,11 @@ from ui.memory.jobs import Report
 from ui.text import plain
 from ui.words import say
 
+if TYPE_CHECKING:
+    from models.language_model import LanguageModel
 
-def draw(here: Path, model) -> tuned_lens.TunedLens | None:
+
+def draw(here: Path, model: LanguageModel) -> tuned_lens.TunedLens | None:
     """An offer to train a lens for these weights; while it is under way its progress, and then the lens."""
     weights, asked = mine(model), state.LENS_TRAINING.get()
     if asked is None or asked[0] != weights:
@@ -41,7 +45,7 @@ def ask(weights: str, text: str) -> None:
     state.LENS_TRAINING.set((weights, text))
 
 
-def made(model, text: str, report: Report) -> tuned_lens.TunedLens:
+def made(model: LanguageModel, text: str, report: Report) -> tuned_lens.TunedLens:
     """A lens, kept on disk where there is room for it."""
     lens, figures = tuned_lens.train(model, [text], report=report)
     with suppress(OSError):  # without room on the disk it stays in memory as long as results do
@@ -49,12 +53,12 @@ def made(model, text: str, report: Report) -> tuned_lens.TunedLens:
     return lens
 
 
-def mine(model) -> str:
+def mine(model: LanguageModel) -> str:
     """What a lens of this model is known by."""
     return tuned_lens.fingerprint(model)
 
 
-def told(here: Path, model) -> None:
+def told(here: Path, model: LanguageModel) -> None:
     """What a lens that was trained here has reached."""
     if figures := tuned_lens.figures_of(model):
         before, after = (np.mean(figures[f"{name}_lens_kl"]) for name in ("logit", "tuned"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -87,7 +88,7 @@ def _alike(here: Path, look: Look, what: tuple) -> None:
         [f"L{at // attention.heads} H{at % attention.heads}" for at in divmod(int(which(ordered)), len(ordered))]
         for which in (np.nanargmin, np.nanargmax)
     )
-    facts = {
+    facts: dict[str, Any] = {
         "near": " and ".join(near), "far": " and ".join(far), "least": f"{np.nanmin(ordered):.3f}",
         "most": f"{np.nanmax(ordered):.3f}", "explained": percent(found.explained), "queries": len(queries),
         "all": len(attention.queries[choosing(attention)]), "heads": len(divergence),

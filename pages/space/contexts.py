@@ -87,7 +87,7 @@ def draw(folder: Path, look: Look) -> None:
 def snippet(trace: Trace, positions: tuple[int, ...]) -> str:
     """The word with its neighbours, as it was written."""
     start, end = trace.tokens[positions[0]].start, trace.tokens[positions[-1]].end
-    before = re.search(r"\S*\s*$", trace.text[:start])[0]
+    before = "".join(re.findall(r"\S*\s*$", trace.text[:start])[:1])
     after = re.match(r"\S+|\s*\S+", trace.text[end:])
     return (before + trace.text[start:end] + (after[0] if after else "")).strip()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -13,7 +14,7 @@ from analysis import Projection, projection
 from analysis.projections import MEASURES, METHODS, nearest_tokens, prepared, typical_distance, umap_installed, within_neighbours
 from ui import state
 from ui.choices.widgets import one_of
-from ui.memory.jobs import result
+from ui.memory.jobs import Report, result
 from ui.show import choice, show
 from ui.words import say
 from viz.views.space_view import space_view
@@ -106,7 +107,7 @@ def arranged(key: Hashable, hidden: np.ndarray, chosen: Choice) -> Arranged | No
     key: what the hidden states are of.
     """
 
-    def work(report) -> Arranged:
+    def work(report: Report) -> Arranged:
         found = projection(
             hidden,
             chosen.method,
@@ -129,7 +130,7 @@ def axes(found: Projection) -> list[str] | None:
     return [f"PC {i + 1} · {100 * share:.1f} %" for i, share in enumerate(found.explained)]
 
 
-def view(made: Arranged, names: Sequence[str], key: str, **options) -> None:
+def view(made: Arranged, names: Sequence[str], key: str, **options: Any) -> None:
     """Place the picture. The token that is followed stays chosen at each keystroke."""
     held = state.followed(key).get()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -12,12 +13,14 @@ import streamlit as st
 from analysis.projector import layer_rows, npz, projector_files
 from pages.space import scene
 from ui import state
-from ui.memory.jobs import result
+from ui.memory.jobs import Report, result
 from ui.picture.provenance import as_json, as_meta
 from viz.views.space_view import space_view, token_colours
 
 
-def draw(name: str, made: scene.Arranged, names: Sequence[str], hidden: np.ndarray, columns: dict, values, where: dict) -> None:
+def draw(
+    name: str, made: scene.Arranged, names: Sequence[str], hidden: np.ndarray, columns: dict, values: Any, where: dict
+) -> None:
     """Buttons, out of the way. columns: a value for each token; values: its colour; where: it all comes from, as
     `ui.picture.provenance` says it."""
     place = st.popover("Take it away", icon=":material/download:", key=f"take-space-{name}", on_change="rerun")
@@ -27,7 +30,7 @@ def draw(name: str, made: scene.Arranged, names: Sequence[str], hidden: np.ndarr
 
 
 def contents(
-    name: str, made: scene.Arranged, names: Sequence[str], hidden: np.ndarray, columns: dict, values, where: dict
+    name: str, made: scene.Arranged, names: Sequence[str], hidden: np.ndarray, columns: dict, values: Any, where: dict
 ) -> None:
     found, axes = made.found, scene.axes(made.found)
     view = space_view(names, found.points, axes=axes, near=made.near, near_by=scene.BY[found.measure], values=values)
@@ -41,7 +44,7 @@ def contents(
     moving(name, names, found.points, drawn)
 
 
-def save(label: str, data, file: str, mime: str) -> None:
+def save(label: str, data: Any, file: str, mime: str) -> None:
     st.download_button(label, data, file, mime, key=f"save {file} {label}", on_click="ignore", width="stretch")
 
 
@@ -53,7 +56,7 @@ def moving(name: str, names: Sequence[str], points: np.ndarray, drawn: dict) -> 
     if state.GIF.get() != hash(key):
         return
 
-    def work(report) -> bytes:
+    def work(report: Report) -> bytes:
         from viz.views.space_view.frames import gif
 
         return gif(names, points, report=report, **drawn)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from analysis import analogy, nearest
 from analysis.embedding import vectors, word
@@ -18,6 +20,11 @@ from ui.show import picture
 from ui.text import plain
 from ui.words import say
 from viz.tokens import label, named
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from models.language_model import LanguageModel
 
 WORDS = (
     "king queen prince princess man woman boy girl dog cat horse cow river lake sea mountain "
@@ -55,7 +62,7 @@ MEAN = "Subtracts the mean of the whole vocabulary from each vector. What all ve
 PARTS = "Also lists numbers, punctuation and tokens that only continue a word. A small model has seldom met many of them."
 
 
-def map_of(folder: Path, model, words: list[str], centred: bool, side) -> None:
+def map_of(folder: Path, model: LanguageModel, words: list[str], centred: bool, side: DeltaGenerator) -> None:
     chosen = scene.choose(one_layer=True)
     found = vectors(model, words, centred)[None]
     made = scene.arranged((model.info.name, "vocabulary", tuple(words), centred), found, chosen)
@@ -70,7 +77,7 @@ def map_of(folder: Path, model, words: list[str], centred: bool, side) -> None:
         scene.faith(folder, made, chosen)
 
 
-def neighbours(folder: Path, model, centred: bool) -> None:
+def neighbours(folder: Path, model: LanguageModel, centred: bool) -> None:
     st.markdown("##### Nearest words")
     say(folder, "nearest", vocabulary=f"{model.info.vocabulary:,}")
     text = st.text_input("Nearest to", "dog", key=state.NEAREST_TO.name, persist_state="session", live="300ms", max_chars=60)
@@ -79,24 +86,25 @@ def neighbours(folder: Path, model, centred: bool) -> None:
         table(nearest(model, text, 8, centred=centred, words_only=words_only()))
 
 
-def relation(folder: Path, model, centred: bool) -> None:
+def relation(folder: Path, model: LanguageModel, centred: bool) -> None:
     st.markdown("##### Analogy")
     say(folder, "analogy")
-    given = []
+    given: list[str] = []
     boxes = zip(st.columns(3, gap="small"), ("From", "take away", "and add"), ("king", "man", "woman"), "abc", strict=True)
     for column, name, start, key in boxes:
         box = column.text_input(name, start, key=state.ANALOGY.of(key).name, persist_state="session", live="300ms", max_chars=60)
         given.append((box or "").strip())
     if all(given):
         explain(model, given)
-        table(analogy(model, *given, top=5, centred=centred, words_only=words_only()))
+        a, b, c = given
+        table(analogy(model, a, b, c, top=5, centred=centred, words_only=words_only()))
 
 
 def words_only() -> bool:
     return not state.WORD_PARTS.get()
 
 
-def explain(model, texts: list[str]) -> None:
+def explain(model: LanguageModel, texts: list[str]) -> None:
     """Say which words are no single token."""
     for text in texts:
         read = word(model, text)
@@ -105,7 +113,7 @@ def explain(model, texts: list[str]) -> None:
             st.caption(f"“{plain(text)}” is several tokens here ({pieces}), so their mean is used.")
 
 
-def table(found) -> None:
+def table(found: pd.DataFrame) -> None:
     """Words and their cosine (a beginner reads how alike they are), as a small table with bars."""
     digits, name = (2, "How alike") if state.level() == "beginner" else (3, "Cosine")
     rows = [

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from ui import state
 from ui.choices.widgets import number, one_of
+
+if TYPE_CHECKING:
+    from models.scratch.config import TransformerConfig
+    from models.training.live import Budget
+    from models.training.tasks import Task
+
+    Plan = tuple[Task, TransformerConfig, Budget]
 
 
 @dataclass(frozen=True)
@@ -75,7 +83,7 @@ def allowed(name: str) -> tuple[str, ...]:
     return (default, *(one for one in every[name] if one != default))
 
 
-def plan(task: str, sizes: dict, budget: dict, typed: str):
+def plan(task: str, sizes: dict, budget: dict, typed: str) -> Plan:
     """The task, the config and the budget that the choices mean. Errors: ValueError, a sentence, for what does not fit."""
     from models.scratch.config import TransformerConfig
     from models.training.live import SIZES as DEFAULTS
@@ -100,7 +108,7 @@ def _numbers(every: dict[str, Number], names: tuple[str, ...], disabled: bool) -
     found, columns = {}, st.columns(2) if len(names) > 1 else [st.container()]
     for i, name in enumerate(names):
         one = every[name]
-        default = DEFAULTS.get(name, getattr(Budget, name, None))
+        default: Any = DEFAULTS.get(name, getattr(Budget, name, None))
         with columns[i % len(columns)]:
             found[name] = number(
                 state.trained(name), one.title, one.least, one.most, default, one.step, disabled=disabled, help=one.help,

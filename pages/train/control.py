@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
 from ui import state
 from ui.choices.widgets import switch
 from ui.memory import trainings
 from ui.text import plain
+
+if TYPE_CHECKING:
+    from models.training.live import Training
+    from pages.train.choose import Plan
 
 
 def log_switch() -> bool:
@@ -17,7 +23,7 @@ def log_switch() -> bool:
     return switch(state.TRAIN_LOG, "TensorBoard log", help="Writes scalars, histograms, the graph and the embedding.")
 
 
-def begin(plan, log: bool) -> None:
+def begin(plan: Plan | None, log: bool) -> None:
     """The button that starts a training of what is planned; what cannot be trained is said in its place."""
     if not st.button(
         "Start", icon=":material/play_arrow:", type="primary", disabled=plan is None, width="stretch", key="train-start"
@@ -27,12 +33,14 @@ def begin(plan, log: bool) -> None:
 
     name = trainings.new_name()
     try:
+        assert plan is not None, "without a plan nobody can press the button"
+        task, config, budget = plan
         if log:
             from models.training.tensorboard import TensorBoardLog
 
-            training = Training(*plan, watch=TensorBoardLog(trainings.logs(name), plan[0].name))
+            training = Training(task, config, budget, watch=TensorBoardLog(trainings.logs(name), task.name))
         else:
-            training = Training(*plan)
+            training = Training(task, config, budget)
         trainings.keep(name, training)
     except (ValueError, OSError) as error:
         st.error(plain(str(error)), icon=":material/report:")
@@ -42,7 +50,7 @@ def begin(plan, log: bool) -> None:
     st.rerun()
 
 
-def described(training) -> str:
+def described(training: Training) -> str:
     """What is being trained, in words."""
     config, budget = training.config, training.budget
     said = f"“{training.task.name}” with {config.layers} layer{'s'[: config.layers != 1]} of {config.heads} heads"
@@ -52,7 +60,7 @@ def described(training) -> str:
     return f"{said}, {training.parameters:,} parameters, {examples}"
 
 
-def buttons(training) -> None:
+def buttons(training: Training) -> None:
     """What can be done with a training, and how far it is."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="train-buttons"):
         if training.state == "running":
@@ -72,7 +80,7 @@ def buttons(training) -> None:
         st.warning(plain(sentence), icon=":material/monitoring:")
 
 
-def progress(training) -> str:
+def progress(training: Training) -> str:
     """How far it is, in words."""
     if training.state not in ("running", "paused"):
         return training.says if training.state in ("done", "stopped") else f"Ended at step {training.step}."

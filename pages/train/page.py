@@ -1,6 +1,9 @@
 """Page "Train": a small transformer learns while one watches what its heads do."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -11,6 +14,9 @@ from ui.memory import trainings
 from ui.show import picture
 from ui.text import plain
 from ui.words import say
+
+if TYPE_CHECKING:
+    from models.training.live import Training
 
 HERE = Path(__file__).parent
 EVERY = 1.0  # seconds between two looks at a training that runs
@@ -41,7 +47,7 @@ def draw(look: Look) -> None:
         st.fragment(watch, run_every=EVERY if training.state == "running" else None)(name, training, training.state)
 
 
-def watch(name, training, state) -> None:
+def watch(name: str, training: Training, state: str) -> None:
     """What the training is and shows, drawn again and again while it runs."""
     if training.state != state:
         st.rerun()

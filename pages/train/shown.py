@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
@@ -19,10 +20,16 @@ from viz.views.grid_view import grid_view
 from viz.views.model_view import model_view
 from viz.views.time_slider import time_slider
 
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from models.training.live import Snapshot, Training
+    from pages.train.choose import Plan
+
 SIMPLE = state.CURVES.values[:2]
 
 
-def before(here: Path, plan) -> None:
+def before(here: Path, plan: Plan | None) -> None:
     """What one will see, while nothing is trained: the task's example."""
     st.markdown("##### Nothing is trained yet")
     say(here, "before")
@@ -37,20 +44,20 @@ def before(here: Path, plan) -> None:
 def example(task: str, given: str, answer: str, said: bytes = b"") -> str:
     """An example as one sees what is to be learned, each token below the one that it goes with: given and answer, or letters that
     come again; and below the answer what a model says in its place."""
-    given, answer, said = (columns(part) for part in (given.encode("latin-1"), answer.encode("latin-1"), said))
+    asked, right, told = (columns(part) for part in (given.encode("latin-1"), answer.encode("latin-1"), said))
     if task != "repeat":
-        goes_on = [" "] * len(given) if task == "text" else []  # there the answer follows in the same line
-        rows = [("given", given), ("answer", goes_on + answer), ("it says", goes_on + said)]
+        goes_on = [" "] * len(asked) if task == "text" else []  # there the answer follows in the same line
+        rows = [("given", asked), ("answer", goes_on + right), ("it says", goes_on + told)]
     else:
-        whole, period = given + answer, len(given) - 1  # the second round has begun with the last letter that is given
-        says = [" "] * len(given) + said
+        whole, period = asked + right, len(asked) - 1  # the second round has begun with the last letter that is given
+        says = [" "] * len(asked) + told
         rows = [("first", whole[:period])]
         for at in range(period, len(whole), period):
             rows += [("again", whole[at : at + period]), ("it says", says[at : at + period])]
-    return "\n".join(f"{name:9}{''.join(row)}".rstrip() for name, row in rows if said or name != "it says")
+    return "\n".join(f"{name:9}{''.join(row)}".rstrip() for name, row in rows if told or name != "it says")
 
 
-def picture(here: Path, training) -> None:
+def picture(here: Path, training: Training) -> None:
     look = tabs(state.CURVES, "the curves", SIMPLE if state.level() == "beginner" else None)
     slot = st.container()
     snapshot = at_step(training)
@@ -67,7 +74,7 @@ def picture(here: Path, training) -> None:
     heads(here, training, snapshot)
 
 
-def at_step(training):
+def at_step(training: Training) -> Snapshot:
     """The snapshot that the slider is at; until somebody moves it, the newest."""
     snapshots = list(training.snapshots)
     every, last = training.budget.every, training.budget.steps
@@ -86,7 +93,7 @@ def at_step(training):
     return snapshots[at]
 
 
-def curves(training, look: str, at: int):
+def curves(training: Training, look: str, at: int) -> go.Figure:
     snapshots, done = list(training.snapshots), len(training.curves.norm)
     seen, steps = [one.step for one in snapshots], list(range(1, done + 1))
     layers, simple = len(snapshots[0].entropy), state.level() == "beginner"
@@ -119,11 +126,11 @@ def curves(training, look: str, at: int):
             return over_steps(series, training.budget.steps, at, shares=True)
 
 
-def heads(here: Path, training, snapshot) -> None:
+def heads(here: Path, training: Training, snapshot: Snapshot) -> None:
     """Every head as a thumbnail, and the chosen one large; until somebody chooses, what has become the induction head."""
     layers, count = snapshot.entropy.shape
     newest = training.snapshots[-1]
-    layer, head = first = place(newest.induction) or place(newest.previous)
+    layer, head = first = place(newest.induction) or place(newest.previous) or (0, 0)
     if chosen := state.TRAIN_HEAD.get():
         layer, head = chosen if chosen[0] < layers and chosen[1] < count else first
 
@@ -145,11 +152,11 @@ def heads(here: Path, training, snapshot) -> None:
 def large(weights: np.ndarray, texts: list[str], label: str) -> View:
     """A head's weights [query, key], its future blank."""
     past = np.where(np.tri(len(weights), dtype=bool), weights, np.nan)
-    axes = {"down": "from (query)", "across": "to (key)", "unit": "%", "scale": (0.0, 1.0), "cell": (9, 16)}
+    axes: dict[str, Any] = {"down": "from (query)", "across": "to (key)", "unit": "%", "scale": (0.0, 1.0), "cell": (9, 16)}
     return grid_view(past, texts, texts, **axes, label=label)
 
 
-def note(snapshot, layer: int, head: int) -> str:
+def note(snapshot: Snapshot, layer: int, head: int) -> str:
     beginner = state.level() == "beginner"
     before, after = ("letter", "the same letter before") if beginner else ("token", "earlier copies")
     found = f"{100 * snapshot.previous[layer, head]:.3g}\u00a0% on the {before} before"
@@ -166,7 +173,7 @@ def place(scores: np.ndarray) -> tuple[int, int] | None:
     return int(layer), int(head)
 
 
-def told(snapshot, best: dict) -> dict[str, str]:
+def told(snapshot: Snapshot, best: dict[str, tuple[int, int] | None]) -> dict[str, str]:
     """A snapshot's numbers as the page says them."""
     found = {"step": f"{snapshot.step}", "right": f"{100 * snapshot.accuracy:.3g}\u00a0%", "loss": f"{snapshot.loss:.3g}"}
     for name, where in best.items():

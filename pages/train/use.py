@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -15,8 +16,11 @@ from ui.memory import allowed, trainings
 from ui.text import plain
 from ui.words import say
 
+if TYPE_CHECKING:
+    from models.training.live import Training
 
-def place(here: Path, name: str, training) -> None:
+
+def place(here: Path, name: str, training: Training) -> None:
     st.markdown("##### Use it")
     say(here, "use", step=training.learned)
 

@@ -22,11 +22,11 @@ def where_it_looks(folder: Path, look: Look) -> Part:
     attention = look.attention
     weights = seen.apply(attention[layer][head])
     whole = weights.sum(-1).min(initial=1.0) > 0.999
-    tokens, weights, start = paragraph(trace, kind, seen, weights, look.second)
+    tokens, square, start = paragraph(trace, kind, seen, weights, look.second)
     position = seen.queries.index(look.token)
     view = reading_view(
         tokens,
-        weights,
+        square,
         None if position is None else start + position,
         causal=look.causal,
         second=start or None,

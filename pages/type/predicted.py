@@ -19,6 +19,7 @@ def what_it_predicts(look: Look, position: int, number: int | None, temperature:
     """The bars of one position; number: which of several masks."""
     model, trace = look.model, look.trace
     logits = trace.logits_at(position)
+    assert logits is not None, "asked where the model predicts"
     best = model.top(logits, position, bars, temperature)
     view = prediction_bars(
         [one.text for one in best],

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import uuid
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import streamlit as st
 
@@ -22,6 +22,9 @@ from ui import state
 from ui.memory import allowed, cached, loaded, trainings
 from ui.memory.shelf import Job
 from ui.text import called, plain
+
+if TYPE_CHECKING:
+    from models.language_model import ModelInfo
 
 HUB_ADDRESS = re.compile(r"^https?://huggingface\.co/(?=[^/\s]+)|(?<=\w)/(tree|blob)/main/?$|(?<=\w)/$")
 POLL = 0.5  # seconds between two looks at a loading
@@ -243,7 +246,7 @@ def about() -> None:
         st.caption(" ".join([facts, origin(info), *(plain(note) for note in info.notes)]))
 
 
-def origin(info) -> str:
+def origin(info: ModelInfo) -> str:
     """Where a model is from. Of a folder nothing is told but that it is one: its path is what the visitor typed."""
     if info.name in models.names():
         return "It ships with Headlight."

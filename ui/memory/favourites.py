@@ -52,7 +52,7 @@ def prefer(model: LanguageModel, best: Favourite) -> None:
 
 
 def _nearest(scores: pd.DataFrame) -> Favourite:
-    best = scores.loc[scores["previous"].idxmax()]
+    best = scores.iloc[int(scores["previous"].to_numpy().argmax())]
     return Favourite(int(best["layer"]), int(best["head"]), float(best["previous"]))
 
 

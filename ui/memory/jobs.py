@@ -102,6 +102,7 @@ class Jobs:
 
     def _run(self, job: Job) -> None:
         work, job.work = job.work, None
+        assert work is not None, "a job runs once"
         try:
             self._report(job, 0.0, job.doing)  # it may have waited for its turn longer than anybody for it
             with panics_caught():

@@ -155,8 +155,9 @@ class Shelf:
             self._report(job, Progress("prepare"))
             self._put(job, model)
         except TooLarge:
+            size = job.progress.total if job.progress else 0
             job.error = (
-                f"“{job.name}” has {file_size(job.progress.total)} of weights, and at most {file_size(self.limit)} are kept in "
+                f"“{job.name}” has {file_size(size)} of weights, and at most {file_size(self.limit)} are kept in "
                 "memory here. Choose a smaller model, or start Headlight with a larger HEADLIGHT_MODEL_BYTES."
             )
         except Cancelled:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ui.look import Look
 from ui.picture.picture import Caption, Picture
@@ -11,10 +11,13 @@ from ui.picture.provenance import provenance
 from ui.text import called
 from viz.tokens import label, row_names
 
+if TYPE_CHECKING:
+    from models.language_model import ModelInfo
+
 # Options whose words stand in the subject, or that follow from the model.
 SAID = {"layer", "head", "heads", "shade", "kind", "causal", "title", "target", "clear", "same_text", "names", "simple"}
 KINDS = {"bertviz": "BertViz’s head view"}
-WORDS = {
+WORDS: dict[str, Any] = {
     "special": {False: "without special tokens"},
     "whole_words": {True: "whole words"},
     "renormalised": {True: "rows scaled to 100 %"},
@@ -93,7 +96,7 @@ def in_words(name: str, value: Any, look: Look) -> str:
     return name.replace("_", " ") + ("" if value is True else f" {spelt}")
 
 
-def size(info) -> str:
+def size(info: ModelInfo) -> str:
     encoder = f"{info.layers} layers × {info.heads} heads"
     return encoder + (f" and {info.decoder_layers} × {info.decoder_heads}" if info.decoder_layers else "")
 

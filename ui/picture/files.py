@@ -25,7 +25,7 @@ SIDES = {"from": "from_", "to": "to_", "token": ""}  # axes of tokens, and what 
 
 def numbers(made: Picture) -> dict[str, Numbers]:
     """What a picture shows, with the axes of each array."""
-    found = {}
+    found: dict[str, Numbers] = {}
     for name, values in made.numbers().items():
         if isinstance(values, Numbers):
             found[name] = values
@@ -34,7 +34,7 @@ def numbers(made: Picture) -> dict[str, Numbers]:
         axes = USUAL if isinstance(values, Scope) else AXES.get(name, USUAL[len(USUAL) - values.ndim :])
         heads = made.options.get("heads")
         few = "head" in axes and heads and not isinstance(values, Scope) and values.shape[axes.index("head")] == len(heads)
-        found[name] = Numbers(values, axes, {"head": list(heads)} if few else {})
+        found[name] = Numbers(values, axes, {"head": list(heads)} if heads and few else {})
     return found
 
 
@@ -128,7 +128,7 @@ def npz(made: Picture, said: Caption) -> bytes:
     """
     look = made.looks[0]
     found, note = bounded(numbers(made), look, MOST_NUMBERS)
-    arrays = {name: np.asarray(one.array()) for name, one in found.items()}
+    arrays: dict[str, Any] = {name: np.asarray(one.array()) for name, one in found.items()}
     axes = {
         name: {"axes": one.axes, **{axis: list(map(plain, names)) for axis, names in one.names.items()}}
         for name, one in found.items()

@@ -6,6 +6,7 @@ import ast
 import inspect
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,21 +46,23 @@ def notebook(made: Picture, said: Caption) -> str:
 
 
 def cell(kind: str, source: str, id: str) -> dict[str, Any]:
-    code = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    code: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
     return {"cell_type": kind, "id": id, "metadata": {}, "source": source, **code}
 
 
 def recipe_source(recipe: Callable) -> str:
     """A recipe's own source, with what it uses of its module: imports, constants, other functions."""
-    source = inspect.getsource(inspect.getmodule(recipe))
+    source = Path(inspect.getfile(recipe)).read_text(encoding="utf-8")
     lines, tree = source.splitlines(), ast.parse(source)
-    defined, imported = {}, {}
+    defined: dict[str, ast.stmt] = {}
+    imported: dict[str, tuple[ast.Import | ast.ImportFrom, ast.alias]] = {}
     for node in statements(tree.body):
         if isinstance(node, ast.Import | ast.ImportFrom):
             imported |= {alias.asname or alias.name.partition(".")[0]: (node, alias) for alias in node.names}
         else:
             defined |= dict.fromkeys(names(node), node)
-    wanted, used = [recipe.__name__], {}
+    wanted = [recipe.__name__]
+    used: dict[str, ast.stmt | None] = {}
     while wanted:
         name = wanted.pop()
         if name in used or name not in defined:

@@ -75,7 +75,7 @@ class Picture:
     looks: tuple[Look, ...]
     options: dict[str, Any]
     key: str
-    numbers: Callable[[], dict[str, np.ndarray | Scope | Numbers]]
+    numbers: Callable[[], Mapping[str, np.ndarray | Scope | Numbers]]
     react: Callable[[], None] | None = None
     words: str = field(default="")  # what a caption says beyond model, text and head
     height: int = 0  # pixels of one that is a page of its own (BertViz's)

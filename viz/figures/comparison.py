@@ -40,7 +40,8 @@ def comparison(
     if a.shape != b.shape or a.shape != (len(queries), len(keys)) or a.size == 0:
         raise ValueError(f"Weights of shapes {a.shape} and {b.shape} do not fit {len(queries)} queries and {len(keys)} keys.")
     masked = np.isnan(a) & np.isnan(b)
-    figure = difference(queries, keys, *(np.where(masked, np.nan, np.nan_to_num(one)) for one in (a, b)), names, title, starts)
+    ours, theirs = (np.where(masked, np.nan, np.nan_to_num(one)) for one in (a, b))
+    figure = difference(queries, keys, ours, theirs, names, title, starts)
     place = _room_above(figure, title)
     x, y, square = style.spans(keys, starts[1]), style.spans(queries, starts[0]), max(a.shape) <= 4 * min(a.shape)
     still = {"automargin": False}  # their room is made below
@@ -51,7 +52,7 @@ def comparison(
             x=x, y=y, z=style.in_percent(shrink(weights, style.GRID_SIDE)), coloraxis="coloraxis", hovertemplate=template
         )
         figure.add_trace(cells.update(xaxis=f"x{number}", yaxis=f"y{number}"))
-        down = {"autorange": "reversed", "constraintoward": "top"}
+        down: dict[str, Any] = {"autorange": "reversed", "constraintoward": "top"}
         if square:
             down |= {"scaleanchor": f"x{number}", "scaleratio": 1}
         figure.layout[f"xaxis{number}"] = (

@@ -15,10 +15,10 @@ _MANY = 60  # points; the marks of more are small
 
 
 def curves(
-    counts: Sequence[int],
-    chosen: tuple[str, Sequence[float]],
-    others: Mapping[str, Sequence[float]] | None = None,
-    random: Sequence[Sequence[float]] = (),
+    counts: Sequence[int] | np.ndarray,
+    chosen: tuple[str, Sequence[float] | np.ndarray],
+    others: Mapping[str, Sequence[float] | np.ndarray] | None = None,
+    random: Sequence[Sequence[float] | np.ndarray] = (),
     steps: Sequence[str] = (),
     title: str = "",
     across: str = "tokens taken away",

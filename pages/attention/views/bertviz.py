@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from ui.look import Look
@@ -27,15 +29,16 @@ def bertviz(look: Look) -> Picture | None:
     if len(fit) < layers:
         few = f"layer {fit[0]}" if len(fit) == 1 else f"layers {fit[0]} to {fit[-1]}"
         st.caption(f"BertViz carries every weight as text. At {tokens:,} tokens, only {few} of the {layers} layers can be shown.")
-    chosen = {"layer": look.layer, "heads": [look.head], "theme": st.context.theme.type or "auto"}
-    given = {name: {layer: one[layer] for layer in fit if layer < one.layers} for name, one in attentions.items()}
+    chosen: dict[str, Any] = {"layer": look.layer, "heads": [look.head], "theme": st.context.theme.type or "auto"}
+    given: dict[str, Any] = {name: {layer: one[layer] for layer in fit if layer < one.layers} for name, one in attentions.items()}
     if "self" in given:
         page = bertviz_head_view(given["self"], look.trace.tokens, second=min(second, default=None), **chosen)
     else:
         given = {name: one for name, one in given.items() if one}
-        tokens_of = {"encoder_tokens": look.trace.tokens, "decoder_tokens": look.trace.target}
+        tokens_of: dict[str, Any] = {"encoder_tokens": look.trace.tokens, "decoder_tokens": look.trace.target}
+        chosen["first"] = look.kind
         tokens_of["cross_rows"] = look.trace.attention["cross"].rows
-        page = bertviz_encoder_decoder_view(**given, **tokens_of, first=look.kind, **chosen)
+        page = bertviz_encoder_decoder_view(**given, **tokens_of, **chosen)
     return Picture(lambda *given: page, (look,), {}, "bertviz", dict, height=min(HIGHEST, 120 + 23 * tokens))
 
 

@@ -62,9 +62,10 @@ def head_view(
     small = np.add(steps, 0.5, out=steps).astype(np.uint8)
     names = f"{count} head{'s' if count != 1 else ''}"
     label = f"{names}: {len(queries)} tokens look at {len(keys)}"
+    title = f"Layer {layer}, {label}" if layer is not None else label
     same = list(queries) == list(keys) and starts[0] == starts[1]
     header = {
-        "label": f"Layer {layer}, {label}" if layer is not None else label,
+        "label": title,
         "layer": layer,
         "shape": list(weights.shape),
         "starts": [int(start) for start in starts],
@@ -81,7 +82,7 @@ def head_view(
     arrays = {"weights": lower(small) if packed else small}
     if missing is not None:
         arrays["missing"] = np.packbits(missing, bitorder="little")
-    return View("head_view", pack(header, **arrays), header["label"])
+    return View("head_view", pack(header, **arrays), title)
 
 
 def _steps(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
@@ -123,7 +124,8 @@ def _side(tokens: Sequence[Any]) -> dict[str, Any]:
 
 def _short(text: str) -> list[str]:
     """The pieces of a label, cut where nobody would read on."""
-    kept, room = [], _LONGEST
+    kept: list[str] = []
+    room = _LONGEST
     for i, piece in enumerate(pieces(text[: _LONGEST + 1])):
         if len(piece) > room:
             return [*kept, piece[:room] + "…"] if i % 2 == 0 else [*kept, piece[:room], "…"]

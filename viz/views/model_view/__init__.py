@@ -105,9 +105,9 @@ def _quantity(values: np.ndarray, unit: str, colours: Mapping[str, str]) -> tupl
     values = np.where(np.isfinite(values.astype(np.float64)), values, np.nan)
     known = values[~np.isnan(values)]
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
-    on = (values - low) / ((high - low) or 1.0)
+    share = (values - low) / ((high - low) or 1.0)
     words = [["" if np.isnan(one) else f"{_number(one)} {unit}".strip() for one in row] for row in values]
-    return {"unit": unit, "low": _number(low), "high": _number(high), "words": words}, on.astype(np.float16)
+    return {"unit": unit, "low": _number(low), "high": _number(high), "words": words}, share.astype(np.float16)
 
 
 def _number(value: float) -> str:

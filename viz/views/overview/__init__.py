@@ -47,8 +47,9 @@ def overview(
             raise ValueError(f"A window of {noun} from {first} to {last}: give at most {most} of the {count}, from 0 on.")
     cells = np.rint(np.clip(np.nan_to_num(shrink(weights, _SIDE)), 0, 1) * 255).astype(np.uint8)
     same = list(queries) == list(keys)
+    label = f"The whole map, {shape[0]} × {shape[1]}, and the window on it"
     header = {
-        "label": f"The whole map, {shape[0]} × {shape[1]}, and the window on it",
+        "label": label,
         "shape": list(shape),
         "window": [int(edge) for side in window for edge in side],
         "most": most,
@@ -57,7 +58,7 @@ def overview(
         "from": _names(queries),
         "to": None if same else _names(keys),
     }
-    return View("overview", pack(header, cells=cells), header["label"])
+    return View("overview", pack(header, cells=cells), label)
 
 
 def _names(tokens: Sequence[Any]) -> list[str]:

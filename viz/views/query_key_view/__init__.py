@@ -49,7 +49,7 @@ def query_key_view(
     q, k = np.asarray(q, dtype=np.float32), np.asarray(k, dtype=np.float32)
     if q.ndim != 1 or k.shape != (count, len(q)):
         raise ValueError(f"q of shape {q.shape} and k of shape {k.shape} for {count} keys: give [d_head] and [{count}, d_head].")
-    given = {"raw": raw, "score": score, "weight": weight, "mask": np.zeros(count) if mask is None else mask}
+    given: dict[str, Any] = {"raw": raw, "score": score, "weight": weight, "mask": np.zeros(count) if mask is None else mask}
     given |= {"v_norm": v_norm, "bias": bias, "unturned": unturned}
     arrays = {name: np.asarray(one, dtype=np.float32) for name, one in given.items() if one is not None}
     for name, one in arrays.items():

@@ -6,6 +6,7 @@ import io
 import math
 import zipfile
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
@@ -88,7 +89,14 @@ def pngs(
 
 
 class _Drawing:
-    def __init__(self, tokens, points, stages, colours, axes):
+    def __init__(
+        self,
+        tokens: Sequence[Any],
+        points: np.ndarray,
+        stages: Sequence[str] | None,
+        colours: Sequence[str] | None,
+        axes: Sequence[str] | None,
+    ) -> None:
         self.points = np.asarray(points, dtype=np.float64)
         if self.points.ndim != 3 or self.points.shape[1] != len(tokens) or self.points.shape[2] not in (2, 3):
             raise ValueError(f"Points of shape {list(self.points.shape)}: give [stage, {len(tokens)} tokens, 2 or 3 dimensions].")
@@ -124,7 +132,7 @@ class _Drawing:
         before = min(int(at), self.stages - 1)
         after, part = min(before + 1, self.stages - 1), at - before
         here = self.places[before] + (self.places[after] - self.places[before]) * part
-        image = Image.new("RGB", tuple(side * FINE for side in SIZE), LIGHT["card"])
+        image = Image.new("RGB", (SIZE[0] * FINE, SIZE[1] * FINE), LIGHT["card"])
         draw = ImageDraw.Draw(image)
         self._ground(draw)
         for i, colour in enumerate(self.colours):
