@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from models.recorder import Call
 
 Ids = tuple[int, ...]  # of tokens
+SMALL = 2**26  # bytes, for which nobody asks how much memory is free
 SCORES = 32  # bytes for a token of the vocabulary, where logits and log-probabilities are compared
 
 
@@ -135,6 +136,7 @@ class Reader(ABC):
 
     ends: frozenset[int] = frozenset()
     never: frozenset[int] = frozenset()
+    branches: bool = True  # whether several versions are read on from what is kept
 
     def __init__(self, model: LanguageModel, begun: list[Token], source: list[Token], cut: int, keeps: bool):
         self.model, self.begun, self.source, self.cut, self.keeps = model, begun, source, cut, keeps
@@ -148,7 +150,7 @@ class Reader(ABC):
         more; None: they are read from the start."""
         began = time.perf_counter()
         stamp = self._now() if self.keeps else None
-        goes_on = parents is not None and self._ready and stamp is not None
+        goes_on = parents is not None and self._ready and stamp is not None and (self.branches or list(parents) == [0])
         if not goes_on or stamp.number != self._stamp.number:  # a network that changed is another one
             self._forget()
             self._stamp, self._ready = stamp, stamp is not None and len(versions) == 1
@@ -216,8 +218,8 @@ def _check_memory(reader: Reader, length: int, versions: int) -> None:
 
     length = length if reader.model.room is None else min(length, reader.model.room)
     kept = reader.model.cache_bytes(length, len(reader.source)) if reader.keeps else 0
-    scores, free = SCORES * reader.model.info.vocabulary, free_on(reader.model.device)
-    if versions * (kept + scores) > free:
+    scores = SCORES * reader.model.info.vocabulary
+    if versions * (kept + scores) > SMALL and versions * (kept + scores) > (free := free_on(reader.model.device)):
         what, fewer = (f"{versions:,} beams", "fewer beams or ") if versions > 1 else ("A text", "")
         raise ValueError(
             f"{what} of {length:,} tokens would take {size(versions * kept)} for keys and values ({versions:,} × {size(kept)}) "

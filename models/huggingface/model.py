@@ -21,7 +21,7 @@ from models.huggingface.attention import NAME, SoftmaxTap
 from models.huggingface.checks import Checks, cache
 from models.huggingface.names import short
 from models.huggingface.outputs import Outputs
-from models.huggingface.reader import HuggingFaceReader, grows
+from models.huggingface.reader import Growth, HuggingFaceReader, grows
 from models.huggingface.text import TextTokens
 from models.huggingface.turns import turns
 from models.language_model import LanguageModel, ModelInfo, check_text
@@ -105,13 +105,14 @@ class HuggingFaceModel(LanguageModel):
         return self._reusable or self._grows is not None
 
     @cached_property
-    def _grows(self) -> tuple[int, int] | None:
+    def _grows(self) -> Growth | None:
         return grows(self)
 
     def cache_bytes(self, length: int, source: int = 0) -> int:
+        if not self.reads_on:
+            return 0
         if self.kind == "decoder" and not self._reusable:  # as its own cache grew when it was tried
-            fixed, each = self._grows or (0, 0)
-            return fixed + each * length
+            return self._grows.fixed + self._grows.each * length
         size = self.network.dtype.itemsize
         return size * sum(
             numbers * {"self": length, "decoder": length, "cross": source}.get(kind, 0) for kind, numbers in self._kept.items()

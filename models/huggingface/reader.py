@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
@@ -14,6 +15,7 @@ from models.generation import Ids, Read, Reader, rows
 from models.huggingface.checks import apart, cache
 from models.prefix import Encoded, Stamp
 from models.recorder import recording
+from models.tokens import Token
 
 if TYPE_CHECKING:
     from models.huggingface.model import HuggingFaceModel
@@ -31,6 +33,7 @@ class HuggingFaceReader(Reader):
         super().__init__(model, begun, source, cut, keeps and model.reads_on)
         self.ids = model._rows or self.ids
         self.ends, self.never = _ends(model), _never(model)
+        self.branches = self.keeps and (model._reusable or model._grows.branches)
         self._past: Cache | None = None
         self._known: Encoded | None = None
         self._length = self._versions = 0
@@ -99,36 +102,63 @@ def cached_bytes(past: Cache | None) -> int:
     return sum({one.untyped_storage().data_ptr(): one.numel() * one.element_size() for one in tensors}.values())
 
 
-def grows(model: HuggingFaceModel) -> tuple[int, int] | None:
+@dataclass(frozen=True)
+class Growth:
+    """How a network's own cache grows. fixed: bytes that it holds before the first token; each: bytes of a token more; branches:
+    whether it goes on with several versions of a text, as a beam search does."""
+
+    fixed: int
+    each: int
+    branches: bool
+
+
+def grows(model: HuggingFaceModel) -> Growth | None:
     """Whether the network's own cache gives what reading all again gives: logits and weights of the last of a few tokens.
 
-    Returns the bytes that it holds before the first token, and those of each; None where it does not.
+    None where it does not, or where there is none.
     """
-    probe = model._probe(min(TOKENS, model.room or TOKENS))
-    ids = tuple(probe["input_ids"][0].tolist())
+    start = [one.id for one in (model._said("") if model.kind == "encoder-decoder" else model._tokens(""))]
+    ids = (*start, *model._probe(min(TOKENS, model.room or TOKENS) - len(start))["input_ids"][0].tolist())
     source = [model._special(id) for id in ids] if model.kind == "encoder-decoder" else []
-    begun = [model._special(ids[0])]
-    one, whole = (HuggingFaceReader.__new__(HuggingFaceReader) for _ in range(2))
-    for reader in (one, whole):
-        Reader.__init__(reader, model, begun, source, 0, True)
-        reader._past = reader._known = None
-    one._ready, half = True, len(ids) // 2
+    reader, half = _prober(model, ids, source), len(ids) // 2
     try:
-        one._start([ids[:half]], None)
-        bytes = one._bytes()
+        reader._ready = True
+        reader._start([ids[:half]], None)
+        bytes = reader._bytes()
         for at in range(half, half + SINGLES):
-            found = one._on([ids[at]], [0])
-        again = whole._start([ids[: half + SINGLES]], None)
+            found = reader._on([ids[at]], [0])
+        held, read = reader._bytes(), ids[: half + SINGLES]
+        if not bytes or not _same(model, found, _prober(model, ids, source)._start([read], None)):
+            return None
     except Exception:  # each family has its own way to say that it has no cache
         return None
-    if found.attention.keys() != again.attention.keys() or not bytes:
-        return None
-    pairs = [(found.logits, again.logits), *((found.attention[kind], again.attention[kind]) for kind in again.attention)]
+    each = (held - bytes) // SINGLES
+    return Growth(bytes - half * each, each, _branches(model, reader, read, ids, source))
+
+
+def _branches(model: HuggingFaceModel, reader: HuggingFaceReader, read: Ids, ids: Ids, source: list[Token]) -> bool:
+    """Whether a reader of a text goes on with two versions of it, and with the second one first."""
+    a, b, c = ids[1], ids[-1], ids[-2]
+    try:
+        reader._on([a, b], [0, 0])
+        found = reader._on([c, c], [1, 0])
+        return _same(model, found, _prober(model, ids, source)._start([(*read, b, c), (*read, a, c)], None))
+    except Exception:
+        return False
+
+
+def _prober(model: HuggingFaceModel, ids: Ids, source: list[Token]) -> HuggingFaceReader:
+    """A reader that does not ask first whether the model reads on."""
+    reader = HuggingFaceReader.__new__(HuggingFaceReader)
+    Reader.__init__(reader, model, [model._special(ids[0])], source, 0, True)
+    reader._past, reader._known = None, None
+    return reader
+
+
+def _same(model: HuggingFaceModel, one: Read, other: Read) -> bool:
+    pairs = [(one.logits, other.logits), *((one.attention[kind], other.attention[kind]) for kind in other.attention)]
     close = 1e-4 if model.network.dtype == torch.float32 else 5e-2
-    if not all(a.shape == b.shape and apart(*map(torch.from_numpy, (a, b))) <= close for a, b in pairs):
-        return None
-    each = (one._bytes() - bytes) // SINGLES
-    return bytes - half * each, each
+    return all(a.shape == b.shape and apart(*map(torch.from_numpy, (a, b))) <= close for a, b in pairs)
 
 
 def _ends(model: HuggingFaceModel) -> frozenset[int]:

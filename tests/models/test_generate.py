@@ -24,6 +24,7 @@ from models.strategy import Strategy, distribution
 from models.training.corpus import train_tokenizer
 from tests.models.networks import NETWORKS, TEXTS, network, tokenizer
 from tests.models.ours import small
+from tests.models.test_architectures import HYBRIDS, save
 
 TEXT, NEW = "The cat sat on the mat", 12
 DECODERS = ["GPT-2", "Llama, grouped-query", "Mistral, sliding window", "Qwen3", "Gemma 2, soft-capped", "GPT-OSS, sinks",
@@ -154,6 +155,18 @@ def test_with_and_without_the_cache_is_the_same(opened, strategy):
     if strategy.method != "beam":
         assert [one.read.tokens for one in quick[1:]] == [1] * (len(quick) - 1)
         assert [one.read.tokens for one in slow] == [len(one.tokens) for one in slow]
+
+
+@pytest.mark.parametrize("kind", ["granitemoehybrid", "jamba", "minimax", "bamba", "deepseek_v32", "m2m_100", "fsmt", "doge"])
+def test_what_its_own_cache_does_otherwise_is_not_believed(kind, tmp_path):
+    """State spaces, chosen keys, positions that leave out padding: each is read on only where that is the same."""
+    model = models.load(str(save(tmp_path, kind, **HYBRIDS.get(kind, {}))), device="cpu")
+    for strategy in (Strategy(), Strategy(method="beam", beams=2)):
+        quick, slow = (list(model.generate(TEXT, strategy, NEW, cache=cache)) for cache in (True, False))
+        assert [one.said for one in quick] == [one.said for one in slow]
+        for a, b in zip(quick, slow, strict=True):
+            np.testing.assert_allclose(a.logits, b.logits, atol=1e-3, rtol=1e-3)
+            assert all(np.abs(a.attention[kind] - b.attention[kind]).max() < 1e-4 for kind in b.attention)
 
 
 @ALL
