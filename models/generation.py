@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from models.recorder import Call
 
 Ids = tuple[int, ...]  # of tokens
-SMALL = 2**26  # bytes, for which nobody asks how much memory is free
+SMALL = 2**24  # bytes, for which nobody asks how much memory is free
 SCORES = 32  # bytes for a token of the vocabulary, where logits and log-probabilities are compared
 
 
