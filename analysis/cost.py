@@ -71,13 +71,20 @@ def costs(config: TransformerConfig, length: int, target: int | None = None) -> 
 
 def _stack(c: TransformerConfig, name: str, t: str, length: int, source: int | None = None) -> Iterator[Cost]:
     """The parts of one stack. t: the symbol of its length; source: tokens of the memory that a decoder looks at."""
-    n, d, f, e, v, layers, shared = length, c.d_model, c.d_ff, c.d_head, c.vocabulary, c.layers, c.key_heads * c.d_head
-    norm_size, norm = (2 * d, "2 d") if c.norm == "layer" else (d, "d")
-    cross, source = source is not None, source or 0
-    size, formula = (0, "shared") if cross else (v * d, "V d")
-    yield Cost("embedding", name, Term(formula, size), Term(), Term(f"d {t}", BYTES * d * n))
+    cross = source is not None
+    size, formula = (0, "shared") if cross else (c.vocabulary * c.d_model, "V d")
+    yield Cost("embedding", name, Term(formula, size), Term(), Term(f"d {t}", BYTES * c.d_model * length))
     yield Cost("positions", name, _positions(c))
+    yield from _attention(c, name, t, length, source)
+    yield _feedforward(c, name, t, length)
+    yield _norms(c, name, t, length, cross)
+    if name != "encoder":
+        yield _unembedding(c, name, t, length)
 
+
+def _attention(c: TransformerConfig, name: str, t: str, n: int, source: int | None) -> Iterator[Cost]:
+    d, e, layers, shared = c.d_model, c.d_head, c.layers, c.key_heads * c.d_head
+    cross, source = source is not None, source or 0
     weights = 2 * d * d + 2 * d * shared + (2 * d + 2 * shared) * c.bias + 2 * e * c.qk_norm
     words = "2 d² + 2 d g e" + " + 2 d + 2 g e" * c.bias + " + 2 e" * c.qk_norm
     kept, given = Term(f"L ({words})", layers * weights), 2 * d + 2 * shared + (d + shared) * c.qk_norm
@@ -101,12 +108,15 @@ def _stack(c: TransformerConfig, name: str, t: str, length: int, source: int | N
         )
         yield Cost("cross-attention: scores", name, *_scores(c, "m", "n", n, source, False))
 
+
+def _feedforward(c: TransformerConfig, name: str, t: str, n: int) -> Cost:
+    d, f, layers = c.d_model, c.d_ff, c.layers
     gated, many = c.feedforward == "swiglu", c.experts > 1
     in_out, used = 3 if gated else 2, c.experts_used if many else 1
     one = in_out * d * f + ((in_out - 1) * f + d) * c.bias
     words = f"{in_out} d f" + (f" + {'2 f' if gated else 'f'} + d" if c.bias else "")
     words, k = (f"E ({words}) + d E", " k") if many else (words, "")
-    yield Cost(
+    return Cost(
         "feed-forward",
         name,
         Term(f"L ({words})", layers * (c.experts * one + d * c.experts if many else one)),
@@ -119,22 +129,33 @@ def _stack(c: TransformerConfig, name: str, t: str, length: int, source: int | N
             BYTES * layers * n * (used * ((in_out - 1) * f + d) + c.experts * many),
         ),
     )
+
+
+def _norm(c: TransformerConfig) -> tuple[int, str]:
+    """The parameters of one norm, and their formula."""
+    return (2 * c.d_model, "2 d") if c.norm == "layer" else (c.d_model, "d")
+
+
+def _norms(c: TransformerConfig, name: str, t: str, n: int, cross: bool) -> Cost:
+    layers, (size, norm) = c.layers, _norm(c)
     in_block = 3 if cross else 2
     outside = (c.norm_place == "before") + c.embedding_norm
     run = in_block * layers + c.embedding_norm + (c.norm_place == "before")
     words = f"({in_block} L{f' + {outside}' if outside else ''})"
-    yield Cost(
+    return Cost(
         "norms",
         name,
-        Term(f"{words} {norm}", (in_block * layers + outside) * norm_size),
+        Term(f"{words} {norm}", (in_block * layers + outside) * size),
         Term(),
-        Term(f"{words} d {t}", BYTES * run * d * n),
+        Term(f"{words} d {t}", BYTES * run * c.d_model * n),
     )
-    if name == "encoder":
-        return
-    head = (d * d + d + norm_size + v) * c.head_transform
+
+
+def _unembedding(c: TransformerConfig, name: str, t: str, n: int) -> Cost:
+    d, v, (size, norm) = c.d_model, c.vocabulary, _norm(c)
+    head = (d * d + d + size + v) * c.head_transform
     words = " + ".join(["V d"] * (not c.tied) + [f"d² + d + {norm} + V"] * c.head_transform) or ("tied" if c.tied else "")
-    yield Cost(
+    return Cost(
         "unembedding",
         name,
         Term(words, v * d * (not c.tied) + head),
