@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from models.sizes import count, file_size
+
 FILE = Path(__file__).with_suffix(".toml")
 
 
@@ -36,20 +38,3 @@ def table() -> str:
         for entry in gallery()
     ]
     return "\n".join(["| model | kind | parameters | download | what to look at |", "|---|---|---|---|---|", *rows])
-
-
-def file_size(bytes: int) -> str:
-    """Bytes in the units that a download is spoken of: "3 KB", "548 MB", "13.8 GB" (decimal)."""
-    if bytes < 999_500:
-        return f"{bytes / 1e3:.0f} KB"
-    if bytes < 999_500_000:
-        return f"{bytes / 1e6:.0f} MB"
-    return f"{bytes / 1e9:.3g} GB"
-
-
-def count(number: int) -> str:
-    """A large number in words: "70 thousand", "13.1 million", "20.9 billion"."""
-    for power, word in ((1e9, "billion"), (1e6, "million"), (1e3, "thousand")):
-        if number >= 0.9995 * power:
-            return f"{number / power:.3g} {word}"
-    return str(number)

@@ -214,7 +214,8 @@ def begin(
 
 def _check_memory(reader: Reader, length: int, versions: int) -> None:
     """Errors: ValueError, with the figures, where the keys and values of so many versions of a text do not fit in memory."""
-    from models.huggingface.memory import free_on, size
+    from models.huggingface.memory import free_on
+    from models.sizes import size
 
     length = length if reader.model.room is None else min(length, reader.model.room)
     kept = reader.model.cache_bytes(length, len(reader.source)) if reader.keeps else 0

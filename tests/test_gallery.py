@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.gallery import Entry, count, file_size, gallery, table
+from models.gallery import Entry, gallery, table
 from models.huggingface.names import HubName, is_folder_name
+from models.sizes import count, file_size
 from tests.serving import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -38,7 +39,7 @@ def test_the_readme_shows_this_gallery():
 @given(st.integers(1, 10**13))
 def test_figures_in_words_are_rounded_from_the_figure(number):
     size, unit = file_size(number).split(" ")
-    unit = {"KB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
+    unit = {"kB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
     assert float(size) * unit == pytest.approx(number, rel=0.005, abs=unit / 2)
     said, _, word = count(number).partition(" ")
     scale = {"": 1, "thousand": 1e3, "million": 1e6, "billion": 1e9}[word]

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from viz.figures.heatmap import heatmap
-    from viz.view import Assets, View, pack, percent
+    from viz.numbers import percent
+    from viz.view import Assets, View, pack
     from viz.views.architecture import Box, architecture
     from viz.views.board import Card, Part, board
     from viz.views.compare_view import compare_view
@@ -50,9 +51,10 @@ __all__ = [
 ]
 
 _HOMES = {
-    **dict.fromkeys(("Assets", "View", "pack", "percent"), "viz.view"),
+    **dict.fromkeys(("Assets", "View", "pack"), "viz.view"),
     **dict.fromkeys(("Card", "Part"), "viz.views.board"),
     "Box": "viz.views.architecture",
+    "percent": "viz.numbers",
     "heatmap": "viz.figures.heatmap",
 }
 

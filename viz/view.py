@@ -95,19 +95,6 @@ def pack(header: dict[str, Any], **arrays: np.ndarray) -> bytes:
     return b"".join([struct.pack("<I", len(text)), text, bytes(-(4 + len(text)) % 8), *parts])
 
 
-def percent(probability: float) -> str:
-    """A probability as people read it: three significant digits, never scientific notation (shared/number.js agrees)."""
-    hundred = 100 * float(probability)
-    if not hundred >= 0:
-        return "–"
-    if 0 < hundred < 0.001:
-        return "under 0.001 %"
-    if hundred == 0:
-        return "0 %"
-    exponent = int(f"{hundred:.2e}".split("e")[1])  # after rounding: 9.996 has become 10.0
-    return f"{hundred:.{max(0, 2 - exponent)}f} %"
-
-
 @cache
 def kinds() -> frozenset[str]:
     """The kinds of view that there are: the folders in `views` that hold JavaScript."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from models.errors import ModelError
 from models.huggingface.names import quoted
+from models.sizes import size
 
 RESERVE = 1_000_000_000  # bytes left for the work itself: activations, the app, the rest of the machine
 HALVES = {"F16": "float16", "float16": "float16"}  # what is stored otherwise goes to bfloat16, with float32's range
@@ -129,11 +130,3 @@ def count(number: int) -> str:
         if number >= unit:
             return f"{number / unit:.1f} {word}"
     return f"{number:,}"
-
-
-def size(bytes: int) -> str:
-    """A size in words, in powers of ten: "141 GB"."""
-    for unit, word in ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
-        if bytes >= unit:
-            return f"{bytes / unit:.3g} {word}" if bytes < 1000 * unit else f"{bytes / unit:,.0f} {word}"
-    return f"{bytes} bytes"

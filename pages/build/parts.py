@@ -16,6 +16,7 @@ from analysis import cost
 from analysis.encodings import encoding
 from analysis.scaling import scaling
 from models.scratch.config import TransformerConfig
+from models.sizes import size
 from pages.build import plan
 from ui import state
 from ui.choices.widgets import one_of
@@ -25,6 +26,7 @@ from ui.words import say
 from viz.figures import build
 from viz.figures.heatmap import heatmap
 from viz.figures.style import BAR_ROOM
+from viz.numbers import percent
 from viz.views.architecture import architecture
 
 LARGEST = 100_000_000  # parameters that are built here, to be measured
@@ -58,9 +60,7 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> None:
     left, middle, right = st.columns(3)
     left.metric("Parameters", _short(total))
     middle.metric(f"Operations for {n} tokens", _short(sum(one.flops.value for one in found)))
-    cached = (
-        "none" if config.kind == "encoder" else _bytes(cost.cache_bytes(config, m if config.kind == "encoder-decoder" else n))
-    )
+    cached = "none" if config.kind == "encoder" else size(cost.cache_bytes(config, m if config.kind == "encoder-decoder" else n))
     right.metric("Keys and values kept", cached)
     measured = None
     if n > config.context or m > config.context:
@@ -78,7 +78,7 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> None:
     offered = tuple(OF)[:2] if state.level() == "beginner" else tuple(OF)
     what = one_of(state.COST_OF, tuple(OF), "", label="Of each part", offered=offered)
     st.table(_table(found, measured, OF[what]), border="horizontal")
-    weights = _bytes(cost.scores_bytes(config, n))
+    weights = size(cost.scores_bytes(config, n))
     seconds = "" if measured is None else f"{1000 * measured.seconds:,.1f} ms"
     scores = next(one.flops for one in found if one.part == SCORES)
     say(
@@ -127,7 +127,7 @@ def masks(here: Path, config: TransformerConfig, n: int, m: int) -> None:
     found = mask(config, count, count, future=config.kind == "encoder")
     seen = np.ones((count, count), dtype=bool) if found is None else found.reshape(count, count).numpy()
     share = seen.mean()
-    say(here, "masks", pattern=config.pattern, share=f"{100 * share:.3g} %", count=count, pairs=f"{int(seen.sum()):,}")
+    say(here, "masks", pattern=config.pattern, share=percent(share), count=count, pairs=f"{int(seen.sum()):,}")
     show_chart(mask_figure(seen), "mask")
 
 
@@ -167,8 +167,8 @@ def root(here: Path, config: TransformerConfig, n: int, m: int) -> None:
     say(
         here, "root", size=config.d_head, spread=f"{at.spread:.2f}", expected=f"{at.expected:.2f}",
         plain=f"{at.entropy_plain:.2f}", scaled=f"{at.entropy_scaled:.2f}", even=f"{np.log(32):.2f}",
-        largest=f"{100 * at.largest_plain:.3g} %",
-        least=f"{100 * at.largest_scaled:.3g} %",
+        largest=percent(at.largest_plain),
+        least=percent(at.largest_scaled),
     )  # fmt: skip
     x, pictures = (
         table["d_k"].to_numpy(),
@@ -189,7 +189,7 @@ def root(here: Path, config: TransformerConfig, n: int, m: int) -> None:
 
 def _table(found: list[cost.Cost], measured: cost.Measured | None, what: str) -> pd.DataFrame:
     """A row for each part that costs something: formula, value, and what was counted."""
-    write, rows = _bytes if what == "activations" else _plain, []
+    write, rows = size if what == "activations" else _plain, []
     for one in found:
         term, row = getattr(one, what), {"part": f"{one.stack} {_called(one.part)}".strip()}
         if not term.formula:
@@ -212,15 +212,8 @@ def _plain(value: int) -> str:
     return f"{value:,}" if value else "0"
 
 
-def _bytes(value: int) -> str:
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if value >= size:
-            return f"{value / size:.3g} {unit}"
-    return f"{value} B"
-
-
 def _short(value: int) -> str:
-    for unit, size in (("trillion", 1e12), ("billion", 1e9), ("million", 1e6)):
-        if value >= size:
-            return f"{value / size:.3g} {unit}"
+    for unit, one in (("trillion", 1e12), ("billion", 1e9), ("million", 1e6)):
+        if value >= one:
+            return f"{value / one:.3g} {unit}"
     return f"{value:,}"

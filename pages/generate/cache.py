@@ -11,8 +11,8 @@ import pandas as pd
 import streamlit as st
 
 from analysis.step_cost import StepCost, step_cost
-from models.huggingface.memory import size
 from models.language_model import LanguageModel
+from models.sizes import size
 from models.strategy import Strategy
 from pages.generate.grown import Grown
 from ui import state

@@ -16,6 +16,7 @@ from ui.text import plain
 from ui.words import say
 from viz import View
 from viz.figures.training import over_steps
+from viz.numbers import percent
 from viz.views.grid_view import grid_view
 from viz.views.model_view import model_view
 from viz.views.time_slider import time_slider
@@ -159,9 +160,9 @@ def large(weights: np.ndarray, texts: list[str], label: str) -> View:
 def note(snapshot: Snapshot, layer: int, head: int) -> str:
     beginner = state.level() == "beginner"
     before, after = ("letter", "the same letter before") if beginner else ("token", "earlier copies")
-    found = f"{100 * snapshot.previous[layer, head]:.3g}\u00a0% on the {before} before"
+    found = f"{percent(snapshot.previous[layer, head])} on the {before} before"
     if np.isfinite(snapshot.induction[layer, head]):
-        found += f", {100 * snapshot.induction[layer, head]:.3g}\u00a0% on what followed {after}"
+        found += f", {percent(snapshot.induction[layer, head])} on what followed {after}"
     return found
 
 
@@ -175,11 +176,11 @@ def place(scores: np.ndarray) -> tuple[int, int] | None:
 
 def told(snapshot: Snapshot, best: dict[str, tuple[int, int] | None]) -> dict[str, str]:
     """A snapshot's numbers as the page says them."""
-    found = {"step": f"{snapshot.step}", "right": f"{100 * snapshot.accuracy:.3g}\u00a0%", "loss": f"{snapshot.loss:.3g}"}
+    found = {"step": f"{snapshot.step}", "right": percent(snapshot.accuracy), "loss": f"{snapshot.loss:.3g}"}
     for name, where in best.items():
         if where:
             found[name] = f"L{where[0]} H{where[1]}"
-            found[f"{name}_share"] = f"{100 * getattr(snapshot, name)[where]:.3g}\u00a0%"
+            found[f"{name}_share"] = percent(getattr(snapshot, name)[where])
     return found
 
 

@@ -20,7 +20,8 @@ import viz
 from tests.node import printed
 from tests.serving import ROOT
 from viz import modules
-from viz.view import View, kinds, pack, percent
+from viz.numbers import percent
+from viz.view import View, kinds, pack
 
 NASTY = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "{{7*7}}", "\u2028", "\ud800", "\x00", "'\"&"]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from models.gallery import Entry, count, file_size, gallery
+from models.gallery import Entry, gallery
+from models.sizes import count, file_size
 from ui import state
 from ui.memory import allowed, cached, loaded
 from ui.text import plain

@@ -15,8 +15,8 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from models.errors import Cancelled, ModelError, panics_caught
-from models.gallery import file_size
 from models.progress import Progress, Report
+from models.sizes import file_size
 
 if TYPE_CHECKING:
     from models.language_model import LanguageModel

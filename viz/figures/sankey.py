@@ -9,8 +9,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz.figures.style import CLEAR, GREY, escape_plotly
+from viz.numbers import percent
 from viz.tokens import label
-from viz.view import percent
 
 WHOLE = 260  # pixels of all that arrives
 GAP = 14  # pixels between two states, at least: a line of text

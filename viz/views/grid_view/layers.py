@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from viz.numbers import percent
 from viz.tokens import label, row_names
-from viz.view import View, percent
+from viz.view import View
 from viz.views.grid_view import grid_view
 from viz.views.model_view.shrink import edges, shrink
 

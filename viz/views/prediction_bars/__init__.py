@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from viz.numbers import percent as in_percent
 from viz.tokens import is_fragment, pieces
 from viz.view import View, pack
-from viz.view import percent as in_percent
 
 
 def prediction_bars(
