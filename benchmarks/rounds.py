@@ -1,0 +1,91 @@
+"""A class goes round: so many visitors through all pages at all levels, typing on each, for so many minutes.
+
+    python -m benchmarks.rounds [--visitors 20] [--minutes 10]
+
+Each opens a page at random with a text, model and level of their own, types eight letters on it, a key press every second, and
+goes on to the next page. Every minute the table says how many pages were opened and how many of them answered the last text that
+was typed there, what a page said in red, how many tracebacks the server's log holds, and how much memory the server has.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import time
+from collections import Counter
+
+import psutil
+
+from benchmarks.protocol import Visitor
+from tests.serving import ROOT, serve
+
+PAGES = ("type", "attention", "layers", "flow", "space", "build", "train", "generate")
+LEVELS = ("beginner", "intermediate", "expert")
+TEXTS = {
+    "writer": {"text": "The farmer gave the hungry dog a bone"},
+    "filler": {"text": "The [MASK] sat on the mat"},
+    "translator": {"text": "The cat sleeps.", "target": "Le chat"},
+}
+LETTERS = " and then"
+PATIENCE = 120  # seconds
+
+
+def nothing(element) -> None:
+    """No element of a page is looked into: that its run ends is the answer."""
+
+
+async def go_round(url: str, number: int, until: float, found: Counter, said: list[str]) -> None:
+    """One visitor's round."""
+    choose = random.Random(number)
+    while time.monotonic() < until:
+        page, level, model = choose.choice(PAGES), choose.choice(LEVELS), choose.choice(list(TEXTS))
+        query = {"level": level, "model": model, **TEXTS[model]}
+        async with Visitor(url, nothing, query, page=page) as visitor:
+            found["opened"] += 1
+            try:
+                await visitor.send()
+                async with asyncio.timeout(PATIENCE):
+                    await visitor.finished.wait()
+                    text = query["text"]
+                    for letter in LETTERS if visitor.box else "":
+                        await asyncio.sleep(1)
+                        text += letter
+                        visitor.finished.clear()
+                        await visitor.type(text)
+                    await visitor.finished.wait()
+                found["answered"] += 1
+            except TimeoutError:
+                said.append(f"{page} {level} {model}: no answer within {PATIENCE} s")
+            said.extend(f"{page} {level} {model}: {one}" for one in visitor.tally.errors)
+
+
+async def rounds(url: str, process: psutil.Process, log, visitors: int, minutes: float) -> None:
+    found, said, shown = Counter(), [], 0
+    began = time.monotonic()
+    until = began + 60 * minutes
+    going = [asyncio.create_task(go_round(url, number, until, found, said)) for number in range(visitors)]
+    print(f"{'minute':>6}{'opened':>8}{'answered':>9}{'in red':>7}{'tracebacks':>11}{'memory MB':>10}")
+    while not all(one.done() for one in going):
+        await asyncio.wait(going, timeout=60)
+        minute, memory = (time.monotonic() - began) / 60, process.memory_info().rss / 1e6
+        numbers = f"{minute:>6.1f}{found['opened']:>8}{found['answered']:>9}{len(said):>7}"
+        print(f"{numbers}{log().count('Traceback (most recent call last)'):>11}{memory:>10.0f}", flush=True)
+        for one in said[shown:]:
+            print("   ", one, flush=True)
+        shown = len(said)
+    await asyncio.gather(*going)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--visitors", type=int, default=20)
+    parser.add_argument("--minutes", type=float, default=10)
+    arguments = parser.parse_args()
+    with serve(ROOT / "app.py") as server:
+        process = psutil.Process(server.process.pid)
+        asyncio.run(rounds(server.url, process, server.log.read_text, arguments.visitors, arguments.minutes))
+
+
+if __name__ == "__main__":
+    main()
