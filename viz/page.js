@@ -2,6 +2,7 @@
 
 import { unpack } from "./shared/bytes.js";
 import { percent } from "./shared/number.js";
+import { mountOn } from "./shared/state.js";
 
 // Draws `text`, the data in base64 (megabytes for a long text, which a browser's own decoders take in a moment), and draws again
 // when the page turns dark or light.
@@ -13,7 +14,7 @@ export function openPage(mount, mounts, text, compressed) {
   const draw = (data = bytes) => {
     if (!data) return;
     bytes = data;
-    mount({ parentElement, data, setTriggerValue: tell, setStateValue: tell, key: "view" }, mounts);
+    mountOn(mount, { parentElement, data, setTriggerValue: tell, setStateValue: tell, key: "view" }, mounts);
   };
   const inflate = async () => {
     const data = await new Response(new Blob([sent]).stream().pipeThrough(new DecompressionStream("deflate"))).arrayBuffer();

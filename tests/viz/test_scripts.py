@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.node import printed
-from viz.palette import shade
+from viz.palette import DARK, HEADS, LIGHT, LINES, sequential, shade
 from viz.triangle import lower
 
 
@@ -111,3 +111,27 @@ console.log(JSON.stringify([list.count, list.total, lines]));"""
 def test_commas_inside_brackets_part_nothing():
     gradient = "linear-gradient(to right, rgb(1, 2, 3), rgba(0, 0, 0, 0.5))"
     assert called("views/export/gradients.js", "commas", [f"{gradient}, none"], [""], ["a"]) == [[gradient, "none"], [], ["a"]]
+
+
+@pytest.mark.parametrize(("of", "to"), [(LIGHT, DARK), (DARK, LIGHT)], ids=["to dark", "to light"])
+def test_what_plotly_drew_takes_the_colours_of_the_other_page_and_data_keeps_its_own(of, to):
+    from plotly.colors import get_colorscale, unlabel_rgb, validate_colors
+
+    def translated(*given: tuple) -> list:
+        script = 'import { translator } from "./views/export/look.js";\n'
+        script += f"const translate = translator({json.dumps(of)}, {json.dumps(to)});\n"
+        return json.loads(printed(script + f"console.log(JSON.stringify({json.dumps(given)}.map((one) => translate(...one))));"))
+
+    def scale(theme: dict) -> list:
+        return [unlabel_rgb(colour.replace("rgba", "rgb"))[:3] for _, colour in sequential(theme["accent"])]
+
+    rgb = {name: [list(bytes.fromhex(theme[name][1:])) for theme in (of, to)] for name in ("ink", "paper")}
+    assert translated(*((each[0], True) for each in rgb.values())) == [each[1] for each in rgb.values()]
+    np.testing.assert_allclose(translated(*((one, False) for one in scale(of))), scale(to), atol=4)
+    grey = [[180, 182, 190], [60, 64, 70], [0, 0, 0], [255, 255, 255]]
+    data = [list(bytes.fromhex(one[1:])) for one in (*HEADS, *LINES) if one != of["accent"]] + grey
+    for name in ("cividis", "RdBu_r"):
+        data += [
+            [round(v) for v in unlabel_rgb(colour)] for colour in validate_colors([c for _, c in get_colorscale(name)], "rgb")
+        ]
+    assert translated(*((one, False) for one in data)) == data

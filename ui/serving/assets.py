@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # The door of a kind of view. It imports all that the view needs, so that a browser asks for everything at once.
 _DOOR = """{imports}
+import {{ mountOn }} from "./shared/state.js";
 
 const style = new CSSStyleSheet();
 style.replaceSync({css});
@@ -24,7 +25,7 @@ const mounts = {{ {mounts} }};
 export default (args) => {{
   const root = args.parentElement.getRootNode();
   if (!root.adoptedStyleSheets.includes(style)) root.adoptedStyleSheets.push(style);
-  mount(args, mounts);
+  mountOn(mount, args, mounts);
 }};
 """
 

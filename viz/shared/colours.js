@@ -1,7 +1,7 @@
 // The colours that pictures are mixed from, and which text can be read on them.
 
 const SHADE_EXPONENT = 0.7; // the same as in palette.py
-const GROUND = [128, 136, 150, 0.1]; // and this
+export const GROUND = [128, 136, 150, 0.1]; // and this
 
 // How opaque the accent is for an attention weight in [0, 1].
 export function shade(weight) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import json
 import re
 import xml.etree.ElementTree as ET
@@ -22,7 +23,8 @@ from models.catalog import WEIGHTS
 from models.version import VERSION
 from tests.browser.pages.test_attention import DRAWN
 from tests.browser.pages.test_type import box, no_error
-from tests.browser.views.test_export import NAMESPACE, alone
+from tests.browser.views.test_export import NAMESPACE, alone, ground_of
+from viz.palette import DARK, GROUND, LIGHT
 
 TEXT = "The farmer gave the dog a bone"
 NASTY = '=1+1 </script><img src=x onerror="document.title=\'caught\'"> "quoted" 🐕'
@@ -201,12 +203,79 @@ def test_the_other_views_and_a_phone(open_page, tmp_path):
     expect(page.get_by_text("Made with Headlight")).to_be_visible()
 
 
+def test_from_a_dark_page_in_light_colours_on_white_and_on_nothing(open_page, tmp_path):
+    page = open_at(open_page, "Heatmap", dark=True)
+    plot = page.locator(".st-key-heatmap")
+    expect(plot.locator(".js-plotly-plot .hm image")).to_be_attached(timeout=WAIT)
+    unfold(page)
+    before = plot.inner_html()
+    svg = take(page, "SVG", tmp_path).read_text("utf-8")
+    assert ground_of(svg) == DARK["paper"] and on_scale(svg, DARK["accent"])
+    choose(page, "white")
+    expect(page.get_by_role("button", name="light", exact=True)).to_have_attribute("aria-pressed", "true")
+    svg = take(page, "SVG", tmp_path).read_text("utf-8")
+    assert ground_of(svg) == "#ffffff" and on_scale(svg, LIGHT["accent"])
+    assert inks(svg) and max(map(lightness, inks(svg))) < 0.5, "all words are dark"
+    choose(page, "transparent")
+    assert drawn(take(page, "PNG", tmp_path)).convert("RGBA").getpixel((0, 0))[3] == 0
+    assert plot.inner_html() == before
+    fold(page)
+    page.get_by_text("Head", exact=True).last.click()
+    canvas = page.locator(".st-key-head-view canvas").first
+    expect(canvas).to_be_visible(timeout=WAIT)
+    unfold(page)
+    expect(page.get_by_role("button", name="transparent", exact=True)).to_have_attribute("aria-pressed", "true")
+    before = canvas.evaluate("node => node.toDataURL()")
+    svg = take(page, "SVG", tmp_path).read_text("utf-8")
+    assert ground_of(svg) is None and max(map(lightness, inks(svg))) < 0.6
+    assert canvas.evaluate("node => node.toDataURL()") == before
+    choose(page, "dark")
+    svg = take(page, "SVG", tmp_path).read_text("utf-8")
+    assert ground_of(svg) is None and min(map(lightness, inks(svg))) > 0.4
+    no_error(page)
+
+
+def choose(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+    expect(page.get_by_role("button", name=name, exact=True)).to_have_attribute("aria-pressed", "true")
+
+
+def inks(svg: str) -> list[str]:
+    """The colour of each text that has words, its own or that of what it stands in."""
+    found = []
+
+    def visit(node: ET.Element, fill: str) -> None:
+        fill = node.get("fill", fill)
+        if node.tag == f"{{{NAMESPACE}}}text" and "".join(node.itertext()).strip():
+            found.append(fill)
+        for child in node:
+            visit(child, fill)
+
+    visit(ET.fromstring(svg), "#000000")
+    return found
+
+
+def lightness(ink: str) -> float:
+    return sum(bytes.fromhex(ink[1:])) / 3 / 255
+
+
+def on_scale(svg: str, accent: str) -> bool:
+    """Whether each pixel of the heatmap stands on the scale from grey to that accent, as deep as it is opaque."""
+    (href,) = re.findall(r'href="data:image/png;base64,([^"]+)"', svg)
+    cells = np.asarray(Image.open(io.BytesIO(base64.b64decode(href))).convert("RGBA")).reshape(-1, 4).astype(float)
+    cells = cells[cells[:, 3] > 40]
+    over = (cells[:, 3:] / 255 - GROUND[3]) / (1 - GROUND[3])
+    part = over / (over + GROUND[3] * (1 - over))
+    wanted = np.array(GROUND[:3]) * (1 - part) + np.array(list(bytes.fromhex(accent[1:]))) * part
+    return cells[:, 3].max() > 200 and np.abs(wanted - cells[:, :3]).max() < 20  # Plotly goes straight from step to step
+
+
 def test_by_keyboard_on_a_phone_in_the_dark(open_page, tmp_path):
     page = open_at(open_page, "Reading", level="beginner", width=390, height=800, dark=True)
     button(page).focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="HTML", exact=True)).to_be_visible()
-    for _ in range(8):
+    for _ in range(16):
         page.keyboard.press("Tab")
         if page.evaluate("(one => (one.shadowRoot?.activeElement ?? one).textContent)(document.activeElement)") == "SVG":
             break
@@ -216,7 +285,7 @@ def test_by_keyboard_on_a_phone_in_the_dark(open_page, tmp_path):
     for node in ("html", "[data-testid=stPopoverBody]"):
         assert page.locator(node).evaluate("node => Math.max(node.scrollWidth, node.getBoundingClientRect().right) <= innerWidth")
     found = Axe().run(page).response["violations"]
-    assert not [one["id"] for one in found if one["impact"] in ("serious", "critical")]
+    assert not [(one["id"], [each["html"] for each in one["nodes"]]) for one in found if one["impact"] in ("serious", "critical")]
     fold(page)
     expect(button(page)).to_be_focused()
     no_error(page)

@@ -15,18 +15,23 @@ from PIL import Image, ImageFilter
 from playwright.sync_api import expect
 
 import viz
-from viz import View, modules
+from viz import Card, Part, View, modules
+from viz.palette import DARK, LIGHT
+from viz.views.grid_view.layers import head_grid
 
 WORDS = ["<|start|>", "The", " dog", " ran", " into", " the", " forest", ",", " שלום", " 🐕", "\n", " <0xF0>"]
 NAMESPACE = "http://www.w3.org/2000/svg"
 NASTY = "<img src=x onerror=\"document.title='caught'\">]]></script>&amp;\x00\ud800\ufffe"
 SCRIPTS = modules.joined(["views/export/walk.js", "views/export/png.js"])
-TAKE = f"""async ([selector, kind]) => {{
+THEMES = json.dumps({"light": LIGHT, "dark": DARK})
+TAKE = f"""async ([selector, kind, wanted]) => {{
   {SCRIPTS}
-  const made = {{ ...modules["views/export/walk.js"], ...modules["views/export/png.js"] }};
+  const made = {{ ...modules["views/export/walk.js"], ...modules["views/export/png.js"], ...modules["views/export/look.js"] }};
   const state = () => document.body.innerHTML + [...document.querySelectorAll("canvas")].map((one) => one.toDataURL());
   const before = state();
-  const picture = made.pictureOf(document.querySelector(selector), {{ title: "A <title>", words: "Said — “so” 🐕" }});
+  const root = document.querySelector(selector);
+  const look = await made.lookOf(root, {{ ...made.AS_IT_IS, ...wanted }}, {THEMES});
+  const picture = made.pictureOf(root, {{ title: "A <title>", words: "Said — “so” 🐕", look }});
   if (kind === "svg") return picture.svg;
   if (kind === "both") return JSON.stringify([before, state()]);
   if (kind === "tools") return made.TOOLS;
@@ -54,6 +59,7 @@ def many_keys(texts: list[str] = WORDS) -> View:
     return viz.query_key_view(keys[3], keys, q, made, raw, 0.25, raw / 4, each, v_norm=lengths, position=3, title="L1 H1")
 
 
+POINTS = np.random.default_rng(3).normal(size=(3, 5, 2)).astype(np.float32)
 VIEWS = {
     "head": lambda: viz.head_view(tokens(), tokens(), weights(4, 12), layer=2),
     "head-token": lambda: viz.head_view(tokens(), tokens(), weights(4, 12), layer=2, chosen=("from", 6)),
@@ -64,11 +70,12 @@ VIEWS = {
         weights(12, 12).reshape(3, 4, 12, 12), chosen=(1, 2), values=np.arange(12.0).reshape(3, 4), unit="nats"
     ),
     "query-key": many_keys,
+    "space": lambda: viz.space_view(WORDS[1:6], POINTS, values=list("aabbc")),
 }
 
 
-def take(page, kind: str, selector: str = ".hl") -> bytes:
-    got = page.evaluate(TAKE, [selector, kind])
+def take(page, kind: str, selector: str = ".hl", **wanted: str) -> bytes:
+    got = page.evaluate(TAKE, [selector, kind, wanted])
     return base64.b64decode(got) if kind == "png" else got.encode()
 
 
@@ -78,7 +85,7 @@ def grey(image: Image.Image) -> np.ndarray:
 
 def compare(page) -> None:
     """The PNG, made small again, is what a screenshot of the same place shows, but for the last pixel of an edge."""
-    page.add_style_tag(content=f"{page.evaluate(TAKE, ['.hl', 'tools'])} {{ display: none !important }}")
+    page.add_style_tag(content=f"{page.evaluate(TAKE, ['.hl', 'tools', {}])} {{ display: none !important }}")
     image = Image.open(io.BytesIO(take(page, "png")))
     x, y, width, height = map(float, ET.fromstring(take(page, "svg")).get("viewBox").split())
     assert image.size == (2 * width, 2 * height)
@@ -177,16 +184,53 @@ def test_hostile_text_is_written_as_text(still):
     assert page.title() != "caught"
 
 
+@pytest.mark.parametrize("wanted", [{}, {"colours": "dark", "ground": "none"}], ids=["as it is", "in other colours"])
 @pytest.mark.parametrize("name", VIEWS)
-def test_taking_leaves_the_page_as_it_was(still, name):
-    before, after = json.loads(take(still(VIEWS[name]()), "both"))
+def test_taking_leaves_the_page_as_it_was(still, name, wanted):
+    before, after = json.loads(take(still(VIEWS[name]()), "both", **wanted))
     assert after == before
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_picture_stands_on_the_page_on_white_or_on_nothing(still, dark):
+    page = still(VIEWS["head"](), dark=dark)
+    for ground, fill in {"page": (DARK if dark else LIGHT)["paper"], "white": "#ffffff", "none": None}.items():
+        svg = take(page, "svg", ground=ground).decode()
+        assert ground_of(svg) == fill
+        image = Image.open(io.BytesIO(take(page, "png", ground=ground)))
+        corner = image.convert("RGBA").getpixel((0, 0))
+        assert corner == ((*bytes.fromhex(fill[1:]), 255) if fill else (0, 0, 0, 0))
+
+
+def ground_of(svg: str) -> str | None:
+    """The colour of what covers all of a picture."""
+    root = ET.fromstring(svg)
+    place = root.get("viewBox").split()
+    rects = [
+        one for one in root if one.tag == f"{{{NAMESPACE}}}rect" and [one.get(n) for n in ("x", "y", "width", "height")] == place
+    ]
+    return rects[0].get("fill") if rects else None
+
+
+GRID = head_grid(np.linspace(0, 1, 12).reshape(3, 4), unit="%", scale=(0, 1), label="Share")
+MORE = VIEWS | {
+    "grid": lambda: GRID,
+    "board": lambda: viz.board([Card([Part("one", GRID, "Words.")], "A card", 1)]),
+}
+
+
+@pytest.mark.parametrize("name", MORE)
+@pytest.mark.parametrize("dark", [False, True], ids=["on light", "on dark"])
+def test_chosen_colours_are_those_of_a_page_that_has_them(still, name, dark):
+    selector = ".slot" if name == "board" else ".hl"
+    chosen = take(still(MORE[name](), dark=dark), "svg", selector, colours="light" if dark else "dark")
+    assert chosen.decode() == take(still(MORE[name](), dark=not dark), "svg", selector).decode()
 
 
 def test_a_number_stands_at_its_word_although_what_is_above_them_is_left_out(draw):
     page = draw(viz.reading_view(tokens([" cat", " mat"]), np.array([[1.0, 0.0], [0.9, 0.1]], dtype=np.float32), 1, toggle=True))
     expect(page.locator(".below b").first).to_have_text("90 %")
-    texts = list(ET.fromstring(page.evaluate(TAKE, [".hl", "svg"])).iter(f"{{{NAMESPACE}}}text"))
+    texts = list(ET.fromstring(take(page, "svg")).iter(f"{{{NAMESPACE}}}text"))
     (word, *_), (number, *_) = ([one for one in texts if one.text.strip() == said] for said in ("cat", "90 %"))
     assert 0 < float(number.get("y")) - float(word.get("y")) < 30
     assert abs(float(number.get("x")) - float(word.get("x"))) < 30

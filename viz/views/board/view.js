@@ -3,7 +3,7 @@
 
 import { unpack } from "../../shared/bytes.js";
 import { element, write } from "../../shared/element.js";
-import { stateOf } from "../../shared/state.js";
+import { mountOn, stateOf } from "../../shared/state.js";
 
 export function mount({ parentElement, data, setTriggerValue }, mounts) {
   const header = unpack(data);
@@ -65,7 +65,8 @@ function drawPart(state, place, part, bytes) {
     state.n = Math.max(state.n + 1, Date.now());
     state.tell(name, { part: part.name, value, n: state.n });
   };
-  state.mounts[part.kind]({ parentElement: place.slot, data: bytes, setTriggerValue: tell, setStateValue: tell, key: part.name });
+  const args = { parentElement: place.slot, data: bytes, setTriggerValue: tell, setStateValue: tell, key: part.name };
+  mountOn(state.mounts[part.kind], args);
 }
 
 function same(a, b) {

@@ -6,17 +6,25 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from viz.palette import LIGHT
+from viz.palette import DARK, LIGHT
 from viz.view import View, pack
 
 
 def export_view(key: str, name: str, title: str, caption: str, provenance: str = "") -> View:
-    """Two buttons, PNG and SVG, for the picture that the page holds under that Streamlit key.
+    """Two buttons, PNG and SVG, for the picture that the page holds under that Streamlit key, and what they are to stand on:
+    the page's ground, white or none, in the colours on screen, or those of the light or the dark page.
 
     name: of the files, without an ending; title and caption: what they say inside, SVG as <title> and <desc>, PNG as text chunks;
     provenance: where the picture comes from, as JSON, in <metadata> or a text chunk.
     """
-    header = {"key": key, "name": name, "title": title, "caption": caption, "provenance": provenance}
+    header = {
+        "key": key,
+        "name": name,
+        "title": title,
+        "caption": caption,
+        "provenance": provenance,
+        "themes": {"light": LIGHT, "dark": DARK},
+    }
     return View("export", pack(header), f"{title}, as a file")
 
 

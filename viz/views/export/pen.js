@@ -108,9 +108,15 @@ export class Pen {
     return scratch().measureText(text);
   }
   fillText(text, x, y) {
+    this.write(text, x, y, this.filled());
+  }
+  strokeText(text, x, y) {
+    this.write(text, x, y, { fill: "none", ...this.stroked() });
+  }
+  write(text, x, y, painting) {
     const { fontBoundingBoxAscent: up, fontBoundingBoxDescent: down } = this.measureText("x");
     const shift = { middle: (up - down) / 2, top: up, hanging: up, bottom: -down, ideographic: -down }[this.textBaseline] ?? 0;
-    const look = { "text-anchor": ANCHORS[this.textAlign], style: `font:${this.font};white-space:pre`, ...this.filled() };
+    const look = { "text-anchor": ANCHORS[this.textAlign], style: `font:${this.font};white-space:pre`, ...painting };
     this.put("text", { x, y: y + shift, ...look }, String(text));
   }
   drawImage(source, ...places) {
@@ -127,8 +133,11 @@ export class Pen {
     return painted("fill", this.fillStyle, this.globalAlpha);
   }
   stroked() {
-    const dash = this.dash.length ? { "stroke-dasharray": this.dash.join(" ") } : {};
-    return { ...painted("stroke", this.strokeStyle, this.globalAlpha), "stroke-width": this.lineWidth, ...dash };
+    const look = { "stroke-width": this.lineWidth };
+    if (this.dash.length) look["stroke-dasharray"] = this.dash.join(" ");
+    if (this.lineCap !== PEN.lineCap) look["stroke-linecap"] = this.lineCap;
+    if (this.lineJoin !== PEN.lineJoin) look["stroke-linejoin"] = this.lineJoin;
+    return { ...painted("stroke", this.strokeStyle, this.globalAlpha), ...look };
   }
   put(name, attributes, text = "") {
     const plain = this.matrix.join() === "1,0,0,1,0,0";

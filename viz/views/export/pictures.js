@@ -1,6 +1,7 @@
 // Pictures on canvas, and those that are SVG already.
 
 import { box } from "./boxes.js";
+import { translated } from "./look.js";
 import { colour, legal, Pen, short, SVG, tag } from "./pen.js";
 import { meet, reach } from "./reach.js";
 
@@ -83,19 +84,19 @@ function styled(page, node, parent) {
     if (name === "xlink:href") continue;
     copy.setAttribute(name, value);
   }
-  const href = node.getAttribute("href") ?? node.getAttribute("xlink:href");
+  const href = page.look.images?.get(node) ?? node.getAttribute("href") ?? node.getAttribute("xlink:href");
   if (href && /^(data:image\/|#)/.test(href)) copy.setAttribute("href", href);
   else if (node.localName === "image") return null; // it stands elsewhere
   const inDefs = Boolean(node.closest("clipPath, mask"));
   const before = parent && getComputedStyle(parent);
   for (const name of INHERITED) {
     const value = style.getPropertyValue(name);
-    if (value && !inDefs && (!before || before.getPropertyValue(name) !== value)) put(copy, name, value);
+    if (value && !inDefs && (!before || before.getPropertyValue(name) !== value)) put(page, node, copy, name, value);
     else copy.removeAttribute(name);
   }
   for (const [name, usual] of Object.entries(OWN)) {
     const value = style.getPropertyValue(name);
-    if (value && value !== usual) put(copy, name, value);
+    if (value && value !== usual) put(page, node, copy, name, value);
   }
   if (/^(text|tspan)$/.test(node.localName)) page.families.add(style.fontFamily);
   for (const child of node.childNodes) {
@@ -108,11 +109,11 @@ function styled(page, node, parent) {
   return copy;
 }
 
-function put(node, name, value) {
-  if (/^(white-space|image-rendering)$/.test(name)) node.style.setProperty(name, value);
+function put(page, node, copy, name, value) {
+  if (/^(white-space|image-rendering)$/.test(name)) copy.style.setProperty(name, value);
   else if (/^(fill|stroke|stop-color)$/.test(name) && /^(rgb|color|#)/.test(value)) {
-    const { hex, opacity } = colour(value);
-    node.setAttribute(name, hex);
-    if (opacity < 1) node.style.setProperty(name.replace("-color", "") + "-opacity", opacity); // next to one that the page sets
-  } else node.setAttribute(name, value.replace(/url\("[^"#]*(#[^"]+)"\)/, "url($1)"));
+    const { hex, opacity } = colour(page.look.translate ? translated(node, value, page.look) : value);
+    copy.setAttribute(name, hex);
+    if (opacity < 1) copy.style.setProperty(name.replace("-color", "") + "-opacity", opacity); // next to one that the page sets
+  } else copy.setAttribute(name, value.replace(/url\("[^"#]*(#[^"]+)"\)/, "url($1)"));
 }

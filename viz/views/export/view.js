@@ -3,13 +3,36 @@
 import { unpack } from "../../shared/bytes.js";
 import { element, makeButton } from "../../shared/element.js";
 import { stateOf } from "../../shared/state.js";
+import { makeToggle } from "../../shared/toggle.js";
+import { AS_IT_IS, lookOf } from "./look.js";
 import { pngOf } from "./png.js";
 import { pictureOf } from "./walk.js";
+
+const CHOICES = {
+  ground: ["Background", { page: "as the page", white: "white", none: "transparent" }],
+  colours: ["Colours", { screen: "as on screen", light: "light", dark: "dark" }],
+};
+const chosen = { ...AS_IT_IS }; // for all pictures: who wants one on white wants the next one on white too
 
 export function mount({ parentElement, data }) {
   const state = stateOf(parentElement, make);
   state.header = unpack(data);
   for (const [kind, button] of Object.entries(state.buttons)) button.title = `${state.header.name}.${kind}`;
+  show(state);
+}
+
+function show({ toggles }) {
+  for (const [name, toggle] of Object.entries(toggles)) toggle.show(chosen[name]);
+}
+
+// On white only the light colours can be read, so each of the two takes the other with it.
+function choose(state, name, value) {
+  chosen[name] = value;
+  if (chosen.ground === "white" && chosen.colours !== "light") {
+    if (name === "ground") chosen.colours = "light";
+    else chosen.ground = "page";
+  }
+  show(state);
 }
 
 function make(state) {
@@ -19,19 +42,27 @@ function make(state) {
     buttons[kind] = makeButton("", kind.toUpperCase(), () => take(state, kind));
     row.append(buttons[kind]);
   }
+  const toggles = {};
+  const choices = Object.entries(CHOICES).map(([name, [label, values]]) => {
+    const line = element("div", "choice");
+    toggles[name] = makeToggle(label, values, (value) => choose(state, name, value));
+    line.append(element("span", "", label), toggles[name].node);
+    return line;
+  });
   const said = element("p", "said");
   said.setAttribute("role", "status");
-  state.root.replaceChildren(row, said);
-  Object.assign(state, { buttons, said });
+  state.root.replaceChildren(...choices, row, said);
+  Object.assign(state, { buttons, toggles, said });
 }
 
 async function take(state, kind) {
-  const { key, name, title, caption, provenance } = state.header;
+  const { key, name, title, caption, provenance, themes } = state.header;
   state.said.textContent = "";
   try {
     const root = document.querySelector(".st-key-" + CSS.escape(key));
     if (!root) throw new Error("It is not on the page.");
-    const picture = pictureOf(root, { title, words: caption, metadata: provenance });
+    const look = await lookOf(root, chosen, themes);
+    const picture = pictureOf(root, { title, words: caption, metadata: provenance, look });
     const notes = { Title: title, Description: caption, Software: "Headlight", Provenance: provenance };
     const blob = kind === "svg" ? new Blob([picture.svg], { type: "image/svg+xml" }) : await pngOf(picture, notes);
     save(blob, `${name}.${kind}`);

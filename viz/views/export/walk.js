@@ -2,6 +2,7 @@
 // It is drawn from what the browser has laid out, so selection, zoom and theme are as they are seen.
 
 import { box } from "./boxes.js";
+import { wear } from "./look.js";
 import { colour, painted, safe, SVG, tag } from "./pen.js";
 import { canvas, inline } from "./pictures.js";
 import { CLIPS, meet } from "./reach.js";
@@ -14,16 +15,18 @@ export const TOOLS =
   "button:not([aria-pressed]), .toggle, .options, input, select, textarea, label:has(input, select), details:not([open]), summary, " +
   ".modebar-container, [data-testid=stElementToolbar], [data-take=no]";
 
-// The picture of an element: {svg, width, height, families}, where families are the fonts that its text asks for.
-export function pictureOf(root, { title = "", words = "", metadata = "" } = {}) {
+// The picture of an element: {svg, width, height, families}, where families are the fonts that its text asks for. look: from
+// `lookOf`, where it is not to be as it is on the page.
+export function pictureOf(root, { title = "", words = "", metadata = "", look = {} } = {}) {
   const undo = [];
   try {
+    if (look.to) wear([root, ...within(root)], look, change, undo);
     const all = [root, ...within(root)];
     for (const node of all) {
       if (node.matches(TOOLS)) change(node, "display: none !important", undo);
       else generated(node, undo);
     }
-    const page = { parts: [], defs: [], box: null, families: new Set(), ids: 0, clip: null };
+    const page = { parts: [], defs: [], box: null, families: new Set(), ids: 0, clip: null, look };
     draw(page, root, 0);
     const { left, top, right, bottom } = page.box ?? root.getBoundingClientRect();
     const [width, height] = [Math.ceil(right - left) + 2 * MARGIN, Math.ceil(bottom - top) + 2 * MARGIN];
@@ -33,7 +36,7 @@ export function pictureOf(root, { title = "", words = "", metadata = "" } = {}) 
       tag("desc", {}, safe(words)),
       ...(metadata ? [tag("metadata", {}, safe(metadata))] : []),
       ...(page.defs.length ? [tag("defs", {}, page.defs.join(""))] : []),
-      tag("rect", { x, y, width, height, ...painted("fill", paper(root)) }),
+      ...grounds(look, root).map((css) => tag("rect", { x, y, width, height, ...painted("fill", css) })),
       ...page.parts,
     ];
     const svg = tag("svg", { xmlns: SVG, width, height, viewBox: `${x} ${y} ${width} ${height}` }, parts.join("\n"));
@@ -84,8 +87,15 @@ function generated(node, undo) {
   }
 }
 
-function paper(node) {
+// What is under all: one colour, or nothing.
+function grounds({ ground, to }, root) {
+  return ground === "none" ? [] : [ground === "white" ? "#ffffff" : paper(root, to?.paper)];
+}
+
+// page: the page's, where that is not as it is on screen; what is inside of a view has changed with it.
+function paper(node, page) {
   for (let one = node; one; one = one.parentElement ?? one.getRootNode().host) {
+    if (page && !one.closest(".hl")) return page;
     const background = getComputedStyle(one).backgroundColor;
     if (colour(background).opacity === 1) return background;
   }

@@ -1,0 +1,108 @@
+// A picture in other colours than the page's. A view of ours takes them on and is mounted again, for a moment that nobody sees. What
+// Plotly drew has fixed colours: there, each of the page's own becomes that of the other page, text and pixels included.
+
+import { GROUND, luminance, mix, rgbOf } from "../../shared/colours.js";
+import { colour } from "./pen.js";
+
+const VARIABLES = {
+  ink: "text-color",
+  paper: "background-color",
+  chip: "secondary-background-color",
+  line: "border-color",
+  accent: "primary-color",
+};
+const NEUTRAL = 48; // a colour whose channels differ by less is a grey, as ink and paper are
+// What shows data and not the page; a grey among it stays.
+const DATA = ".plot, .cbfills, .legendsymbols, .sankey-link, .sankey-node, defs";
+export const AS_IT_IS = { ground: "page", colours: "screen" };
+
+// What `pictureOf` draws by. ground: "page" | "white" | "none"; colours: "screen" | "light" | "dark"; themes: those of both pages.
+export async function lookOf(root, { ground, colours }, themes) {
+  if (colours === "screen") return { ground };
+  const to = { ...themes[colours], ...(ground === "white" ? { paper: "#ffffff" } : {}) };
+  const style = getComputedStyle(root);
+  const dark = luminance(rgbOf(colour(style.color).hex)) > 0.5; // its ink is light
+  const translate = translator(themes[dark ? "dark" : "light"], to);
+  return { ground, to, scheme: colours, translate, images: await imagesOf(root, translate) };
+}
+
+// Puts the colours on all views among some nodes, and on the one that the first stands in. undo: a list of what to undo, the last first.
+export function wear(nodes, { to, scheme }, change, undo) {
+  const views = [nodes[0].parentElement?.closest(".hl"), ...nodes.filter((node) => node.matches(".hl"))].filter(Boolean);
+  const still = new CSSStyleSheet();
+  still.replaceSync("* { transition: none !important }"); // a colour is there at once
+  for (const root of new Set(views.map((view) => view.getRootNode()))) {
+    root.adoptedStyleSheets.push(still);
+    undo.push(() => (root.adoptedStyleSheets = root.adoptedStyleSheets.filter((sheet) => sheet !== still)));
+  }
+  const css = Object.entries(VARIABLES).map(([name, variable]) => `--st-${variable}: ${to[name]}`);
+  const again = () => {
+    for (const view of views) view.again?.();
+    for (const view of views) void getComputedStyle(view).color; // settled before colours fade again
+  };
+  const worn = [];
+  undo.push(() => {
+    while (worn.length) worn.pop()();
+    again();
+  });
+  for (const view of views) change(view, [`color-scheme: ${scheme}`, ...css].join(";"), worn);
+  again();
+}
+
+// The function (rgb, own, off) that says what a colour becomes, where `own` is whether a grey is of the page, and `off` how far
+// from its scale a colour may be.
+export function translator(from, to) {
+  const [a, b] = [from, to].map((theme) => ({
+    ink: rgbOf(theme.ink),
+    paper: rgbOf(theme.paper),
+    accent: rgbOf(theme.accent),
+  }));
+  const along = a.accent.map((v, i) => v - GROUND[i]);
+  const length = along.reduce((sum, v) => sum + v * v, 0);
+  const mean = (rgb) => (rgb[0] + rgb[1] + rgb[2]) / 3;
+  return (rgb, own, off = 3) => {
+    const part = Math.min(1, Math.max(0, along.reduce((sum, v, i) => sum + v * (rgb[i] - GROUND[i]), 0) / length));
+    if (part > 0 && mix(GROUND, a.accent, part).every((v, i) => i > 2 || Math.abs(v - rgb[i]) <= off))
+      return mix(GROUND.slice(0, 3), b.accent, part);
+    if (!own || Math.max(...rgb) - Math.min(...rgb) > NEUTRAL) return rgb;
+    const deep = (mean(rgb) - mean(a.paper)) / (mean(a.ink) - mean(a.paper));
+    return mix(b.paper, b.ink, Math.min(1, Math.max(0, deep)));
+  };
+}
+
+// A colour of a node that Plotly drew, translated.
+export function translated(node, css, { translate }) {
+  const own = node.localName === "text" || node.localName === "tspan" || !node.closest(DATA);
+  const { hex, opacity } = colour(css);
+  const [r, g, b] = translate(rgbOf(hex), own).map(Math.round);
+  return `rgba(${r}, ${g}, ${b}, ${opacity})`;
+}
+
+// Heatmaps of Plotly are pictures: their addresses with each pixel translated, by their nodes.
+async function imagesOf(root, translate) {
+  const found = new Map();
+  for (const node of root.querySelectorAll("svg image")) {
+    const href = node.getAttribute("href") ?? node.getAttribute("xlink:href") ?? "";
+    if (!href.startsWith("data:image/")) continue;
+    const image = new Image();
+    image.src = href;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    Object.assign(canvas, { width: image.naturalWidth, height: image.naturalHeight });
+    const pen = canvas.getContext("2d");
+    pen.drawImage(image, 0, 0);
+    const pixels = pen.getImageData(0, 0, canvas.width, canvas.height);
+    const known = new Map();
+    for (let at = 0; at < pixels.data.length; at += 4) {
+      const [r, g, b, a] = pixels.data.subarray(at, at + 4);
+      if (!a) continue;
+      const key = ((r * 256 + g) * 256 + b) * 256 + a;
+      let to = known.get(key);
+      if (!to) known.set(key, (to = translate([r, g, b], false, 2 + 192 / a))); // clear pixels are kept less exactly
+      pixels.data.set(to, at);
+    }
+    pen.putImageData(pixels, 0, 0);
+    found.set(node, canvas.toDataURL());
+  }
+  return found;
+}
