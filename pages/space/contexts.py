@@ -17,7 +17,6 @@ from pages.space import scene, take_away
 from ui import state
 from ui.look import Look
 from ui.memory import loaded
-from ui.picture.provenance import provenance
 from ui.text import plain
 from ui.words import say
 from viz.views.space_view import short
@@ -76,8 +75,7 @@ def draw(folder: Path, look: Look) -> None:
             labels = [f"{i + 1}: {name}" for i, name in enumerate(names[: len(places)])] + names[len(places) :]
             scene.view(made, labels, "context-view", values=values, notes=[short(one, 90) for one in notes])
             columns = {"token": [short(one, 60) for one in names], "text": notes}
-            where = provenance(*((model, one) for one in traces))
-            take_away.draw("word", made, names, states, columns, values, where)
+            take_away.draw("word", made, names, states, columns, values, [(model, one) for one in traces])
     if made:
         with right:
             compared(folder, word, numbers, states, chosen.measure)

@@ -14,19 +14,19 @@ from analysis.projector import layer_rows, npz, projector_files
 from pages.space import scene
 from ui import state
 from ui.memory.jobs import Report, result
-from ui.picture.provenance import as_json, as_meta
+from ui.picture.provenance import as_json, as_meta, provenance
 from viz.views.space_view import space_view, token_colours
 
 
 def draw(
-    name: str, made: scene.Arranged, names: Sequence[str], hidden: np.ndarray, columns: dict, values: Any, where: dict
+    name: str, made: scene.Arranged, names: Sequence[str], hidden: np.ndarray, columns: dict, values: Any, read: Sequence
 ) -> None:
-    """Buttons, out of the way. columns: a value for each token; values: its colour; where: it all comes from, as
-    `ui.picture.provenance` says it."""
+    """Buttons, out of the way. columns: a value for each token; values: its colour; read: each model with what it read, as
+    `ui.picture.provenance` asks for them."""
     place = st.popover("Take it away", icon=":material/download:", key=f"take-space-{name}", on_change="rerun")
     if place.open:
         with place:
-            contents(name, made, names, hidden, columns, values, where)
+            contents(name, made, names, hidden, columns, values, provenance(*read))
 
 
 def contents(

@@ -14,7 +14,6 @@ from pages.space import scene, take_away
 from ui import state
 from ui.choices.widgets import one_of
 from ui.look import Look
-from ui.picture.provenance import provenance
 from ui.words import say
 from viz.views.space_view import short
 
@@ -44,7 +43,7 @@ def draw(folder: Path, look: Look) -> None:
             names = [token.text for token in tokens]
             scene.view(made, names, "space-view", notes=[f"position {place}" for place in places], **colours)
             columns = {"token": [short(one) for one in names], "position": places, "part": parts(tokens)}
-            take_away.draw("tokens", made, names, hidden, columns, colours["values"], provenance((model, trace)))
+            take_away.draw("tokens", made, names, hidden, columns, colours["values"], [(model, trace)])
     with right:
         st.markdown("##### In words")
         say(folder, "tokens", layers=len(hidden) - 1, d=model.info.d_model)

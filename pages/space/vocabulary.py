@@ -15,7 +15,6 @@ from analysis.embedding import vectors, word
 from pages.space import scene, take_away
 from ui import state
 from ui.look import Look
-from ui.picture.provenance import provenance
 from ui.show import picture
 from ui.text import plain
 from ui.words import say
@@ -71,7 +70,7 @@ def map_of(folder: Path, model: LanguageModel, words: list[str], centred: bool, 
     read = [word(model, one) for one in words]
     notes = ["one token" if len(one.ids) == 1 else "mean of " + ", ".join(label(piece) for piece in one.pieces) for one in read]
     scene.view(made, words, "vocabulary-view", stages=["embedding"], notes=notes)
-    take_away.draw("vocabulary", made, words, found, {"word": words}, None, provenance((model, None)))
+    take_away.draw("vocabulary", made, words, found, {"word": words}, None, [(model, None)])
     say(folder, "vocabulary", d=found.shape[-1], words=len(words))
     if state.level() != "beginner":
         scene.faith(folder, made, chosen)
