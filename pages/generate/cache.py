@@ -71,12 +71,21 @@ def costs(model: LanguageModel, read: int, source: int) -> None:
     table = {
         "tokens": [f"{length:,}" for length in lengths],
         "keys and values": [size(model.cache_bytes(length, source)) for length in lengths],
-        "operations with the cache": [f"{cost.kept(length) / 1e6:,.1f} M" for length in lengths],
-        "without it": [f"{cost.unkept(length) / 1e6:,.1f} M" for length in lengths],
+        "operations with the cache": [many(cost.kept(length)) for length in lengths],
+        "without it": [many(cost.unkept(length)) for length in lengths],
         "times as many": [f"{cost.unkept(length) / cost.kept(length):,.0f}" for length in lengths],
     }
     st.dataframe(pd.DataFrame(table), hide_index=True)
-    say(HERE, "costs", context=f"{model.info.context:,}" if model.info.context else "without a limit", **vars(cost))
+    context = f"{model.info.context:,}" if model.info.context else "without a limit"
+    say(HERE, "costs", context=context, **{name: f"{value:,}" for name, value in vars(cost).items()})
+
+
+def many(operations: int) -> str:
+    """Operations as people read them: three digits and a word."""
+    for unit, one in (("trillion", 1e12), ("billion", 1e9), ("million", 1e6)):
+        if operations >= one:
+            return f"{operations / one:,.3g} {unit}" if operations < 1000 * one else f"{operations / one:,.0f} {unit}"
+    return f"{operations:,}"
 
 
 @lru_cache(maxsize=8)

@@ -74,7 +74,7 @@ def bars(step: Step, strategy: Strategy, look: Look, past: bool) -> Part:
         [float(found.after[id]) for id in best],
         ids=best,
         percent=not look.beginner,
-        before=[float(found.before[id]) for id in best],
+        before=[float(found.before[id]) for id in best] if found.stages else None,
         struck=[bool(np.isneginf(found.final[id])) for id in best],
         marked=best.index(chosen),
     )

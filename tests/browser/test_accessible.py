@@ -28,6 +28,7 @@ GRAVE = ("serious", "critical")
         "flow?show=Which%20to%20believe",
         "space?space=Tokens",
         "space?space=Vocabulary",
+        "generate?generate-seed=1",
         "build?build=Architecture",
         "build?build=Cost",
         "build?build=Positions",

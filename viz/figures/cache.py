@@ -24,6 +24,7 @@ def cache_boxes(tokens: Sequence[Any], layers: int, each: int, dtype: str = "flo
     figure = go.Figure(
         go.Heatmap(
             z=values,
+            x=[str(place) for place in range(count)],
             zmin=0,
             zmax=1,
             colorscale=_SCALE,

@@ -1,0 +1,76 @@
+"""A beam search as a tree, the cache as boxes, and chances before and after controls."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from models.decoding import Beams, by_length
+from viz import prediction_bars
+from viz.figures.beams import NAMES, WINDOW, Way, beam_tree
+from viz.figures.cache import cache_boxes
+
+
+def search(steps: int, width: int = 3) -> list[Way]:
+    beams, generator = Beams({0}, width, steps, by_length(1.0)), np.random.default_rng(0)
+    while not beams.done:
+        scores = generator.normal(size=(len(beams.alive), 12))
+        beams.grow(scores - np.log(np.exp(scores).sum(-1, keepdims=True)))
+    return [Way(one.number, one.parent, f" t{one.id}", one.length, one.score, one.fate) for one in beams.tree]
+
+
+@pytest.mark.parametrize("steps", [1, 4, 9])
+def test_every_way_of_the_last_tokens_stands_in_the_tree_with_its_fate(steps):
+    ways = search(steps)
+    figure, last = beam_tree(ways), max(one.length for one in ways)
+    drawn = {trace.name: list(trace.x) for trace in figure.data if trace.mode == "markers+text"}
+    for fate, name in NAMES.items():
+        there = sorted(one.length for one in ways if one.fate == fate and one.length > last - WINDOW)
+        assert sorted(drawn[name]) == there
+
+
+def test_the_likelier_way_stands_higher_and_a_line_leads_from_its_parent():
+    ways = search(3)
+    figure = beam_tree(ways)
+    at = {}
+    for trace in figure.data:
+        if trace.mode == "markers+text":
+            fate = next(fate for fate, name in NAMES.items() if name == trace.name)
+            ones = [one for one in ways if one.fate == fate]
+            at |= {one.number: (x, y) for one, x, y in zip(ones, trace.x, trace.y, strict=True)}
+    for one in ways:
+        assert all(
+            at[one.number][1] > at[other.number][1] for other in ways if other.length == one.length and other.score < one.score
+        )
+    lines = [list(zip(trace.x, trace.y, strict=True)) for trace in figure.data if trace.mode == "lines"]
+    edges = {(line[i], line[i + 1]) for line in lines for i in range(0, len(line), 3)}
+    assert {(at[one.parent], at[one.number]) for one in ways if one.parent >= 0} <= edges
+
+
+def test_a_fate_that_there_is_not_is_told_of():
+    with pytest.raises(ValueError, match="not 'lost'"):
+        beam_tree([Way(0, -1, "a", 1, -1.0, "lost")])
+
+
+class Token:
+    special = False
+
+    def __init__(self, text):
+        self.text = text
+
+
+@pytest.mark.parametrize("count", [1, 3, 70])
+def test_there_is_a_box_for_each_token_in_each_layer_and_the_last_read_stand_out(count):
+    box = cache_boxes([Token(" a")] * count, layers=4, each=32).data[0]
+    assert np.shape(box.z) == (4, count) and len(set(box.x)) == count, "equal tokens have boxes of their own"
+    assert np.array_equal(np.argwhere(np.array(box.z)[0] == 1).ravel(), [count - 1])
+
+
+def test_bars_say_what_was_before_the_controls_what_was_struck_out_and_what_is_chosen():
+    view = prediction_bars([" a", " b"], [1.0, 0.0], before=[0.25, 0.75], struck=[False, True], marked=0)
+    header = json.loads(view.data[4 : 4 + int.from_bytes(view.data[:4], "little")])
+    assert header["befores"] == ["25.0 %", "75.0 %"] and header["struck"] == [False, True] and header["marked"] == 0
+    with pytest.raises(ValueError, match="1 before for 2 labels"):
+        prediction_bars([" a", " b"], [1.0, 0.0], before=[0.25])
