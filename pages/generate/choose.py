@@ -69,7 +69,7 @@ CONTROLS = {
         "Seed", "Throw number", 0, 1_000_000, 0, 1, "beginner", SAMPLING,
         "The same number gives the same draws, so that a whole class sees the same text.", False,
     ),
-    "tokens": Control("Tokens a run", "", 1, 100, 40, 1, "intermediate", ALL, "“Run” goes on for so many tokens.", False),
+    "tokens": Control("Tokens a run", "", 1, 400, 40, 1, "intermediate", ALL, "“Run” goes on for so many tokens.", False),
 }  # fmt: skip
 FIELDS = {
     "temperature": "temperature", "top-k": "top_k", "top-p": "top_p", "min-p": "min_p", "typical": "typical", "beams": "beams",

@@ -71,7 +71,7 @@ def in_circles(found: Escape, grown: Grown, look: Look) -> str:
     if np.isfinite(found.penalty):
         facts["other"] = plain(named(look.model.token_text(found.id)))
         facts["said"] = plain(named(grown.steps[found.step].token.text))
-        told.append(words(HERE, "loop penalty", **facts))
+        told.append(words(HERE, "loop penalty" if found.penalty > 1 else "loop likeliest", **facts))
     else:
         told.append(words(HERE, "loop no penalty", **facts))
     if 0 < found.temperature < np.inf:

@@ -11,7 +11,9 @@ from models.errors import Cancelled
 from models.strategy import Strategy
 from pages.generate import run
 from pages.generate.grown import Grown, Run
+from pages.generate.shown import step_of, tokens_of
 from tests.pages.opening import PATIENCE, open_link, said
+from ui.look import Look
 from ui.memory import loaded
 
 TEXT = "The cat sat on the mat"
@@ -179,6 +181,50 @@ def test_a_run_without_room_ends_by_itself():
     grown = Grown(("writer", TEXT, ""))
     into: list = []
     assert run._work(grown.beginning, Run(Strategy(), 3, (), into), lambda share, words: None) == 3 == len(into)
+
+
+def test_a_text_that_goes_round_says_so_and_what_would_have_broken_it():
+    app = open_link("generate", f"{GREEDY}&level=expert")
+    grown = app.session_state["generated"]
+    for id in [one.id for one in loaded.model("writer").tokenize(" the cat sat there")[1:]] * 7:
+        grown.go_on(Strategy(), id)
+    app.run()
+    told = [one.value for one in app.info if "goes round in circles" in one.value]
+    assert len(told) == 1 and "the cat sat there" in told[0] and "greedy decoding would have left it" in told[0]
+    grown.back()
+    grown.go_on(Strategy(), loaded.model("writer").tokenize("!")[1].id)
+    app.run()
+    assert not [one for one in app.info if "goes round in circles" in one.value]
+
+
+@pytest.mark.parametrize(("name", "text"), [("writer", TEXT), ("translator", "The cat sleeps.")])
+def test_each_word_that_was_said_stands_with_the_row_that_chose_it(name, text):
+    model, grown = loaded.model(name), Grown((name, text, ""))
+    look = Look(model, model.trace(text), "self" if name == "writer" else "cross")
+    for _ in range(4):
+        grown.go_on(Strategy())
+    source, shown, rows = tokens_of(grown, look)
+    assert [one.id for one in source] == ([] if name == "writer" else [one.id for one in model.tokenize(text)])
+    assert shown[-1].text == "…" and len(rows) == 5, "a place for what comes next"
+    for place, step in zip(range(len(shown) - 5, len(shown)), rows, strict=True):
+        assert shown[place].after == step.tokens[-1] and len(step.tokens) == place
+        if step in grown.steps:
+            assert shown[place].id == step.token.id
+    front = len(source)
+    assert [step_of(front + place, grown, look) for place in range(len(shown))][-6:] == [None, 0, 1, 2, 3, None]
+
+
+@pytest.mark.parametrize(("network_name", "kind"), [("GPT-2", "decoder"), ("T5", "encoder-decoder"), ("Mixtral", "decoder")])
+def test_models_of_the_hub_go_on_too(tmp_path, network_name, kind):
+    from tests.models.networks import network, tokenizer
+
+    network(network_name).save_pretrained(tmp_path)
+    tokenizer(kind).save_pretrained(tmp_path)
+    link = f"model={tmp_path}&{LINK}&level=expert&generate-cache=true&generate-method=Always+the+likeliest"
+    loaded.model(str(tmp_path))
+    app = press(open_link("generate", link), "next")
+    name = app.session_state["generated"].beginning[0]
+    assert ids(app) == own(Strategy(), 1, TEXT, name)
 
 
 @pytest.mark.parametrize(
