@@ -2,22 +2,18 @@
 
 from pathlib import Path
 
-import numpy as np
 import streamlit as st
 
-from analysis import escape
-from analysis.loops import Escape
 from models.strategy import Strategy
-from pages.generate import cache, choose, run, search, shown
-from pages.generate.grown import Grown, chance, mine
+from pages.generate import cache, choose, run, search, shown, told
+from pages.generate.grown import Grown, mine
 from ui import shell, state
 from ui.choices import boxes, heads, picker
 from ui.look import Look
 from ui.show import choice, part, picture, show
 from ui.text import plain
 from ui.words import say, words
-from viz import Card, board, percent
-from viz.tokens import named
+from viz import Card, board
 
 HERE = Path(__file__).parent
 
@@ -47,53 +43,6 @@ def going_on(grown: Grown, look: Look, strategy: Strategy) -> None:
                 grown.go_on(strategy, id)
 
     show(board(cards, "The text and what comes next"), "generate", react)
-
-
-def what_happened(grown: Grown, look: Look) -> None:
-    """Why it ended, what was dropped, and whether it goes round."""
-    if not grown.steps:
-        return
-    last = grown.steps[-1]
-    if grown.ended:
-        st.info(words(HERE, f"ended {grown.ended}", count=len(grown.steps)), icon=":material/stop_circle:")
-    if last.dropped:
-        st.info(words(HERE, "dropped", count=f"{last.dropped:,}", room=f"{look.model.room:,}"), icon=":material/content_cut:")
-    if found := escape(grown.steps):
-        st.info(in_circles(found, grown, look), icon=":material/laps:")
-
-
-def in_circles(found: Escape, grown: Grown, look: Look) -> str:
-    """What a text says over and over, and what would have led it elsewhere."""
-    piece = "".join(look.model.token_text(id) for id in found.loop.ids).strip()
-    facts = {"piece": plain(piece), "rounds": f"{found.loop.rounds:.1f}", "length": len(found.loop.ids)}
-    facts |= {"penalty": f"{found.penalty:.2f}", "temperature": f"{found.temperature:.2f}", "chance": percent(1 - found.chance)}
-    told = [words(HERE, "loop", **facts)]
-    if np.isfinite(found.penalty):
-        facts["other"] = plain(named(look.model.token_text(found.id)))
-        facts["said"] = plain(named(grown.steps[found.step].token.text))
-        told.append(words(HERE, "loop penalty" if found.penalty > 1 else "loop likeliest", **facts))
-    else:
-        told.append(words(HERE, "loop no penalty", **facts))
-    if 0 < found.temperature < np.inf:
-        told.append(words(HERE, "loop temperature", **facts))
-    return " ".join(told)
-
-
-def branches(grown: Grown, look: Look) -> None:
-    """The branches side by side, to return to."""
-    if len(grown.lines) < 2:
-        return
-
-    def chosen() -> None:
-        grown.current, grown.at = state.selection(key), None
-
-    key = f"generate-line-{len(grown.lines)}-{grown.current}"
-    told = [plain(line[-1].text.strip()) if line else "–" for line in grown.lines]
-    chances = [f"{len(line)} tokens, {chance(line):.2f} nats".replace("-", "−") for line in grown.lines]
-    st.radio(
-        words(HERE, "branches"), range(len(grown.lines)), grown.current, told.__getitem__, key=key, on_change=chosen,
-        captions=None if look.beginner else chances,
-    )  # fmt: skip
 
 
 def open_elsewhere(grown: Grown, look: Look, text: str) -> None:
@@ -134,8 +83,8 @@ def draw(look: Look) -> None:
         if look.kind == "encoder":
             say(HERE, "encoder rows")
         going_on(grown, look, strategy)
-        what_happened(grown, look)
-        branches(grown, look)
+        told.what_happened(grown, look)
+        told.branches(grown, look)
     open_elsewhere(grown, look, search.best(grown) if beams else grown.steps[-1].text if grown.steps else "")
     if not look.beginner and not beams:
         with picture("The cache"):
