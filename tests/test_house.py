@@ -148,10 +148,6 @@ def test_ui_stands_on_five_floors():
     assert max(floors.values()) <= 5, [name for name, floor in floors.items() if floor > 5]
 
 
-# The way by which the pictures of all pages are to be taken away; those of "Attention" are, so far.
-AHEAD = {f"ui.picture.{name}" for name in ("caption", "files", "notebook", "picture", "take_away")}
-
-
 def test_what_one_page_uses_stands_in_its_folder():
     """A file of ui/ serves the app on every page, or at least two pages."""
     pages = {name.split(".")[1] for name in HOUSE if name.startswith("pages.")}
@@ -164,7 +160,7 @@ def test_what_one_page_uses_stands_in_its_folder():
         for name, others in HOUSE.items()
         if name.startswith("ui.") and others and name not in everywhere and sum(name in used for used in users.values()) < 2
     }
-    assert alone == AHEAD
+    assert not alone
 
 
 def test_every_key_of_the_session_and_of_an_address_stands_in_one_file():

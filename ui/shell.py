@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -18,6 +19,9 @@ from ui.serving.sending import wait_until_sent
 from ui.show import complaint, picture
 from ui.text import called, plain
 from ui.words import words
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 SHOWN = 60  # characters of a wrong value that a sentence repeats
 
@@ -75,6 +79,11 @@ def live(folder: Path, draw: Callable[[Look], None], reads: bool = True) -> None
     picker.about()
     if cached.names(cached.FRESH) != state.LISTED.get():
         st.rerun()  # the picker of a server's first visitor is drawn before the cache of the Hub is listed
+
+
+def above() -> DeltaGenerator:
+    """The row above a picture: on its left what is shown, on its right "Take it away"."""
+    return st.container(key="above", horizontal=True, horizontal_alignment="distribute", wrap=False)
 
 
 def show_complaints() -> None:

@@ -164,6 +164,11 @@ def generating(name: str, default: float) -> Key[Any]:
     return link(f"generate-{name}", default=default)
 
 
+def taken(key: str) -> Key[Any]:
+    """Which of several pictures is taken away."""
+    return Key(f"taken-{key}", None)
+
+
 def followed(view: str) -> Key[Any]:
     """The token that is followed in a view of page "Space"."""
     return Key(f"{view}-followed", None)

@@ -71,7 +71,7 @@ def in_words(look: Look, view: str) -> None:
 
 
 def draw(look: Look) -> None:
-    above = st.container(key="above", horizontal=True, horizontal_alignment="distribute", wrap=False)
+    above = shell.above()
     with above:
         view = tabs(state.VIEW, "the view", BEGINNER if look.beginner else None)
     place = st.container(key="look" if view == "Heatmap" and not compare.on(look) else "look-first")
@@ -83,7 +83,7 @@ def draw(look: Look) -> None:
             place_picture(made)
     with above, picture("“Take it away”"):
         if made:
-            take_away(made)
+            take_away(made.key, lambda: [made])
     with right, picture("The summary"):
         if made and len(made.looks) > 1:
             return compare.in_words(HERE, made)

@@ -2,39 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import streamlit as st
 
-from analysis import as_written, maps, pair
+from analysis import maps, pair
 from analysis.evolution import Pair, strongest_key
-from pages.layers import heads
+from pages.layers import heads, recipes
 from ui import state
 from ui.choices.token import keep as keep_token
 from ui.choices.token import press
 from ui.choices.widgets import one_of
 from ui.look import Look
 from ui.memory import jobs
+from ui.picture.picture import Numbers, Picture
 from ui.show import choice, part, show
 from ui.words import say, words
-from viz import Card, Part, board, percent, reading_view
+from viz import Card, Part, board, percent
 from viz.tokens import named
-from viz.views.grid_view.layers import attention_movie, head_grid, pressed, rank_grid
+from viz.views.grid_view.layers import pressed
 
 
-def draw(here: Path, look: Look) -> None:
+def draw(here: Path, look: Look) -> list[Picture]:
     heads.follow()
     kind, attention = look.kind, look.attention
     if len(attention.keys) == 1:
-        return say(here, "single")
+        say(here, "single")
+        return []
     what = (look.model.info.name, look.trace.text, look.second, kind)
     mean = jobs.result(("maps", *what), lambda report: maps(attention, report=report), "Reading every layer")
     if mean is None:
-        return
-    with np.errstate(invalid="ignore"):
-        seen = np.isfinite(mean).any(0)
-        over = np.where(seen, np.nan_to_num(mean).mean(0), np.nan)  # [query, key], the mean over layers and heads
+        return []
+    over = recipes.over(mean)
+    seen = np.isfinite(over)
     query = look.token
     key, id = state.PAIR_KEY.get()
     if key is None or key >= len(attention.keys) or attention.keys[key].id != id:  # the text has changed there
@@ -43,7 +46,7 @@ def draw(here: Path, look: Look) -> None:
         ("pair", *what, query, key), lambda report: pair(attention, query, key, report), "Looking for the pair in every head"
     )
     if found is None:
-        return
+        return []
     head = look.head
     drawn: np.ndarray | None = mean
     if look.beginner:
@@ -79,25 +82,77 @@ def draw(here: Path, look: Look) -> None:
     facts = {name: str(value).replace("*", r"\*") for name, value in facts.items()}
     told, asks = heads.told(*found.weights.shape), "pick from cross" if kind == "cross" else "pick from"
     unseen = [Part("unseen", None, words(here, "out of sight", **facts))]
-    heat = [part("The pair in every head", _weights, found, told, words(here, "pair", **facts))]
+    drawings = _pictures(look, mean, drawn, found, (query, key), told, head if one else None, texts)
+    heat = [part("The pair in every head", drawings["weights"].on_board, words(here, "pair", **facts))]
     if not look.beginner:
-        heat.append(part("Its rank", _ranks, found, words(here, "rank", **facts)))
-    name = f"H{head} of each layer" if one else "All heads together"
-    movie = [part("The movie", _movie, look, drawn, (query, key), name, words(here, "movie one" if one else "movie", **facts))]
+        heat.append(part("Its rank", drawings["ranks"].on_board, words(here, "rank", **facts)))
+    movie = []
+    if drawn is not None:
+        above = words(here, "movie one" if one else "movie", **facts)
+        movie = [part("The movie", drawings["movie"].on_board, above, "", True)]
     cards = [
         Card(
             [
-                part("The first text", _text, look, "from", over[:, key], query, words(here, asks, **facts)),
-                part("The second text", _text, look, "to", over[query], key, words(here, "pick to", **facts)),
+                part("The first text", drawings["from"].on_board, words(here, asks, **facts)),
+                part("The second text", drawings["to"].on_board, words(here, "pick to", **facts)),
             ]
         ),
         Card(heat if seen[query, key] else unseen, f"From “{texts[0]}” to “{texts[1]}”", 5),
-        Card(movie if drawn is not None else [], f"{name}, layer by layer", 6),
+        Card(movie, f"{_film(head if one else None)}, layer by layer", 6),
     ]
     if told:
         said = {"layer": told[0], "head": told[1], "share": percent(found.weights[told])}
         st.caption(words(here, "pressed pair", **facts | said))
     show(board(cards, "How attention evolves"), "evolution", chosen=react)
+    hidden = {"weights", "ranks"} if not seen[query, key] else {"ranks"} if look.beginner else set()
+    return [one for name, one in drawings.items() if name not in hidden]
+
+
+def _film(head: int | None) -> str:
+    return "All heads together" if head is None else f"H{head} of each layer"
+
+
+def _pictures(look, mean, drawn, found, at, told, head, texts) -> dict[str, Picture]:
+    """The pictures of this part by the part of the board that shows them. texts: what the two chosen tokens are called."""
+    whole = replace(look, options={})  # of every token: nothing is hidden or joined here
+    (query, key), of = at, f"from “{texts[0]}” to “{texts[1]}”"
+    pair, film = {"query": query, "key": key}, {"head": head, "chosen": at, "name": _film(head)}
+    shares = recipes.over(mean)
+
+    def picture(part: str, recipe: Callable, title: str, of: str, options: dict, known: dict, numbers: dict) -> Picture:
+        return Picture(recipe, (whole,), options, "evolution", lambda: numbers, words=of, title=title, part=part, known=known)
+
+    def text(side: str, title: str, values: np.ndarray, place: int, other: int) -> Picture:
+        options = {"side": side, "at": place, "other": other, "texts": _texts(look, side)}
+        tokens = [token.text for token in (whole.scope.queries if side == "from" else whole.scope.keys).tokens]
+        numbers = {"mean_weight": Numbers(values, ("token",), {"token": tokens})}
+        return picture(side, recipes.text, title, "", options, {"mean": mean}, numbers)
+
+    weights = {"weights": Numbers(found.weights, ("layer", "head"))}
+    ranks = {"rank": Numbers(found.ranks, ("layer", "head")), "keys_in_sight": Numbers(found.keys, ("layer",))}
+    name = f"Attention, layer by layer, {'mean of the heads' if head is None else f'H{head}'}"
+    known = {"found": found}
+    return {
+        "from": text("from", f"How much each token looks at “{texts[1]}”", shares[:, key], query, key),
+        "to": text("to", f"How much “{texts[0]}” looks at each token", shares[query], key, query),
+        "weights": picture("weights", recipes.pair_weights, "Weight in every head", of, pair | {"chosen": told}, known, weights),
+        "ranks": picture("ranks", recipes.pair_ranks, "Rank in every head", of, pair, known, ranks),
+    } | (
+        {
+            "movie": picture(
+                "movie", recipes.movie, name, "", film, {"drawn": drawn},
+                {"weights": Numbers(drawn, ("layer", "from", "to"))},
+            )
+        }
+        if drawn is not None
+        else {}
+    )  # fmt: skip
+
+
+def _texts(look: Look, side: str) -> list[str]:
+    """What was typed where the tokens of a side stand."""
+    source = look.kind == "encoder" or (look.kind == "cross" and side == "to")
+    return [look.trace.text] if source else [look.second] if look.trace.target else [look.trace.text, look.second]
 
 
 def _facts(found: Pair) -> dict[str, object]:
@@ -110,32 +165,3 @@ def _facts(found: Pair) -> dict[str, object]:
         "all": found.ranks.size,
         "keys": int(found.keys.max()),
     }
-
-
-def _text(look: Look, name: str, shares: np.ndarray, chosen: int, above: str) -> Part:
-    """The text to choose one of the two tokens in; shaded by what the mean over layers and heads gives."""
-    trace = look.trace
-    side = look.written(look.attention.rows if name == "from" else look.attention.keys)
-    source = look.kind == "encoder" or (look.kind == "cross" and name == "to")
-    written = as_written(side, *([trace.text] if source else [look.second] if trace.target else [trace.text, look.second]))
-    view = reading_view(written, None, chosen, name == "to", quantity=100 * np.asarray(shares, dtype=float), unit="%")
-    return Part(name, view, above)
-
-
-def _weights(found: Pair, told: tuple[int, int] | None, above: str) -> Part:
-    size = found.ranks.shape
-    notes = [[f"rank {found.ranks[at]} of {found.keys[at[0]]}" for at in row] for row in _places(size)]
-    return Part("weights", head_grid(found.weights, unit="%", scale=(0, 1), notes=notes, chosen=told, label="Weight"), above)
-
-
-def _movie(look: Look, drawn: np.ndarray, chosen: tuple[int, int], name: str, above: str) -> Part:
-    tokens = look.written(look.attention.rows), look.written(look.attention.keys)
-    return Part("movie", attention_movie(*tokens, drawn, chosen, name), above, late=True)
-
-
-def _ranks(found: Pair, above: str) -> Part:
-    return Part("ranks", rank_grid(found.ranks, found.keys.tolist()), above)
-
-
-def _places(size: tuple[int, int]) -> list[list[tuple[int, int]]]:
-    return [[(layer, head) for head in range(size[1])] for layer in range(size[0])]

@@ -2,43 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
 
 from analysis.lens import Lens, lens, translator
-from pages.layers import lens_training
+from pages.layers import lens_training, recipes
 from ui import state
 from ui.choices.token import keep
 from ui.choices.widgets import one_of
 from ui.look import Look
 from ui.memory import jobs
+from ui.picture.picture import Numbers, Picture
 from ui.show import choice, part, show
 from ui.text import plain
 from ui.words import say, words
 from viz import Card, Part, board, percent
-from viz.tokens import label, named
-from viz.views.grid_view.layers import LENS, answer_grid, lens_grid, likeliest
-
-if TYPE_CHECKING:
-    from models.language_model import LanguageModel
+from viz.tokens import named
+from viz.views.grid_view.layers import LENS
 
 KINDS = state.LENS.values
 COLOURS = dict(zip(state.LENS_COLOUR.values, LENS, strict=True))
 WINDOW = 48  # positions that are shown at a time
-TOP = 5
 TRANSFORM = "; t is a transform of the head: a matrix, an activation and a norm"
 
 
-def draw(here: Path, look: Look) -> None:
+def draw(here: Path, look: Look) -> list[Picture]:
     model, trace = look.model, look.trace
     if trace.unembed is None:
-        return say(here, "headless", name=plain(model.info.name))
+        say(here, "headless", name=plain(model.info.name))
+        return []
     positions = model.places(trace) if model.info.kind == "encoder" else list(range(len(trace.read)))
     if not positions:
-        return say(here, "unmasked" if model.info.mask else "maskless", mask=plain(model.info.mask))
+        say(here, "unmasked" if model.info.mask else "maskless", mask=plain(model.info.mask))
+        return []
     tuned, colour = translator(model), "probability"
     if tuned is None:
         tuned = lens_training.draw(here, model)
@@ -57,10 +56,10 @@ def draw(here: Path, look: Look) -> None:
     if translate is not None:
         lens_training.told(here, model)
     seen = jobs.result(
-        ("lens", *what), lambda report: lens(trace, positions, TOP, translate, report), "Looking through every layer"
+        ("lens", *what), lambda report: lens(trace, positions, recipes.TOP, translate, report), "Looking through every layer"
     )
     if seen is None:
-        return
+        return []
     at = look.token_among(len(trace.read))
     column = positions.index(at) if at in positions else len(positions) - 1 if model.info.kind != "encoder" else 0
     last, kept = len(seen.ids) - 1, state.LENS_LAYER.get()
@@ -75,19 +74,20 @@ def draw(here: Path, look: Look) -> None:
                 state.LENS_LAYER.set(row)
 
     facts = _facts(look, seen, column, layer)
+    drawings = _pictures(look, seen, positions, translate is not None, COLOURS.get(colour, colour), column, layer)
     tuning = " tuned" if translate is not None else ""
     cards = [
         Card(
             [
                 Part("words", None, words(here, f"lens{tuning}", **facts)),
-                part("The lens", _grid, look, seen, COLOURS.get(colour, colour), (layer, column)),
+                part("The lens", drawings["lens"].on_board),
             ]
         ),
-        Card([part("This position", _layers, model, seen, column, layer)], f"{facts['where']}, layer by layer", 6),
+        Card([part("This position", drawings["layers"].on_board)], f"{facts['where']}, layer by layer", 6),
         Card(
             [
                 Part("facts", None, words(here, "settled", **facts)),
-                part("The answer", _answer, look, seen, column, layer),
+                part("The answer", drawings["answer"].on_board),
                 Part("cell", None, words(here, "cell", **facts)),
             ],
             "How it comes to its answer",
@@ -95,6 +95,7 @@ def draw(here: Path, look: Look) -> None:
         ),
     ]
     show(board(cards, "What each layer would predict"), "lens-board", chosen=react)
+    return list(drawings.values())
 
 
 def _window(positions: list[int]) -> list[int]:
@@ -112,46 +113,51 @@ def _named(layer: int) -> str:
     return "start" if layer == 0 else f"L{layer - 1}"
 
 
-def _grid(look: Look, seen: Lens, colour: str, chosen: tuple[int, int]) -> Part:
-    model = look.model
-    best = [[model.token_text(int(id)) for id in row] for row in seen.ids[:, :, 0]]
-    answers = [label(model.token_text(int(id))) for id in seen.answer]
-    notes = [
-        [
-            f"“{label(text)}” {percent(share)}\n{_beside(look, answer, rank, kl)}"
-            for text, share, answer, rank, kl in zip(
-                best[row], seen.probabilities[row, :, 0], answers, seen.rank[row], seen.kl[row], strict=True
-            )
-        ]
-        for row in range(len(best))
-    ]
-    read = look.written(look.trace.read)
-    tokens = [read[place].text for place in seen.positions]
-    across = "at this mask" if model.info.kind == "encoder" else "after reading this token"
-    view = lens_grid(tokens, best, seen.probabilities[:, :, 0], seen.rank, seen.kl, colour, across, chosen, notes)
-    return Part("lens", view)
+def _pictures(
+    look: Look, seen: Lens, positions: list[int], tuned: bool, colour: str, column: int, layer: int
+) -> dict[str, Picture]:
+    """The pictures of this part by the part of the board that shows them."""
+    model, read = look.model, look.written(look.trace.read)
+    options, tokens = {"positions": positions, "tuned": tuned}, [read[place].text for place in positions]
+    place = {"column": column, "layer": layer}
+    kind, where = KINDS[tuned].capitalize(), f"{'at' if model.info.kind == 'encoder' else 'after'} “{named(tokens[column])}”"
+    names = {"stage": [_named(row) for row in range(len(seen.ids))], "position": positions}
 
+    def texts(ids: np.ndarray) -> np.ndarray:
+        return np.array([model.token_text(int(id)) for id in ids.ravel()], dtype=str).reshape(ids.shape)
 
-def _layers(model: LanguageModel, seen: Lens, column: int, layer: int) -> Part:
-    ids, shares = seen.ids[:, column], seen.probabilities[:, column]
-    return Part("layers", likeliest([[model.token_text(int(id)) for id in row] for row in ids], shares, layer))
+    def cells() -> dict[str, Numbers]:
+        each = {
+            "probability": seen.probabilities[:, :, 0], "likeliest": texts(seen.ids[:, :, 0]), "rank of the answer": seen.rank,
+            "probability of the answer": seen.probability, "nats to the answer": seen.kl,
+        }  # fmt: skip
+        of_position = {"token": np.array(tokens, dtype=str), "answer": texts(seen.answer)}
+        found = {name: Numbers(values, ("stage", "position"), names) for name, values in each.items()}
+        return found | {name: Numbers(values, ("position",), names) for name, values in of_position.items()}
 
+    def layers() -> dict[str, Numbers]:
+        ids, shares = seen.ids[:, column], seen.probabilities[:, column]
+        each = {"probability": shares, "token": texts(ids), "id": ids}
+        return {name: Numbers(values, ("stage", "place"), names) for name, values in each.items()}
 
-def _answer(look: Look, seen: Lens, column: int, layer: int) -> Part:
-    answer = look.model.token_text(int(seen.answer[column]))
-    each = zip(seen.rank[:, column], seen.kl[:, column], strict=True)
-    notes = [_place(rank) if look.beginner else f"rank {rank:,} · KL {kl:.2f}" for rank, kl in each]
-    return Part("answer", answer_grid(answer, seen.probability[:, column], notes, layer))
+    def answer() -> dict[str, Numbers]:
+        each = {"probability": seen.probability, "rank": seen.rank, "nats to the answer": seen.kl}
+        return {name: Numbers(values[:, column], ("stage",), names) for name, values in each.items()}
 
+    def picture(part: str, recipe: Callable, numbers: Callable, title: str, of: str, more: dict) -> Picture:
+        return Picture(
+            recipe, (look,), options | more, "lens-board", numbers, words=of, title=title, part=part,
+            takes=("model", "trace"), known={"found": seen},
+        )  # fmt: skip
 
-def _beside(look: Look, answer: str, rank: int, kl: float) -> str:
-    """What is said of the final answer where another token may be the likeliest."""
-    return f"“{answer}”: {_place(rank)}" if look.beginner else f"rank of “{answer}”: {rank:,}, KL {kl:.2f} nats"
-
-
-def _place(rank: int) -> str:
-    """How near the answer is to being chosen, in words."""
-    return "first choice" if rank == 1 else f"among the first {TOP}" if rank <= TOP else "far behind"
+    grid = {"tokens": tokens, "colour": colour, "chosen": (layer, column), "simple": look.beginner}
+    simple = place | {"simple": look.beginner}
+    said = f"What each layer would predict by the {kind.lower()}"
+    return {
+        "lens": picture("lens", recipes.lens_cells, cells, said, "", grid),
+        "layers": picture("layers", recipes.lens_position, layers, "The likeliest tokens of every layer", where, place),
+        "answer": picture("answer", recipes.lens_answer, answer, "The answer, layer by layer", where, simple),
+    }
 
 
 def _facts(look: Look, seen: Lens, column: int, layer: int) -> dict[str, object]:

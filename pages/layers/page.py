@@ -7,6 +7,7 @@ from ui import shell, state
 from ui.choices import heads, picker
 from ui.choices.widgets import tabs
 from ui.look import Look
+from ui.picture.take_away import take_away
 from ui.show import picture
 
 HERE = Path(__file__).parent
@@ -14,9 +15,13 @@ PARTS = dict(zip(state.PART.values, (evolution.draw, statistics.draw, lens.draw)
 
 
 def draw(look: Look) -> None:
-    part = tabs(state.PART, "the part")
+    above, pictures = shell.above(), []
+    with above:
+        part = tabs(state.PART, "the part")
     with picture(f"The part “{part}”"):
-        PARTS[part](HERE, look)
+        pictures = PARTS[part](HERE, look)
+    with above, picture("“Take it away”"):
+        take_away(part, lambda: pictures)
 
 
 heads.side_bar(picker.in_use())

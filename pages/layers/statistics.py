@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +12,14 @@ import streamlit as st
 from analysis import head_divergence, head_map, head_statistics
 from analysis.similarity import compared_queries
 from analysis.statistics import choosing
-from pages.layers import heads
+from pages.layers import heads, recipes
 from ui import state
 from ui.look import Look
 from ui.memory import jobs
+from ui.picture.picture import Numbers, Picture
 from ui.show import choice, picture, show, show_chart
 from ui.words import say, words
-from viz import Card, Part, board, percent
-from viz.figures.heads import head_scatter
-from viz.views.grid_view import grid_view
-from viz.views.grid_view.layers import head_grid
+from viz import Card, board, percent
 
 # of each number: its title for beginners ("" for none) and for others, its unit, and the ends of its scale
 NUMBERS = {
@@ -36,15 +35,16 @@ NUMBERS = {
 PAIRS = 400  # heads; the matrix of more is too fine to be looked at
 
 
-def draw(here: Path, look: Look) -> None:
+def draw(here: Path, look: Look) -> list[Picture]:
     heads.follow()
     kind, attention = look.kind, look.attention
     if len(attention.keys) == 1:
-        return say(here, "single")
+        say(here, "single")
+        return []
     what = (look.model.info.name, look.trace.text, look.second, kind)
     table = jobs.result(("heads", *what), lambda report: head_statistics(attention, report), "Reading every head")
     if table is None:
-        return
+        return []
     size = (attention.layers, attention.heads)
     beginner, told = look.beginner, heads.told(*size)
     say(here, "statistics cross" if kind == "cross" else "statistics", tokens=len(attention.queries), heads=size[0] * size[1])
@@ -54,20 +54,29 @@ def draw(here: Path, look: Look) -> None:
             here, "pressed head", layer=told[0], head=told[1], evenness=percent(row["evenness"]),
             distance=_number(row["distance"]), first=percent(row["first"]),
         )  # fmt: skip
-    cards = []
+    cards, pictures = [], []
+    whole = replace(look, options={})  # of every token: nothing is hidden or joined here
     for name, (plainly, exactly, unit, scale) in NUMBERS.items():
         values = table[name].to_numpy().reshape(size)
         title = plainly if beginner else exactly
         if title and np.isfinite(values).any():
-            notes = [[f"{one / np.log(2):.2f} bits" for one in row] for row in values] if name == "entropy" else None
-            each = [f"Σ {total / 2:.3g}" for total in values.sum(-1)] if name == "diversity" else None
             unit = "steps" if beginner and unit == "tokens" else unit
-            view = head_grid(values, unit=unit, scale=scale, notes=notes, row_notes=each, chosen=told, label=title)
-            cards.append(Card([Part(name, view, words(here, name, **_most(values)))], title, 4))
+            options = {"name": name, "title": title, "unit": unit, "scale": scale, "chosen": told}
+            made = Picture(
+                recipes.statistic, (whole,), options, "statistics", lambda name=name, values=values: {name: _each_head(values)},
+                title=title, part=name, known={"values": values},
+            )  # fmt: skip
+            pictures.append(made)
+            cards.append(Card([made.on_board(words(here, name, **_most(values)))], title, 4))
     show(board(cards, "Every head in numbers"), "statistics", chosen=lambda: heads.pressed(*choice("statistics")["value"]))
     if size[0] * size[1] > 1:
         with picture("The map of heads"):
-            _alike(here, look, what)
+            pictures += _alike(here, look, what)
+    return pictures
+
+
+def _each_head(values: np.ndarray) -> Numbers:
+    return Numbers(values, ("layer", "head"))
 
 
 def _most(values: np.ndarray) -> dict[str, object]:
@@ -76,12 +85,12 @@ def _most(values: np.ndarray) -> dict[str, object]:
     return {"layer": layer, "head": head, "share": percent(values[layer, head])}
 
 
-def _alike(here: Path, look: Look, what: tuple) -> None:
+def _alike(here: Path, look: Look, what: tuple) -> list[Picture]:
     attention = look.attention
     st.markdown("##### Which heads look alike")
     divergence = jobs.result(("alike", *what), lambda report: head_divergence(attention, report), "Comparing heads")
     if divergence is None:
-        return
+        return []
     found, queries = head_map(divergence), compared_queries(attention)
     ordered = divergence + np.where(np.eye(len(divergence)), np.nan, 0)
     near, far = (
@@ -93,24 +102,32 @@ def _alike(here: Path, look: Look, what: tuple) -> None:
         "most": f"{np.nanmax(ordered):.3f}", "explained": percent(found.explained), "queries": len(queries),
         "all": len(attention.queries[choosing(attention)]), "heads": len(divergence),
     }  # fmt: skip
+    whole, size = replace(look, options={}), (attention.layers, attention.heads)
+    names = recipes.head_names(attention.heads, len(divergence))
+    points = Picture(
+        recipes.head_points, (whole,), {"chosen": heads.told(*size)}, "head-map",
+        lambda: {"place": Numbers(found.points.reshape(*size, 2), ("layer", "head", "direction"))},
+        title="The map of heads", known={"found": found},
+    )  # fmt: skip
+    apart = Picture(
+        recipes.divergences, (whole,), {}, "alike",
+        lambda: {"divergence_bits": Numbers(divergence, ("head", "other head"), {"head": names, "other head": names})},
+        title="How far every two heads are from each other", known={"divergence": divergence},
+    )  # fmt: skip
     left, right = st.columns([6, 5])
     with left:
         show_chart(
-            head_scatter(found.points, attention.layers, heads.told(attention.layers, attention.heads)),
-            "head-map", on_select=lambda: _picked(attention.heads), selection_mode="points",
+            points.drawn, "head-map", on_select=lambda: _picked(attention.heads), selection_mode="points",
             config={"displayModeBar": False, "scrollZoom": False},
         )  # fmt: skip
     with right:
         say(here, "alike", **facts)
         if facts["queries"] < facts["all"]:
             say(here, "alike sampled", **facts)
-        if not look.beginner and len(divergence) <= PAIRS:
-            names = [f"L{at // attention.heads} H{at % attention.heads}" for at in range(len(divergence))]
-            view = grid_view(
-                divergence, names, names, down="head", across="head", unit="bits", scale=(0, max(1e-9, divergence.max())),
-                row_names=[f"{name} and" for name in names], cell=(2, 12), label="Divergence of every two heads",
-            )  # fmt: skip
-            show(view, "alike", chosen=lambda: heads.pressed(*divmod(choice("alike")[0], attention.heads)))
+        if look.beginner or len(divergence) > PAIRS:
+            return [points]
+        show(apart.drawn, "alike", chosen=lambda: heads.pressed(*divmod(choice("alike")[0], attention.heads)))
+    return [points, apart]
 
 
 def _picked(count: int) -> None:

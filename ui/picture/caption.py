@@ -28,21 +28,25 @@ WORDS: dict[str, Any] = {
 
 def caption(made: Picture) -> Caption:
     """The caption of a picture."""
-    kind = "Comparison" if len(made.looks) > 1 else KINDS.get(made.key, made.key.replace("-view", " view").capitalize())
-    about = subject(made)
-    texts = [text for look in made.looks for text in (look.trace.text, look.second) if text]
-    options = {**made.options, **made.looks[0].scope.options}
-    chosen = [in_words(name, value, made.looks[0]) for name, value in options.items() if name not in SAID]
+    kind = made.title or (
+        "Comparison" if len(made.looks) > 1 else KINDS.get(made.key, made.key.replace("-view", " view").capitalize())
+    )
+    about = made.words if made.title else subject(made)
+    joined = f"{kind}, {about}" if made.title and about else kind if made.title else f"{kind} of {about}"
+    reads = "trace" in made.takes or "seen" in made.takes
+    texts = [text for look in made.looks for text in (look.trace.text, look.second) if text and reads]
+    options = {**({} if made.title else made.options), **(made.look.scope.options if "seen" in made.takes and made.look else {})}
+    chosen = [in_words(name, value, made.look) for name, value in options.items() if name not in SAID]
     names = [f"{called(one.name)} ({one.kind}, {size(one)})" for one in dict.fromkeys(look.model.info for look in made.looks)]
     parts = ["headlight", *dict.fromkeys(called(look.model.info.name) for look in made.looks), about, kind]
     return Caption(
         kind,
-        about,
+        joined,
         tuple(names),
         tuple(dict.fromkeys(texts)),
         tuple(filter(None, chosen)),
         "-".join(filter(None, map(slug, parts))),
-        provenance(*((look.model, look.trace) for look in made.looks)),
+        provenance(*((look.model, look.trace if reads else None) for look in made.looks)),
     )
 
 

@@ -38,13 +38,13 @@ def numbers(made: Picture) -> dict[str, Numbers]:
     return found
 
 
-def bounded(found: dict[str, Numbers], look: Look, most: int) -> tuple[dict[str, Numbers], str]:
+def bounded(found: dict[str, Numbers], look: Look | None, most: int) -> tuple[dict[str, Numbers], str]:
     """The arrays, none with more than `most` numbers; where one has more, only the chosen layer, then the chosen head of it.
 
     Also what was left out, as words: "L5 H1 only", or "".
     """
     kept, said = dict(found), {}
-    for axis, chosen in (("layer", look.layer), ("head", look.head)):
+    for axis, chosen in (("layer", look.layer), ("head", look.head)) if look else ():
         for name, one in kept.items():
             if axis in one.axes and np.prod(one.shape, dtype=float) > most and one.shape[one.axes.index(axis)] > 1:
                 place = one.place(axis, chosen)
@@ -77,14 +77,14 @@ def csv(made: Picture, said: Caption) -> bytes:
     """
     import pandas as pd
 
-    look = made.looks[0]
+    look = made.look
     found, _ = bounded(numbers(made), look, room(look) * MOST_ROWS)
     axes, fits = rows(found)
     main = max(fits.values(), key=lambda one: len(one.axes))
     shape = tuple(int(size) for size in main.shape)
     places = np.indices(shape).reshape(len(shape), -1) if shape else np.zeros((0, 1), dtype=int)
     sides = {axis: side(main, axis, look) for axis in axes if axis in SIDES}
-    if look.causal and {"from", "to"} <= set(axes) - set(main.names):
+    if look and look.causal and {"from", "to"} <= set(axes) - set(main.names):
         ends = np.array([group[-1] for group in look.scope.queries.groups])
         seen = sides["to"][0][places[axes.index("to")]] <= ends[places[axes.index("from")]]
         places = places[:, seen]
@@ -102,12 +102,13 @@ def csv(made: Picture, said: Caption) -> bytes:
         else:
             table[axis.replace(" ", "_")] = np.asarray(main.names.get(axis, range(shape[axes.index(axis)])))[place]
     for name, one in fits.items():
-        table[column(name)] = np.asarray(one.array())[tuple(places[axes.index(axis)] for axis in one.axes)]
+        values = np.asarray(one.array())[tuple(places[axes.index(axis)] for axis in one.axes)]
+        table[column(name)] = np.array([cell(str(one)) for one in values], dtype=object) if values.dtype.kind in "UO" else values
     written = pd.DataFrame(table).to_csv(index=False, lineterminator="\r\n", quoting=QUOTE_NONNUMERIC)
     return f"\ufeff{as_comments(said.where)}{written}".encode()
 
 
-def left_out(found: dict[str, Numbers], look: Look) -> str:
+def left_out(found: dict[str, Numbers], look: Look | None) -> str:
     """What the files do not hold of what the picture shows, as a sentence; "" where they hold all."""
     few, in_csv = bounded(found, look, room(look) * MOST_ROWS)
     _, in_npz = bounded(found, look, MOST_NUMBERS)
@@ -126,7 +127,7 @@ def npz(made: Picture, said: Caption) -> bytes:
 
     `numpy.load(…, allow_pickle=False)` reads it. Of more than 2**24 numbers it holds the chosen layer, or the chosen head.
     """
-    look = made.looks[0]
+    look = made.look
     found, note = bounded(numbers(made), look, MOST_NUMBERS)
     arrays: dict[str, Any] = {name: np.asarray(one.array()) for name, one in found.items()}
     axes = {
@@ -147,10 +148,8 @@ def npz(made: Picture, said: Caption) -> bytes:
         "caption": str(said),
         "models": [called(one.model.info.name) for one in made.looks],
         "texts": list(said.texts),
-        "layer": look.layer,
-        "head": look.head,
-        "attention": look.kind,
-        "options": {**made.options, **look.scope.options},
+        **({} if made.title else {"layer": look.layer, "head": look.head, "attention": look.kind}),
+        "options": {**made.options, **(look.scope.options if look and "seen" in made.takes else {})},
         "arrays": axes,
         "tokens": tokens,
         "left out": note,
@@ -162,12 +161,12 @@ def npz(made: Picture, said: Caption) -> bytes:
     return file.getvalue()
 
 
-def room(look: Look) -> int:
+def room(look: Look | None) -> int:
     """How many numbers make a row of a CSV: two of a model that looks back only, half of whose pairs are masked."""
-    return 2 if look.causal else 1
+    return 2 if look and look.causal else 1
 
 
-def side(one: Numbers, axis: str, look: Look) -> tuple[np.ndarray, list[str]]:
+def side(one: Numbers, axis: str, look: Look | None) -> tuple[np.ndarray, list[str]]:
     """Positions and texts of the tokens along an axis. A word stands at the position of its first token.
 
     The rows of cross-attention stand at the token that was read in them; what they served to choose is told by `chosen`.
@@ -175,6 +174,8 @@ def side(one: Numbers, axis: str, look: Look) -> tuple[np.ndarray, list[str]]:
     size = one.shape[one.axes.index(axis)]
     if axis in one.names:
         return np.arange(size), [str(name) for name in one.names[axis]]
+    if look is None:
+        return np.arange(size), [""] * size
     of = look.scope.keys if axis == "to" else look.scope.queries
     if len(of.tokens) == size:
         places = np.array([group[0] for group in of.groups], dtype=int)
@@ -183,11 +184,11 @@ def side(one: Numbers, axis: str, look: Look) -> tuple[np.ndarray, list[str]]:
     return np.arange(size), [token.text for token in every] if len(every) == size else [""] * size
 
 
-def chosen(one: Numbers, look: Look) -> list[str]:
+def chosen(one: Numbers, look: Look | None) -> list[str]:
     """What each row of cross-attention served to choose; nothing for another attention, or where the rows have other names."""
-    of, size = look.scope.queries, one.shape[one.axes.index("from")]
-    if not look.scope.attention.chooses or "from" in one.names:
+    if look is None or "from" in one.names or not look.scope.attention.chooses:
         return []
+    of, size = look.scope.queries, one.shape[one.axes.index("from")]
     return [token.text for token in (of.tokens if len(of.tokens) == size else look.scope.attention.rows)]
 
 

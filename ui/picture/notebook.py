@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import base64
 import inspect
+import io
 import json
+import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ from ui.picture.picture import Caption, Picture
 from ui.text import called, loadable, plain
 
 WORDS = "Run it in Headlight's own folder (the one that holds `app.py`), with the Python that runs Headlight."
+CARRIED = "Its numbers are inside of this notebook, because nobody can calculate them again."
 TRAINED = "Take the folder of “{}” away on page Train (“Folder (zip)”), and unzip it there first."
 
 
@@ -23,10 +27,12 @@ def notebook(made: Picture, said: Caption) -> str:
     written down."""
     trained = dict.fromkeys(one.model.info.name for one in made.looks if loadable(one.model.info.name) != one.model.info.name)
     words = " ".join([WORDS, *(TRAINED.format(called(name)) for name in trained)])
+    words += f" {CARRIED}" if made.data else ""
     cells = [
         ("markdown", f"# {plain(said.title)}\n\n{plain(str(said))}\n\n{words}"),
         ("code", recipe_source(made.recipe)),
-        ("code", looks_source(made)),
+        *([("code", looks_source(made))] if made.looks else []),
+        *([("code", data_source(made.data))] if made.data else []),
         ("code", call_source(made)),
         ("markdown", f"Where it comes from:\n\n```json\n{json.dumps(said.where, indent=1)}\n```"),
     ]
@@ -108,26 +114,41 @@ def written(node: ast.Import | ast.ImportFrom, aliases: list[ast.alias]) -> str:
 
 
 def looks_source(made: Picture) -> str:
-    """Models, traces and what is looked at of them."""
-    lines, loaded = ["import models", "from analysis import scope", ""], {}
+    """Of each look what the recipe takes: model, trace, and what is looked at of it."""
+    reads, looks = "trace" in made.takes or "seen" in made.takes, "seen" in made.takes
+    lines, loaded = ["import models", *(["from analysis import scope"] if looks else []), ""], {}
     for i, look in enumerate(made.looks):
         name = look.model.info.name
         if name not in loaded:
             loaded[name] = f"model{i or ''}"
             lines.append(f"{loaded[name]} = models.load({literal(loadable(name))})")
-            if look.trace.cut and look.model.at_most:
+            if reads and look.trace.cut and look.model.at_most:
                 lines.append(f"{loaded[name]}.at_most = {look.model.at_most}  # tokens that Headlight reads at a time")
         second = look.second
         texts = literal(look.trace.text) + (f", {literal(second)}" if second else "")
-        chosen = "".join(f", {name}={literal(value)}" for name, value in look.scope.options.items())
-        lines.append(f"trace{i or ''} = {loaded[name]}.trace({texts})")
-        lines.append(f"seen{i or ''} = scope(trace{i or ''}.attention[{literal(look.kind)}]{chosen})")
+        chosen = "".join(f", {name}={literal(value)}" for name, value in look.scope.options.items()) if looks else ""
+        lines += [f"trace{i or ''} = {loaded[name]}.trace({texts})"] if reads else []
+        lines += [f"seen{i or ''} = scope(trace{i or ''}.attention[{literal(look.kind)}]{chosen})"] if looks else []
     return "\n".join(lines)
 
 
+def data_source(data: dict[str, np.ndarray]) -> str:
+    """The arrays as an NPZ in base64."""
+    file = io.BytesIO()
+    np.savez_compressed(file, **data)
+    text = "\n".join(textwrap.wrap(base64.b64encode(file.getvalue()).decode(), 120))
+    return f'''import base64
+import io
+
+import numpy as np
+
+data = dict(np.load(io.BytesIO(base64.b64decode("""\n{text}\n"""))))'''
+
+
 def call_source(made: Picture) -> str:
-    given = [f"{what}{i or ''}" for i in range(len(made.looks)) for what in ("trace", "seen")]
+    given = [f"{what}{i or ''}" for i in range(len(made.looks)) for what in made.takes]
     given += [f"{name}={literal(value)}" for name, value in made.options.items()]
+    given += ["**data"] if made.data else []
     return f"picture = {made.recipe.__name__}({', '.join(given)})\npicture"
 
 

@@ -15,6 +15,7 @@ from analysis import Scope
 from ui.look import Look
 from ui.show import show, show_chart
 from viz.view import View
+from viz.views.board import Part
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -67,8 +68,10 @@ class Numbers:
 class Picture:
     """A picture that is not drawn yet, and all that it takes to draw it, here or in a notebook.
 
-    recipe: a function of a page's `recipes`, called with trace and scope of each look, and the options, which are literals.
+    recipe: a function of a page's `recipes`, called with what it takes of each look, and the options, which are literals.
     numbers: the arrays that the picture shows, in float32, by name; asked for when somebody takes them away.
+    known: what the recipe would calculate, by name, where the page has it already; a notebook calculates it again.
+    data: arrays that the recipe needs and nobody can calculate again, by name; a notebook carries them.
     """
 
     recipe: Callable[..., View | go.Figure | str]
@@ -79,19 +82,40 @@ class Picture:
     react: Callable[[], None] | None = None
     words: str = field(default="")  # what a caption says beyond model, text and head
     height: int = 0  # pixels of one that is a page of its own (BertViz's)
+    title: str = ""  # what it is called where it is no picture of layers and heads; `words` then says what it is of
+    part: str = ""  # which part of a board it is, where `key` is that of the board
+    takes: tuple[str, ...] = ("trace", "seen")  # of each look, in this order: of "model", "trace" and "seen", its scope
+    known: dict[str, Any] = field(default_factory=dict)
+    data: dict[str, np.ndarray] = field(default_factory=dict)
 
     @cached_property
     def drawn(self) -> View | go.Figure | str:
-        return self.recipe(*(one for look in self.looks for one in (look.trace, look.scope)), **self.options)
+        parts = {"model": lambda look: look.model, "trace": lambda look: look.trace, "seen": lambda look: look.scope}
+        given = [parts[name](look) for look in self.looks for name in self.takes]
+        return self.recipe(*given, **self.options, **self.data, **self.known)
+
+    @property
+    def look(self) -> Look | None:
+        """The first of those that it shows; None of a picture that shows no text through a model."""
+        return self.looks[0] if self.looks else None
+
+    @property
+    def name(self) -> str:
+        """What tells it from the others of its page."""
+        return f"{self.key} {self.part}".strip()
+
+    def on_board(self, above: str = "", below: str = "", late: bool = False) -> Part:
+        """The picture as a part of a board, with words above and below it."""
+        return Part(self.part, self.drawn, above, below, late)
 
 
 @dataclass(frozen=True)
 class Caption:
-    """What a picture shows. models, texts: one, or more of a comparison; options: what else was chosen; where: it comes from, as
-    `ui.picture.provenance` says it."""
+    """What a picture shows. models, texts: one, more of a comparison, or none; options: what else was chosen; where: it comes
+    from, as `ui.picture.provenance` says it."""
 
     picture: str
-    subject: str
+    name: str  # the picture, and what it is of
     models: tuple[str, ...]
     texts: tuple[str, ...]
     options: tuple[str, ...]
@@ -100,12 +124,14 @@ class Caption:
 
     @property
     def title(self) -> str:
-        return f"{self.picture} of {self.subject} in {' and '.join(one.split(' (')[0] for one in self.models)}"
+        models = " and ".join(one.split(" (")[0] for one in self.models)
+        return f"{self.name} in {models}" if models else self.name
 
     def __str__(self) -> str:
         options = f" Shown: {', '.join(self.options)}." if self.options else ""
-        texts = " / ".join(f"“{short(text)}”" for text in self.texts)
-        return f"{self.picture} of {self.subject}. Model: {'; '.join(self.models)}. Text: {texts}.{options} Made with Headlight."
+        models = f" Model: {'; '.join(self.models)}." if self.models else ""
+        texts = f" Text: {' / '.join(f'“{short(text)}”' for text in self.texts)}." if self.texts else ""
+        return f"{self.name}.{models}{texts}{options} Made with Headlight."
 
 
 def short(text: str) -> str:

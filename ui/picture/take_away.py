@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 
 import streamlit as st
 
+from ui import state
+from ui.choices.widgets import one_of
 from ui.picture.caption import caption
 from ui.picture.files import csv, left_out, npz, numbers
 from ui.picture.notebook import notebook
@@ -17,12 +19,29 @@ from viz.view import View
 from viz.views.export import export_view, figure_page
 
 
-def take_away(made: Picture) -> None:
-    """A button by a picture; what it opens is made when it is open, and each file when it is asked for."""
-    place = st.popover("Take it away", icon=":material/download:", key=f"take-{made.key}", on_change="rerun")
+def take_away(key: str, pictures: Callable[[], Sequence[Picture]], extra: Callable[[Picture], None] = lambda made: None) -> None:
+    """A button by one or several pictures; what it opens is made when it is open, and each file when it is asked for.
+
+    key: of what is on the page, the picture or the board. extra: places what else there is of a picture.
+    """
+    place = st.popover("Take it away", icon=":material/download:", key=f"take-{key}", on_change="rerun")
     if place.open:
         with place:
-            contents(made)
+            if made := chosen(key, pictures()):
+                contents(made)
+                extra(made)
+
+
+def chosen(key: str, pictures: Sequence[Picture]) -> Picture | None:
+    """The picture that is meant; where there are several, a menu asks which."""
+    if not pictures:
+        st.caption("There is no picture here to take away.")
+        return None
+    if len(pictures) == 1:
+        return pictures[0]
+    named = {one.name: one for one in pictures}
+    title = {name: one.title for name, one in named.items()}.get
+    return named[one_of(state.taken(key), tuple(named), "", label="Which picture", menu=True, written=title)]
 
 
 def contents(made: Picture) -> None:
@@ -31,7 +50,8 @@ def contents(made: Picture) -> None:
     if not own:
         with st.container(gap="xsmall"):
             st.caption("As it looks now")
-            show(export_view(made.key, said.stem, said.title, str(said), as_json(said.where)), f"take-drawn-{made.key}")
+            where = as_json(said.where)
+            show(export_view(made.key, said.stem, said.title, str(said), where, made.part), f"take-drawn-{made.key}")
     with st.container(gap="xsmall"):
         st.caption("To work with")
         row = st.container(horizontal=True, gap="small")
@@ -49,7 +69,7 @@ def contents(made: Picture) -> None:
                 lambda: notebook(made, said),
                 "It makes this picture again.",
             )
-    if found and (note := left_out(found, made.looks[0])):
+    if found and (note := left_out(found, made.look)):
         st.caption(note)
     if own:
         st.caption("This view is a page of its own, so you take away the whole page.")

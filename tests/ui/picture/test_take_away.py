@@ -191,7 +191,7 @@ def test_any_text_stays_what_it_was(text, name, target):
     one = SimpleNamespace(
         model=SimpleNamespace(info=info, at_most=None, weights=""), trace=trace, kind="cross", scope=seen, second=target
     )
-    source = looks_source(SimpleNamespace(looks=(one,)))
+    source = looks_source(SimpleNamespace(looks=(one,), takes=("trace", "seen")))
     source.encode()  # a notebook is UTF-8
     calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
     said = {

@@ -10,12 +10,12 @@ from viz.palette import DARK, LIGHT
 from viz.view import View, pack
 
 
-def export_view(key: str, name: str, title: str, caption: str, provenance: str = "") -> View:
+def export_view(key: str, name: str, title: str, caption: str, provenance: str = "", part: str = "") -> View:
     """Two buttons, PNG and SVG, for the picture that the page holds under that Streamlit key, and what they are to stand on:
     the page's ground, white or none, in the colours on screen, or those of the light or the dark page.
 
     name: of the files, without an ending; title and caption: what they say inside, SVG as <title> and <desc>, PNG as text chunks;
-    provenance: where the picture comes from, as JSON, in <metadata> or a text chunk.
+    provenance: where the picture comes from, as JSON, in <metadata> or a text chunk; part: of a board, the one that is meant.
     """
     header = {
         "key": key,
@@ -23,6 +23,7 @@ def export_view(key: str, name: str, title: str, caption: str, provenance: str =
         "title": title,
         "caption": caption,
         "provenance": provenance,
+        "part": part,
         "themes": {"light": LIGHT, "dark": DARK},
     }
     return View("export", pack(header), f"{title}, as a file")

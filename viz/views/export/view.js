@@ -56,10 +56,11 @@ function make(state) {
 }
 
 async function take(state, kind) {
-  const { key, name, title, caption, provenance, themes } = state.header;
+  const { key, name, title, caption, provenance, part, themes } = state.header;
   state.said.textContent = "";
   try {
-    const root = document.querySelector(".st-key-" + CSS.escape(key));
+    const place = document.querySelector(".st-key-" + CSS.escape(key));
+    const root = part && place ? partOf(place, part) : place;
     if (!root) throw new Error("It is not on the page.");
     const look = await lookOf(root, chosen, themes);
     const picture = pictureOf(root, { title, words: caption, metadata: provenance, look });
@@ -70,6 +71,16 @@ async function take(state, kind) {
     console.error(error);
     state.said.textContent = `This picture could not be taken away as ${kind.toUpperCase()}. ${error.message}`;
   }
+}
+
+// The view in a part of a board, which may stand in a shadow root; null where there is none.
+function partOf(node, name) {
+  if (node.dataset.part === name) return node.querySelector(".slot");
+  for (const child of (node.shadowRoot ?? node).children) {
+    const found = partOf(child, name);
+    if (found) return found;
+  }
+  return null;
 }
 
 function save(blob, name) {

@@ -1,0 +1,155 @@
+"""How each picture of this page is made: a trace, what is looked at of it, and options that can be written down.
+
+What takes long is calculated here only where the page has not done so already; a notebook, which carries these functions, does.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from analysis import HeadMap, Pair, Scope, as_written, head_divergence, head_map, head_statistics, maps, pair
+from analysis.lens import Lens, lens, translator
+from models.language_model import LanguageModel
+from models.trace import Trace
+from viz import View, grid_view, percent, reading_view
+from viz.figures.heads import head_scatter
+from viz.tokens import label
+from viz.views.grid_view.layers import answer_grid, attention_movie, head_grid, lens_grid, likeliest, rank_grid
+
+TOP = 5  # of the likeliest tokens, those that are shown
+
+
+# ---------------------------------------------------------------- Evolution
+
+
+def text(trace: Trace, seen: Scope, *, side: str, at: int, other: int, texts: list[str], mean: np.ndarray | None = None) -> View:
+    """The text of the queries ("from") or of the keys ("to"), shaded by the mean over layers and heads, with one of it chosen."""
+    shares = over(maps(seen.attention) if mean is None else mean)
+    tokens = as_written((seen.queries if side == "from" else seen.keys).tokens, *texts)
+    of = shares[:, other] if side == "from" else shares[other]
+    return reading_view(tokens, None, at, side == "to", quantity=100 * np.asarray(of, dtype=float), unit="%")
+
+
+def over(mean: np.ndarray) -> np.ndarray:
+    """Maps [layer, query, key] as their mean over the layers: [query, key]; NaN where none of them sees the key."""
+    return np.where(np.isfinite(mean).any(0), np.nan_to_num(mean).mean(0), np.nan)
+
+
+def pair_weights(
+    trace: Trace, seen: Scope, *, query: int, key: int, chosen: tuple[int, int] | None, found: Pair | None = None
+) -> View:
+    found = found or pair(seen.attention, query, key)
+    notes = [[f"rank {rank} of {keys}" for rank in row] for row, keys in zip(found.ranks, found.keys, strict=True)]
+    return head_grid(found.weights, unit="%", scale=(0, 1), notes=notes, chosen=chosen, label="Weight")
+
+
+def pair_ranks(trace: Trace, seen: Scope, *, query: int, key: int, found: Pair | None = None) -> View:
+    found = found or pair(seen.attention, query, key)
+    return rank_grid(found.ranks, found.keys.tolist())
+
+
+def movie(
+    trace: Trace, seen: Scope, *, head: int | None, chosen: tuple[int, int], name: str, drawn: np.ndarray | None = None
+) -> View:
+    """The map of a head, or of the mean of all, layer by layer."""
+    drawn = maps(seen.attention, head) if drawn is None else drawn
+    return attention_movie(seen.queries.tokens, seen.keys.tokens, drawn, chosen, name)
+
+
+# ---------------------------------------------------------------- Statistics
+
+
+def statistic(
+    trace: Trace, seen: Scope, *, name: str, title: str, unit: str, scale: tuple[float, float] | None,
+    chosen: tuple[int, int] | None, values: np.ndarray | None = None,
+) -> View:  # fmt: skip
+    """A number of every head, [layer, head]."""
+    if values is None:
+        values = head_statistics(seen.attention)[name].to_numpy().reshape(seen.attention.layers, seen.attention.heads)
+    notes = [[f"{one / np.log(2):.2f} bits" for one in row] for row in values] if name == "entropy" else None
+    each = [f"Σ {total / 2:.3g}" for total in values.sum(-1)] if name == "diversity" else None
+    return head_grid(values, unit=unit, scale=scale, notes=notes, row_notes=each, chosen=chosen, label=title)
+
+
+def head_points(trace: Trace, seen: Scope, *, chosen: tuple[int, int] | None, found: HeadMap | None = None) -> go.Figure:
+    found = found or head_map(head_divergence(seen.attention))
+    return head_scatter(found.points, seen.attention.layers, chosen)
+
+
+def divergences(trace: Trace, seen: Scope, *, divergence: np.ndarray | None = None) -> View:
+    """How far every two heads are from each other, [head, head]."""
+    divergence = head_divergence(seen.attention) if divergence is None else divergence
+    names = head_names(seen.attention.heads, len(divergence))
+    return grid_view(
+        divergence, names, names, down="head", across="head", unit="bits", scale=(0, max(1e-9, divergence.max())),
+        row_names=[f"{name} and" for name in names], cell=(2, 12), label="Divergence of every two heads",
+    )  # fmt: skip
+
+
+def head_names(heads: int, count: int) -> list[str]:
+    return [f"L{at // heads} H{at % heads}" for at in range(count)]
+
+
+# ---------------------------------------------------------------- Lens
+
+
+def lens_cells(
+    model: LanguageModel, trace: Trace, *, positions: list[int], tokens: list[str], tuned: bool, colour: str,
+    chosen: tuple[int, int], simple: bool, found: Lens | None = None,
+) -> View:  # fmt: skip
+    """What each layer would predict at each position."""
+    found = found or through(model, trace, positions, tuned)
+    best = [[model.token_text(int(id)) for id in row] for row in found.ids[:, :, 0]]
+    answers = [label(model.token_text(int(id))) for id in found.answer]
+    notes = [
+        [
+            f"“{label(text)}” {percent(share)}\n{beside(answer, rank, kl, simple)}"
+            for text, share, answer, rank, kl in zip(
+                best[row], found.probabilities[row, :, 0], answers, found.rank[row], found.kl[row], strict=True
+            )
+        ]
+        for row in range(len(best))
+    ]
+    across = "at this mask" if model.info.kind == "encoder" else "after reading this token"
+    return lens_grid(tokens, best, found.probabilities[:, :, 0], found.rank, found.kl, colour, across, chosen, notes)
+
+
+def lens_position(
+    model: LanguageModel, trace: Trace, *, positions: list[int], tuned: bool, column: int, layer: int,
+    found: Lens | None = None,
+) -> View:  # fmt: skip
+    """The likeliest tokens of every layer at one position."""
+    found = found or through(model, trace, positions, tuned)
+    ids, shares = found.ids[:, column], found.probabilities[:, column]
+    return likeliest([[model.token_text(int(id)) for id in row] for row in ids], shares, layer)
+
+
+def lens_answer(
+    model: LanguageModel, trace: Trace, *, positions: list[int], tuned: bool, column: int, layer: int,
+    simple: bool, found: Lens | None = None,
+) -> View:  # fmt: skip
+    """How the answer of the last layer rises through the layers at one position."""
+    found = found or through(model, trace, positions, tuned)
+    answer = model.token_text(int(found.answer[column]))
+    each = zip(found.rank[:, column], found.kl[:, column], strict=True)
+    notes = [rank_in_words(rank) if simple else f"rank {rank:,} · KL {kl:.2f}" for rank, kl in each]
+    return answer_grid(answer, found.probability[:, column], notes, layer)
+
+
+def through(model: LanguageModel, trace: Trace, positions: list[int], tuned: bool) -> Lens:
+    """Raises ValueError where a tuned lens is asked for and none is kept for these weights."""
+    translate = translator(model) if tuned else None
+    if tuned and translate is None:
+        raise ValueError("There is no tuned lens for this model yet. Train one on page Layers, part Lens, first.")
+    return lens(trace, positions, TOP, translate)
+
+
+def beside(answer: str, rank: int, kl: float, simple: bool) -> str:
+    """What is said of the final answer where another token may be the likeliest."""
+    return f"“{answer}”: {rank_in_words(rank)}" if simple else f"rank of “{answer}”: {rank:,}, KL {kl:.2f} nats"
+
+
+def rank_in_words(rank: int) -> str:
+    """How near the answer is to being chosen, in words."""
+    return "first choice" if rank == 1 else f"among the first {TOP}" if rank <= TOP else "far behind"

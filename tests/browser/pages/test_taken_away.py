@@ -1,0 +1,58 @@
+"""A picture of each page, taken away by hand: what its files say is what is on screen."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pandas as pd
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.pages.test_take_away import WAIT, button, fold, take
+from tests.browser.pages.test_type import no_error
+from tests.browser.views.test_export import NAMESPACE, alone
+
+TEXT = "The+dog+saw+the+dog"
+PICTURES = [  # an address, which picture, whether of the writer, words in it, and an array of its NPZ
+    ("/layers?part=Lens&level=expert", "What each layer would predict by the tuned lens", True, ["start", "dog"], "probability"),
+    ("/layers?part=Statistics&level=expert", "Entropy", True, ["L0", "H7"], "entropy"),
+]
+
+
+def words_in(file: Path) -> str:
+    svg = file.read_text("utf-8")
+    alone(svg)
+    return " ".join("".join(one.itertext()) for one in ET.fromstring(svg).iter(f"{{{NAMESPACE}}}text"))
+
+
+def choose(page: Page, title: str) -> None:
+    page.get_by_role("combobox", name="Which picture").click()
+    page.get_by_role("option", name=title, exact=True).click()
+    expect(page.get_by_test_id("stCode")).to_contain_text(title)
+
+
+@pytest.mark.parametrize(("address", "title", "read", "said", "array"), PICTURES, ids=lambda one: str(one)[:24])
+def test_a_picture_in_every_form(open_page, tmp_path, address, title, read, said, array):
+    page = open_page(f"{address}&text={TEXT}")
+    expect(button(page)).to_be_visible(timeout=WAIT)
+    no_error(page)
+    button(page).click()
+    expect(page.get_by_test_id("stCode").or_(page.get_by_role("combobox", name="Which picture")).first).to_be_visible()
+    if page.get_by_role("combobox", name="Which picture").count():
+        choose(page, title)
+    words = words_in(take(page, "SVG", tmp_path))
+    assert all(one in words for one in said), words
+    take(page, "PNG", tmp_path)
+    table = pd.read_csv(take(page, "CSV", tmp_path), comment="#")
+    values = np.load(take(page, "NPZ", tmp_path), allow_pickle=False)[array]
+    np.testing.assert_allclose(table[array.replace(" ", "_")], values.ravel())
+    nbformat.validate(nbformat.read(take(page, "Notebook", tmp_path), as_version=4))
+    html = take(page, "HTML", tmp_path)
+    fold(page)
+    page.context.set_offline(True)
+    page.goto(html.as_uri())
+    expect(page.locator(".caption")).to_contain_text(title)
+    assert all(one in page.locator("body").inner_text() for one in said if not one.startswith("L"))

@@ -1,0 +1,91 @@
+"""The pictures that a page offers to take away, and what is taken of them, without a browser."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import pytest
+import streamlit
+
+import models
+from tests.pages.opening import open_link
+from ui.picture import take_away
+from ui.picture.caption import caption
+from ui.picture.files import csv, npz
+from ui.picture.notebook import notebook
+from ui.picture.picture import Picture
+from ui.text import loadable
+from viz.view import View
+
+
+class Unfolded:
+    """A popover that stands open."""
+
+    open = True
+
+    def __init__(self, place):
+        self.place = place
+
+    def __enter__(self):
+        return self.place.__enter__()
+
+    def __exit__(self, *error):
+        return self.place.__exit__(*error)
+
+
+def offered(monkeypatch: pytest.MonkeyPatch, page: str, link: str = "") -> dict[str, Picture]:
+    """What can be taken away of a page at a link, by the name of each picture."""
+    found: dict[str, Picture] = {}
+
+    def keep(key: str, pictures: Sequence[Picture]) -> None:
+        found.update({one.name: one for one in pictures})
+
+    with monkeypatch.context() as patch:
+        patch.setattr(take_away, "chosen", keep)
+        patch.setattr(streamlit, "popover", lambda *given, **options: Unfolded(streamlit.container()))
+        open_link(page, link)
+    return found
+
+
+class Read:
+    """A model, to which each text is what the page has read: reading on from another text may differ in the last digit."""
+
+    def __init__(self, made: Picture, name: str):
+        self.looks = [look for look in made.looks if loadable(look.model.info.name) == name]
+        assert self.looks, f"the page shows nothing of {name}"
+
+    def __getattr__(self, name: str):
+        return getattr(self.looks[0].model, name)
+
+    def trace(self, text: str, second: str = ""):
+        (trace,) = {id(one.trace): one.trace for one in self.looks if (one.trace.text, one.second) == (text, second)}.values()
+        return trace
+
+
+def made_again(made: Picture) -> View | go.Figure:
+    """The picture of its notebook, whose cells are run here."""
+    namespace: dict = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(models, "load", lambda name: Read(made, name))
+        for one in json.loads(notebook(made, caption(made)))["cells"]:
+            if one["cell_type"] == "code":
+                exec(one["source"], namespace)
+    return namespace["picture"]
+
+
+def data(drawn: View | go.Figure) -> bytes:
+    """All that a picture shows; a figure's template is no part of it: Streamlit brings one, Jupyter another."""
+    return drawn.data if isinstance(drawn, View) else drawn.update_layout(template=None).to_json().encode()
+
+
+def table(made: Picture) -> pd.DataFrame:
+    return pd.read_csv(io.BytesIO(csv(made, caption(made))), comment="#", keep_default_na=False)
+
+
+def arrays(made: Picture) -> np.lib.npyio.NpzFile:
+    return np.load(io.BytesIO(npz(made, caption(made))), allow_pickle=False)

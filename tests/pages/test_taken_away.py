@@ -1,0 +1,33 @@
+"""Each picture of each page can be taken away: its notebook makes it again, and its files hold what is on screen."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.pages.taking import arrays, data, made_again, offered, table
+from ui.picture.caption import caption
+from ui.picture.take_away import page
+
+TEXT = "text=The+dog+saw+the+dog"
+LINKS = {  # each with the parts or keys of its pictures
+    ("layers", f"part=Evolution&level=expert&{TEXT}"): "from to weights ranks movie",
+    ("layers", f"part=Evolution&level=intermediate&movie=one+head&{TEXT}"): "from to weights ranks movie",
+    ("layers", f"part=Statistics&level=expert&{TEXT}"): (
+        "evenness entropy distance first previous itself specialisation diversity head-map alike"
+    ),
+    ("layers", f"part=Lens&level=expert&{TEXT}"): "lens layers answer",
+    ("layers", f"part=Lens&level=beginner&{TEXT}"): "lens layers answer",
+    ("layers", "part=Lens&level=intermediate&lens=logit+lens&model=filler&text=The+[MASK]+sat"): "lens layers answer",
+}
+
+
+@pytest.mark.parametrize(("where", "names"), LINKS.items(), ids=lambda one: "-".join(one) if isinstance(one, tuple) else "of")
+def test_each_picture_is_made_again_by_its_notebook_and_its_files_are_read_back(monkeypatch, where, names):
+    found = offered(monkeypatch, *where)
+    assert [one.part or one.key for one in found.values()] == names.split()
+    assert len({one.title for one in found.values()}) == len(found), "a menu tells them apart"
+    for made in found.values():
+        assert data(made_again(made)) == data(made.drawn), made.name
+        assert len(table(made)) > 0 and set(made.numbers()) <= set(arrays(made).files)
+        said = caption(made)
+        assert said.picture and str(said) in page(made, said).replace("&#x27;", "'")
