@@ -11,21 +11,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from analysis import Attribution, as_written
+from analysis import Attribution
 from analysis.attention_flow import pipes
 from analysis.attribution import FOLLOWING, METHODS
 from models.tokens import Token
+from pages.flow import recipes
 from ui import state
 from ui.look import Look
 from ui.memory import jobs
+from ui.picture.picture import Picture
 from ui.words import words
+from viz.tokens import label
 
 if TYPE_CHECKING:
     from models.language_model import LanguageModel
     from models.trace import Trace
 
 HERE = Path(__file__).parent
-FLOW = "attention flow"
+FLOW = recipes.FLOW
 PLAIN = ("raw attention", "rollout", "attention × gradient")  # what a beginner meets
 A_PIPE = 1.5e-8  # seconds that the solver takes for a token and a pipe, as measured on one core
 LONG = 4.0  # seconds; flow that takes longer is offered between fewer tokens
@@ -72,29 +75,18 @@ class Asked:
     @cached_property
     def seen(self) -> tuple[list[Token], list[list[int]], int]:
         """The tokens that are shown, the source before the target; the places that each joins; where the target begins."""
-        attention, target = self.trace.attention, self.look.second
-        if not self.trace.target:
-            read = self.look.scope_of(attention["self"]).keys
-            return as_written(read.tokens, self.trace.text, target), read.groups, 0
-        read, said, before = (
-            self.look.scope_of(attention["encoder"]).keys,
-            self.look.scope_of(attention["decoder"]).keys,
-            len(self.trace.tokens),
-        )
-        tokens = [*as_written(read.tokens, self.trace.text), *as_written(said.tokens, target)]
-        return tokens, read.groups + [[before + i for i in group] for group in said.groups], len(read.tokens)
+        return recipes.tokens_shown(self.trace, **self.shown)
 
     @property
-    def chosen(self) -> int | None:
-        """Which of the shown tokens holds the position."""
-        return next((i for i, group in enumerate(self.seen[1]) if self.place in group), None)
+    def shown(self) -> dict[str, Any]:
+        """What is shown of the text, as recipes take it."""
+        return {"second": self.look.second, "shown": dict(self.look.options), "simple": self.look.beginner}
 
-    def shown(self, scores: np.ndarray) -> np.ndarray:
-        """Scores [token] of what is shown: a word has the sum of its tokens' (NaN only where all are)."""
-        groups = [scores[group] for group in self.seen[1]]
-        found = np.array([np.nan if np.isnan(one).all() else np.nansum(one) for one in groups])
-        total = np.nansum(found)
-        return found / total if self.look.options.get("renormalised") and total > 0 else found
+    def picture(self, recipe: Callable, key: str, title: str, options: dict[str, Any], **more: Any) -> Picture:
+        """A picture of what is asked here. more: of `Picture`."""
+        given = {"position": self.position, "choices": self.choices, **options}
+        about = label(self.look.written(self.trace.read)[self.position].text)
+        return Picture(recipe, (self.look,), given, key, title=title, words=f"from “{about}”", takes=("model", "trace"), **more)
 
 
 def title(method: str) -> str:
@@ -120,6 +112,11 @@ def answers(asked: Asked) -> dict[str, np.ndarray | str] | None:
 
     title_of = {method: title(method) for method in METHODS}  # words hang on the visitor's level, which a job does not know
     return jobs.result(asked.key, work, "Following the attention back")
+
+
+def window(size: np.ndarray) -> int | None:
+    """Between how many tokens attention flow is looked for, where it would take long between all."""
+    return state.FLOW_WINDOW.get() or None if np.prod(size, dtype=float) * A_PIPE > LONG else None
 
 
 def flow(asked: Asked, size: np.ndarray) -> np.ndarray | str | None:

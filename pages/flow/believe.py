@@ -8,17 +8,18 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis import Curves, Faithfulness, Question, faithfulness
+from analysis import Faithfulness, Question, faithfulness
 from analysis.perturbation import ORDERS, texts_read
+from pages.flow import recipes
 from pages.flow.asked import HERE, Asked, title
 from ui import state
 from ui.choices.widgets import one_of
 from ui.memory import jobs
+from ui.picture.picture import Numbers, Picture
 from ui.show import show_chart
 from ui.text import plain
 from ui.words import say, words
 from viz import percent
-from viz.figures.curves import curves
 from viz.tokens import label
 
 LEAVE_ONE_OUT = "leave-one-out"
@@ -27,32 +28,33 @@ LONGEST = 3600.0  # seconds; every step is offered where it takes no longer
 SPEED = 2e10  # multiplications and additions a second, on one quiet core
 
 
-def panel(asked: Asked, scores: dict[str, np.ndarray]) -> None:
-    """Curves of one method's order, random orders behind it, and the measures of all methods."""
+def panel(asked: Asked, scores: dict[str, np.ndarray], between: int | None) -> list[Picture]:
+    """Curves of one method's order, random orders behind it, and the measures of all methods. between: as many tokens attention
+    flow was looked for, None for all."""
     if asked.token is None:
         say(HERE, "nothing to follow", name=plain(asked.model.info.name))
-        return
+        return []
     question = Question(asked.model, asked.trace, asked.position, asked.token)
     found = measured(asked, question, scores)
     if found is None:
-        return
+        return []
     names = [*asked.methods, LEAVE_ONE_OUT] if not asked.look.beginner else list(asked.methods)
     names = [name for name in names if name in found.methods]
     # The first, not the best: the best of some random orders beats 20 others often enough.
     chosen = one_of(state.BELIEVE, names, "", label=words(HERE, "order"), written=title)
     spelt = ["“" + label(asked.trace.tokens[unit].text.strip(" ") or " ") + "”" for unit in found.units]
     told(found, chosen, spelt, masked=bool(asked.model.info.mask))
-    charts = st.columns(2) if not asked.look.beginner else [st.container()]
-    with charts[0]:
-        chart(found, chosen, spelt, names, coming=False)
-    if len(charts) > 1:
-        with charts[1]:
-            chart(found, chosen, spelt, names, coming=True)
+    shown = (False,) if asked.look.beginner else (False, True)
+    pictures = [chart(asked, found, chosen, names, list(scores), between, coming) for coming in shown]
+    for place, made in zip([st.container()] if asked.look.beginner else st.columns(2), pictures, strict=True):
+        with place:
+            show_chart(made.drawn, made.key)
     say(HERE, "every step" if found.exact else "some steps", **grid(found))
     st.table(table(found, names))
     say(HERE, "measures", orders=ORDERS, chances=ORDERS + 1, units=len(found.units))
     with st.expander("The numbers"):
         st.dataframe(points(found, names), hide_index=True)
+    return pictures
 
 
 def measured(asked: Asked, question: Question, scores: dict[str, np.ndarray]) -> Faithfulness | None:
@@ -117,23 +119,27 @@ def told(found: Faithfulness, chosen: str, spelt: list[str], masked: bool) -> No
     say(HERE, "believe masked" if masked else "believe", **facts)
 
 
-def chart(found: Faithfulness, chosen: str, spelt: list[str], names: list[str], coming: bool) -> None:
-    def values(one: Curves) -> np.ndarray:
-        return one.insertion if coming else one.deletion
+def chart(
+    asked: Asked, found: Faithfulness, chosen: str, names: list[str], methods: list[str], between: int | None, coming: bool
+) -> Picture:
+    """What the chance of the prediction is while tokens leave the text, or come. methods: those that were tested."""
+    simple, title_of = asked.look.beginner, {name: title(name) for name in names}
+    options = {
+        "name": chosen, "others": [] if simple else [name for name in names if name != chosen], "titles": title_of,
+        "methods": methods, "token": asked.token, "between": between, "coming": coming, "exact": found.exact,
+        "title": "" if simple else "Insertion" if coming else "Deletion", "across": words(HERE, "come" if coming else "gone"),
+    }  # fmt: skip
 
-    ours, doing = found.methods[chosen], "came" if coming else "went"
-    spans = zip([0, *ours.counts], ours.counts, strict=False)
-    steps = [f"{doing} last: {', '.join(spelt[i] for i in ours.order[a:b])}" if b > a else "" for a, b in spans]
-    figure = curves(
-        ours.counts,
-        (title(chosen), values(ours)),
-        {} if state.level() == "beginner" else {title(name): values(found.methods[name]) for name in names if name != chosen},
-        [values(one) for one in found.random],
-        steps,
-        title="" if state.level() == "beginner" else "Insertion" if coming else "Deletion",
-        across=words(HERE, "come" if coming else "gone"),
-    )
-    show_chart(figure, "insertion" if coming else "deletion")
+    def numbers() -> dict[str, Numbers]:
+        each = {title_of[name]: found.methods[name] for name in ([chosen] if simple else names)}
+        each |= {f"random order {i + 1}": one for i, one in enumerate(found.random)}
+        chances = np.array([recipes.chances(one, coming) for one in each.values()])
+        return {"probability": Numbers(chances, ("order", "tokens"), {"order": list(each), "tokens": found.counts.tolist()})}
+
+    return asked.picture(
+        recipes.falling, "insertion" if coming else "deletion", f"Tokens {'come' if coming else 'leave'} by {title_of[chosen]}",
+        options, numbers=numbers, known={"found": found},
+    )  # fmt: skip
 
 
 def points(found: Faithfulness, names: list[str]) -> pd.DataFrame:

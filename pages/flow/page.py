@@ -6,18 +6,19 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis.attribution import FOLLOWING
 from pages.flow import choose
-from pages.flow.asked import FLOW, Asked, answers, flow, layers, title
+from pages.flow.asked import FLOW, Asked, answers, flow, window
 from pages.flow.believe import panel
+from pages.flow.methods import layer_by_layer, side_by_side
 from pages.flow.streams import drawn
 from ui import shell, state
 from ui.choices import scope
 from ui.choices.widgets import one_of, slider, tabs
 from ui.look import Look
-from ui.show import picture, show, show_chart
-from ui.words import say, words
-from viz import Card, Part, board, compare_view, percent, reading_view
+from ui.picture.picture import Picture
+from ui.picture.take_away import take_away
+from ui.show import picture, show_chart
+from ui.words import say
 
 HERE = Path(__file__).parent
 
@@ -46,79 +47,29 @@ def controls() -> tuple[tuple[str, object], ...]:
     return (("fusion", fusion), ("discard", discard), ("residual", residual))
 
 
-def side_by_side(asked: Asked) -> None:
-    found = answers(asked)
-    if found is None:
-        return
-    if FLOW in asked.methods:
-        with picture(title(FLOW)):
-            if (most := flow(asked, np.asarray(found["pipes"]))) is not None:
-                found = found | {FLOW: most}
-    facts = {}
-    if "slopes" in found and (logits := asked.trace.logits_at(asked.position)) is not None:
-        facts = {"total": f"{found['slopes']:.3g}", "logit": f"{logits[asked.token]:.3g}"}
-    cards = [Card([method_part(asked, method, found[method], facts)], title(method), 5) for method in asked.methods
-             if method in found]  # fmt: skip
-    show(board(cards, "Methods side by side"), "flow-methods")
-    say(HERE, "side by side")
-
-
-def method_part(asked: Asked, method: str, scores: np.ndarray | str, facts: dict[str, str]) -> Part:
-    """The text shaded by what a method gives to each token; a sentence where it gives nothing."""
-    section = f"method {method}"
-    text = words(HERE, section, layer=asked.attribution.ways.layers - 1)
-    if asked.trace.target:
-        text = words(HERE, f"{section} cross") or text
-    if isinstance(scores, str):
-        return Part(method, None, text, scores)
-    if method in FOLLOWING and scores.sum() == 0:
-        return Part(method, None, text, words(HERE, "none"))
-    tokens, _, start = asked.seen
-    whole = len(tokens) == len(asked.trace.tokens) and not start
-    view = reading_view(
-        tokens, None, asked.chosen, False, quantity=100 * asked.shown(scores), unit="%",
-        second=start or None, link="flow" if whole else "methods",
-    )  # fmt: skip
-    known = scores[np.isfinite(scores)]
-    least, most = percent(known[known > 0].min(initial=1.0)), percent(known.max(initial=0.0))
-    return Part(method, view, text, words(HERE, f"below {method}", least=least, most=most, **facts))
-
-
-def layer_by_layer(asked: Asked) -> None:
-    if (found := layers(asked)) is None:
-        return
-    names, values = found
-    shares = np.array([[asked.shown(one) for one in frame] for frame in values])
-    titles = [words(HERE, f"layer {name}") or title(name) for name in names]
-    frames = [f"after layer {layer}" for layer in range(len(values))]
-    left, right = st.columns([7, 3])
-    with left:
-        show(compare_view(asked.seen[0], titles, shares, frames, asked.chosen), "flow-layers")
-    with right:
-        say(HERE, "layer by layer")
-
-
-def streams(asked: Asked) -> None:
-    figure, facts, table = drawn(asked)
-    if figure is None:
-        return
-    show_chart(figure, "streams")
+def streams(asked: Asked) -> list[Picture]:
+    made, facts, table = drawn(asked)
+    if made is None:
+        return []
+    show_chart(made.drawn, "streams")
     say(HERE, "streams", **facts)
     with st.expander("The numbers"):
         st.dataframe(pd.DataFrame(table), hide_index=True)
+    return [made]
 
 
-def believe(asked: Asked) -> None:
+def believe(asked: Asked) -> list[Picture]:
     found = answers(asked)
     if found is None:
-        return
+        return []
+    size = np.asarray(found["pipes"])
     scores = {method: one for method in asked.methods if isinstance(one := found.get(method), np.ndarray)}
     if FLOW in asked.methods and asked.token is not None:
-        most = flow(asked, np.asarray(found["pipes"]))
+        most = flow(asked, size)
         if not isinstance(most, np.ndarray):
-            return
+            return []
         scores[FLOW] = most
-    panel(asked, scores)
+    return panel(asked, scores, window(size))
 
 
 def draw(look: Look) -> None:
@@ -127,14 +78,18 @@ def draw(look: Look) -> None:
     if len(trace.tokens) + len(trace.target) == 1:
         say(HERE, "single")
         return
-    left, right = (st.container(), st.container()) if look.beginner else st.columns([5, 4], vertical_alignment="bottom")
+    left, right = (st.container(), st.container()) if look.beginner else st.columns([6, 3], vertical_alignment="bottom")
     with left:
+        above = shell.above()
+    with above:
         view = tabs(state.SHOW, "the view")
     with right:
         token = choose.token(look, position)
-    asked = Asked(look, position, token, settings)
+    asked, pictures = Asked(look, position, token, settings), []
     with picture(f"The view “{view}”"):
-        dict(zip(state.SHOW.values, (side_by_side, layer_by_layer, streams, believe), strict=True))[view](asked)
+        pictures = dict(zip(state.SHOW.values, (side_by_side, layer_by_layer, streams, believe), strict=True))[view](asked)
+    with above, picture("“Take it away”"):
+        take_away("flow", lambda: pictures)
 
 
 scope.side_bar()

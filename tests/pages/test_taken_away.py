@@ -18,13 +18,23 @@ LINKS = {  # each with the parts or keys of its pictures
     ("layers", f"part=Lens&level=expert&{TEXT}"): "lens layers answer",
     ("layers", f"part=Lens&level=beginner&{TEXT}"): "lens layers answer",
     ("layers", "part=Lens&level=intermediate&lens=logit+lens&model=filler&text=The+[MASK]+sat"): "lens layers answer",
+    ("flow", f"level=expert&fusion=max&{TEXT}"): (
+        "raw attention, rollout, value-weighted rollout, attention flow, attention × gradient, gradient rollout"
+    ),
+    ("flow", f"level=beginner&{TEXT}"): "raw attention, rollout, attention × gradient",
+    ("flow", "level=expert&model=translator&text=The+cat+sat&target=Die+Katze"): (
+        "raw attention, rollout, value-weighted rollout, attention flow, attention × gradient, gradient rollout"
+    ),
+    ("flow", f"level=expert&whole-words=true&show=Layer+by+layer&{TEXT}"): "flow-layers",
+    ("flow", f"level=expert&show=Streams&{TEXT}"): "streams",
+    ("flow", f"level=expert&show=Which+to+believe&{TEXT}"): "deletion insertion",
 }
 
 
 @pytest.mark.parametrize(("where", "names"), LINKS.items(), ids=lambda one: "-".join(one) if isinstance(one, tuple) else "of")
 def test_each_picture_is_made_again_by_its_notebook_and_its_files_are_read_back(monkeypatch, where, names):
     found = offered(monkeypatch, *where)
-    assert [one.part or one.key for one in found.values()] == names.split()
+    assert [one.part or one.key for one in found.values()] == (names.split(", ") if "," in names else names.split())
     assert len({one.title for one in found.values()}) == len(found), "a menu tells them apart"
     for made in found.values():
         assert data(made_again(made)) == data(made.drawn), made.name

@@ -19,6 +19,8 @@ TEXT = "The+dog+saw+the+dog"
 PICTURES = [  # an address, which picture, whether of the writer, words in it, and an array of its NPZ
     ("/layers?part=Lens&level=expert", "What each layer would predict by the tuned lens", True, ["start", "dog"], "probability"),
     ("/layers?part=Statistics&level=expert", "Entropy", True, ["L0", "H7"], "entropy"),
+    ("/flow?level=expert", "Rollout", True, ["dog", "saw"], "share"),
+    ("/flow?level=intermediate&show=Streams", "Streams of Rollout", True, ["dog"], "share"),
 ]
 
 

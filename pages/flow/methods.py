@@ -1,0 +1,89 @@
+"""The text shaded by each method: side by side after the last layer, and layer by layer."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from analysis.attribution import FOLLOWING
+from pages.flow import recipes
+from pages.flow.asked import FLOW, HERE, Asked, answers, flow, layers, title, window
+from ui.picture.picture import Numbers, Picture
+from ui.show import picture, show
+from ui.words import say, words
+from viz import Card, Part, board, percent
+
+
+def side_by_side(asked: Asked) -> list[Picture]:
+    found = answers(asked)
+    if found is None:
+        return []
+    if FLOW in asked.methods:
+        with picture(title(FLOW)):
+            if (most := flow(asked, np.asarray(found["pipes"]))) is not None:
+                found = found | {FLOW: most}
+    facts = {}
+    if "slopes" in found and (logits := asked.trace.logits_at(asked.position)) is not None:
+        facts = {"total": f"{found['slopes']:.3g}", "logit": f"{logits[asked.token]:.3g}"}
+    here = [method for method in asked.methods if method in found]
+    between = window(np.asarray(found["pipes"]))
+    pictures = {method: one for method in here if (one := method_picture(asked, method, found[method], between))}
+    cards = [Card([method_part(asked, method, found[method], facts, pictures.get(method))], title(method), 5) for method in here]
+    show(board(cards, "Methods side by side"), "flow-methods")
+    say(HERE, "side by side")
+    return list(pictures.values())
+
+
+def method_picture(asked: Asked, method: str, scores: np.ndarray | str, between: int | None) -> Picture | None:
+    """The text shaded by what a method gives to each token; None where it gives nothing."""
+    if isinstance(scores, str) or (method in FOLLOWING and scores.sum() == 0):
+        return None
+    tokens, groups, start = asked.seen
+    whole = len(tokens) == len(asked.trace.tokens) and not start
+    options = {"name": method, "token": asked.token, "between": between if method == FLOW else None, **asked.shown}
+    options["link"] = "flow" if whole else "methods"
+
+    def numbers() -> dict[str, Numbers]:
+        shares = recipes.shares_shown(scores, groups, asked.shown["shown"])
+        return {"share": Numbers(shares, ("token",), {"token": [token.text for token in tokens]})}
+
+    return asked.picture(
+        recipes.method, "flow-methods", title(method), options, part=method, numbers=numbers, known={"scores": scores}
+    )
+
+
+def method_part(asked: Asked, method: str, scores: np.ndarray | str, facts: dict[str, str], made: Picture | None) -> Part:
+    """The picture of a method with its words; a sentence where it gives nothing."""
+    section = f"method {method}"
+    text = words(HERE, section, layer=asked.attribution.ways.layers - 1)
+    if asked.trace.target:
+        text = words(HERE, f"{section} cross") or text
+    if made is None:
+        return Part(method, None, text, scores if isinstance(scores, str) else words(HERE, "none"))
+    known = scores[np.isfinite(scores)]
+    least, most = percent(known[known > 0].min(initial=1.0)), percent(known.max(initial=0.0))
+    return made.on_board(text, words(HERE, f"below {method}", least=least, most=most, **facts))
+
+
+def layer_by_layer(asked: Asked) -> list[Picture]:
+    if (found := layers(asked)) is None:
+        return []
+    names, values = found
+    titles = [words(HERE, f"layer {name}") or title(name) for name in names]
+    options = {"names": names, "titles": titles, "token": asked.token, **asked.shown}
+    tokens, groups, _ = asked.seen
+
+    def numbers() -> dict[str, Numbers]:
+        shares = np.array([[recipes.shares_shown(one, groups, asked.shown["shown"]) for one in frame] for frame in values])
+        called = {"method": titles, "token": [token.text for token in tokens]}
+        return {"share": Numbers(shares, ("layer", "method", "token"), called)}
+
+    made = asked.picture(
+        recipes.by_layer, "flow-layers", "Methods, layer by layer", options, numbers=numbers, known={"values": values}
+    )
+    left, right = st.columns([7, 3])
+    with left:
+        show(made.drawn, "flow-layers")
+    with right:
+        say(HERE, "layer by layer")
+    return [made]

@@ -1,0 +1,151 @@
+"""How each picture of this page is made: a model, what it read, and options that can be written down.
+
+What takes long is calculated here only where the page has not done so already; a notebook, which carries these functions, does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from analysis import Attribution, Curves, Faithfulness, Question, Stream, as_written, faithfulness, scope, streams
+from models.language_model import LanguageModel
+from models.tokens import Token
+from models.trace import Trace
+from viz import View, compare_view, reading_view
+from viz.figures.curves import curves
+from viz.figures.sankey import sankey
+from viz.tokens import label, plain_signs
+
+FLOW = "attention flow"
+ROLLOUT = "rollout"
+MOST = 400  # streams in a picture
+
+
+# ---------------------------------------------------------------- what is shown of the text
+
+
+def tokens_shown(trace: Trace, second: str, shown: dict[str, bool], simple: bool) -> tuple[list[Token], list[list[int]], int]:
+    """The tokens that are shown, the source before the target; the places that each joins; where the target begins.
+
+    shown: as `analysis.scope` takes it; simple: with the tokens' signs as beginners read them.
+    """
+
+    def keys(kind: str) -> tuple[list[Token], list[list[int]]]:
+        side = scope(trace.attention[kind], **shown).keys
+        return plain_signs(side.tokens, side.start == 0) if simple else side.tokens, side.groups
+
+    if not trace.target:
+        tokens, groups = keys("self")
+        return as_written(tokens, trace.text, second), groups, 0
+    (read, groups), (said, others), before = keys("encoder"), keys("decoder"), len(trace.tokens)
+    tokens = [*as_written(read, trace.text), *as_written(said, second)]
+    return tokens, groups + [[before + i for i in group] for group in others], len(read)
+
+
+def shares_shown(scores: np.ndarray, groups: list[list[int]], shown: dict[str, bool]) -> np.ndarray:
+    """Scores [token] of what is shown: a word has the sum of its tokens' (NaN only where all are)."""
+    each = [scores[group] for group in groups]
+    found = np.array([np.nan if np.isnan(one).all() else np.nansum(one) for one in each])
+    total = np.nansum(found)
+    return found / total if shown.get("renormalised") and total > 0 else found
+
+
+def holder(place: int, groups: list[list[int]]) -> int | None:
+    """Which of the shown tokens holds a place."""
+    return next((i for i, group in enumerate(groups) if place in group), None)
+
+
+# ---------------------------------------------------------------- pictures
+
+
+def method(
+    model: LanguageModel, trace: Trace, *, name: str, position: int, token: int | None, choices: tuple[tuple, ...],
+    between: int | None, second: str, shown: dict[str, bool], simple: bool, link: str, scores: np.ndarray | None = None,
+) -> View:  # fmt: skip
+    """The text shaded by what a method gives to each token. between: of attention flow, as many tokens as `flow` takes."""
+    asked = Attribution(model, trace, position, token, **dict(choices))
+    if scores is None:
+        scores = asked.flow(between) if name == FLOW else asked.scores(name)
+    tokens, groups, start = tokens_shown(trace, second, shown, simple)
+    return reading_view(
+        tokens, None, holder(asked.ways.place(position), groups), False, quantity=100 * shares_shown(scores, groups, shown),
+        unit="%", second=start or None, link=link,
+    )  # fmt: skip
+
+
+def by_layer(
+    model: LanguageModel, trace: Trace, *, names: list[str], titles: list[str], position: int, token: int | None,
+    choices: tuple[tuple, ...], second: str, shown: dict[str, bool], simple: bool, values: np.ndarray | None = None,
+) -> View:  # fmt: skip
+    """The text shaded by several methods, layer by layer. values: [layer, method, token]."""
+    asked = Attribution(model, trace, position, token, **dict(choices))
+    if values is None:
+        values = np.array([[asked.scores(name, layer) for name in names] for layer in range(asked.ways.layers)])
+    tokens, groups, _ = tokens_shown(trace, second, shown, simple)
+    shares = np.array([[shares_shown(one, groups, shown) for one in frame] for frame in values])
+    frames = [f"after layer {layer}" for layer in range(len(values))]
+    return compare_view(tokens, titles, shares, frames, holder(asked.ways.place(position), groups))
+
+
+def routes(
+    model: LanguageModel, trace: Trace, *, name: str, position: int, choices: tuple[tuple, ...], least: float, simple: bool,
+    found: list[Stream] | None = None,
+) -> go.Figure:  # fmt: skip
+    """The streams of which each is at least a share `least` of all that arrives."""
+    asked = Attribution(model, trace, position, None, **dict(choices))
+    found = streams_of(asked, name, least)[0] if found is None else found
+    tokens = plain_signs(asked.ways.tokens) if simple else asked.ways.tokens
+    return sankey(tokens, found, columns_of(asked))
+
+
+def streams_of(asked: Attribution, name: str, least: float) -> tuple[list[Stream], float]:
+    """The streams of a method, no more than a picture holds, and the largest total left out of a step."""
+    weights = asked.attention if name == ROLLOUT else asked.values
+    found, left_out = streams(asked.ways, weights, asked.position, asked.residual, least)
+    if len(found) > MOST:
+        smallest = sorted((one.share for one in found), reverse=True)[MOST - 1]
+        found, left_out = streams(asked.ways, weights, asked.position, asked.residual, smallest)
+    return found, left_out
+
+
+def columns_of(asked: Attribution) -> list[str]:
+    return ["input", *(step.name for step in asked.ways.steps)]
+
+
+def falling(
+    model: LanguageModel, trace: Trace, *, name: str, others: list[str], titles: dict[str, str], methods: list[str],
+    position: int, token: int, choices: tuple[tuple, ...], between: int | None, coming: bool, exact: bool, title: str,
+    across: str, found: Faithfulness | None = None,
+) -> go.Figure:  # fmt: skip
+    """How the chance of a prediction changes while tokens leave the text, or come, in the order of a method."""
+    found = found or measured(model, trace, methods, position, token, choices, between, exact)
+    spelt = ["“" + label(trace.tokens[unit].text.strip(" ") or " ") + "”" for unit in found.units]
+    ours, doing = found.methods[name], "came" if coming else "went"
+    spans = zip([0, *ours.counts], ours.counts, strict=False)
+    steps = [f"{doing} last: {', '.join(spelt[i] for i in ours.order[a:b])}" if b > a else "" for a, b in spans]
+    return curves(
+        ours.counts,
+        (titles[name], chances(ours, coming)),
+        {titles[one]: chances(found.methods[one], coming) for one in others},
+        [chances(one, coming) for one in found.random],
+        steps,
+        title=title,
+        across=across,
+    )
+
+
+def chances(one: Curves, coming: bool) -> np.ndarray:
+    return one.insertion if coming else one.deletion
+
+
+def measured(
+    model: LanguageModel, trace: Trace, methods: Sequence[str], position: int, token: int, choices: tuple[tuple, ...],
+    between: int | None, exact: bool,
+) -> Faithfulness:  # fmt: skip
+    """The curves of methods, tested on the model again: this reads many changed texts."""
+    asked = Attribution(model, trace, position, token, **dict(choices))
+    scores = {name: asked.flow(between) if name == FLOW else asked.scores(name) for name in methods}
+    return faithfulness(Question(model, trace, position, token), scores, exact=exact)
