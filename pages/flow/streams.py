@@ -15,9 +15,6 @@ from ui.picture.picture import Numbers, Picture
 from viz import percent
 from viz.tokens import label
 
-if TYPE_CHECKING:
-    pass
-
 LEAST = 0.01  # of all that arrives, for a stream to be drawn
 FOLLOWED = (recipes.ROLLOUT, "value-weighted rollout")
 

@@ -5,19 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import streamlit as st
 
 from analysis import surprise
-from pages.type import looking
+from pages.type import looking, recipes
 from pages.type.predicted import earlier, predictions
 from ui import shell, state
 from ui.choices import boxes, heads, picker, scope
 from ui.choices.token import press
 from ui.look import Look
+from ui.picture.picture import Numbers, Picture
+from ui.picture.take_away import take_away
 from ui.show import choice, part, show
 from ui.text import plain
 from ui.words import words
-from viz import Card, Part, board, token_chips
+from viz import Card, Part, board
 
 if TYPE_CHECKING:
     from models.language_model import LanguageModel
@@ -39,25 +42,34 @@ def controls() -> tuple[float, int]:
     return temperature, bars
 
 
-def chips(name: str, look: Look, tokens: list[Token], chosen: int | None) -> Part:
-    """The tokens; below them how surprising each was, for a model that reads from left to right."""
+def chips(name: str, look: Look, tokens: list[Token], chosen: int | None, pictures: list[Picture]) -> Part:
+    """The tokens; below them how surprising each was, for a model that reads from left to right. pictures: those on the board,
+    to add it to."""
     model, trace, level, seen = look.model, look.trace, look.level, look.shown(tokens)
     left_to_right = trace.unembed is not None and model.info.kind != "encoder" and tokens is trace.read
-    bits = surprise(trace) if level == "expert" and left_to_right else None
-    view = token_chips(
-        seen.tokens,
-        seen.index(chosen),
-        ids=level != "beginner",
-        positions=level == "expert",
-        surprise=seen.of(bits),
-        link="" if trace.target else "text",
-    )
+    options = {
+        "target": name == "target", "special": look.options.get("special", True), "simple": look.beginner,
+        "chosen": seen.index(chosen), "ids": level != "beginner", "positions": level == "expert",
+        "surprising": level == "expert" and left_to_right, "link": "" if trace.target else "text",
+    }  # fmt: skip
+
+    def numbers() -> dict[str, Numbers]:
+        texts = {"token": [token.text for token in seen.tokens]}
+        found = {"id": Numbers(np.array([token.id for token in seen.tokens]), ("token",), texts)}
+        bits = {"surprise_bits": Numbers(surprise(trace)[seen.places], ("token",), texts)} if options["surprising"] else {}
+        return found | bits
+
+    made = Picture(
+        recipes.chips, (look,), options, "board", numbers, title="Target tokens" if name == "target" else "Tokens", part=name,
+        takes=("trace",),
+    )  # fmt: skip
+    pictures.append(made)
     above = (
         "cover" if model.info.mask and trace.unembed else {"chips": "source", "target": "target"}[name] if trace.target else ""
     )
     notes = ["fragments"] * any(token.fragment for token in tokens)
     notes += ["space at the end"] * (tokens is trace.read and waits_for_a_word(model, trace))
-    return Part(name, view, words(HERE, above, mask=model.info.mask), "\n\n".join(words(HERE, one) for one in notes))
+    return made.on_board(words(HERE, above, mask=model.info.mask), "\n\n".join(words(HERE, one) for one in notes))
 
 
 def waits_for_a_word(model: LanguageModel, trace: Trace) -> bool:
@@ -103,23 +115,28 @@ def draw(look: Look) -> None:
     trace, queries = look.trace, look.attention.queries
     marked = look.token + (look.kind == "cross")
     texts = [("chips", trace.tokens), ("target", trace.target)] if trace.target else [("chips", trace.tokens)]
+    pictures: list[Picture] = []
+    tokens = [
+        part("The tokens", chips, name, look, tokens, marked if tokens == queries else None, pictures) for name, tokens in texts
+    ]
     cards = [
-        Card([part("The tokens", chips, name, look, tokens, marked if tokens == queries else None) for name, tokens in texts]),
+        Card(tokens),
         Card(
-            predictions(look, earlier(look), *settings),
+            predictions(look, earlier(look), *settings, pictures),
             words(HERE, f"title {look.model.info.kind}" if trace.unembed else "title headless"),
             5,
         ),
         Card(
             [
-                part("Where it looks", looking.where_it_looks, HERE, look),
-                part("The heads", looking.all_heads, HERE, look),
+                part("Where it looks", looking.where_it_looks, HERE, look, pictures),
+                part("The heads", looking.all_heads, HERE, look, pictures),
             ],
             f"Where it looks through L{look.layer} H{look.head}" if not look.beginner else "Where it looks",
             6,
         ),
     ]
     show(board(cards, "Tokens, predictions and attention"), "board", chosen=lambda: react(look))
+    take_away("board", lambda: pictures)
 
 
 heads.side_bar(picker.in_use())

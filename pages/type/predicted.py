@@ -1,32 +1,38 @@
 """What page "Type" says comes next: the bars of a position, at the end of the text, at each mask, or after an earlier token."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from analysis import prediction_entropy
+from pages.type import recipes
 from ui.look import Look
+from ui.picture.picture import Numbers, Picture
 from ui.show import part
 from ui.words import words
-from viz import Part, percent, prediction_bars
+from viz import Part, percent
 from viz.tokens import label, named
+
+if TYPE_CHECKING:
+    from models.language_model import Prediction
 
 HERE = Path(__file__).parent
 MASKS = 4  # as many have their predictions shown
 
 
-def what_it_predicts(look: Look, position: int, number: int | None, temperature: float, bars: int) -> Part:
-    """The bars of one position; number: which of several masks."""
+def what_it_predicts(
+    look: Look, position: int, number: int | None, temperature: float, bars: int, pictures: list[Picture]
+) -> Part:
+    """The bars of one position; number: which of several masks; pictures: those on the board, to add it to."""
     model, trace = look.model, look.trace
     logits = trace.logits_at(position)
     assert logits is not None, "asked where the model predicts"
     best = model.top(logits, position, bars, temperature)
-    view = prediction_bars(
-        [one.text for one in best],
-        [one.probability for one in best],
-        ids=[one.id for one in best],
-        logits=None if look.beginner else [float(logits[one.id]) for one in best],
-    )
+    made = picture(look, position, number, temperature, bars, best, logits)
+    pictures.append(made)
     bits = prediction_entropy(logits, temperature)
     facts = {
         "vocabulary": f"{len(logits):,}",
@@ -48,10 +54,31 @@ def what_it_predicts(look: Look, position: int, number: int | None, temperature:
     if number is not None:
         above = f"**Gap {number + 1}**" if number else f"{above}\n\n**Gap 1**"
     below = words(HERE, "sure" if number is None else "sure several", **facts)
-    return Part("bars" if number is None else f"bars {number}", view, above, below)
+    return made.on_board(above, below)
 
 
-def predictions(look: Look, earlier: int | None, temperature: float, bars: int) -> list[Part]:
+def picture(
+    look: Look, position: int, number: int | None, temperature: float, bars: int, best: list[Prediction], logits: np.ndarray
+) -> Picture:
+    options = {"position": position, "count": bars, "temperature": temperature, "scores": not look.beginner}
+
+    def numbers() -> dict[str, Numbers]:
+        each = {
+            "probability": [one.probability for one in best], "token": [one.text for one in best],
+            "id": [one.id for one in best], "logit": [logits[one.id] for one in best],
+        }  # fmt: skip
+        return {name: Numbers(np.array(values), ("place",), {"place": range(1, len(best) + 1)}) for name, values in each.items()}
+
+    of = "in place of" if look.model.info.kind == "encoder" else "after"
+    return Picture(
+        recipes.bars, (look,), options, "board", numbers, words=f"{of} “{label(look.trace.read[position].text)}”",
+        title="Predictions" if number is None else f"Predictions for gap {number + 1}",
+        part="bars" if number is None else f"bars {number}", takes=("model", "trace"),
+        known={"best": best, "logits": logits},
+    )  # fmt: skip
+
+
+def predictions(look: Look, earlier: int | None, temperature: float, bars: int, pictures: list[Picture]) -> list[Part]:
     """What comes next, or what came next after an earlier token that is chosen; for an encoder, what stands at each mask."""
     model, trace = look.model, look.trace
     if trace.unembed is None:
@@ -62,7 +89,7 @@ def predictions(look: Look, earlier: int | None, temperature: float, bars: int) 
     several = len(places) > 1
     rest = [Part("more", None, words(HERE, "more", shown=MASKS, all=len(places)))] if len(places) > MASKS else []
     return rest + [
-        part("What the model predicts", what_it_predicts, look, place, i if several else None, temperature, bars)
+        part("What the model predicts", what_it_predicts, look, place, i if several else None, temperature, bars, pictures)
         for i, place in enumerate(places[:MASKS])
     ]
 

@@ -28,6 +28,11 @@ LINKS = {  # each with the parts or keys of its pictures
     ("flow", f"level=expert&whole-words=true&show=Layer+by+layer&{TEXT}"): "flow-layers",
     ("flow", f"level=expert&show=Streams&{TEXT}"): "streams",
     ("flow", f"level=expert&show=Which+to+believe&{TEXT}"): "deletion insertion",
+    ("type", f"level=expert&{TEXT}"): "chips bars reading heads",
+    ("type", f"level=intermediate&special=false&whole-words=true&renormalised=true&{TEXT}"): "chips bars reading heads",
+    ("type", f"level=beginner&{TEXT}"): "chips bars reading",
+    ("type", "level=expert&model=filler&text=The+[MASK]+saw+[MASK]"): "chips, bars 0, bars 1, reading, heads",
+    ("type", "level=expert&model=translator&text=The+cat+sat&target=Die+Katze"): "chips target bars reading heads",
 }
 
 

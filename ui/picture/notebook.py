@@ -21,6 +21,14 @@ WORDS = "Run it in Headlight's own folder (the one that holds `app.py`), with th
 CARRIED = "Its numbers are inside of this notebook, because nobody can calculate them again."
 TRAINED = "Take the folder of “{}” away on page Train (“Folder (zip)”), and unzip it there first."
 
+PLAINLY = """
+from dataclasses import replace
+
+from viz.tokens import plain_signs
+
+queries, keys = (replace(side, tokens=plain_signs(side.tokens, side.start == 0)) for side in (seen.queries, seen.keys))
+seen = replace(seen, queries=queries, keys=keys)  # with the signs for start and end as beginners read them"""
+
 
 def notebook(made: Picture, said: Caption) -> str:
     """The notebook as JSON (nbformat 4.5). `picture` is the picture in it. Errors: ValueError for an option that cannot be
@@ -129,6 +137,7 @@ def looks_source(made: Picture) -> str:
         chosen = "".join(f", {name}={literal(value)}" for name, value in look.scope.options.items()) if looks else ""
         lines += [f"trace{i or ''} = {loaded[name]}.trace({texts})"] if reads else []
         lines += [f"seen{i or ''} = scope(trace{i or ''}.attention[{literal(look.kind)}]{chosen})"] if looks else []
+        lines += [PLAINLY.replace("seen", f"seen{i or ''}")] if looks and look.beginner else []
     return "\n".join(lines)
 
 

@@ -189,7 +189,12 @@ def test_any_text_stays_what_it_was(text, name, target):
     trace = SimpleNamespace(text=text, target=["start"], tokens=[], cut=0)
     seen = SimpleNamespace(options={"queries": (0, 3)})
     one = SimpleNamespace(
-        model=SimpleNamespace(info=info, at_most=None, weights=""), trace=trace, kind="cross", scope=seen, second=target
+        model=SimpleNamespace(info=info, at_most=None, weights=""),
+        trace=trace,
+        kind="cross",
+        scope=seen,
+        second=target,
+        beginner=False,
     )
     source = looks_source(SimpleNamespace(looks=(one,), takes=("trace", "seen")))
     source.encode()  # a notebook is UTF-8

@@ -1,0 +1,61 @@
+"""How each picture of this page is made: a model, what it read, and options that can be written down.
+
+A notebook that is taken away carries these very functions, so they use nothing that a notebook does not have.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analysis import Scope, paragraph, surprise
+from analysis.scopes import typed
+from models.language_model import LanguageModel, Prediction
+from models.trace import Trace
+from viz import View, model_view, prediction_bars, reading_view, token_chips
+from viz.tokens import plain_signs
+
+
+def chips(
+    trace: Trace, *, target: bool, special: bool, simple: bool, chosen: int | None, ids: bool, positions: bool, surprising: bool,
+    link: str,
+) -> View:  # fmt: skip
+    """The tokens of the text, or of the target; special: with those that nobody typed; chosen: of those that are shown."""
+    tokens = trace.target if target else trace.tokens
+    places = list(range(len(tokens))) if special else typed(tokens)
+    named = plain_signs(tokens) if simple else tokens
+    bits = surprise(trace)[places] if surprising else None
+    return token_chips([named[i] for i in places], chosen, ids=ids, positions=positions, surprise=bits, link=link)
+
+
+def bars(
+    model: LanguageModel, trace: Trace, *, position: int, count: int, temperature: float, scores: bool,
+    best: list[Prediction] | None = None, logits: np.ndarray | None = None,
+) -> View:  # fmt: skip
+    """What is likeliest at a position; scores: with the logits that the probabilities come from."""
+    logits = trace.logits_at(position) if logits is None else logits
+    best = model.top(logits, position, count, temperature) if best is None else best
+    return prediction_bars(
+        [one.text for one in best],
+        [one.probability for one in best],
+        ids=[one.id for one in best],
+        logits=[float(logits[one.id]) for one in best] if scores else None,
+    )
+
+
+def reading(
+    trace: Trace, seen: Scope, *, kind: str, layer: int, head: int, chosen: int | None, causal: bool, target: str, link: str,
+    weights: np.ndarray | None = None,
+) -> View:  # fmt: skip
+    """The text as typed, shaded by a head; in cross-attention the target below its source. weights: [query, key]."""
+    weights = seen[layer][head] if weights is None else weights
+    tokens, weights, start = paragraph(trace, kind, seen, weights, target)
+    return reading_view(
+        tokens, weights, None if chosen is None else start + chosen, causal=causal, second=start or None, link=link
+    )
+
+
+def all_heads(trace: Trace, seen: Scope, *, layer: int, head: int) -> View:
+    """Every head as a thumbnail."""
+    attention = seen.attention
+    maps = (seen[one] for one in range(attention.layers))
+    return model_view(maps, chosen=(layer, head), side=32, largest=48, chooses=attention.chooses)
