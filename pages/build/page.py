@@ -8,6 +8,7 @@ from pages.build import choose, parts
 from ui import shell, state
 from ui.choices.widgets import tabs
 from ui.look import Look
+from ui.picture.take_away import take_away
 from ui.show import picture
 from ui.text import plain
 
@@ -33,12 +34,16 @@ def draw(look: Look) -> None:
             st.error(plain(str(error)), icon=":material/report:")
             config = None
     with right:
-        part = tabs(state.BUILD, "the part", SIMPLE if look.beginner else None)
+        above, pictures = shell.above(), []
+        with above:
+            part = tabs(state.BUILD, "the part", SIMPLE if look.beginner else None)
         if config is None:
             st.info("These parts do not fit together yet. The sentence beside says why.")
             return
         with picture(f"The part “{part}”"):
-            PARTS[part](HERE, config, len(trace.tokens), len(trace.target) or len(trace.tokens))
+            pictures = PARTS[part](HERE, config, len(trace.tokens), len(trace.target) or len(trace.tokens))
+        with above, picture("“Take it away”"):
+            take_away(part, lambda: pictures)
 
 
 shell.live(HERE, draw)

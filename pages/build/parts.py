@@ -2,58 +2,73 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from analysis import cost
-from analysis.encodings import encoding
 from analysis.scaling import scaling
 from models.scratch.config import TransformerConfig
 from models.sizes import size
-from pages.build import plan
+from pages.build import recipes
 from ui import state
 from ui.choices.widgets import one_of
 from ui.memory import jobs
+from ui.picture.picture import Numbers, Picture
 from ui.show import show, show_chart
 from ui.words import say
-from viz.figures import build
-from viz.figures.heatmap import heatmap
-from viz.figures.style import BAR_ROOM
 from viz.numbers import percent
-from viz.views.architecture import architecture
 
 LARGEST = 100_000_000  # parameters that are built here, to be measured
-SCORES = "self-attention: scores"
-ADDED = {"title": "The numbers that each position adds", "says": "How alike two positions are", "unit": "how alike"}
-BIASED = {"values": None, "says": "What is added to the score", "unit": "added"}
-# What a beginner sees of `encoding`: names without formulas, and no map of angles or of scores
-PLAIN: dict[str, dict[str, Any]] = {
-    "sinusoidal": ADDED, "learned": ADDED, "alibi": BIASED, "relative": BIASED,
-    "rotary": {"values": None, "says": "How well two equal tokens match", "unit": "1: as well as at the same place"},
-}  # fmt: skip
-SIMPLY = {  # the parts of the costs as a beginner meets them in the diagram
-    "self-attention: q, k, v, output": "attention: what it prepares and passes on",
-    "self-attention: scores": "attention: looking back",
-    "cross-attention: q, k, v, output": "attention to the text: what it prepares and passes on",
-    "cross-attention: scores": "attention to the text: looking", "norms": "evening out", "unembedding": "answer",
-}  # fmt: skip
 SEEN = 64  # positions of a picture of masks, at the most
 OF = {"parameters": "parameters", "operations": "flops", "activations": "activations"}  # as people say, as `analysis.cost` does
 
 
-def diagram(here: Path, config: TransformerConfig, n: int, m: int) -> None:
+def diagram(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]:
     say(here, "architecture", tokens=n)
-    show(architecture(plan.columns(config, n, m, plan.plain_stack if state.level() == "beginner" else None)), "architecture")
+    simple = state.level() == "beginner"
+    options: dict[str, Any] = {"config": asdict(config), "tokens": n, "target": m, "simple": simple}
+
+    def boxes() -> dict[str, Numbers]:
+        found = [
+            (column, inside, box)
+            for column, every in recipes.columns(**options)
+            for box in every
+            for inside, box in [("", box), *((box.name, part) for part in box.parts)]
+        ]
+        each = {
+            "part": [box.name for *_, box in found], "shape": [box.shape for *_, box in found],
+            "note": [box.note for *_, box in found], "times": [box.times for *_, box in found],
+            "inside": [inside for _, inside, _ in found], "stack": [column for column, *_ in found],
+        }  # fmt: skip
+        return {name: Numbers(np.array(values), ("box",)) for name, values in each.items()}
+
+    made = picture(recipes.diagram, "architecture", "Architecture", config, options, boxes)
+    show(made.drawn, "architecture")
+    return [made]
 
 
-def costs(here: Path, config: TransformerConfig, n: int, m: int) -> None:
+def picture(
+    recipe: Callable, key: str, title: str, config: TransformerConfig, options: dict[str, Any], numbers: Callable
+) -> Picture:
+    """A picture of what is put together on this page."""
+    kind = {"decoder": "a decoder", "encoder": "an encoder", "encoder-decoder": "an encoder-decoder"}[config.kind]
+    of = f"{kind} of {config.layers} layers × {config.heads} heads, d_model {config.d_model}"
+    return Picture(recipe, (), options, key, numbers, words=of if "config" in options else "", title=title)
+
+
+def curves(across: str, x: np.ndarray, series: Mapping[str, Any]) -> Callable[[], dict[str, Numbers]]:
+    """The numbers of curves over a common x."""
+    names = {across: list(x), "curve": list(series)}
+    return lambda: {"value": Numbers(np.array(list(series.values()), dtype=float), ("curve", across), names)}
+
+
+def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]:
     """Formulas and numbers, and beside them what was counted in a network that was built and run."""
     found = cost.costs(config, n, m)
     total = sum(one.parameters.value for one in found)
@@ -80,18 +95,20 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> None:
     st.table(_table(found, measured, OF[what]), border="horizontal")
     weights = size(cost.scores_bytes(config, n))
     seconds = "" if measured is None else f"{1000 * measured.seconds:,.1f} ms"
-    scores = next(one.flops for one in found if one.part == SCORES)
+    scores = next(one.flops for one in found if one.part == recipes.SCORES)
     say(
         here, "cost", symbols=cost.SYMBOLS, weights=weights, tokens=n, seconds=seconds or "not run", scores=scores.formula,
         crossing=_from(cost.crossing(config)), feedforward=_from(cost.crossing(config, "feed-forward")),
     )  # fmt: skip
     if config.pattern != "full":
         say(here, "pattern", pattern=config.pattern, **_met(config, n, m))
-    lengths = np.unique(np.geomspace(16, cost.FURTHEST if config.pattern in ("random", "bigbird") else 65_536, 25).astype(int))
-    figure = build.lines(
-        lengths, _growing(config, lengths), "Where attention overtakes", "tokens", "operations", log_x=True, log_y=True
-    )
-    show_chart(figure, "crossing")
+    options: dict[str, Any] = {"config": asdict(config), "simple": state.level() == "beginner"}
+    made = picture(
+        recipes.crossing, "crossing", "Where attention overtakes", config, options,
+        lambda: curves("tokens", *recipes.growing(**options))(),
+    )  # fmt: skip
+    show_chart(made.drawn, "crossing")
+    return [made]
 
 
 def _from(length: float) -> str:
@@ -107,60 +124,45 @@ def _met(config: TransformerConfig, n: int, m: int) -> dict[str, str]:
     return {"pairs": f"{met:,}", "square": f"{square:,}"}
 
 
-def _growing(config: TransformerConfig, lengths: np.ndarray) -> dict[str, np.ndarray]:
-    """The operations of the scores and of what they are compared with, at each length."""
-    series: dict[str, list[int]] = {_called(SCORES): [], "all other parts together": [], "of these, the feed-forward": []}
-    for length in lengths:
-        flops: Counter[str] = Counter()
-        for one in cost.costs(config, int(length)):
-            flops[one.part] += one.flops.value
-        for name, value in zip(series, (flops[SCORES], flops.total() - flops[SCORES], flops["feed-forward"]), strict=True):
-            series[name].append(value)
-    return {name: np.array(values) for name, values in series.items()}
-
-
-def masks(here: Path, config: TransformerConfig, n: int, m: int) -> None:
+def masks(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]:
     """Who may see whom, for a text of this length."""
-    from models.scratch.masks import mask
-
-    count = min(n, SEEN)
-    found = mask(config, count, count, future=config.kind == "encoder")
-    seen = np.ones((count, count), dtype=bool) if found is None else found.reshape(count, count).numpy()
-    share = seen.mean()
-    say(here, "masks", pattern=config.pattern, share=percent(share), count=count, pairs=f"{int(seen.sum()):,}")
-    show_chart(mask_figure(seen), "mask")
-
-
-def mask_figure(seen: np.ndarray) -> go.Figure:
-    """Who may see whom, [query, key]: what is masked stays blank, as in every picture of attention."""
-    positions = [str(i) for i in range(len(seen))]
-    figure = heatmap(positions, positions, np.where(seen, 1.0, np.nan), title="Who may see whom")
-    hover = "from %{y} to %{x}: may see<extra></extra>"
-    figure.update_traces(showscale=False, hovertemplate=hover)
-    figure.update_layout(margin_t=figure.layout.margin.t - BAR_ROOM, height=figure.layout.height - BAR_ROOM)
-    return figure
+    options: dict[str, Any] = {"config": asdict(config), "count": min(n, SEEN)}
+    seen = recipes.may_see(**options)
+    count = options["count"]
+    say(here, "masks", pattern=config.pattern, share=percent(seen.mean()), count=count, pairs=f"{int(seen.sum()):,}")
+    made = picture(
+        recipes.mask, "mask", "Who may see whom", config, options,
+        lambda: {"may_see": Numbers(seen.astype(np.uint8), ("query", "key"))},
+    )  # fmt: skip
+    show_chart(made.drawn, "mask")
+    return [made]
 
 
-def positions(here: Path, config: TransformerConfig, n: int, m: int) -> None:
+def positions(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]:
     """What positions add or turn, and how much of it depends on the distance."""
-    found = encoding(config, min(max(n, 64), config.context))
+    options: dict[str, Any] = {
+        "config": asdict(config), "length": min(max(n, 64), config.context), "simple": state.level() == "beginner",
+    }  # fmt: skip
+    found, pictures = recipes.scheme(**options), []
     say(here, f"positions {config.positions}")
-    if state.level() == "beginner":
-        found = replace(found, wavelengths=None, **PLAIN.get(config.positions, {}))
     if found.values is not None:
-        show_chart(build.encoding_heatmap(found.values, found.title, found.across, found.down), "encoding")
+
+        def values() -> dict[str, Numbers]:
+            return {"value": Numbers(np.asarray(found.values), (found.down, found.across))}
+
+        pictures.append(picture(recipes.given, "encoding", found.title, config, options, values))
     if found.by_distance:
-        figure = build.lines(found.distances, found.by_distance, found.says, "distance in tokens", found.unit)
-        show_chart(figure, "by-distance")
-    if found.wavelengths is not None:
-        pairs = np.arange(len(found.wavelengths))
-        figure = build.lines(
-            pairs, {"wavelength": found.wavelengths}, "Tokens until it comes round", "pair of dimensions", "tokens", log_y=True
-        )
-        show_chart(figure, "wavelengths")
+        numbers = curves("distance", found.distances, found.by_distance)
+        pictures.append(picture(recipes.by_distance, "by-distance", found.says, config, options, numbers))
+    if (waves := found.wavelengths) is not None:
+        numbers = curves("pair", np.arange(len(waves)), {"wavelength": waves})
+        pictures.append(picture(recipes.wavelengths, "wavelengths", "Tokens until it comes round", config, options, numbers))
+    for one in pictures:
+        show_chart(one.drawn, one.key)
+    return pictures
 
 
-def root(here: Path, config: TransformerConfig, n: int, m: int) -> None:
+def root(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]:
     """Why the scores are divided by √d_k."""
     table = scaling()
     at = scaling(sizes=(config.d_head,)).iloc[0]
@@ -170,21 +172,12 @@ def root(here: Path, config: TransformerConfig, n: int, m: int) -> None:
         largest=percent(at.largest_plain),
         least=percent(at.largest_scaled),
     )  # fmt: skip
-    x, pictures = (
-        table["d_k"].to_numpy(),
-        {
-            "Spread of q·k": ("standard deviation", {"measured": table["spread"], "√d_k": table["expected"]}),
-            "Entropy of the softmax": ("nats", {"q·k": table["entropy_plain"], "q·k / √d_k": table["entropy_scaled"]}),
-            "Slope of the softmax": (
-                "size of its Jacobian",
-                {"q·k": table["gradient_plain"], "q·k / √d_k": table["gradient_scaled"]},
-            ),
-        },
-    )
-    for title, (unit, series) in pictures.items():
-        curves = {name: values.to_numpy() for name, values in series.items()}
-        figure = build.lines(x, curves, title, "d_k", unit, log_x=True, log_y=title.startswith("Spread"))
-        show_chart(figure, title)
+    pictures = []
+    for title, (_, series) in recipes.BENCH.items():
+        numbers = curves("d_k", table["d_k"].to_numpy(), {name: table[column] for name, column in series.items()})
+        pictures.append(picture(recipes.bench, title, title, config, {"title": title}, numbers))
+        show_chart(pictures[-1].drawn, title)
+    return pictures
 
 
 def _table(found: list[cost.Cost], measured: cost.Measured | None, what: str) -> pd.DataFrame:
@@ -205,7 +198,7 @@ def _table(found: list[cost.Cost], measured: cost.Measured | None, what: str) ->
 
 def _called(part: str) -> str:
     """A part of the costs as this level calls it."""
-    return SIMPLY.get(part, part) if state.level() == "beginner" else part
+    return recipes.called(part, state.level() == "beginner")
 
 
 def _plain(value: int) -> str:

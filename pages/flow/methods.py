@@ -60,7 +60,7 @@ def method_part(asked: Asked, method: str, scores: np.ndarray | str, facts: dict
         text = words(HERE, f"{section} cross") or text
     if made is None:
         return Part(method, None, text, scores if isinstance(scores, str) else words(HERE, "none"))
-    known = scores[np.isfinite(scores)]
+    known = np.asarray(scores)[np.isfinite(scores)]
     least, most = percent(known[known > 0].min(initial=1.0)), percent(known.max(initial=0.0))
     return made.on_board(text, words(HERE, f"below {method}", least=least, most=most, **facts))
 

@@ -6,6 +6,7 @@ What takes long is calculated here only where the page has not done so already; 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -27,7 +28,7 @@ MOST = 400  # streams in a picture
 # ---------------------------------------------------------------- what is shown of the text
 
 
-def tokens_shown(trace: Trace, second: str, shown: dict[str, bool], simple: bool) -> tuple[list[Token], list[list[int]], int]:
+def tokens_shown(trace: Trace, second: str, shown: dict[str, Any], simple: bool) -> tuple[list[Token], list[list[int]], int]:
     """The tokens that are shown, the source before the target; the places that each joins; where the target begins.
 
     shown: as `analysis.scope` takes it; simple: with the tokens' signs as beginners read them.
@@ -45,7 +46,7 @@ def tokens_shown(trace: Trace, second: str, shown: dict[str, bool], simple: bool
     return tokens, groups + [[before + i for i in group] for group in others], len(read)
 
 
-def shares_shown(scores: np.ndarray, groups: list[list[int]], shown: dict[str, bool]) -> np.ndarray:
+def shares_shown(scores: np.ndarray, groups: list[list[int]], shown: dict[str, Any]) -> np.ndarray:
     """Scores [token] of what is shown: a word has the sum of its tokens' (NaN only where all are)."""
     each = [scores[group] for group in groups]
     found = np.array([np.nan if np.isnan(one).all() else np.nansum(one) for one in each])
@@ -63,7 +64,7 @@ def holder(place: int, groups: list[list[int]]) -> int | None:
 
 def method(
     model: LanguageModel, trace: Trace, *, name: str, position: int, token: int | None, choices: tuple[tuple, ...],
-    between: int | None, second: str, shown: dict[str, bool], simple: bool, link: str, scores: np.ndarray | None = None,
+    between: int | None, second: str, shown: dict[str, Any], simple: bool, link: str, scores: np.ndarray | None = None,
 ) -> View:  # fmt: skip
     """The text shaded by what a method gives to each token. between: of attention flow, as many tokens as `flow` takes."""
     asked = Attribution(model, trace, position, token, **dict(choices))
@@ -78,7 +79,7 @@ def method(
 
 def by_layer(
     model: LanguageModel, trace: Trace, *, names: list[str], titles: list[str], position: int, token: int | None,
-    choices: tuple[tuple, ...], second: str, shown: dict[str, bool], simple: bool, values: np.ndarray | None = None,
+    choices: tuple[tuple, ...], second: str, shown: dict[str, Any], simple: bool, values: np.ndarray | None = None,
 ) -> View:  # fmt: skip
     """The text shaded by several methods, layer by layer. values: [layer, method, token]."""
     asked = Attribution(model, trace, position, token, **dict(choices))

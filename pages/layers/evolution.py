@@ -112,7 +112,10 @@ def _film(head: int | None) -> str:
     return "All heads together" if head is None else f"H{head} of each layer"
 
 
-def _pictures(look, mean, drawn, found, at, told, head, texts) -> dict[str, Picture]:
+def _pictures(
+    look: Look, mean: np.ndarray, drawn: np.ndarray | None, found: Pair, at: tuple[int, int], told: tuple[int, int] | None,
+    head: int | None, texts: list[str],
+) -> dict[str, Picture]:  # fmt: skip
     """The pictures of this part by the part of the board that shows them. texts: what the two chosen tokens are called."""
     whole = replace(look, options={})  # of every token: nothing is hidden or joined here
     (query, key), of = at, f"from “{texts[0]}” to “{texts[1]}”"
@@ -132,21 +135,16 @@ def _pictures(look, mean, drawn, found, at, told, head, texts) -> dict[str, Pict
     ranks = {"rank": Numbers(found.ranks, ("layer", "head")), "keys_in_sight": Numbers(found.keys, ("layer",))}
     name = f"Attention, layer by layer, {'mean of the heads' if head is None else f'H{head}'}"
     known = {"found": found}
-    return {
+    found_here = {
         "from": text("from", f"How much each token looks at “{texts[1]}”", shares[:, key], query, key),
         "to": text("to", f"How much “{texts[0]}” looks at each token", shares[query], key, query),
         "weights": picture("weights", recipes.pair_weights, "Weight in every head", of, pair | {"chosen": told}, known, weights),
         "ranks": picture("ranks", recipes.pair_ranks, "Rank in every head", of, pair, known, ranks),
-    } | (
-        {
-            "movie": picture(
-                "movie", recipes.movie, name, "", film, {"drawn": drawn},
-                {"weights": Numbers(drawn, ("layer", "from", "to"))},
-            )
-        }
-        if drawn is not None
-        else {}
-    )  # fmt: skip
+    }
+    if drawn is not None:
+        maps_of = {"weights": Numbers(drawn, ("layer", "from", "to"))}
+        found_here["movie"] = picture("movie", recipes.movie, name, "", film, {"drawn": drawn}, maps_of)
+    return found_here
 
 
 def _texts(look: Look, side: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -121,7 +121,7 @@ def _pictures(
     options, tokens = {"positions": positions, "tuned": tuned}, [read[place].text for place in positions]
     place = {"column": column, "layer": layer}
     kind, where = KINDS[tuned].capitalize(), f"{'at' if model.info.kind == 'encoder' else 'after'} “{named(tokens[column])}”"
-    names = {"stage": [_named(row) for row in range(len(seen.ids))], "position": positions}
+    names: dict[str, Sequence] = {"stage": [_named(row) for row in range(len(seen.ids))], "position": positions}
 
     def texts(ids: np.ndarray) -> np.ndarray:
         return np.array([model.token_text(int(id)) for id in ids.ravel()], dtype=str).reshape(ids.shape)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ def draw(here: Path, look: Look) -> list[Picture]:
             unit = "steps" if beginner and unit == "tokens" else unit
             options = {"name": name, "title": title, "unit": unit, "scale": scale, "chosen": told}
             made = Picture(
-                recipes.statistic, (whole,), options, "statistics", lambda name=name, values=values: {name: _each_head(values)},
+                recipes.statistic, (whole,), options, "statistics", partial(_each_head, name, values),
                 title=title, part=name, known={"values": values},
             )  # fmt: skip
             pictures.append(made)
@@ -75,8 +76,8 @@ def draw(here: Path, look: Look) -> list[Picture]:
     return pictures
 
 
-def _each_head(values: np.ndarray) -> Numbers:
-    return Numbers(values, ("layer", "head"))
+def _each_head(name: str, values: np.ndarray) -> dict[str, Numbers]:
+    return {name: Numbers(values, ("layer", "head"))}
 
 
 def _most(values: np.ndarray) -> dict[str, object]:

@@ -23,7 +23,7 @@ def chips(
     tokens = trace.target if target else trace.tokens
     places = list(range(len(tokens))) if special else typed(tokens)
     named = plain_signs(tokens) if simple else tokens
-    bits = surprise(trace)[places] if surprising else None
+    bits = surprise(trace)[places].tolist() if surprising else None
     return token_chips([named[i] for i in places], chosen, ids=ids, positions=positions, surprise=bits, link=link)
 
 
@@ -33,6 +33,8 @@ def bars(
 ) -> View:  # fmt: skip
     """What is likeliest at a position; scores: with the logits that the probabilities come from."""
     logits = trace.logits_at(position) if logits is None else logits
+    if logits is None:
+        raise ValueError("This model has no language-model head, so it predicts nothing.")
     best = model.top(logits, position, count, temperature) if best is None else best
     return prediction_bars(
         [one.text for one in best],

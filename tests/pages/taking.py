@@ -20,6 +20,7 @@ from ui.picture.files import csv, npz
 from ui.picture.notebook import notebook
 from ui.picture.picture import Picture
 from ui.text import loadable
+from viz.figures.style import on_page
 from viz.view import View
 
 
@@ -79,8 +80,11 @@ def made_again(made: Picture) -> View | go.Figure:
 
 
 def data(drawn: View | go.Figure) -> bytes:
-    """All that a picture shows; a figure's template is no part of it: Streamlit brings one, Jupyter another."""
-    return drawn.data if isinstance(drawn, View) else drawn.update_layout(template=None).to_json().encode()
+    """All that a picture shows; a figure's template is no part of it, nor is the accent that a page has: Streamlit brings one,
+    Jupyter another."""
+    if isinstance(drawn, View):
+        return drawn.data
+    return on_page(drawn, dark=False).update_layout(template=None).to_json().encode()
 
 
 def table(made: Picture) -> pd.DataFrame:

@@ -33,6 +33,13 @@ LINKS = {  # each with the parts or keys of its pictures
     ("type", f"level=beginner&{TEXT}"): "chips bars reading",
     ("type", "level=expert&model=filler&text=The+[MASK]+saw+[MASK]"): "chips, bars 0, bars 1, reading, heads",
     ("type", "level=expert&model=translator&text=The+cat+sat&target=Die+Katze"): "chips target bars reading heads",
+    ("build", "level=expert&build=Architecture"): "architecture",
+    ("build", "level=beginner&build=Architecture&build-kind=encoder-decoder"): "architecture",
+    ("build", "level=expert&build=Cost"): "crossing",
+    ("build", "level=expert&build=Masks&build-pattern=local"): "mask",
+    ("build", "level=expert&build=Positions&build-positions=rotary"): "encoding by-distance wavelengths",
+    ("build", "level=beginner&build=Positions&build-positions=sinusoidal"): "encoding by-distance",
+    ("build", "level=expert&build=Why+√d"): "Spread of q·k, Entropy of the softmax, Slope of the softmax",
 }
 
 

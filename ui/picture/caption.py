@@ -36,7 +36,7 @@ def caption(made: Picture) -> Caption:
     reads = "trace" in made.takes or "seen" in made.takes
     texts = [text for look in made.looks for text in (look.trace.text, look.second) if text and reads]
     options = {**({} if made.title else made.options), **(made.look.scope.options if "seen" in made.takes and made.look else {})}
-    chosen = [in_words(name, value, made.look) for name, value in options.items() if name not in SAID]
+    chosen = [in_words(name, value, made.look) for name, value in options.items() if made.look and name not in SAID]
     names = [f"{called(one.name)} ({one.kind}, {size(one)})" for one in dict.fromkeys(look.model.info for look in made.looks)]
     parts = ["headlight", *dict.fromkeys(called(look.model.info.name) for look in made.looks), about, kind]
     return Caption(

@@ -148,7 +148,7 @@ def npz(made: Picture, said: Caption) -> bytes:
         "caption": str(said),
         "models": [called(one.model.info.name) for one in made.looks],
         "texts": list(said.texts),
-        **({} if made.title else {"layer": look.layer, "head": look.head, "attention": look.kind}),
+        **({} if made.title or look is None else {"layer": look.layer, "head": look.head, "attention": look.kind}),
         "options": {**made.options, **(look.scope.options if look and "seen" in made.takes else {})},
         "arrays": axes,
         "tokens": tokens,

@@ -144,7 +144,7 @@ def looks_source(made: Picture) -> str:
 def data_source(data: dict[str, np.ndarray]) -> str:
     """The arrays as an NPZ in base64."""
     file = io.BytesIO()
-    np.savez_compressed(file, **data)
+    np.savez_compressed(file, **data)  # type: ignore[arg-type]  # its stub takes an array's name for an option
     text = "\n".join(textwrap.wrap(base64.b64encode(file.getvalue()).decode(), 120))
     return f'''import base64
 import io

@@ -89,7 +89,8 @@ class Picture:
     data: dict[str, np.ndarray] = field(default_factory=dict)
 
     @cached_property
-    def drawn(self) -> View | go.Figure | str:
+    def drawn(self) -> Any:
+        """A view of ours, a Plotly figure, or a page of its own as HTML."""
         parts = {"model": lambda look: look.model, "trace": lambda look: look.trace, "seen": lambda look: look.scope}
         given = [parts[name](look) for look in self.looks for name in self.takes]
         return self.recipe(*given, **self.options, **self.data, **self.known)

@@ -40,7 +40,10 @@ def chosen(key: str, pictures: Sequence[Picture]) -> Picture | None:
     if len(pictures) == 1:
         return pictures[0]
     named = {one.name: one for one in pictures}
-    title = {name: one.title for name, one in named.items()}.get
+
+    def title(name: str) -> str:
+        return named[name].title
+
     return named[one_of(state.taken(key), tuple(named), "", label="Which picture", menu=True, written=title)]
 
 

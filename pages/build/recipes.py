@@ -1,0 +1,126 @@
+"""How each picture of this page is made: a transformer's parts and sizes as literals, and lengths of texts.
+
+A notebook that is taken away carries these very functions, so they use nothing that a notebook does not have.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from analysis import cost
+from analysis.encodings import Encoding, encoding
+from analysis.scaling import scaling
+from models.scratch.config import TransformerConfig
+from pages.build import plan
+from viz import View
+from viz.figures import build
+from viz.figures.heatmap import heatmap
+from viz.figures.style import BAR_ROOM
+from viz.views.architecture import architecture
+
+SCORES = "self-attention: scores"
+ADDED = {"title": "The numbers that each position adds", "says": "How alike two positions are", "unit": "how alike"}
+BIASED = {"values": None, "says": "What is added to the score", "unit": "added"}
+# What a beginner sees of `encoding`: names without formulas, and no map of angles or of scores
+PLAIN: dict[str, dict[str, Any]] = {
+    "sinusoidal": ADDED, "learned": ADDED, "alibi": BIASED, "relative": BIASED,
+    "rotary": {"values": None, "says": "How well two equal tokens match", "unit": "1: as well as at the same place"},
+}  # fmt: skip
+SIMPLY = {  # the parts of the costs as a beginner meets them in the diagram
+    "self-attention: q, k, v, output": "attention: what it prepares and passes on",
+    "self-attention: scores": "attention: looking back",
+    "cross-attention: q, k, v, output": "attention to the text: what it prepares and passes on",
+    "cross-attention: scores": "attention to the text: looking", "norms": "evening out", "unembedding": "answer",
+}  # fmt: skip
+BENCH = {  # the pictures of why scores are divided by √d_k: unit, and columns of `scaling`
+    "Spread of q·k": ("standard deviation", {"measured": "spread", "√d_k": "expected"}),
+    "Entropy of the softmax": ("nats", {"q·k": "entropy_plain", "q·k / √d_k": "entropy_scaled"}),
+    "Slope of the softmax": ("size of its Jacobian", {"q·k": "gradient_plain", "q·k / √d_k": "gradient_scaled"}),
+}
+
+
+def diagram(*, config: dict[str, Any], tokens: int, target: int, simple: bool) -> View:
+    return architecture(columns(config, tokens, target, simple))
+
+
+def columns(config: dict[str, Any], tokens: int, target: int, simple: bool) -> plan.Columns:
+    return plan.columns(TransformerConfig(**config), tokens, target, plan.plain_stack if simple else None)
+
+
+def crossing(*, config: dict[str, Any], simple: bool) -> go.Figure:
+    """The operations of attention and of all else, by the length of the text."""
+    x, series = growing(config, simple)
+    return build.lines(x, series, "Where attention overtakes", "tokens", "operations", log_x=True, log_y=True)
+
+
+def growing(config: dict[str, Any], simple: bool) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Lengths, and at each the operations of the scores and of what they are compared with."""
+    made = TransformerConfig(**config)
+    most = cost.FURTHEST if made.pattern in ("random", "bigbird") else 65_536
+    lengths = np.unique(np.geomspace(16, most, 25).astype(int))
+    series: dict[str, list[int]] = {called(SCORES, simple): [], "all other parts together": [], "of these, the feed-forward": []}
+    for length in lengths:
+        flops: Counter[str] = Counter()
+        for one in cost.costs(made, int(length)):
+            flops[one.part] += one.flops.value
+        for name, value in zip(series, (flops[SCORES], flops.total() - flops[SCORES], flops["feed-forward"]), strict=True):
+            series[name].append(value)
+    return lengths, {name: np.array(values) for name, values in series.items()}
+
+
+def called(part: str, simple: bool) -> str:
+    """A part of the costs, as a beginner meets it where that is simple."""
+    return SIMPLY.get(part, part) if simple else part
+
+
+def mask(*, config: dict[str, Any], count: int) -> go.Figure:
+    """Who may see whom: what is masked stays blank, as in every picture of attention."""
+    seen = may_see(config, count)
+    positions = [str(i) for i in range(len(seen))]
+    figure = heatmap(positions, positions, np.where(seen, 1.0, np.nan), title="Who may see whom")
+    figure.update_traces(showscale=False, hovertemplate="from %{y} to %{x}: may see<extra></extra>")
+    return figure.update_layout(margin_t=figure.layout.margin.t - BAR_ROOM, height=figure.layout.height - BAR_ROOM)
+
+
+def may_see(config: dict[str, Any], count: int) -> np.ndarray:
+    """Whether a query may see a key: bool [query, key]."""
+    from models.scratch import masks
+
+    made = TransformerConfig(**config)
+    found = masks.mask(made, count, count, future=made.kind == "encoder")
+    return np.ones((count, count), dtype=bool) if found is None else found.reshape(count, count).numpy()
+
+
+def given(*, config: dict[str, Any], length: int, simple: bool) -> go.Figure:
+    """What a scheme of positions gives each position."""
+    found = scheme(config, length, simple)
+    return build.encoding_heatmap(np.asarray(found.values), found.title, found.across, found.down)
+
+
+def by_distance(*, config: dict[str, Any], length: int, simple: bool) -> go.Figure:
+    found = scheme(config, length, simple)
+    return build.lines(found.distances, found.by_distance, found.says, "distance in tokens", found.unit)
+
+
+def wavelengths(*, config: dict[str, Any], length: int, simple: bool) -> go.Figure:
+    waves = np.asarray(scheme(config, length, simple).wavelengths)
+    series = {"wavelength": waves}
+    return build.lines(np.arange(len(waves)), series, "Tokens until it comes round", "pair of dimensions", "tokens", log_y=True)
+
+
+def scheme(config: dict[str, Any], length: int, simple: bool) -> Encoding:
+    """What positions add or turn, and how much of it depends on the distance."""
+    found = encoding(TransformerConfig(**config), length)
+    return replace(found, wavelengths=None, **PLAIN.get(config["positions"], {})) if simple else found
+
+
+def bench(*, title: str) -> go.Figure:
+    """What becomes of scores that are not divided by √d_k."""
+    table, (unit, series) = scaling(), BENCH[title]
+    y = {name: table[column].to_numpy() for name, column in series.items()}
+    return build.lines(table["d_k"].to_numpy(), y, title, "d_k", unit, log_x=True, log_y=title.startswith("Spread"))
