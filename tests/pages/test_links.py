@@ -174,6 +174,8 @@ LINKS = [
             "train-log": True,
         },
     ),
+    ("generate", f"{EXPERT}&generate-method=Beams&generate-beams=2", {"generate-method": "Beams", "generate-beams": 2}),
+    ("generate", f"{EXPERT}&generate-temperature=0.5&generate-seed=3", {"generate-temperature": 0.5, "generate-seed": 3}),
 ]
 
 
@@ -206,6 +208,8 @@ WRONG = {  # where each choice is offered; nonsense is told of wherever a link a
     "stack": ("space", f"{FRENCH}&level=expert"),
     **dict.fromkeys(["build", "build-kind", "build-layers", "build-tied", "build-temperature"], ("build", EXPERT)),
     **dict.fromkeys(["train-task", "train-layers", "train-rate", "train-optimizer", "train-log"], ("train", EXPERT)),
+    **dict.fromkeys(["generate-method", "generate-temperature", "generate-seed", "generate-cache"], ("generate", EXPERT)),
+    "translate-method": ("generate", f"{FRENCH}&level=expert"),
 }  # fmt: skip
 
 
