@@ -9,7 +9,17 @@ from urllib.parse import urlencode, urlsplit
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from websockets.asyncio.client import connect
+from websockets.asyncio.client import ClientConnection, connect
+
+
+class Wire(ClientConnection):
+    """A connection that counts the bytes that come through it, as they were sent: compressed, with their frames."""
+
+    came = 0
+
+    def data_received(self, data: bytes) -> None:
+        self.came += len(data)
+        super().data_received(data)
 
 
 @dataclass
@@ -35,7 +45,12 @@ class Visitor:
 
     async def __aenter__(self) -> Visitor:
         self.socket = await connect(
-            self.address, subprotocols=["streamlit"], origin=self.origin, max_size=2**28, ping_interval=None
+            self.address,
+            subprotocols=["streamlit"],
+            origin=self.origin,
+            max_size=2**28,
+            ping_interval=None,
+            create_connection=Wire,
         )
         self.listening = asyncio.create_task(self.listen())
         return self
@@ -79,7 +94,8 @@ class Visitor:
     async def listen(self) -> None:
         async for raw in self.socket:
             now = time.perf_counter()
-            self.tally.bytes += len(raw)
+            self.tally.bytes += self.socket.came
+            self.socket.came = 0
             self.tally.messages += 1
             message = ForwardMsg.FromString(raw)
             match message.WhichOneof("type"):

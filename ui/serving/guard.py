@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from contextlib import suppress
 from functools import cache
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
+from starlette.websockets import WebSocketDisconnected
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -33,7 +35,8 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal = refuse(scope) if scope["type"] in ("http", "websocket") else ""
         if not refusal:
-            await self.app(scope, receive, send)
+            with suppress(WebSocketDisconnected):  # who leaves while an answer is on its way does nothing wrong
+                await self.app(scope, receive, send)
         elif scope["type"] == "http":
             await PlainTextResponse(refusal, 403)(scope, receive, send)
         else:

@@ -64,7 +64,7 @@ def test_a_key_press_sends_little(server):
     with ThreadPoolExecutor(1) as other:
         one = other.submit(asyncio.run, type_twice()).result()
     assert one.tally.messages == 7
-    assert one.tally.bytes < 7_000
+    assert one.tally.bytes < 5_000
 
 
 def test_the_last_text_of_everybody_is_answered(room):
@@ -80,7 +80,7 @@ def test_what_is_drawn_is_not_thrown_away(room):
 
 def test_an_answer_takes_few_bytes(room):
     answers = sum(len(one.tally.took) for one in room)
-    assert sum(one.tally.bytes for one in room) / answers < 12_000  # with the scripts of the views it was over 60,000
+    assert sum(one.tally.bytes for one in room) / answers < 8_000  # with the scripts of the views it was over 60,000
 
 
 def fetch(address: str) -> tuple[int, dict[str, str], str]:

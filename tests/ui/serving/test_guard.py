@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.websockets import WebSocketDisconnected
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import InvalidStatus
@@ -103,3 +106,12 @@ def test_nothing_can_be_uploaded(server):
                 break
         session = message.new_session.initialize.session_id
         assert ask(server, "PUT", f"/_stcore/upload_file/{session}/one", b"x" * 1000) == 403
+
+
+def test_who_leaves_in_the_middle_of_an_answer_leaves_no_error_behind():
+    async def gone(scope, receive, send):
+        raise WebSocketDisconnected("Cannot send any more.")
+
+    with ThreadPoolExecutor(1) as other:
+        asked = scope("websocket", origin="http://localhost:8501")
+        assert other.submit(asyncio.run, guard.Guard(gone)(asked, None, None)).result() is None
