@@ -8,6 +8,7 @@ export default () => {
   keepOneEntryAPage();
   goBackByTheMenu();
   closeTheMenuOnPhones();
+  nameTheSections();
 };
 
 // Streamlit adds an entry to the browser's history for each change of the address, so that Back would take several presses a page.
@@ -40,4 +41,19 @@ function closeTheMenuOnPhones() {
     const close = document.querySelector("[data-testid=stSidebarCollapseButton] button");
     if (chosen && close && matchMedia("(max-width: 768px)").matches) setTimeout(() => close.click());
   });
+}
+
+// Streamlit puts sections straight into the list of pages, where screen readers look for its items: each is a group with a name.
+function nameTheSections() {
+  const name = () => {
+    for (const section of document.querySelectorAll("[data-testid=stSidebarNavItems] > div:not([role])")) {
+      section.parentElement.setAttribute("role", "presentation");
+      section.setAttribute("role", "group");
+      section.setAttribute("aria-label", section.querySelector("header p")?.textContent ?? "");
+    }
+    for (const page of document.querySelectorAll("[data-testid=stSidebarNavItems] li:not([role])"))
+      page.setAttribute("role", "presentation");
+  };
+  name();
+  new MutationObserver(name).observe(document.body, { childList: true, subtree: true });
 }

@@ -9,6 +9,9 @@ export function mount({ parentElement, data, setTriggerValue }, mounts) {
   const header = unpack(data);
   const state = stateOf(parentElement, (made) => Object.assign(made, { cards: [], n: 0, run: 0 }));
   const run = ++state.run;
+  const { color } = getComputedStyle(state.root);
+  const recoloured = state.color !== color; // the page has turned light or dark: what is drawn reads its colours again
+  state.color = color;
   const late = [];
   Object.assign(state, { tell: setTriggerValue, mounts });
   state.root.setAttribute("aria-label", header.label);
@@ -21,7 +24,7 @@ export function mount({ parentElement, data, setTriggerValue }, mounts) {
     while (place.parts.length > card.parts.length) place.parts.pop().node.remove();
     card.parts.forEach((part, j) => {
       const bytes = header.arrays.blocks.data.slice(part.start, part.end);
-      const draw = () => drawPart(state, place.parts[j], part, bytes);
+      const draw = () => drawPart(state, place.parts[j], part, bytes, recoloured);
       const fresh = !place.parts[j];
       place.parts[j] ??= blankPart(place.node);
       if (part.late && !fresh) late.push(draw);
@@ -50,11 +53,11 @@ function blankPart(card) {
   return { node, above, slot, below, kind: null, bytes: null };
 }
 
-function drawPart(state, place, part, bytes) {
+function drawPart(state, place, part, bytes, recoloured) {
   place.node.dataset.part = part.name;
   words(place.above, part.above);
   words(place.below, part.below);
-  if (part.kind === place.kind && same(bytes, place.bytes)) return;
+  if (!recoloured && part.kind === place.kind && same(bytes, place.bytes)) return;
   if (part.kind !== place.kind) {
     place.slot.replaceChildren();
     if (part.kind) place.slot.append(element("div", "hl hl-" + part.kind.replaceAll("_", "-")));
