@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
 
-from ui import state
+from pages.train import recipes
+from pages.train.control import described
+from ui import shell, state
 from ui.choices.widgets import tabs
+from ui.picture.picture import Numbers, Picture
+from ui.picture.take_away import take_away
 from ui.show import choice, show, show_chart
 from ui.text import plain
 from ui.words import say
-from viz import View
-from viz.figures.training import over_steps
 from viz.numbers import percent
-from viz.views.grid_view import grid_view
-from viz.views.model_view import model_view
 from viz.views.time_slider import time_slider
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
     from models.training.live import Snapshot, Training
     from pages.train.choose import Plan
 
@@ -59,11 +58,14 @@ def example(task: str, given: str, answer: str, said: bytes = b"") -> str:
 
 
 def picture(here: Path, training: Training) -> None:
-    look = tabs(state.CURVES, "the curves", SIMPLE if state.level() == "beginner" else None)
+    above = shell.above()
+    with above:
+        look = tabs(state.CURVES, "the curves", SIMPLE if state.level() == "beginner" else None)
     slot = st.container()
     snapshot = at_step(training)
+    pictures = [curves(training, look, snapshot.step)]
     with slot:
-        show_chart(curves(training, look, snapshot.step), f"train-curves-{look}")
+        show_chart(pictures[0].drawn, pictures[0].key)
     best = {name: place(getattr(snapshot, name)) for name in ("previous", "induction")}
     from models.training.live import PROBES
 
@@ -72,7 +74,9 @@ def picture(here: Path, training: Training) -> None:
     say(here, "induction" if best["induction"] else "no induction", **told(snapshot, best))
     given, answer = (part.decode("latin-1") for part in training.example)
     st.code(example(training.task.name, given, answer, snapshot.said), language=None)
-    heads(here, training, snapshot)
+    pictures += heads(here, training, snapshot)
+    with above:
+        take_away("training", lambda: pictures)
 
 
 def at_step(training: Training) -> Snapshot:
@@ -94,27 +98,40 @@ def at_step(training: Training) -> Snapshot:
     return snapshots[at]
 
 
-def curves(training: Training, look: str, at: int) -> go.Figure:
+def curves(training: Training, look: str, at: int) -> Picture:
+    """The curves that are chosen, with a line at a step."""
+    series, options = noted(training, look)
+    data = {}
+    for i, (steps, values) in enumerate(series.values()):
+        data |= {f"x{i}": np.array(steps, dtype=np.int64), f"y{i}": np.array(values, dtype=np.float64)}
+    chosen = {"names": list(series), "total": training.budget.steps, "at": at, "options": options}
+
+    def numbers() -> dict[str, Numbers]:
+        each = [(name, *point) for name, points in series.items() for point in zip(*points, strict=True)]
+        columns = zip(("curve", "step", "value"), zip(*each, strict=True), strict=True)
+        return {name: Numbers(np.array(values), ("point",)) for name, values in columns}
+
+    return Picture(recipes.curves, (), chosen, f"train-curves-{look}", numbers, words=described(training), title=look, data=data)
+
+
+def noted(training: Training, look: str) -> tuple[dict[str, tuple[Sequence[float], Sequence[float]]], dict[str, Any]]:
+    """What curves show: of each its steps and values, and how they are drawn."""
     snapshots, done = list(training.snapshots), len(training.curves.norm)
     seen, steps = [one.step for one in snapshots], list(range(1, done + 1))
     layers, simple = len(snapshots[0].entropy), state.level() == "beginner"
     match look:
         case "Loss":
+            fresh = "fresh examples" if training.task.fresh else "the same text"
             series = {
-                "examples it learns from": (steps, training.curves.loss[:done]),
-                "fresh examples" if training.task.fresh else "the same text": (seen, [one.loss for one in snapshots]),
-            }
-            up = "how wrong its guesses are (loss)" if simple else "loss, nats"
-            return over_steps(series, training.budget.steps, at, up=up)
+                "examples it learns from": (steps, training.curves.loss[:done]), fresh: (seen, [one.loss for one in snapshots]),
+            }  # fmt: skip
+            return series, {"up": "how wrong its guesses are (loss)" if simple else "loss, nats"}
         case "Entropy":
             series = {f"layer {i}": (seen, [one.entropy[i].mean() for one in snapshots]) for i in range(layers)}
-            return over_steps(series, training.budget.steps, at, up="entropy of attention, nats")
+            return series, {"up": "entropy of attention, nats"}
         case "Rate and gradient":
-            series = {
-                "norm of the gradient": (steps, training.curves.norm[:done]),
-                "learning rate": (steps, training.curves.rate[:done]),
-            }
-            return over_steps(series, training.budget.steps, at, log=True)
+            gradient, rate = training.curves.norm[:done], training.curves.rate[:done]
+            return {"norm of the gradient": (steps, gradient), "learning rate": (steps, rate)}, {"log": True}
         case _:
             previous = "best head for the letter before" if simple else "best previous-token head"
             induction = "best head for what followed before" if simple else "best induction head"
@@ -124,10 +141,10 @@ def curves(training: Training, look: str, at: int) -> go.Figure:
             }
             if np.isfinite(snapshots[0].induction).all():
                 series[induction] = (seen, [one.induction.max() for one in snapshots])
-            return over_steps(series, training.budget.steps, at, shares=True)
+            return series, {"shares": True}
 
 
-def heads(here: Path, training: Training, snapshot: Snapshot) -> None:
+def heads(here: Path, training: Training, snapshot: Snapshot) -> list[Picture]:
     """Every head as a thumbnail, and the chosen one large; until somebody chooses, what has become the induction head."""
     layers, count = snapshot.entropy.shape
     newest = training.snapshots[-1]
@@ -139,22 +156,26 @@ def heads(here: Path, training: Training, snapshot: Snapshot) -> None:
         state.TRAIN_HEAD.set(tuple(choice("trained-heads") or ()))
 
     notes = [[note(snapshot, i, j) for j in range(count)] for i in range(layers)]
+    maps, texts, of = snapshot.attention.astype(np.float32), signs(training.read), f"step {snapshot.step}, {described(training)}"
+    name, sides = f"L{layer} H{head}", {"from": texts, "to": texts}
+    small = Picture(
+        recipes.thumbnails, (), {"chosen": (layer, head), "notes": notes}, "trained-heads",
+        lambda: {"weights": Numbers(maps, ("layer", "head", "from", "to"), sides)},
+        words=of, title="All heads", data={"weights": maps},
+    )  # fmt: skip
+    one = Picture(
+        recipes.large, (), {"label": f"Attention of {name}", "texts": texts}, "trained-map",
+        lambda: {"weights": Numbers(maps[layer][head], ("from", "to"), sides)},
+        words=of, title=f"Attention of {name}", data={"weights": maps[layer][head]},
+    )  # fmt: skip
     left, right = st.columns([4, 8], gap="medium")
     with left:
-        maps = snapshot.attention.astype(np.float32)
-        show(model_view(maps, chosen=(layer, head), notes=notes, largest=96), "trained-heads", react)
+        show(small.drawn, "trained-heads", react)
         say(here, "heads")
     with right:
-        texts = signs(training.read)
-        st.markdown(f"**L{layer} H{head} at step {snapshot.step}**: {notes[layer][head]}.")
-        show(large(maps[layer][head], texts, f"Attention of L{layer} H{head}"), "trained-map")
-
-
-def large(weights: np.ndarray, texts: list[str], label: str) -> View:
-    """A head's weights [query, key], its future blank."""
-    past = np.where(np.tri(len(weights), dtype=bool), weights, np.nan)
-    axes: dict[str, Any] = {"down": "from (query)", "across": "to (key)", "unit": "%", "scale": (0.0, 1.0), "cell": (9, 16)}
-    return grid_view(past, texts, texts, **axes, label=label)
+        st.markdown(f"**{name} at step {snapshot.step}**: {notes[layer][head]}.")
+        show(one.drawn, "trained-map")
+    return [small, one]
 
 
 def note(snapshot: Snapshot, layer: int, head: int) -> str:

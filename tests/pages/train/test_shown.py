@@ -8,12 +8,13 @@ import unicodedata
 import numpy as np
 
 from models.training.tasks import TASKS
-from pages.train.shown import columns, example, large
+from pages.train.recipes import large
+from pages.train.shown import columns, example
 
 
 def test_the_future_of_a_trained_head_is_blank_and_its_past_is_as_it_is():
     weights = np.tril(np.random.default_rng(0).random((5, 5))).astype(np.float32)
-    data = large(weights, list("abcde"), "Attention of L0 H0").data
+    data = large(weights=weights, texts=list("abcde"), label="Attention of L0 H0").data
     end = 4 + int.from_bytes(data[:4], "little")
     header = json.loads(data[4:end])
     place = header["arrays"]["values"]
