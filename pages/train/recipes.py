@@ -16,7 +16,7 @@ from viz.figures.training import over_steps
 
 def curves(*, names: list[str], total: int, at: int, options: dict[str, Any], **noted: np.ndarray) -> go.Figure:
     """Lines over the steps of a training. noted: of line i its steps, "x0", "x1", …, and its values, "y0", "y1", …"""
-    series = {name: (noted[f"x{i}"], noted[f"y{i}"]) for i, name in enumerate(names)}
+    series = {name: (noted[f"x{i}"].tolist(), noted[f"y{i}"].tolist()) for i, name in enumerate(names)}
     return over_steps(series, total, at, **options)
 
 

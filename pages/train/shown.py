@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pages.train.choose import Plan
 
 SIMPLE = state.CURVES.values[:2]
+Lines = dict[str, tuple[Sequence[float], Sequence[float]]]  # the steps and the values of each
 
 
 def before(here: Path, plan: Plan | None) -> None:
@@ -101,7 +102,7 @@ def at_step(training: Training) -> Snapshot:
 def curves(training: Training, look: str, at: int) -> Picture:
     """The curves that are chosen, with a line at a step."""
     series, options = noted(training, look)
-    data = {}
+    data: dict[str, np.ndarray] = {}
     for i, (steps, values) in enumerate(series.values()):
         data |= {f"x{i}": np.array(steps, dtype=np.int64), f"y{i}": np.array(values, dtype=np.float64)}
     chosen = {"names": list(series), "total": training.budget.steps, "at": at, "options": options}
@@ -114,11 +115,12 @@ def curves(training: Training, look: str, at: int) -> Picture:
     return Picture(recipes.curves, (), chosen, f"train-curves-{look}", numbers, words=described(training), title=look, data=data)
 
 
-def noted(training: Training, look: str) -> tuple[dict[str, tuple[Sequence[float], Sequence[float]]], dict[str, Any]]:
+def noted(training: Training, look: str) -> tuple[Lines, dict[str, Any]]:
     """What curves show: of each its steps and values, and how they are drawn."""
     snapshots, done = list(training.snapshots), len(training.curves.norm)
     seen, steps = [one.step for one in snapshots], list(range(1, done + 1))
     layers, simple = len(snapshots[0].entropy), state.level() == "beginner"
+    series: Lines
     match look:
         case "Loss":
             fresh = "fresh examples" if training.task.fresh else "the same text"

@@ -27,6 +27,7 @@ PICTURES = [  # an address, which picture, words in it, and an array of its NPZ
     ("/flow?level=expert", "Rollout", ["dog", "saw"], "share"),
     ("/flow?level=intermediate&show=Streams", "Streams of Rollout", ["dog"], "share"),
     ("/?level=expert", "Predictions", ["logit"], "probability"),
+    ("/build?level=beginner&build=Architecture", "Architecture", ["Embedding", "Attention"], "times"),
     ("/?level=beginner", "Tokens", ["dog", "saw"], "id"),
 ]
 
