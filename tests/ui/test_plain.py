@@ -25,7 +25,7 @@ def page(mask: str) -> None:
     from models.language_model import ModelInfo
     from ui.choices import boxes
 
-    boxes.write(ModelInfo("owner/name", "encoder", 1, 1, 1, 1, 1, None, 1, "", mask=mask))
+    boxes.example_menu(ModelInfo("owner/name", "encoder", 1, 1, 1, 1, 1, None, 1, "", mask=mask))
 
 
 @pytest.mark.parametrize("mask", [IMAGE, ":red[x]", "[x](http://evil.example)", "$x$"])

@@ -49,7 +49,7 @@ def room(server: Server) -> list[Visitor]:
 
 
 def test_a_key_press_sends_little(server):
-    """Five of its messages are Streamlit's own (a run begins, is on, has a fragment, ends, is over); the box and the board."""
+    """Five of its messages are Streamlit's own (a run begins, is on, has a fragment, ends, is over); box, board and popover."""
 
     async def type_twice() -> Visitor:
         async with Visitor(server.url, drawn, {"level": "intermediate"}) as one:
@@ -63,7 +63,7 @@ def test_a_key_press_sends_little(server):
 
     with ThreadPoolExecutor(1) as other:
         one = other.submit(asyncio.run, type_twice()).result()
-    assert one.tally.messages == 7
+    assert one.tally.messages == 8
     assert one.tally.bytes < 5_000
 
 
