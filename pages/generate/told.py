@@ -58,8 +58,8 @@ def branches(grown: Grown, look: Look) -> None:
     def chosen() -> None:
         grown.current, grown.at = state.selection(key), None
 
-    key = f"generate-line-{len(grown.lines)}-{grown.current}"
     told = [plain(line[-1].text.strip()) if line else "–" for line in grown.lines]
+    key = f"generate-line-{grown.current}-{hash(tuple(told))}"  # a radio whose labels have changed no longer knows what is chosen
     chances = [f"{len(line)} tokens, {chance(line):.2f} nats".replace("-", "−") for line in grown.lines]
     st.radio(
         words(HERE, "branches"), range(len(grown.lines)), grown.current, told.__getitem__, key=key, on_change=chosen,

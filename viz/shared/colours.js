@@ -93,8 +93,9 @@ export function blackOrWhite(under) {
   return contrast([0, 0, 0], under) > contrast([255, 255, 255], under) ? "#000" : "#fff";
 }
 
-// The text colour on the accent at this opacity: the ink while it reads well (4.5 : 1), then black or white; one of them always does.
+// The text colour on the accent at this opacity: the ink while it reads well (5 : 1, since the ground below may differ a little from
+// the paper), then black or white; one of them always does.
 export function inkOn({ ink, accent, paper }, opacity) {
   const under = mix(paper, accent, opacity);
-  return contrast(ink, under) >= 4.5 ? "" : blackOrWhite(under);
+  return contrast(ink, under) >= 5 ? "" : blackOrWhite(under);
 }

@@ -108,7 +108,7 @@ def test_following_a_token_names_its_nearest_and_tells_the_app(draw):
     near = np.zeros((4, 3, 1), dtype=np.int32)
     near[:, 0] = 2
     page = draw(space_view([NASTY, "b", "c"], points, near=near, notes=["the first", "", ""]))
-    page.get_by_label("Follow").select_option("0")
+    page.get_by_role("combobox", name="Follow").select_option("0")
     said = page.get_by_role("status")
     expect(said).to_contain_text("after L2: the first")
     expect(said).to_contain_text("nearest in all dimensions: “c”")
@@ -213,7 +213,7 @@ def test_one_distance_serves_the_picture_and_the_nearest(open_page):
         found, apart = projection(hidden, measure=measure), typical_distance(prepared(hidden, measure))
         expect(page.get_by_text(f"typically {apart[0]:.3g} apart after the embedding")).to_be_visible(timeout=WAIT)
         expect(page.get_by_text(f"{100 * found.explained.sum():.0f} % of the variance").first).to_be_visible()
-        page.get_by_label("Follow").select_option("6")
+        page.get_by_role("combobox", name="Follow").select_option("6")
         near = ", ".join(f"“{names[i]}”" for i in nearest_tokens(hidden, measure=measure)[-1, 6])
         expect(page.get_by_role("status").filter(has_text="nearest in")).to_contain_text(f"dimensions, by distance: {near}")
         page.get_by_role("radio", name="Scaled").or_(page.get_by_role("button", name="Scaled")).first.click()

@@ -91,6 +91,19 @@ def test_another_word_is_a_branch_that_goes_on_from_there_and_the_old_one_is_kep
     assert len(grown.lines) == 2, "the same words are the same branch"
 
 
+def test_a_branch_is_gone_back_and_on_from_like_any_text():
+    app = open_link("generate", GREEDY)
+    for _ in range(3):
+        press(app, "next")
+    grown = app.session_state["generated"]
+    other = next(int(id) for id in grown.steps[1].logits.argsort()[::-1] if id != grown.steps[1].token.id)
+    grown.branch(1, other)
+    app.run()
+    for button, count in (("next", 3), ("back", 2), ("next", 3), ("back", 2), ("back", 1), ("next", 2)):
+        assert len(ids(press(app, button))) == count
+    assert len(app.session_state["generated"].lines) == 2
+
+
 def test_what_was_said_before_a_stop_stays():
     grown = Grown(("writer", TEXT, ""))
     grown.begin(Strategy(), 40)
