@@ -15,6 +15,7 @@ from ui import document, state
 from ui.choices import boxes, picker
 from ui.look import Look, look_at
 from ui.memory import cached, jobs, loaded
+from ui.memory.turns import turn
 from ui.serving.sending import wait_until_sent
 from ui.show import complaint, picture
 from ui.text import called, plain
@@ -40,6 +41,11 @@ def live(folder: Path, draw: Callable[[Look], None], reads: bool = True) -> None
 
     @st.fragment
     def stage() -> None:
+        with turn():
+            answer()
+        wait_until_sent()
+
+    def answer() -> None:
         jobs.here()
         name = picker.in_use()
         if state.WHOLE_PAGE.pop() or picker.gone():
@@ -66,7 +72,6 @@ def live(folder: Path, draw: Callable[[Look], None], reads: bool = True) -> None
                 show_later()
         if not state.TYPING.pop():  # what is typed Streamlit puts there by itself
             document.keep_address(**state.ADDRESS.get(), **state.texts_in_address(), **picker.in_address())
-        wait_until_sent()
 
     heading(folder)
     picker.show_trouble()
