@@ -21,14 +21,12 @@ MODELS = {
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_opens_at_every_level_with_every_kind_of_model(page, level, model):
     app = open_link(page, f"model={model}&{MODELS[model]}&level={level}")
-    assert not app.warning
+    assert not app.warned
     assert f"# {sections(ROOT / 'pages' / page / f'{level}.md')['title']}" in said(app)
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_level_that_does_not_exist_is_told_of_and_the_first_one_is_shown(page):
     app = open_link(page, "text=The+cat&level=teacher")
-    assert [one.value for one in app.warning] == [
-        "The link asks for the level “teacher”, which does not exist here. You see the default instead."
-    ]
+    assert app.warned == ["The link asks for the level “teacher”, which does not exist here. You see the default instead."]
     assert app.session_state["level"] == LEVELS[0]
