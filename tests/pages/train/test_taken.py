@@ -10,6 +10,7 @@ from models.training.live import SIZES, Budget, Training
 from models.training.tasks import TASKS
 from pages.train import shown
 from tests.pages.taking import arrays, data, made_again, offered, table
+from ui import state
 from ui.memory import trainings
 from ui.picture.caption import caption
 from ui.picture.picture import Picture
@@ -33,6 +34,7 @@ def test_a_training_in_every_form(training, monkeypatch, look):
         said = str(caption(made))
         assert "repeat" in said and "Model:" not in said and "Text:" not in said
     lines, heads, one = found.values()
+    monkeypatch.setattr(state, "level", lambda: "expert")  # as on the page that was read
     assert set(table(lines)["curve"]) == set(lines.options["names"]) == set(shown.noted(training, look)[0])
     np.testing.assert_array_equal(arrays(heads)["weights"], training.snapshots[-1].attention.astype(np.float32))
     layer, head = heads.options["chosen"]
