@@ -1,10 +1,9 @@
-"""Hidden states as files for other tools: TensorBoard's projector, and arrays for a notebook."""
+"""Hidden states as files for TensorBoard's projector."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -37,14 +36,6 @@ def layer_rows(hidden: np.ndarray, columns: Mapping[str, Sequence[object]]) -> t
     rows["layer"] = [layer for layer in layers for _ in range(hidden.shape[1])]
     rows["norm"] = [f"{one:.6g}" for one in np.linalg.norm(hidden, axis=-1).ravel()]
     return hidden.reshape(-1, hidden.shape[-1]), rows
-
-
-def npz(**arrays: np.ndarray) -> bytes:
-    """Arrays as one compressed file, which `numpy.load` opens."""
-    file = io.BytesIO()
-    each: dict[str, Any] = arrays
-    np.savez_compressed(file, **each)
-    return file.getvalue()
 
 
 def _cell(value: object) -> str:

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import re
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
 from scipy.spatial.distance import pdist
 
-from analysis import occurrences, word_states
+from analysis import occurrences
 from analysis.projections import prepared
-from pages.space import scene, take_away
+from pages.space import recipes, scene
 from ui import state
 from ui.look import Look
 from ui.memory import loaded
+from ui.picture.picture import Picture
 from ui.text import plain
 from ui.words import say
 from viz.views.space_view import short
-
-if TYPE_CHECKING:
-    from models.trace import Trace
 
 # Of 19 words of two senses one of those that the shipped writer parts well: tests/pages/space/test_contexts.py measures it.
 WORD = "left"
@@ -35,8 +32,9 @@ He wore a ring on his left hand."""
 MOST = 24  # texts
 
 
-def draw(folder: Path, look: Look) -> None:
+def draw(folder: Path, look: Look) -> list[Picture]:
     model, trace = look.model, look.trace
+    pictures: list[Picture] = []
     left, right = st.columns([7, 4])
     with right:
         say(folder, "contexts")
@@ -49,45 +47,35 @@ def draw(folder: Path, look: Look) -> None:
     texts = texts[:MOST]
     traces = [loaded.read(model.info.name, text) for text in texts]
     stack = next(iter(trace.hidden))
-    hidden = [one.hidden[stack] for one in traces]
     places = occurrences(word, [one.text for one in traces], [one.tokens for one in traces])
     with left:
         if not word.strip():
             st.info("Type a word to follow through the texts.")
-            return
+            return []
         if not places:
             st.info(f"“{plain(word)}” is in none of these texts. Write it into one, or choose another word.")
-            return
+            return []
         chosen = scene.choose()
-        states = word_states(hidden, places)
-        names = [snippet(traces[one.text], one.positions) for one in places]
-        numbers = [f"{i + 1}: {short(name, 40)}" for i, name in enumerate(names)]
         others = [(t, i) for t, one in enumerate(traces) for i, token in enumerate(one.tokens) if whole and not token.special]
         others = [(t, i) for t, i in others if not any(t == one.text and i in one.positions for one in places)]
-        if others:
-            others = [others[i] for i in scene.thinned(range(len(others)), len(states), chosen)]
-            states = np.concatenate([states, np.stack([hidden[t][:, i] for t, i in others], axis=1)], axis=1)
-            names += [traces[t].tokens[i].text for t, i in others]
-        made = scene.arranged((model.info.name, "word", word, tuple(texts), len(others), stack), states, chosen)
-        if made:
-            values = numbers + [""] * len(others)
-            notes = [texts[t] for t in [one.text for one in places] + [t for t, _ in others]]
-            labels = [f"{i + 1}: {name}" for i, name in enumerate(names[: len(places)])] + names[len(places) :]
-            scene.view(made, labels, "context-view", values=values, notes=[short(one, 90) for one in notes])
-            columns = {"token": [short(one, 60) for one in names], "text": notes}
-            take_away.draw("word", made, names, states, columns, values, [(model, one) for one in traces])
-    if made:
+        others = [others[i] for i in scene.thinned(range(len(others)), len(traces[0].hidden[stack]), chosen)] if others else []
+        names, of, states = recipes.followed(traces, stack, word, others)
+        arranged = scene.arrange((model.info.name, "word", word, tuple(texts), len(others), stack), states, chosen)
+        numbered = [f"{i + 1}: {short(name, 40)}" for i, name in enumerate(names[: len(places)])]
+        if arranged:
+            pictures.append(
+                scene.place(
+                    "context-view", f"“{word}” in several texts", recipes.contexts,
+                    tuple(replace(look, trace=trace, second="", kept=None) for trace in traces),
+                    {"stack": stack, "word": word, "others": others}, chosen, arranged, takes=("trace",), names=names,
+                    hidden=states, columns={"token": names, "text": of}, values=numbered + [""] * len(others),
+                )
+            )  # fmt: skip
+    if arranged:
         with right:
-            compared(folder, word, numbers, states, chosen.measure)
-            scene.faith(folder, made, chosen)
-
-
-def snippet(trace: Trace, positions: tuple[int, ...]) -> str:
-    """The word with its neighbours, as it was written."""
-    start, end = trace.tokens[positions[0]].start, trace.tokens[positions[-1]].end
-    before = "".join(re.findall(r"\S*\s*$", trace.text[:start])[:1])
-    after = re.match(r"\S+|\s*\S+", trace.text[end:])
-    return (before + trace.text[start:end] + (after[0] if after else "")).strip()
+            compared(folder, word, numbered, states, chosen.measure)
+            scene.faith(folder, arranged, chosen)
+    return pictures
 
 
 def compared(folder: Path, word: str, names: list[str], states: np.ndarray, measure: str) -> None:

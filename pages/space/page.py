@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
-from pages.space import contexts, tokens, vocabulary
+from pages.space import contexts, further, tokens, vocabulary
 from ui import shell, state
 from ui.choices import scope
 from ui.choices.widgets import tabs
 from ui.look import Look
+from ui.picture.picture import Picture
+from ui.picture.take_away import take_away
 from ui.show import picture
 
 HERE = Path(__file__).parent
@@ -14,9 +16,14 @@ PARTS = dict(zip(state.SPACE.values, (tokens.draw, contexts.draw, vocabulary.dra
 
 
 def draw(look: Look) -> None:
-    part = tabs(state.SPACE, "the part")
+    above = shell.above()
+    pictures: list[Picture] = []
+    with above:
+        part = tabs(state.SPACE, "the part")
     with picture(f"The part “{part}”"):
-        PARTS[part](HERE, look)
+        pictures += PARTS[part](HERE, look)
+    with above, picture("“Take it away”"):
+        take_away(part, lambda: pictures, further.draw)
 
 
 scope.special_side_bar()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +14,18 @@ from analysis import Projection, projection
 from analysis.projections import MEASURES, METHODS, nearest_tokens, prepared, typical_distance, umap_installed, within_neighbours
 from ui import state
 from ui.choices.widgets import one_of
+from ui.look import Look
 from ui.memory.jobs import Report, result
-from ui.show import choice, show
+from ui.picture.picture import Numbers, Picture
+from ui.picture.picture import place as place_picture
+from ui.show import choice
 from ui.words import say
-from viz.views.space_view import space_view
+from viz import View, percent
 
 NAMES = dict(zip(METHODS, state.PROJECTION.values, strict=True))
 DIMENSIONS = dict(zip(state.DIMENSIONS.values, (3, 2), strict=True))
+BY = {"cosine": "cosine", "scaled": "scaled distances", "raw": "raw distances"}  # in a caption
 DISTANCES = dict(zip(state.MEASURE.values, MEASURES, strict=True))
-BY = {"cosine": "by cosine", "scaled": "by distance", "raw": "by distance"}  # which tokens are nearest
 MOST = 2600  # points that t-SNE and UMAP arrange unless somebody asks for all: some seconds
 
 
@@ -35,7 +38,6 @@ class Choice:
     measure: str = MEASURES[0]
     perplexity: float = 30.0
     seed: int = 0
-    all: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,58 +103,72 @@ def thinned(places: Sequence[int], layers: int, chosen: Choice) -> list[int]:
     return [places[i] for i in np.linspace(0, len(places) - 1, fit).round().astype(int)]
 
 
-def arranged(key: Hashable, hidden: np.ndarray, chosen: Choice) -> Arranged | None:
+def arrange(key: Hashable, hidden: np.ndarray, chosen: Choice) -> Arranged | None:
     """The points of hidden states [layers + 1, position, d_model]; None, with progress in its place, until they are there.
 
     key: what the hidden states are of.
     """
 
     def work(report: Report) -> Arranged:
-        found = projection(
-            hidden,
-            chosen.method,
-            chosen.dimensions,
-            measure=chosen.measure,
-            perplexity=chosen.perplexity,
-            seed=chosen.seed,
-            report=report,
-        )
+        found = projection(hidden, **asdict(chosen), report=report)
         drawn, raw = (typical_distance(prepared(hidden, measure)) for measure in (chosen.measure, "raw"))
         return Arranged(found, nearest_tokens(hidden, measure=chosen.measure), drawn, raw)
 
     return result(("space", key, chosen), work, f"Arranging {hidden.shape[1]:,} tokens in {len(hidden)} layers")
 
 
-def axes(found: Projection) -> list[str] | None:
-    """The names of principal components, with their share of the variance; for a beginner none."""
-    if found.explained is None or state.level() == "beginner":
-        return None
-    return [f"PC {i + 1} · {100 * share:.1f} %" for i, share in enumerate(found.explained)]
+@dataclass(frozen=True, kw_only=True)
+class Points(Picture):
+    """A picture of points, and what it takes to show them elsewhere: what each is called, its colour, in what it differs from
+    the others (a value for each, by name), and the states [layers + 1, point, d] that they stand for."""
+
+    names: Sequence[str]
+    values: Any
+    columns: Mapping[str, Sequence]
+    hidden: np.ndarray
+    arranged: Arranged
 
 
-def view(made: Arranged, names: Sequence[str], key: str, **options: Any) -> None:
-    """Place the picture. The token that is followed stays chosen at each keystroke."""
+def place(
+    key: str, title: str, recipe: Callable[..., View], looks: tuple[Look, ...], options: dict[str, Any], chosen: Choice,
+    arranged: Arranged, *, takes: tuple[str, ...], names: Sequence[str], hidden: np.ndarray, columns: Mapping[str, Sequence],
+    values: Any = None,
+) -> Points:  # fmt: skip
+    """Place a picture of points. The token that is followed stays chosen at each keystroke."""
     held = state.followed(key).get()
+    options = options | {"arranging": asdict(chosen), "simple": looks[0].beginner, "chosen": held}
 
     def react() -> None:
         state.followed(key).set(choice(key))
 
-    picture = space_view(
-        names,
-        made.found.points,
-        axes=axes(made.found),
-        near=made.near,
-        near_by=BY[made.found.measure],
-        chosen=held,
-        name=key,
-        **options,
-    )
-    show(picture, key, react)
+    picture = Points(
+        recipe, looks, options, key, lambda: numbers(names, hidden, columns, arranged), react, title=title,
+        words=f"{NAMES[chosen.method]} in {chosen.dimensions} dimensions, {BY[chosen.measure]}", takes=takes,
+        known={"found": arranged.found, "near": arranged.near}, names=names, values=values, columns=columns, hidden=hidden,
+        arranged=arranged,
+    )  # fmt: skip
+    place_picture(picture)
+    return picture
 
 
-def faith(folder: Path, made: Arranged, chosen: Choice) -> None:
+def numbers(names: Sequence[str], hidden: np.ndarray, columns: Mapping[str, Sequence], arranged: Arranged) -> dict[str, Numbers]:
+    """Where each point is in each layer, and what it stands for; `near`: which points are nearest, by their number from 0."""
+    called = {"layer": ["embedding", *range(len(hidden) - 1)]}
+    axes = ("layer", "point")
+    nearest = np.array([[", ".join(names[i].strip(" ") for i in point) for point in layer] for layer in arranged.near], dtype=str)
+    each = {**dict(zip("xyz", np.moveaxis(arranged.found.points, -1, 0), strict=False)), "norm": np.linalg.norm(hidden, axis=-1)}
+    return {
+        **{name: Numbers(np.array(values), axes[1:]) for name, values in columns.items()},
+        **{name: Numbers(values, axes, called) for name, values in (each | {"nearest": nearest}).items()},
+        "points": Numbers(arranged.found.points, (*axes, "direction"), called, in_csv=False),
+        "near": Numbers(arranged.near, (*axes, "place"), called, in_csv=False),
+        "hidden": Numbers(hidden, (*axes, "dimension"), called, in_csv=False),
+    }
+
+
+def faith(folder: Path, arranged: Arranged, chosen: Choice) -> None:
     """How far to believe the picture, and what it may not tell."""
-    found, one = made.found, " one" if len(made.found.points) == 1 else ""
+    found, one = arranged.found, " one" if len(arranged.found.points) == 1 else ""
     for note in found.notes:
         st.caption(f":material/info: {note}")
     if found.explained is not None:
@@ -168,9 +184,10 @@ def faith(folder: Path, made: Arranged, chosen: Choice) -> None:
         )  # fmt: skip
     say(folder, f"limits {found.method}", perplexity=f"{found.perplexity or 0:.3g}", seed=chosen.seed)
     if len(found.points) > 1:
-        facts = {"first": made.drawn[0], "last": made.drawn[-1], "raw_first": made.raw[0], "raw_last": made.raw[-1]}
+        facts = {
+            "first": arranged.drawn[0],
+            "last": arranged.drawn[-1],
+            "raw_first": arranged.raw[0],
+            "raw_last": arranged.raw[-1],
+        }
         say(folder, f"measure {found.measure}", **{name: f"{value:.3g}" for name, value in facts.items()})
-
-
-def percent(share: float) -> str:
-    return "–" if np.isnan(share) else f"{100 * share:.0f} %"

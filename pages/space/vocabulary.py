@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from analysis import analogy, nearest
 from analysis.embedding import vectors, word
-from pages.space import scene, take_away
+from pages.space import recipes, scene
 from ui import state
 from ui.look import Look
+from ui.picture.picture import Numbers, Picture
 from ui.show import picture
 from ui.text import plain
 from ui.words import say
 from viz.tokens import label, named
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from models.language_model import LanguageModel
 
 WORDS = (
@@ -32,8 +30,8 @@ WORDS = (
 MOST = 400  # words
 
 
-def draw(folder: Path, look: Look) -> None:
-    model = look.model
+def draw(folder: Path, look: Look) -> list[Picture]:
+    pictures: list[Picture] = []
     left, right = st.columns([7, 4])
     with left:
         written = st.text_input("Words, any list", WORDS, key=state.VOCABULARY.name, persist_state="session", live="300ms")
@@ -48,12 +46,13 @@ def draw(folder: Path, look: Look) -> None:
             st.info("Write at least three different words: two always lie on a line.")
         else:
             with picture("The map"):
-                map_of(folder, model, words, centred, right)
+                pictures += map_of(folder, look, words, centred)
     with right:
         with picture("The list of neighbours"):
-            neighbours(folder, model, centred)
+            pictures += neighbours(folder, look, centred)
         with picture("The analogy"):
-            relation(folder, model, centred)
+            pictures += relation(folder, look, centred)
+    return pictures
 
 
 MEAN = "Subtracts the mean of the whole vocabulary from each vector. What all vectors share makes any two of them seem alike."
@@ -61,31 +60,34 @@ MEAN = "Subtracts the mean of the whole vocabulary from each vector. What all ve
 PARTS = "Also lists numbers, punctuation and tokens that only continue a word. A small model has seldom met many of them."
 
 
-def map_of(folder: Path, model: LanguageModel, words: list[str], centred: bool, side: DeltaGenerator) -> None:
+def map_of(folder: Path, look: Look, words: list[str], centred: bool) -> list[Picture]:
     chosen = scene.choose(one_layer=True)
-    found = vectors(model, words, centred)[None]
-    made = scene.arranged((model.info.name, "vocabulary", tuple(words), centred), found, chosen)
-    if not made:
-        return
-    read = [word(model, one) for one in words]
-    notes = ["one token" if len(one.ids) == 1 else "mean of " + ", ".join(label(piece) for piece in one.pieces) for one in read]
-    scene.view(made, words, "vocabulary-view", stages=["embedding"], notes=notes)
-    take_away.draw("vocabulary", made, words, found, {"word": words}, None, [(model, None)])
-    say(folder, "vocabulary", d=found.shape[-1], words=len(words))
+    hidden = vectors(look.model, words, centred)[None]
+    arranged = scene.arrange((look.model.info.name, "vocabulary", tuple(words), centred), hidden, chosen)
+    if not arranged:
+        return []
+    made = scene.place(
+        "vocabulary-view", "Words as points", recipes.vocabulary, (look,), {"words": words, "centred": centred}, chosen, arranged,
+        takes=("model",), names=words, hidden=hidden, columns={"word": words},
+    )  # fmt: skip
+    say(folder, "vocabulary", d=hidden.shape[-1], words=len(words))
     if state.level() != "beginner":
-        scene.faith(folder, made, chosen)
+        scene.faith(folder, arranged, chosen)
+    return [made]
 
 
-def neighbours(folder: Path, model: LanguageModel, centred: bool) -> None:
+def neighbours(folder: Path, look: Look, centred: bool) -> list[Picture]:
     st.markdown("##### Nearest words")
-    say(folder, "nearest", vocabulary=f"{model.info.vocabulary:,}")
+    say(folder, "nearest", vocabulary=f"{look.model.info.vocabulary:,}")
     text = st.text_input("Nearest to", "dog", key=state.NEAREST_TO.name, persist_state="session", live="300ms", max_chars=60)
-    if text and text.strip():
-        explain(model, [text])
-        table(nearest(model, text, 8, centred=centred, words_only=words_only()))
+    if not (text and text.strip()):
+        return []
+    explain(look.model, [text])
+    options = {"word": text, "centred": centred, "words_only": words_only()}
+    return [table("nearest-words", f"Words nearest to “{text}”", recipes.neighbours, look, options)]
 
 
-def relation(folder: Path, model: LanguageModel, centred: bool) -> None:
+def relation(folder: Path, look: Look, centred: bool) -> list[Picture]:
     st.markdown("##### Analogy")
     say(folder, "analogy")
     given: list[str] = []
@@ -93,10 +95,11 @@ def relation(folder: Path, model: LanguageModel, centred: bool) -> None:
     for column, name, start, key in boxes:
         box = column.text_input(name, start, key=state.ANALOGY.of(key).name, persist_state="session", live="300ms", max_chars=60)
         given.append((box or "").strip())
-    if all(given):
-        explain(model, given)
-        a, b, c = given
-        table(analogy(model, a, b, c, top=5, centred=centred, words_only=words_only()))
+    if not all(given):
+        return []
+    explain(look.model, given)
+    options = {"words": given, "centred": centred, "words_only": words_only()}
+    return [table("analogy", "{} − {} + {}".format(*given), recipes.answers, look, options)]
 
 
 def words_only() -> bool:
@@ -112,14 +115,21 @@ def explain(model: LanguageModel, texts: list[str]) -> None:
             st.caption(f"“{plain(text)}” is several tokens here ({pieces}), so their mean is used.")
 
 
-def table(found: pd.DataFrame) -> None:
+def table(key: str, title: str, recipe: Callable, look: Look, options: dict[str, Any]) -> Picture:
     """Words and their cosine (a beginner reads how alike they are), as a small table with bars."""
-    digits, name = (2, "How alike") if state.level() == "beginner" else (3, "Cosine")
+
+    def numbers() -> dict[str, Numbers]:
+        ranks = {"place": range(1, len(made.drawn) + 1)}
+        return {name: Numbers(made.drawn[name].to_numpy(), ("place",), ranks) for name in ("cosine", "text", "id")}
+
+    made = Picture(recipe, (look,), options, key, numbers, title=title, takes=("model",))
+    digits, name = (2, "How alike") if look.beginner else (3, "Cosine")
     rows = [
         f"| {plain(named(text))} | {value:.{digits}f} &nbsp; {bar(value)} |"
-        for text, value in zip(found["text"], found["cosine"], strict=True)
+        for text, value in zip(made.drawn["text"], made.drawn["cosine"], strict=True)
     ]
-    st.markdown("\n".join([f"| Word | {name} |", "|:--|:--|", *rows]))
+    st.container(key=key).markdown("\n".join([f"| Word | {name} |", "|:--|:--|", *rows]))
+    return made
 
 
 def bar(value: float) -> str:

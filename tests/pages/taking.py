@@ -68,7 +68,7 @@ class Read:
         return trace
 
 
-def made_again(made: Picture) -> View | go.Figure:
+def made_again(made: Picture) -> View | go.Figure | pd.DataFrame:
     """The picture of its notebook, whose cells are run here."""
     namespace: dict = {}
     with pytest.MonkeyPatch.context() as patch:
@@ -79,11 +79,13 @@ def made_again(made: Picture) -> View | go.Figure:
     return namespace["picture"]
 
 
-def data(drawn: View | go.Figure) -> bytes:
+def data(drawn: View | go.Figure | pd.DataFrame) -> bytes:
     """All that a picture shows; a figure's template is no part of it, nor is the accent that a page has: Streamlit brings one,
     Jupyter another."""
     if isinstance(drawn, View):
         return drawn.data
+    if isinstance(drawn, pd.DataFrame):
+        return drawn.to_csv().encode()
     return on_page(drawn, dark=False).update_layout(template=None).to_json().encode()
 
 

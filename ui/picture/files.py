@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections.abc import Sequence
 from csv import QUOTE_NONNUMERIC
 from typing import Any
 
@@ -53,6 +54,10 @@ def bounded(found: dict[str, Numbers], look: Look | None, most: int) -> tuple[di
     return kept, f"{' '.join(said.values())} only" if said else ""
 
 
+def in_table(found: dict[str, Numbers]) -> dict[str, Numbers]:
+    return {name: one for name, one in found.items() if one.in_csv}
+
+
 def rows(found: dict[str, Numbers]) -> tuple[tuple[str, ...], dict[str, Numbers]]:
     """The axes of the largest array, and the arrays that can be columns beside it: those whose axes are among them."""
     axes = max(found.values(), key=lambda one: (len(one.axes), np.prod(one.shape))).axes
@@ -78,7 +83,7 @@ def csv(made: Picture, said: Caption) -> bytes:
     import pandas as pd
 
     look = made.look
-    found, _ = bounded(numbers(made), look, room(look) * MOST_ROWS)
+    found, _ = bounded(in_table(numbers(made)), look, room(look) * MOST_ROWS)
     axes, fits = rows(found)
     main = max(fits.values(), key=lambda one: len(one.axes))
     shape = tuple(int(size) for size in main.shape)
@@ -110,15 +115,20 @@ def csv(made: Picture, said: Caption) -> bytes:
 
 def left_out(found: dict[str, Numbers], look: Look | None) -> str:
     """What the files do not hold of what the picture shows, as a sentence; "" where they hold all."""
-    few, in_csv = bounded(found, look, room(look) * MOST_ROWS)
+    few, in_csv = bounded(in_table(found), look, room(look) * MOST_ROWS)
     _, in_npz = bounded(found, look, MOST_NUMBERS)
-    rest = sorted(found.keys() - rows(found)[1].keys())
+    rest = sorted(found.keys() - rows(few)[1].keys())
     largest = max(np.prod(one.shape) for one in few.values()) > room(look) * MOST_ROWS
     parts = [f"CSV: {in_csv}, because a spreadsheet holds {MOST_ROWS + 1:,} rows"] if in_csv else []
     parts += [f"of it the {MOST_ROWS:,} largest numbers"] if largest else []
     parts += [f"NPZ: {in_npz}"] if in_npz else []
-    parts += [f"{' and '.join(rest)} in the NPZ only"] if rest else []
+    parts += [f"{listed(rest)} in the NPZ only"] if rest else []
     return "; ".join(parts) + "." if parts else ""
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as a sentence has them: "x, y and z"."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def npz(made: Picture, said: Caption) -> bytes:

@@ -18,6 +18,7 @@ from viz.view import View
 from viz.views.board import Part
 
 if TYPE_CHECKING:
+    import pandas as pd
     import plotly.graph_objects as go
 
 SHOWN = 300  # characters of a text in a caption; files that hold data have all of it
@@ -25,7 +26,8 @@ SHOWN = 300  # characters of a text in a caption; files that hold data have all 
 
 @dataclass(frozen=True)
 class Numbers:
-    """An array that a picture shows. axes: what each axis runs over; names: what stands there, where that is not 0, 1, 2, …
+    """An array that a picture shows. axes: what each axis runs over; names: what stands there, where that is not 0, 1, 2, …;
+    in_csv: whether it belongs into a table too, which holds the largest array and what has a place beside it.
 
     values may be a Scope: then it is the weights of all its layers, computed when they are asked for. The axes "from", "to" and
     "token" run over tokens (those of the picture's first look, unless `names` has others).
@@ -34,6 +36,7 @@ class Numbers:
     values: np.ndarray | Scope
     axes: tuple[str, ...]
     names: Mapping[str, Sequence] = field(default_factory=dict)
+    in_csv: bool = True
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -74,7 +77,7 @@ class Picture:
     data: arrays that the recipe needs and nobody can calculate again, by name; a notebook carries them.
     """
 
-    recipe: Callable[..., View | go.Figure | str]
+    recipe: Callable[..., View | go.Figure | pd.DataFrame | str]
     looks: tuple[Look, ...]
     options: dict[str, Any]
     key: str
@@ -90,7 +93,7 @@ class Picture:
 
     @cached_property
     def drawn(self) -> Any:
-        """A view of ours, a Plotly figure, or a page of its own as HTML."""
+        """A view of ours, a Plotly figure, a table, or a page of its own as HTML."""
         parts = {"model": lambda look: look.model, "trace": lambda look: look.trace, "seen": lambda look: look.scope}
         given = [parts[name](look) for look in self.looks for name in self.takes]
         return self.recipe(*given, **self.options, **self.data, **self.known)

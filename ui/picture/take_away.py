@@ -16,7 +16,7 @@ from ui.picture.picture import Caption, Picture
 from ui.picture.provenance import as_json, as_meta
 from ui.show import show
 from viz.view import View
-from viz.views.export import export_view, figure_page
+from viz.views.export import export_view, figure_page, table_page
 
 
 def take_away(key: str, pictures: Callable[[], Sequence[Picture]], extra: Callable[[Picture], None] = lambda made: None) -> None:
@@ -92,6 +92,8 @@ def page(made: Picture, said: Caption) -> str:
     if isinstance(drawn, str):
         before, end, after = drawn.rpartition("</body>")
         whole = f"{before}<p>{escape(str(said))}</p>{end}{after}"
+    elif isinstance(drawn, View):
+        whole = drawn.to_html(caption=str(said))
     else:
-        whole = drawn.to_html(caption=str(said)) if isinstance(drawn, View) else figure_page(drawn, said.title, str(said))
+        whole = (figure_page if hasattr(drawn, "to_plotly_json") else table_page)(drawn, said.title, str(said))
     return as_meta(whole, said.where)

@@ -14,6 +14,7 @@ import models
 from analysis import nearest, projection
 from analysis.projections import nearest_tokens, prepared, typical_distance
 from ui.state import DEFAULT_TEXT
+from viz import percent
 from viz.views.space_view import space_view
 
 WAIT = 60_000
@@ -188,7 +189,7 @@ def test_the_page_shows_the_tokens_with_the_numbers_of_this_text(open_page):
     hidden = models.load("writer").trace(DEFAULT_TEXT).hidden["self"]
     found = projection(hidden, "pca", 3)
     expect(page.get_by_text(f"trustworthiness {found.trustworthiness:.3f}")).to_be_visible()
-    expect(page.get_by_text(f"of all layers together: {100 * found.explained.sum():.0f} %")).to_be_visible()
+    expect(page.get_by_text(f"of all layers together: {percent(found.explained.sum())}")).to_be_visible()
     page.get_by_text("As a table").click()
     rows = page.locator("tbody tr")
     expect(rows).to_have_count(hidden.shape[1])
@@ -212,7 +213,7 @@ def test_one_distance_serves_the_picture_and_the_nearest(open_page):
     for measure in ("raw", "scaled"):
         found, apart = projection(hidden, measure=measure), typical_distance(prepared(hidden, measure))
         expect(page.get_by_text(f"typically {apart[0]:.3g} apart after the embedding")).to_be_visible(timeout=WAIT)
-        expect(page.get_by_text(f"{100 * found.explained.sum():.0f} % of the variance").first).to_be_visible()
+        expect(page.get_by_text(f"{percent(found.explained.sum())} of the variance").first).to_be_visible()
         page.get_by_role("combobox", name="Follow").select_option("6")
         near = ", ".join(f"“{names[i]}”" for i in nearest_tokens(hidden, measure=measure)[-1, 6])
         expect(page.get_by_role("status").filter(has_text="nearest in")).to_contain_text(f"dimensions, by distance: {near}")
@@ -283,7 +284,7 @@ def test_everything_can_be_taken_away(open_page):
         assert archive.read("metadata.tsv").decode().count("\n") == len(vectors) + 1
     np.testing.assert_allclose(vectors, trace.hidden["self"].reshape(-1, 256), rtol=1e-4, atol=1e-4)
     with page.expect_download() as waiting:
-        page.get_by_role("button", name="Numbers").click()
+        page.get_by_role("button", name="NPZ", exact=True).click()
     points = projection(trace.hidden["self"], "pca", 3).points
     np.testing.assert_allclose(np.load(waiting.value.path())["points"], points, atol=1e-3)
     page.get_by_role("button", name="Make a GIF").click()

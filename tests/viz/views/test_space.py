@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from analysis.projector import layer_rows, npz, projector_files
+from analysis.projector import layer_rows, projector_files
 from models.errors import Cancelled
 from viz.palette import HEADS_ON_LIGHT, LIGHT
 from viz.views.space_view import layer_names, space_view, token_colours
@@ -160,9 +160,3 @@ def test_tensorboard_reads_what_was_written():
     assert projector_files(vectors, {"word": list("abcdef")})["metadata.tsv"] == b"a\nb\nc\nd\ne\nf\n"
     with pytest.raises(ValueError, match="6 vectors"):
         projector_files(vectors, {"word": ["a"]})
-
-
-def test_arrays_come_back_from_a_file():
-    found = np.load(io.BytesIO(npz(points=POINTS, tokens=np.array(TOKENS))))
-    np.testing.assert_array_equal(found["points"], POINTS)
-    assert found["tokens"].tolist() == TOKENS

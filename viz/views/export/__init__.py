@@ -1,13 +1,17 @@
-"""A picture as a file: what the page shows at this moment as SVG or PNG, made in the browser; a Plotly figure as a page."""
+"""A picture as a file: what the page shows at this moment as SVG or PNG, made in the browser; figures and tables as a page."""
 
 from __future__ import annotations
 
 from html import escape
+from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
 from viz.palette import DARK, LIGHT
 from viz.view import View, pack
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def export_view(key: str, name: str, title: str, caption: str, provenance: str = "", part: str = "") -> View:
@@ -37,6 +41,12 @@ def figure_page(figure: go.Figure, title: str, caption: str) -> str:
     return _PAGE.format(title=escape(title), body=body, caption=escape(caption), **LIGHT)
 
 
+def table_page(table: pd.DataFrame, title: str, caption: str) -> str:
+    """A table with its caption as one self-contained page."""
+    body = table.to_html(index=False, border=0)
+    return _PAGE.format(title=escape(title), body=body, caption=escape(caption), **LIGHT)
+
+
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -45,6 +55,8 @@ _PAGE = """<!doctype html>
 <title>{title}</title>
 <style>
 body {{ margin: 0; padding: 12px; background: {paper}; color: {ink}; font: 14px/1.5 system-ui, sans-serif; }}
+table {{ border-collapse: collapse; }}
+th, td {{ padding: 2px 14px 2px 0; text-align: left; border-bottom: 1px solid {line}; white-space: pre; }}
 p {{ margin: 16px 0 0; max-width: 80ch; color: {soft}; overflow-wrap: anywhere; }}
 </style>
 </head>

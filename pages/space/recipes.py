@@ -1,0 +1,154 @@
+"""How each picture of this page is made: a model, what it read, and options that can be written down.
+
+What takes long is calculated here only where the page has not done so already; a notebook, which carries these functions, does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analysis import Projection, analogy, nearest, occurrences, projection, word_states, words
+from analysis.embedding import vectors, word
+from analysis.projections import nearest_tokens
+from models.language_model import LanguageModel
+from models.tokens import Token
+from models.trace import Trace
+from viz import View, percent, space_view
+from viz.tokens import label, plain_signs
+from viz.views.space_view import short
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BY = {"cosine": "by cosine", "scaled": "by distance", "raw": "by distance"}  # which tokens are nearest
+
+
+# ---------------------------------------------------------------- The tokens of the text
+
+
+def tokens(
+    model: LanguageModel, trace: Trace, *, stack: str, places: list[int], colour: str, arranging: dict[str, Any], simple: bool,
+    chosen: int | None, found: Projection | None = None, near: np.ndarray | None = None,
+) -> View:  # fmt: skip
+    """The hidden states of the tokens at these places, in all layers. arranging: as `analysis.projection` takes it."""
+    hidden = trace.hidden[stack][:, places]
+    every = trace.target if stack == "decoder" else trace.tokens
+    named = plain_signs(every) if simple else every
+    here = [named[place] for place in places]
+    options = coloured(colour, here, places, hidden) | {"notes": [f"position {place}" for place in places]}
+    return points("space-view", [token.text for token in here], hidden, arranging, simple, chosen, found, near, **options)
+
+
+def points(
+    name: str, names: Sequence[str], hidden: np.ndarray, arranging: dict[str, Any], simple: bool, chosen: int | None,
+    found: Projection | None, near: np.ndarray | None, **options: Any,
+) -> View:  # fmt: skip
+    """Hidden states [layers + 1, point, d_model] as points; near: each one's nearest in all dimensions, by the same measure."""
+    found = found or projection(hidden, **arranging)
+    near = nearest_tokens(hidden, measure=found.measure) if near is None else near
+    axes = None if simple else axis_names(found)
+    return space_view(names, found.points, axes=axes, near=near, near_by=BY[found.measure], chosen=chosen, name=name, **options)
+
+
+def axis_names(found: Projection) -> list[str] | None:
+    """The names of principal components, with their share of the variance."""
+    if found.explained is None:
+        return None
+    return [f"PC {i + 1} · {percent(share)}" for i, share in enumerate(found.explained)]
+
+
+def coloured(colour: str, tokens: list[Token], places: list[int], hidden: np.ndarray) -> dict[str, Any]:
+    """What the view takes for a choice of colours."""
+    match colour:
+        case "Token":
+            names = [short(token.text) for token in tokens]
+            count = Counter(names)
+            return {"values": [name if count[name] > 1 else "" for name in names], "quantity": "tokens that come twice or more"}
+        case "Part of word":
+            return {"values": word_parts(tokens), "quantity": "part of word"}
+        case "Norm":
+            norms = np.linalg.norm(hidden, axis=-1)
+            return {"values": norms, "quantity": "norm", "log": bool(norms.min() > 0)}
+    return {"values": np.array(places), "quantity": "position"}
+
+
+def word_parts(tokens: list[Token]) -> list[str]:
+    """Where each token stands in its word."""
+    parts = ["" for _ in tokens]
+    for group in words(tokens):
+        for i in group:
+            if tokens[i].special:
+                parts[i] = "special"
+            elif not any(character.isalnum() for character in tokens[i].text):
+                parts[i] = "no letter or digit"
+            else:
+                parts[i] = "whole word" if len(group) == 1 else "first part" if i == group[0] else "later part"
+    return parts
+
+
+# ---------------------------------------------------------------- One word in several texts
+
+
+def contexts(
+    *traces: Trace, stack: str, word: str, others: list[tuple[int, int]], arranging: dict[str, Any], simple: bool,
+    chosen: int | None, found: Projection | None = None, near: np.ndarray | None = None,
+) -> View:  # fmt: skip
+    """A word at each of its places, and other tokens, each by the number of its text and its position."""
+    names, texts, states = followed(traces, stack, word, others)
+    count = len(names) - len(others)
+    values = [f"{i + 1}: {short(name, 40)}" for i, name in enumerate(names[:count])] + [""] * len(others)
+    numbered = [f"{i + 1}: {name}" for i, name in enumerate(names[:count])] + names[count:]
+    notes = [short(text, 90) for text in texts]
+    return points("context-view", numbered, states, arranging, simple, chosen, found, near, values=values, notes=notes)
+
+
+def followed(
+    traces: Sequence[Trace], stack: str, word: str, others: Sequence[tuple[int, int]]
+) -> tuple[list[str], list[str], np.ndarray]:
+    """Of each place of a word, then of the other tokens: what it is called, its text, and its states [layers + 1, place, d]."""
+    hidden = [trace.hidden[stack] for trace in traces]
+    places = occurrences(word, [trace.text for trace in traces], [trace.tokens for trace in traces])
+    states = word_states(hidden, places)
+    if others:
+        states = np.concatenate([states, np.stack([hidden[text][:, at] for text, at in others], axis=1)], axis=1)
+    names = [snippet(traces[place.text], place.positions) for place in places]
+    names += [traces[text].tokens[at].text for text, at in others]
+    return names, [traces[text].text for text in [*(place.text for place in places), *(text for text, _ in others)]], states
+
+
+def snippet(trace: Trace, positions: tuple[int, ...]) -> str:
+    """The word with its neighbours, as it was written."""
+    start, end = trace.tokens[positions[0]].start, trace.tokens[positions[-1]].end
+    before = "".join(re.findall(r"\S*\s*$", trace.text[:start])[:1])
+    after = re.match(r"\S+|\s*\S+", trace.text[end:])
+    return (before + trace.text[start:end] + (after[0] if after else "")).strip()
+
+
+# ---------------------------------------------------------------- The vocabulary
+
+
+def vocabulary(
+    model: LanguageModel, *, words: list[str], centred: bool, arranging: dict[str, Any], simple: bool, chosen: int | None,
+    found: Projection | None = None, near: np.ndarray | None = None,
+) -> View:  # fmt: skip
+    """The vectors that words begin with; centred: less the mean of the whole vocabulary."""
+    read = [word(model, one) for one in words]
+    notes = ["one token" if len(one.ids) == 1 else "mean of " + ", ".join(map(label, one.pieces)) for one in read]
+    hidden = vectors(model, words, centred)[None]
+    options = {"stages": ["embedding"], "notes": notes}
+    return points("vocabulary-view", words, hidden, arranging, simple, chosen, found, near, **options)
+
+
+def neighbours(model: LanguageModel, *, word: str, centred: bool, words_only: bool) -> pd.DataFrame:
+    return nearest(model, word, 8, centred=centred, words_only=words_only)
+
+
+def answers(model: LanguageModel, *, words: list[str], centred: bool, words_only: bool) -> pd.DataFrame:
+    """What lies at a − b + c, for words a, b, c."""
+    a, b, c = words
+    return analogy(model, a, b, c, top=5, centred=centred, words_only=words_only)
