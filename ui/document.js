@@ -1,12 +1,14 @@
 // What the document gets once. It stays there, while the element that brings it leaves with its container (a toast is enough).
 // `rules`, the style, stands above this file.
 
+const BOXES = ".st-key-text input, .st-key-target input, .st-key-other-text input";
+
 export default () => {
   if (document.getElementById("headlight-style")) return;
   const style = Object.assign(document.createElement("style"), { id: "headlight-style", textContent: rules });
   document.head.append(style);
   keepOneEntryAPage();
-  goBackByTheMenu();
+  keepLineBreaksOfPastes();
   closeTheMenuOnPhones();
   nameTheSections();
 };
@@ -20,18 +22,15 @@ function keepOneEntryAPage() {
   };
 }
 
-const linkTo = (path) =>
-  [...document.querySelectorAll("[data-testid=stSidebarNavLink]")].find((link) => new URL(link.href).pathname === path);
-
-// Back and forward are a press on that page in the menu: what was typed stays. Streamlit would bring back what the address said then.
-function goBackByTheMenu() {
-  const follow = (event) => {
-    const link = linkTo(location.pathname);
-    if (!link) return;
-    event.stopImmediatePropagation();
-    link.click();
+// A box of one line would make a space of a line break; in those of texts ↵ stands for one (see ui/choices/boxes.py).
+function keepLineBreaksOfPastes() {
+  const paste = (event) => {
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    if (!event.target.matches?.(BOXES) || !/[\r\n]/.test(text)) return;
+    event.preventDefault();
+    document.execCommand("insertText", false, text.replace(/\r\n|\r|\n/g, "↵")); // unlike a new value, it can be undone
   };
-  addEventListener("popstate", follow, true);
+  addEventListener("paste", paste, true);
 }
 
 // On a phone the menu lies over the page that was chosen in it.

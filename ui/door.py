@@ -28,10 +28,11 @@ def side_bar(page: str) -> None:
     jobs.here()
     state.open_page(page)
     with st.sidebar:
-        one_of(
+        level = one_of(
             state.LEVEL, state.LEVELS, "the level", width="stretch", wrap=False,
             help="How much each page shows and explains. What is true stays the same.",
         )  # fmt: skip
+        state.keep(state.LEVEL, level, state.LEVELS[0])
         picker.side_bar()
     gallery.button()
     if picker.in_use() in loaded.shelf:

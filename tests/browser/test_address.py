@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
+
+from tests.serving import ROOT
+from ui.words import sections
 
 BOX = "Your text"
 START = 60_000  # milliseconds that a fresh server may take
@@ -38,6 +42,44 @@ def test_back_and_forward_move_between_pages_and_keep_what_was_typed(open_page):
         expect(box).to_have_value("The cat sat")
 
 
+def test_back_and_forward_keep_level_model_and_text_and_the_address_says_them(open_page):
+    page = open_page("/?text=A+dog")
+    expect(page.locator("[data-part=bars]")).to_be_visible(timeout=START)
+    choose(page, "Attention", ".hl-head-view")
+    page.get_by_role("radio", name="Expert").click()
+    agree(page, "attention", "Expert", "writer", "A dog")
+    page.go_back()
+    agree(page, "", "Expert", "writer", "A dog")
+    page.get_by_label(BOX).fill("Two cats")
+    page.get_by_role("combobox", name="Model").click()
+    page.get_by_role("combobox", name="Model").fill("translator")
+    page.keyboard.press("Enter")
+    agree(page, "", "Expert", "translator", "Two cats")
+    page.get_by_role("radio", name="Beginner").click()
+    page.go_forward()
+    agree(page, "attention", "Beginner", "translator", "Two cats")
+    page.go_back()
+    agree(page, "", "Beginner", "translator", "Two cats")
+
+
+def agree(page: Page, path: str, level: str, model: str, text: str) -> None:
+    """The address, the side bar and the page itself say the same of a visitor's choices."""
+    chosen = {"level": level.lower(), "model": model, "text": text}
+    told = {name: value for name, value in chosen.items() if value not in ("beginner", "writer")}
+    words = sections(ROOT / "pages" / (path or "type") / f"{level.lower()}.md")
+    expect(page.locator(".st-key-heading")).to_contain_text(words["purpose"], timeout=START)
+    expect(page.get_by_test_id("stSidebar").get_by_role("radio", name=level)).to_be_checked()
+    expect(page.get_by_role("combobox", name="Model")).to_have_value(model)
+    expect(page.get_by_label(BOX)).to_have_value(text)
+    page.wait_for_url(lambda url: said(url) == (f"/{path}", told), wait_until="commit")
+
+
+def said(url: str) -> tuple[str, dict[str, str]]:
+    """The page of an address, and what it says."""
+    parts = urlsplit(url)
+    return parts.path, dict(parse_qsl(parts.query))
+
+
 def test_each_page_has_an_address_of_its_name(open_page):
     page = open_page("/type?text=Hello+there")
     expect(page.get_by_label(BOX)).to_have_value("Hello there", timeout=START)
@@ -58,6 +100,47 @@ def test_a_line_break_is_part_of_a_text_and_the_page_keeps_its_style(open_page):
 def test_a_line_break_in_a_link_is_read(open_page):
     page = open_page("/?text=One%0ATwo")
     expect(page.get_by_label(BOX)).to_have_value("One↵Two", timeout=START)
+
+
+def test_a_line_break_that_is_pasted_stays_one(open_page):
+    page = open_page("/?text=So")
+    box = page.get_by_label(BOX)
+    expect(box).to_have_value("So", timeout=START)
+    box.press("End")
+    paste(box, " it\r\nwas.\nYes")
+    expect(box).to_have_value("So it↵was.↵Yes")
+    expect(page.locator("[data-part=chips] [role=option]").filter(has_text="↵")).to_have_count(2)
+    expect(page).to_have_url(re.compile(re.escape("?text=So+it%E2%86%B5was.%E2%86%B5Yes")))
+    box.press("Control+z")
+    expect(box).to_have_value("So")
+
+
+def paste(box: Locator, text: str) -> None:
+    """As a browser pastes what lies in the clipboard."""
+    box.evaluate(
+        """(box, text) => {
+            const held = new DataTransfer();
+            held.setData("text/plain", text);
+            const event = new ClipboardEvent("paste", { clipboardData: held, bubbles: true, cancelable: true });
+            if (box.dispatchEvent(event)) document.execCommand("insertText", false, text);
+        }""",
+        text,
+    )
+
+
+def test_a_text_too_long_for_a_link_says_so_and_the_next_one_is_in_the_address_at_once(open_page):
+    page = open_page("/?text=A+dog")
+    box = page.get_by_label(BOX)
+    expect(box).to_have_value("A dog", timeout=START)
+    box.fill("The cat sat. " * 500)
+    told = page.get_by_text("A link carries at most 6,000 characters, so this text is not in the address")
+    expect(told).to_be_visible(timeout=START)
+    expect(page).to_have_url(re.compile("/$"))
+    box.fill("Two birds")
+    expect(page).to_have_url(re.compile(r"\?text=Two\+birds$"))
+    expect(told).to_have_count(0)
+    box.fill("Two birds sing")
+    expect(page).to_have_url(re.compile(r"\?text=Two\+birds\+sing$"))
 
 
 def test_styles_are_no_part_of_what_can_leave(open_page):

@@ -63,6 +63,7 @@ def side_bar() -> None:
         accept_new_options=True,
         help="Choose a model, or type the name of one on the Hugging Face Hub, such as gpt2, or the path of a folder.",
     )
+    state.keep(state.MODEL, label(asked, options) if asked else None, models.names()[0])
     job = settle(meant(tidied(asked or "")))
     slot = st.container(key="about-model", gap="small")
     state.ABOUT.set(slot)
