@@ -78,8 +78,8 @@ def write(info: ModelInfo) -> tuple[str, str]:
             st.button("Go on", icon=":material/play_arrow:", on_click=go_on, args=(info,), help=GO_ON)
     elif info.pairs and state.TWO_TEXTS.get():
         second = one_line(state.TARGET, "Your second text", "A second text, which the model reads together with the first …")
-    say_what_is_left_out(state.TEXT, text)
-    say_what_is_left_out(state.TARGET, second)
+    for key, written in ((state.TEXT, text), (state.TARGET, second)):
+        say_what_is_left_out(key, written)
     return text, second
 
 
@@ -119,6 +119,8 @@ def one_line(key: Key[str], label: str, placeholder: str, shown: bool = False) -
     if not meant and last != key.default and key.asked is None:
         key.set(last)  # another page, or the browser's way back, brought the default
     long = len(state.written(key)) > state.LINKED  # a server refuses an address that is longer than about 64 KB
+    if long != (len(last) > state.LINKED):
+        state.TYPING.set(False)  # only from now on, or no longer, Streamlit puts by itself into the address what is typed
     text = st.text_input(
         label,
         value=key.default,
@@ -148,12 +150,17 @@ def second() -> str:
 
 
 def say_what_is_left_out(key: Key[str], text: str) -> None:
-    """A sentence when this is what was left of a longer text."""
-    if (left_out := key.of("left-out").get() or 0) and len(text) == LONGEST:
-        st.info(
-            f"The box holds at most {LONGEST:,} characters, so the first {left_out:,} of your text are left out.",
-            icon=":material/content_cut:",
+    """What a long text has lost on its way: its beginning, where the box holds no more, and its place in the address."""
+    left_out, said = key.of("left-out").get() or 0, []
+    if left_out and len(text) == LONGEST:
+        said.append(f"The box holds at most {LONGEST:,} characters, so the first {left_out:,} of your text are left out.")
+    if len(text) > state.LINKED:
+        said.append(
+            f"A link carries at most {state.LINKED:,} characters, so this text is not in the address: "
+            "to hand it on, take a picture away as a notebook."
         )
+    if said:
+        st.info(" ".join(said), icon=":material/content_cut:")
 
 
 def typed(key: Key[str]) -> None:

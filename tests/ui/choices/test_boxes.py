@@ -94,7 +94,9 @@ def test_a_text_of_any_length_is_cut_to_what_the_box_holds_and_that_is_said():
     app.text_input(key="text").set_value(text).run()
     assert app.text_input(key="text").value == text[-LONGEST:] and app.session_state["text-last"] == text[-LONGEST:]
     assert [one.value for one in app.info] == [
-        f"The box holds at most 100,000 characters, so the first {len(text) - LONGEST:,} of your text are left out."
+        f"The box holds at most 100,000 characters, so the first {len(text) - LONGEST:,} of your text are left out. "
+        "A link carries at most 6,000 characters, so this text is not in the address: "
+        "to hand it on, take a picture away as a notebook."
     ]
     app.text_input(key="text").set_value("The cat").run()
     assert not app.info and not app.exception
