@@ -14,13 +14,14 @@ from models.decoding import softmax
 from models.generation import Reader, Step, begin
 from models.stored_weights import WeightsFile, known_by
 from models.strategy import Strategy
-from models.tokens import Prediction, Token
+from models.tokens import Prediction, Token, Vocabulary
 from models.trace import Trace
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from models.gradients import Gradients
+    from models.pieces.values import Pieces
 
 
 GREEDY = Strategy()
@@ -60,6 +61,7 @@ class LanguageModel(ABC):
     """A model that reads text and can be looked into while it does."""
 
     info: ModelInfo
+    vocabulary: Vocabulary
     files: tuple[WeightsFile, ...] = ()  # of safetensors, that its weights were read from
     revision: str = ""  # the commit of the Hub that they are of; "" where they are not from there
     at_most: int | None = None  # tokens that are read at a time, where somebody wants fewer than the context
@@ -78,6 +80,15 @@ class LanguageModel(ABC):
     @abstractmethod
     def tokenize(self, text: str) -> list[Token]:
         """All tokens of a text, special tokens included, however long it is."""
+
+    def pieces(self, text: str) -> Pieces:
+        """How a text becomes tokens, step by step: the text after the normalizer, its words, and of each word the merges, or the
+        candidates that were tried. What the tokenizer does not let one see stands in `Pieces.note`. Errors: TypeError for what is
+        no text."""
+        from models.pieces.apart import pieces_of
+
+        check_text(text)
+        return pieces_of(self.vocabulary, text)
 
     @abstractmethod
     def token_text(self, id: int) -> str:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Protocol
 
 from tokenizers import Tokenizer
 
 from models.errors import panics_caught
+
+if TYPE_CHECKING:
+    from models.pieces.rules import Rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,19 @@ def byte_of() -> dict[str, int]:
     return {chr(byte): byte for byte in printable} | {chr(256 + i): byte for i, byte in enumerate(others)}
 
 
+class Vocabulary(Protocol):
+    """A tokenizer, of our own models or of transformers. size: tokens in it; rules: how it comes to them, None where the
+    tokenizer does not let anybody see it."""
+
+    size: int
+
+    @property
+    def rules(self) -> Rules | None: ...
+
+    def tokens(self, text: str) -> list[Token]:
+        """The tokens of a text, with those that the tokenizer adds by itself."""
+
+
 class ByteLevelTokens:
     """A byte-level BPE tokenizer that tells for each token what it is and where it stood."""
 
@@ -78,13 +95,22 @@ class ByteLevelTokens:
     def text(self, id: int) -> tuple[str, bool]:
         """What a token stands for, and whether it is a fragment of a character."""
         piece = self.tokenizer.id_to_token(id)
-        if id in self.special:
-            return piece, False
+        return (piece, False) if id in self.special else self.spelt(piece)
+
+    def spelt(self, piece: str) -> tuple[str, bool]:
+        """What a piece of the vocabulary stands for, and whether it is a fragment of a character."""
         spelt = bytes(byte_of()[character] for character in piece)
         try:
             return spelt.decode("utf-8"), False
         except UnicodeDecodeError:
             return spelt.decode("utf-8", "headlight_spell"), True
+
+    @cached_property
+    def rules(self) -> Rules:
+        """How a text becomes these tokens."""
+        from models.pieces.rules import Rules
+
+        return Rules(self.tokenizer, self.spelt)
 
     def tokens(self, text: str) -> list[Token]:
         """The tokens of a text, the start token first."""

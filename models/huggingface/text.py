@@ -5,14 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from itertools import pairwise
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from transformers import BatchEncoding, PreTrainedTokenizerBase
 
 from models.errors import panics_caught
 from models.huggingface.offsets import align, settle
 from models.tokens import SURROGATE, Token, byte_of
+
+if TYPE_CHECKING:
+    from models.pieces.rules import Rules
 
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
 
@@ -72,6 +77,18 @@ class TextTokens:
             if id in self.special:
                 return piece, False
         return self._spelling.text(piece, added=id in self._added)
+
+    @cached_property
+    def rules(self) -> Rules | None:
+        """How a text becomes these tokens; None for a tokenizer in Python, or with parts in Python."""
+        from models.pieces.rules import Rules
+
+        if not self.tokenizer.is_fast:
+            return None
+        try:
+            return Rules(self.tokenizer.backend_tokenizer, self._spelling.text)
+        except Exception:  # the library cannot write it down
+            return None
 
     @panics_caught()
     def tokens(self, text: str, second: str | None = None) -> list[Token]:
