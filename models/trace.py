@@ -101,7 +101,8 @@ class Attention:
         if rows < len(self.queries):
             weights = self._calls[layer].weights(rows).cpu().numpy()
             if rows:
-                weights = np.concatenate([np.pad(known, ((0, 0), (0, 0), (0, len(self.keys) - known.shape[2]))), weights], axis=1)
+                late, weights = weights, np.zeros((self.heads, len(self.queries), len(self.keys)), np.float32)
+                weights[:, :rows, : known.shape[2]], weights[:, rows:] = known, late
             weights.flags.writeable = False
             self._known.pop(layer, None)
             while (kept := list(self._known.items())) and sum(one.nbytes for _, one in kept) + weights.nbytes > KEPT:

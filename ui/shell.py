@@ -15,7 +15,7 @@ from ui import document, state
 from ui.choices import boxes, picker
 from ui.look import Look, look_at
 from ui.memory import cached, jobs, loaded
-from ui.memory.turns import turn
+from ui.memory.turns import LONG, turn
 from ui.serving.sending import wait_until_sent
 from ui.show import complaint, picture
 from ui.text import called, plain
@@ -41,7 +41,11 @@ def live(folder: Path, draw: Callable[[Look], None], reads: bool = True) -> None
 
     @st.fragment
     def stage() -> None:
-        with turn():
+        again = state.AGAIN.pop()
+        with turn(first=again) as waited:
+            if waited > LONG and not again and state.TYPING.get():
+                state.AGAIN.set(True)
+                st.rerun(scope="fragment")  # with the newest text: the one that this run began with is an old one by now
             answer()
         wait_until_sent()
 

@@ -81,7 +81,7 @@ LATER, ADDRESS = Key[Any]("later", None), Key[Any]("address", None)
 
 # The text boxes
 EXAMPLE, COVERED, SAID, OFFERED = Key("example", ""), Key[Any]("covered", ()), Key[Any]("said", None), Key("offered", ("", ""))
-TYPING, READ_BEFORE = Key("typing", False), Key[Any]("read-before", None)
+TYPING, AGAIN, READ_BEFORE = Key("typing", False), Key("again", False), Key[Any]("read-before", None)
 
 # The choice of a model
 IN_USE, VISITOR, LISTED = Key("in-use", ""), Key("visitor", ""), Key[tuple[str, ...]]("listed", ())

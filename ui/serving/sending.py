@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from ui.serving import theme
+
 if TYPE_CHECKING:
     import streamlit as st
 
@@ -21,6 +23,7 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     """Remembers the event loop that sends, while the server runs."""
     global _loop
     _loop = asyncio.get_running_loop()
+    theme.remember()
     yield
     _loop = None
 
