@@ -189,3 +189,21 @@ def test_no_file_reaches_into_the_private_names_of_another(file):
     ours = [one for one in imports if one.module and (ROOT / one.module.partition(".")[0]).is_dir()]
     names = [alias.name for one in ours for alias in one.names]
     assert not [name for name in names if name.startswith("_")]
+
+
+LONG = 60  # lines of code, its docstring and comments apart
+LONGER: dict[str, str] = {}  # functions that may be longer, each with the reason
+
+
+@pytest.mark.parametrize("file", PYTHON, ids=lambda file: str(file.relative_to(ROOT)))
+def test_no_function_is_longer_than_a_screen(file):
+    text = file.read_text(encoding="utf-8")
+    lines, long = text.splitlines(), []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            start = node.body[0].end_lineno if ast.get_docstring(node) is not None else node.body[0].lineno - 1
+            numbers = [*range(node.lineno, node.body[0].lineno), *range(start + 1, node.end_lineno + 1)]
+            code = [line for line in (lines[i - 1].strip() for i in numbers) if line and not line.startswith("#")]
+            if len(code) > LONG and f"{file.relative_to(ROOT)}:{node.name}" not in LONGER:
+                long.append(f"{node.name}: {len(code)} lines")
+    assert not long

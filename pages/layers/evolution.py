@@ -37,75 +37,88 @@ def draw(here: Path, look: Look) -> list[Picture]:
     if mean is None:
         return []
     over = recipes.over(mean)
-    seen = np.isfinite(over)
-    query = look.token
-    key, id = state.PAIR_KEY.get()
-    if key is None or key >= len(attention.keys) or attention.keys[key].id != id:  # the text has changed there
-        key = strongest_key(over, query, itself=kind != "cross")
+    query, key = look.token, _key(look, over)
     found = jobs.result(
         ("pair", *what, query, key), lambda report: pair(attention, query, key, report), "Looking for the pair in every head"
     )
     if found is None:
         return []
-    head = look.head
-    drawn: np.ndarray | None = mean
+    head, film = _pick_film(look, what, mean)
+    texts = [named(side[at].text) for side, at in ((look.written(attention.rows), query), (look.written(attention.keys), key))]
+    raw = {"from": texts[0], "to": texts[1], "head": look.head, "layers": attention.layers, "heads": attention.heads}
+    raw |= _facts(found) | {"from_at": query, "to_at": key, "mean": percent(np.nan_to_num(over[query, key]))}
+    facts = {name: str(value).replace("*", r"\*") for name, value in raw.items()}
+    pressed_head, in_sight = heads.told(*found.weights.shape), bool(np.isfinite(over[query, key]))
+    drawings = _pictures(look, mean, film, found, (query, key), pressed_head, head, texts)
+    if pressed_head:
+        weight = {"layer": pressed_head[0], "head": pressed_head[1], "share": percent(found.weights[pressed_head])}
+        st.caption(words(here, "pressed pair", **facts | weight))
+    titles = f"From “{texts[0]}” to “{texts[1]}”", f"{_film(head)}, layer by layer"
+    cards = _cards(here, look, drawings, facts, titles, in_sight)
+    show(board(cards, "How attention evolves"), "evolution", chosen=lambda: _react(look, key, mean if film is None else film))
+    hidden = {"weights", "ranks"} if not in_sight else {"ranks"} if look.beginner else set()
+    return [one for name, one in drawings.items() if name not in hidden]
+
+
+def _key(look: Look, over: np.ndarray) -> int:
+    """The key that was pressed; where the text has changed there, the one that the query looks at most."""
+    keys, (key, id) = look.attention.keys, state.PAIR_KEY.get()
+    if key is None or key >= len(keys) or keys[key].id != id:
+        return strongest_key(over, look.token, itself=look.kind != "cross")
+    return key
+
+
+def _keep(look: Look, key: int) -> None:
+    state.PAIR_KEY.set((key, look.attention.keys[key].id))
+
+
+def _pick_film(look: Look, what: tuple, mean: np.ndarray) -> tuple[int | None, np.ndarray | None]:
+    """The head whose maps are played, None for the mean of all, and its maps; no maps until they are there."""
     if look.beginner:
         state.later("intermediate", state.MOVIE)
-    else:
-        way = one_of(state.MOVIE, state.MOVIE.values, "the film of", label="Play")
-        if way == "one head":
-            drawn = jobs.result(
-                ("maps", *what, head), lambda report: maps(attention, head, report=report), f"Reading H{head} of every layer"
-            )
-    one = drawn is not mean
+        return None, mean
+    if one_of(state.MOVIE, state.MOVIE.values, "the film of", label="Play") != "one head":
+        return None, mean
+    head, attention = look.head, look.attention
+    doing = f"Reading H{head} of every layer"
+    return head, jobs.result(("maps", *what, head), lambda report: maps(attention, head, report=report), doing)
 
-    def keep(position: int) -> None:
-        state.PAIR_KEY.set((position, attention.keys[position].id))
 
-    def react() -> None:
-        match choice("evolution"):
-            case {"part": "from", "value": position}:
-                press(position, look.newest)
-                keep(key)
-            case {"part": "to", "value": position}:
-                keep(position)
-            case {"part": "movie", "value": [row, column]}:
-                query_there, key_there = pressed(mean if drawn is None else drawn, row, column)
-                keep_token(query_there)
-                keep(key_there)
-            case {"part": "weights" | "ranks", "value": [layer, number]}:
-                heads.pressed(layer, number)
+def _react(look: Look, key: int, film: np.ndarray) -> None:
+    """What a press on the board does."""
+    match choice("evolution"):
+        case {"part": "from", "value": position}:
+            press(position, look.newest)
+            _keep(look, key)
+        case {"part": "to", "value": position}:
+            _keep(look, position)
+        case {"part": "movie", "value": [row, column]}:
+            query, key = pressed(film, row, column)
+            keep_token(query)
+            _keep(look, key)
+        case {"part": "weights" | "ranks", "value": [layer, number]}:
+            heads.pressed(layer, number)
 
-    texts = [named(side[at].text) for side, at in ((look.written(attention.rows), query), (look.written(attention.keys), key))]
-    facts = {"from": texts[0], "to": texts[1], "head": head, "layers": attention.layers, "heads": attention.heads}
-    facts |= _facts(found) | {"from_at": query, "to_at": key, "mean": percent(np.nan_to_num(over[query, key]))}
-    facts = {name: str(value).replace("*", r"\*") for name, value in facts.items()}
-    told, asks = heads.told(*found.weights.shape), "pick from cross" if kind == "cross" else "pick from"
-    unseen = [Part("unseen", None, words(here, "out of sight", **facts))]
-    drawings = _pictures(look, mean, drawn, found, (query, key), told, head if one else None, texts)
-    heat = [part("The pair in every head", drawings["weights"].on_board, words(here, "pair", **facts))]
-    if not look.beginner:
+
+def _cards(
+    here: Path, look: Look, drawings: dict[str, Picture], facts: dict[str, str], titles: tuple[str, str], in_sight: bool
+) -> list[Card]:
+    """The texts to choose the pair from, the pair in every head, and the whole map layer by layer."""
+    asks = "pick from cross" if look.kind == "cross" else "pick from"
+    texts = [
+        part("The first text", drawings["from"].on_board, words(here, asks, **facts)),
+        part("The second text", drawings["to"].on_board, words(here, "pick to", **facts)),
+    ]
+    heat = [Part("unseen", None, words(here, "out of sight", **facts))]
+    if in_sight:
+        heat = [part("The pair in every head", drawings["weights"].on_board, words(here, "pair", **facts))]
+    if in_sight and not look.beginner:
         heat.append(part("Its rank", drawings["ranks"].on_board, words(here, "rank", **facts)))
     movie = []
-    if drawn is not None:
-        above = words(here, "movie one" if one else "movie", **facts)
+    if "movie" in drawings:
+        above = words(here, f"movie{' one' * (drawings['movie'].options['head'] is not None)}", **facts)
         movie = [part("The movie", drawings["movie"].on_board, above, "", True)]
-    cards = [
-        Card(
-            [
-                part("The first text", drawings["from"].on_board, words(here, asks, **facts)),
-                part("The second text", drawings["to"].on_board, words(here, "pick to", **facts)),
-            ]
-        ),
-        Card(heat if seen[query, key] else unseen, f"From “{texts[0]}” to “{texts[1]}”", 5),
-        Card(movie, f"{_film(head if one else None)}, layer by layer", 6),
-    ]
-    if told:
-        said = {"layer": told[0], "head": told[1], "share": percent(found.weights[told])}
-        st.caption(words(here, "pressed pair", **facts | said))
-    show(board(cards, "How attention evolves"), "evolution", chosen=react)
-    hidden = {"weights", "ranks"} if not seen[query, key] else {"ranks"} if look.beginner else set()
-    return [one for name, one in drawings.items() if name not in hidden]
+    return [Card(texts), Card(heat, titles[0], 5), Card(movie, titles[1], 6)]
 
 
 def _film(head: int | None) -> str:

@@ -38,21 +38,13 @@ def draw(here: Path, look: Look) -> list[Picture]:
     if not positions:
         say(here, "unmasked" if model.info.mask else "maskless", mask=plain(model.info.mask))
         return []
-    tuned, colour = translator(model), "probability"
+    tuned = translator(model)
     if tuned is None:
         tuned = lens_training.draw(here, model)
-    chosen_kind = KINDS[tuned is not None]
-    if tuned is not None or not look.beginner:
-        with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-            if tuned is not None:
-                chosen_kind = one_of(state.LENS, KINDS, "the lens", label="Look through", default=KINDS[1])
-            if look.beginner:
-                state.later("intermediate", state.LENS_COLOUR)
-            else:
-                colour = one_of(state.LENS_COLOUR, tuple(COLOURS), "the colour by", label="Colour by", wrap=True)
+    kind, colour = _choose(look, tuned is not None)
     positions = _window(positions)
-    translate = tuned if chosen_kind == KINDS[1] else None
-    what = (lens_training.mine(model), trace.text, look.second, tuple(positions), chosen_kind)
+    translate = tuned if kind == KINDS[1] else None
+    what = (lens_training.mine(model), trace.text, look.second, tuple(positions), kind)
     if translate is not None:
         lens_training.told(here, model)
     seen = jobs.result(
@@ -74,7 +66,7 @@ def draw(here: Path, look: Look) -> list[Picture]:
                 state.LENS_LAYER.set(row)
 
     facts = _facts(look, seen, column, layer)
-    drawings = _pictures(look, seen, positions, translate is not None, COLOURS.get(colour, colour), column, layer)
+    drawings = _pictures(look, seen, positions, translate is not None, colour, column, layer)
     tuning = " tuned" if translate is not None else ""
     cards = [
         Card(
@@ -96,6 +88,21 @@ def draw(here: Path, look: Look) -> list[Picture]:
     ]
     show(board(cards, "What each layer would predict"), "lens-board", chosen=react)
     return list(drawings.values())
+
+
+def _choose(look: Look, tuned: bool) -> tuple[str, str]:
+    """The lens, and what its cells are coloured by. tuned: whether there is a tuned lens."""
+    kind, colour = KINDS[tuned], "probability"
+    if not tuned and look.beginner:
+        return kind, colour
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        if tuned:
+            kind = one_of(state.LENS, KINDS, "the lens", label="Look through", default=KINDS[1])
+        if look.beginner:
+            state.later("intermediate", state.LENS_COLOUR)
+        else:
+            colour = COLOURS[one_of(state.LENS_COLOUR, tuple(COLOURS), "the colour by", label="Colour by", wrap=True)]
+    return kind, colour
 
 
 def _window(positions: list[int]) -> list[int]:

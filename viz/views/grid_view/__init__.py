@@ -47,29 +47,13 @@ def grid_view(
     of a row, 0 for square cells. numbered: two digits in each cell that has room for them. Numbers are on hover, on the keyboard
     and in a table. A press or Enter tells `chosen`: `[row, column]`. Raises ValueError where the shapes do not agree.
     """
-    values = np.asarray(values, dtype=np.float64)
-    if values.ndim == 2:
-        values = values[None]
-    if values.ndim != 3 or values.shape[1:] != (len(rows), len(columns)) or values.size == 0:
-        raise ValueError(f"Values of shape {list(values.shape)} do not fit {len(rows)} rows and {len(columns)} columns.")
-    if len(values) > 1 and frames is None:
-        raise ValueError(f"{len(values)} frames need names.")
-    if frames is not None and len(frames) != len(values):
-        raise ValueError(f"There are {len(values)} frames, and {len(frames)} names for them.")
-    for name, given, wanted in (
-        ("row names", row_names, len(rows)),
-        ("column names", column_names, len(columns)),
-        ("row notes", row_notes, len(rows)),
-    ):
-        if given is not None and len(given) != wanted:
-            raise ValueError(f"There are {len(given)} {name}: give {wanted}.")
-    for name, table in (("texts", texts), ("notes", notes)):
-        if table is not None and [len(row) for row in table] != [len(columns)] * len(rows):
-            raise ValueError(f"{name} need {len(rows)} rows of {len(columns)}, one a cell.")
-    known = values[np.isfinite(values)]
-    low, high = scale or (float(known.min(initial=np.inf)), float(known.max(initial=-np.inf)))
-    if not known.size:
-        low, high = scale or (0.0, 1.0)
+    values = _framed(np.asarray(values, dtype=np.float64), len(rows), len(columns), frames)
+    for name, given, wanted in (("row", row_names, rows), ("column", column_names, columns)):
+        _check_count(f"{name} names", given, len(wanted))
+    _check_count("row notes", row_notes, len(rows))
+    for name, words in (("texts", texts), ("notes", notes)):
+        _check_table(name, words, len(rows), len(columns))
+    low, high = scale or _ends(values)
     if shades is None:
         shades = (values - low) / ((high - low) or 1.0)
     shades = np.asarray(shades, dtype=np.float64).reshape(values.shape)
@@ -93,16 +77,38 @@ def grid_view(
         "height": height,
         "numbered": numbered,
     }
-    exact = np.float32 if values.size <= EXACT else np.float16
-    return View(
-        "grid_view",
-        pack(
-            header,
-            values=np.where(np.isfinite(values), values, np.nan).astype(exact),
-            shades=np.rint(np.clip(np.nan_to_num(shades), 0, 1) * 255).astype(np.uint8),
-        ),
-        name,
-    )
+    numbers = np.where(np.isfinite(values), values, np.nan).astype(np.float32 if values.size <= EXACT else np.float16)
+    steps = np.rint(np.clip(np.nan_to_num(shades), 0, 1) * 255).astype(np.uint8)
+    return View("grid_view", pack(header, values=numbers, shades=steps), name)
+
+
+def _framed(values: np.ndarray, rows: int, columns: int, frames: Sequence[str] | None) -> np.ndarray:
+    """The values as [frame, row, column]."""
+    if values.ndim == 2:
+        values = values[None]
+    if values.ndim != 3 or values.shape[1:] != (rows, columns) or values.size == 0:
+        raise ValueError(f"Values of shape {list(values.shape)} do not fit {rows} rows and {columns} columns.")
+    if len(values) > 1 and frames is None:
+        raise ValueError(f"{len(values)} frames need names.")
+    if frames is not None and len(frames) != len(values):
+        raise ValueError(f"There are {len(values)} frames, and {len(frames)} names for them.")
+    return values
+
+
+def _ends(values: np.ndarray) -> tuple[float, float]:
+    """The smallest and the largest of those that are known."""
+    known = values[np.isfinite(values)]
+    return (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+
+
+def _check_count(name: str, given: Sequence[str] | None, wanted: int) -> None:
+    if given is not None and len(given) != wanted:
+        raise ValueError(f"There are {len(given)} {name}: give {wanted}.")
+
+
+def _check_table(name: str, words: Sequence[Sequence[str]] | None, rows: int, columns: int) -> None:
+    if words is not None and [len(row) for row in words] != [columns] * rows:
+        raise ValueError(f"{name} need {rows} rows of {columns}, one a cell.")
 
 
 def _place(chosen: tuple[int, int] | None, rows: int, columns: int) -> list[int] | None:
