@@ -190,7 +190,7 @@ class Reader(ABC):
 
 
 def begin(
-    model: LanguageModel, text: str, target: str, strategy: Strategy, most: int, said: Ids, cache: bool
+    model: LanguageModel, text: str, target: str, strategy: Strategy, most: int, said: Ids, cache: bool, given: Ids = ()
 ) -> Generator[Step, None, None]:
     """As `LanguageModel.generate`; what is wrong is said before the first step."""
     name, kind = model.info.name, model.info.kind
@@ -206,10 +206,10 @@ def begin(
     if target and kind != "encoder-decoder":
         raise ValueError(f"{name} reads one text at a time. Leave the second one empty.")
     reader = model._reader(text, target, cache)
-    if strange := [id for id in said if not 0 <= id < reader.ids]:
+    if strange := [id for id in (*said, *given) if not 0 <= id < reader.ids]:
         raise ValueError(f"{name} has no token {strange[0]}: its tokens are 0 to {reader.ids - 1:,}.")
     _check_memory(reader, len(reader.begun) + len(said) + most, strategy.beams if strategy.method == "beam" else 1)
-    return generate(reader, strategy, most, tuple(map(int, said)))
+    return generate(reader, strategy, most, tuple(map(int, said)), tuple(map(int, given)))
 
 
 def _check_memory(reader: Reader, length: int, versions: int) -> None:
@@ -228,19 +228,19 @@ def _check_memory(reader: Reader, length: int, versions: int) -> None:
         )
 
 
-def generate(reader: Reader, strategy: Strategy, most: int, said: Ids = ()) -> Iterator[Step]:
-    """The steps of one text, at most so many. said: ids that were said after what the reader begins with. Closing the iterator
-    lets go of what it keeps."""
+def generate(reader: Reader, strategy: Strategy, most: int, said: Ids = (), given: Ids = ()) -> Iterator[Step]:
+    """The steps of one text, at most so many. said: ids that were said after what the reader begins with; given: those that are
+    said next, whatever the strategy would choose. Closing the iterator lets go of what it keeps."""
     try:
         if strategy.method == "beam":
-            yield from _by_beam(reader, strategy, most, said)
+            yield from _by_beam(reader, strategy, most, (*said, *given))
         else:
-            yield from _one_by_one(reader, strategy, most, said)
+            yield from _one_by_one(reader, strategy, most, said, given)
     finally:
         reader.close()
 
 
-def _one_by_one(reader: Reader, strategy: Strategy, most: int, said: Ids) -> Iterator[Step]:
+def _one_by_one(reader: Reader, strategy: Strategy, most: int, said: Ids, given: Ids) -> Iterator[Step]:
     room, at, source = reader.model.room, reader.begun[-1].end, tuple(reader.source)
     tokens, dropped = _fitting((*reader.begun, *(reader.token(id, at) for id in said)), reader)
     ids = _ids(tokens)
@@ -248,6 +248,8 @@ def _one_by_one(reader: Reader, strategy: Strategy, most: int, said: Ids) -> Ite
     for number in range(most):
         logits = read.logits[0]
         id, dart = distribution(logits, ids, strategy, reader.never).choose(strategy, len(said))
+        if number < len(given) and given[number] != id:
+            id, dart = given[number], None
         before, token, said = tokens, reader.token(id, at), (*said, id)
         full = bool(source) and room is not None and len(before) >= room  # a translation does not forget its beginning
         end = "end" if id in reader.ends else "length" if number == most - 1 else "full" if full else ""

@@ -125,12 +125,14 @@ class LanguageModel(ABC):
         target: str = "",
         said: Sequence[int] = (),
         cache: bool = True,
+        given: Sequence[int] = (),
     ) -> Generator[Step, None, None]:
         """What a decoder says after a text, or an encoder-decoder after its target, token by token (see `Step`).
 
         It ends where the model ends its text, or after `max_new_tokens`. Closing the iterator frees its keys and values. said:
-        ids that were said already, to go on from another word than the one chosen: `(*step.said[:-1], other)`. cache: False reads
-        all again at each step, for comparison; so does a model that cannot read on from keys and values.
+        ids that were said already, to go on from another word than the one chosen: `(*step.said[:-1], other)`. given: ids that
+        are said first whatever the strategy would choose, each a step with its own scores. cache: False reads all again at each
+        step, for comparison; so does a model that cannot read on from keys and values.
         A text longer than the context is cut from the left; a context that gets full loses its oldest quarter (`Step.dropped`),
         but an encoder-decoder stops there.
         Errors: ValueError for a model that does not go on with a text, for less than one token, for an id that is none, and, with
@@ -138,7 +140,7 @@ class LanguageModel(ABC):
         """
         check_text(text)
         check_text(target, "The target")
-        return begin(self, text, target, strategy, max_new_tokens, tuple(said), cache)
+        return begin(self, text, target, strategy, max_new_tokens, tuple(said), cache, tuple(given))
 
     @abstractmethod
     def _reader(self, text: str, target: str, cache: bool) -> Reader:

@@ -34,10 +34,10 @@ def heading(folder: Path) -> None:
         boxes.example_menu(loaded.info(picker.in_use()))
 
 
-def live(folder: Path, draw: Callable[[Look], None], reads: bool = True) -> None:
+def live(folder: Path, draw: Callable[[Look], None], reads: bool = True, answers: bool = True) -> None:
     """Place the heading and the text boxes, and below them what `draw` makes of the text: boxes and picture are what a keystroke
     reruns. folder: where the words of the page stand; reads: whether the page shows what the model makes of the text,
-    so that it matters how much of it the model can read."""
+    so that it matters how much of it the model can read; answers: whether a button beside an answer has it continued."""
 
     @st.fragment
     def stage() -> None:
@@ -54,7 +54,7 @@ def live(folder: Path, draw: Callable[[Look], None], reads: bool = True) -> None
         name = picker.in_use()
         if state.WHOLE_PAGE.pop() or picker.gone():
             st.rerun()
-        text, second = boxes.write(loaded.info(name))
+        text, second = boxes.write(loaded.info(name), answers)
         with nullcontext() if name in loaded.shelf else st.spinner("Preparing the model …"):
             try:
                 trace, model = loaded.read(name, text, second), loaded.model(name)

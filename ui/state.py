@@ -138,6 +138,10 @@ NEAREST_TO, ANALOGY, GIF = Key("nearest-to", ""), Key[Any]("analogy", None), Key
 GENERATE_METHOD = link("generate-method", "Draw by dice", "Always the likeliest", "Beams")
 TRANSLATE_METHOD = link("translate-method", "Always the likeliest", "Draw by dice", "Beams")
 GENERATE_CACHE, GENERATED = link("generate-cache", default=False), Key[Any]("generated", None)
+GENERATE_OWN, GENERATE_SAID, GENERATE_BRANCH, GENERATE_SEARCHED = (
+    link("generate-own", default=False),
+    link("generate-said", default=""), link("generate-branch", default=0), link("generate-searched", default=0),
+)  # fmt: skip
 
 # Build
 BUILD = link("build", "Architecture", "Cost", "Masks", "Positions", "Why √d")
@@ -215,6 +219,11 @@ def open_page(page: str) -> None:
 def waits(key: Key[Any]) -> str | None:
     """What the link that opened this page says of a choice."""
     return LINK.get()[1].get(key.name)
+
+
+def once(key: Key[Any]) -> str | None:
+    """What the link that opened this page says of a choice, the first time that somebody asks."""
+    return LINK.get()[1].pop(key.name, None)
 
 
 def later(level: str, *keys: Key[Any]) -> None:

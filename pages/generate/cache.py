@@ -14,7 +14,7 @@ from analysis.step_cost import StepCost, step_cost
 from models.language_model import LanguageModel
 from models.sizes import size
 from models.strategy import Strategy
-from pages.generate.grown import Grown
+from pages.generate.grown import Beginning, Grown
 from ui import state
 from ui.choices.widgets import switch
 from ui.look import Look
@@ -103,7 +103,7 @@ def times(grown: Grown, look: Look) -> None:
         say(HERE, "times", kept=f"{1000 * found[0]:.1f}", again=f"{1000 * found[1]:.1f}", ratio=f"{found[1] / found[0]:.1f}")
 
 
-def _measure(beginning: tuple[str, str, str], said: tuple[int, ...], report: jobs.Report) -> tuple[float, float]:
+def _measure(beginning: Beginning, said: tuple[int, ...], report: jobs.Report) -> tuple[float, float]:
     """Seconds of reading one token more, with the cache and without it: medians."""
     name, text, target = beginning
     found = []

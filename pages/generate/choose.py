@@ -66,10 +66,10 @@ CONTROLS = {
         "What would say a run of so many tokens again is struck out (0: off).", False,
     ),
     "seed": Control(
-        "Seed", "Throw number", 0, 1_000_000, 0, 1, "beginner", SAMPLING,
+        "Seed", "Number of the draw", 0, 1_000_000, 0, 1, "beginner", SAMPLING,
         "The same number gives the same draws, so that a whole class sees the same text.", False,
     ),
-    "tokens": Control("Tokens a run", "", 1, 400, 40, 1, "intermediate", ALL, "“Run” goes on for so many tokens.", False),
+    "tokens": Control("Tokens to go on for", "", 1, 400, 40, 1, "intermediate", ALL, "“Go on” says at most so many.", False),
 }  # fmt: skip
 FIELDS = {
     "temperature": "temperature", "top-k": "top_k", "top-p": "top_p", "min-p": "min_p", "typical": "typical", "beams": "beams",
@@ -111,7 +111,7 @@ def _placed(name: str, control: Control) -> float:
     return found
 
 
-def throw_again() -> None:
+def draw_again() -> None:
     """Another seed: the next one."""
     key = state.generating("seed", 0)
     key.set((key.get() + 1) % int(CONTROLS["seed"].most))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+from uuid import uuid4
 
 from models.generation import Step
 from models.strategy import Strategy
@@ -17,28 +18,43 @@ AHEAD = 8  # readings of what comes next that are kept
 ENDS = ("end", "full")  # after these nothing comes
 
 
+class Beginning(NamedTuple):
+    """What a text grows from: the name of the model, the text, and what an encoder-decoder has said of its answer."""
+
+    name: str
+    text: str
+    target: str = ""
+
+
 @dataclass
 class Run:
-    """A text that grows by itself. said: the ids that it goes on from; into: where its steps go."""
+    """A text that grows by itself. most: tokens, from `begun` on, that are said; into: where its steps go; given: ids that are
+    said whatever the strategy would choose; front: another branch and how many of its steps this one begins with; then: the
+    run that follows; over: whether nobody wants it any more."""
 
     strategy: Strategy
     most: int
-    said: tuple[int, ...]
     into: list[Step]
-    key: str = field(default_factory=lambda: uuid.uuid4().hex)
+    begun: int = 0
+    given: tuple[int, ...] = ()
+    front: tuple[list[Step], int] | None = None
+    then: Run | None = None
+    over: bool = False
+    key: str = field(default_factory=lambda: uuid4().hex)
 
 
 @dataclass
 class Grown:
-    """What has grown from one text. beginning: name of the model, text, target; lines: the branches, each its steps; current: the
-    one that is shown; at: the step that is looked at, None for what comes next; search: the steps of a beam search, and how many
-    of them are shown; trouble: a sentence on what went wrong in the last run."""
+    """What has grown from one text. lines: the branches, each its steps; current: the one that is shown; at: the step that is
+    looked at, None for what comes next; why: the last run ended, "length" or "stopped"; search: the steps of a beam search;
+    reached: how many of them are shown; trouble: a sentence on what went wrong in the last run."""
 
-    beginning: tuple[str, str, str]
+    beginning: Beginning
     lines: list[list[Step]] = field(default_factory=lambda: [[]])
     current: int = 0
     at: int | None = None
     run: Run | None = None
+    why: str = ""
     search: list[Step] = field(default_factory=list)
     reached: int = 0
     trouble: str = ""
@@ -68,12 +84,11 @@ class Grown:
 
     @property
     def ahead(self) -> Step | None:
-        """What comes next, read unless it is known; None where nothing comes."""
-        if self.ended:
+        """What comes next, read unless it is known; None where nothing comes, and while it grows by itself."""
+        if self.ended or self.run:
             return None
         if self.said not in self._ahead:
-            name, text, target = self.beginning
-            self._ahead[self.said] = loaded.next_step(name, text, target, self.said)
+            self._ahead[self.said] = loaded.next_step(*self.beginning, self.said)
             while len(self._ahead) > AHEAD:
                 del self._ahead[next(iter(self._ahead))]
         return self._ahead[self.said]
@@ -94,14 +109,14 @@ class Grown:
         if id is None:
             id, dart = step.chosen_by(strategy)
         self.steps.append(replace(step.instead(id), strategy=strategy, dart=dart))
-        self.at = None
+        self.at, self.why = None, ""
 
     def back(self) -> None:
         """Take the last token back; its scores stay at hand."""
         if self.steps:
             step = self.steps.pop()
             self._ahead[step.said[:-1]] = step
-        self.at = None
+        self.at, self.why = None, ""
 
     def branch(self, at: int, id: int) -> None:
         """What if it had said another token there: a branch of its own, which is shown; the old one is kept."""
@@ -112,21 +127,35 @@ class Grown:
         else:
             self.lines.append(line)
             self.current = len(self.lines) - 1
-        self.at = None
+        self.at, self.why = None, ""
 
     def begin(self, strategy: Strategy, most: int) -> None:
         """Let it grow by itself; a beam search begins from the text as it was typed."""
-        self.trouble, self.at = "", None
+        self.trouble, self.at, self.why = "", None, ""
         if strategy.method == "beam":
             self.search, self.reached = [], 0
-            self.run = Run(strategy, most, (), self.search)
+            self.run = Run(strategy, most, self.search)
         else:
-            self.run = Run(strategy, min(most, MOST - len(self.steps)), self.said, self.steps)
+            self.run = Run(strategy, min(most, MOST - len(self.steps)), self.steps, len(self.steps))
 
-    def end_run(self) -> None:
-        if self.run and self.run.strategy.method == "beam":
-            self.reached = len(self.search)
-        self.run = None
+    def say_again(self, lines: Sequence[tuple[int, tuple[int, ...]]], strategy: Strategy) -> None:
+        """Let it say branches that are known: of each, how many steps of the first one it begins with, and the ids after them."""
+        self.lines = [[] for _ in lines]
+        for into, (shared, ids) in reversed(list(zip(self.lines, lines, strict=True))):
+            front = (self.lines[0], shared) if shared else None
+            self.run = Run(strategy, len(ids), into, shared, ids, front, self.run)
+
+    def end_run(self, stopped: bool = False) -> None:
+        """The run has ended, or a visitor stopped it."""
+        run, self.run = self.run, None
+        if run is None:
+            return
+        run.over = True
+        self.why = "stopped" if stopped else "length" if run.into and run.into[-1].end == "length" and not run.given else ""
+        if run.strategy.method == "beam":
+            self.reached = min(self.reached or len(self.search), len(self.search))
+        if self.trouble and not all(self.lines):  # a branch that could not be said again
+            self.lines, self.current = [line for line in self.lines if line] or [[]], 0
 
 
 def size(step: Step) -> int:
@@ -134,7 +163,7 @@ def size(step: Step) -> int:
     return step.logits.nbytes + sum(one.nbytes for one in step.attention.values())
 
 
-def mine(beginning: tuple[str, str, str]) -> Grown:
+def mine(beginning: Beginning) -> Grown:
     """What this visitor has let grow from that text; what grew from another one is let go."""
     found = state.GENERATED.get()
     if found is None or found.beginning != beginning:

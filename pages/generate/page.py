@@ -4,9 +4,10 @@ from pathlib import Path
 
 import streamlit as st
 
+import models
 from models.strategy import Strategy
-from pages.generate import cache, choose, run, search, shown, told
-from pages.generate.grown import Grown, mine
+from pages.generate import branches, cache, choose, linked, run, search, shown, told
+from pages.generate.grown import Beginning, Grown, mine
 from ui import shell, state
 from ui.choices import boxes, heads, picker
 from ui.look import Look
@@ -19,19 +20,16 @@ HERE = Path(__file__).parent
 
 
 def going_on(grown: Grown, look: Look, strategy: Strategy) -> None:
-    """The text, and beside it what comes next."""
-    step = grown.looked_at
+    """The text, and beside it what comes next, or what chose the last token while it grows by itself."""
+    now = grown.run is not None
+    past = grown.at is not None or bool(grown.ended) or now
     cards = [
         Card([part("The text", shown.text_part, grown, look)], words(HERE, "title text"), 6),
-        Card(
-            [part("What comes next", shown.bars, step, strategy, look, grown.at is not None or bool(grown.ended))],
-            words(HERE, "title bars"),
-            5,
-        ),
+        Card([part("What comes next", shown.bars, grown.looked_at, strategy, look, past, now)], words(HERE, "title bars"), 5),
     ]
 
     def react() -> None:
-        match choice("generate"):
+        match choice("generate-board"):
             case {"part": "text", "value": position}:
                 number = shown.step_of(position, grown, look)
                 grown.at = None if number == grown.at else number
@@ -42,63 +40,89 @@ def going_on(grown: Grown, look: Look, strategy: Strategy) -> None:
             case {"part": "bars", "value": {"id": id}}:
                 grown.go_on(strategy, id)
 
-    show(board(cards, "The text and what comes next"), "generate", react)
+    show(board(cards, "The text and what comes next"), "generate-growing" if now else "generate-board", None if now else react)
 
 
-def open_elsewhere(grown: Grown, look: Look, text: str) -> None:
+def meanwhile(grown: Grown, look: Look, strategy: Strategy) -> None:
+    """What was said up to now, while it goes on."""
+    if strategy.method != "beam" and grown.steps:
+        return going_on(grown, look, strategy)
+    before, said = beginning_of(look), grown.run and grown.run.into
+    st.markdown(f"{plain(before)} **{plain(said[-1].text.strip()) if said else '…'}**")
+
+
+def open_elsewhere(look: Look, text: str) -> None:
     """The grown text into the box, so that every page reads it."""
-    both = look.model.info.kind == "encoder-decoder"
-    before = grown.beginning[-1] if both else look.trace.text
+    before = beginning_of(look)
     whole = before + (text if before else text.lstrip(" "))
 
     def write() -> None:
+        both = look.model.info.kind == "encoder-decoder"
         boxes.change(state.TARGET if both else state.TEXT, whole)
         if both:
             state.SAID.set(whole)
+        st.toast(words(HERE, "opened"), icon=":material/check:")
 
     if text:
         st.button("Open this text on the other pages", icon=":material/open_in_new:", key="generate-open", on_click=write)
 
 
+def beginning_of(look: Look) -> str:
+    """What the model goes on from, as it is written."""
+    if look.model.info.kind != "encoder-decoder":
+        return look.trace.text
+    return "" if look.second == state.SAID.get() else look.second
+
+
+def does_not(look: Look) -> None:
+    """Why this model does not go on with a text, and a way to one that does."""
+    info, first = look.model.info, models.names()[0]
+    st.info(words(HERE, "encoder" if info.kind == "encoder" else "headless", name=plain(info.name), mask=plain(info.mask)))
+
+    def switch() -> None:
+        state.ask_for_model(first)
+        state.run_whole_page_next()
+
+    st.button(f"Switch to the {first}", icon=":material/edit_note:", type="primary", key="generate-switch", on_click=switch)
+
+
 def draw(look: Look) -> None:
-    info = look.model.info
-    if info.kind == "encoder" or not info.predicts:
-        st.info(words(HERE, "encoder" if info.kind == "encoder" else "headless", name=plain(info.name), mask=plain(info.mask)))
-        return
-    own = look.second and look.second == state.SAID.get()  # the model's own answer: here it is said again
-    grown = mine((picker.in_use(), look.trace.text, "" if own else look.second))
-    above = st.container()
-    strategy, most = choose.strategy(look)
-    beams = strategy.method == "beam"
-    with above:
-        if run.under_way(grown, lambda: going_on_now(grown, look)):
-            return
-        run.buttons(grown, look, strategy, most)
-    run.trouble(grown)
+    if look.model.info.kind == "encoder" or not look.model.info.predicts:
+        return does_not(look)
+    own = linked.own_answer(look.second)  # here it is said again
+    grown = mine(Beginning(picker.in_use(), look.trace.text, "" if own else look.second))
+    with st.container(key="generate"):
+        row = st.container(key="generate-buttons", horizontal=True, gap="small")
+        strategy, most = choose.strategy(look)
+        with st.container(key="generate-grown"):
+            linked.reopen(grown, strategy, most)
+            if not run.under_way(grown, row, lambda: meanwhile(grown, look, strategy)):
+                with row:
+                    run.buttons(grown, strategy, most)
+                run.trouble(grown)
+                linked.keep(grown, strategy.method == "beam")
+                body(grown, look, strategy, own)
+
+
+def body(grown: Grown, look: Look, strategy: Strategy, own: bool) -> None:
+    """What has grown, and what is told of it."""
     if own and not grown.steps:
         say(HERE, "own answer")
-    if beams:
+    if strategy.method == "beam":
         search.place(grown, look)
-    else:
-        if look.kind == "encoder":
-            say(HERE, "encoder rows")
-        going_on(grown, look, strategy)
-        told.what_happened(grown, look)
-        told.branches(grown, look)
-    open_elsewhere(grown, look, search.best(grown) if beams else grown.steps[-1].text if grown.steps else "")
-    if not look.beginner and not beams:
+        return open_elsewhere(look, search.best(grown))
+    if look.kind == "encoder":
+        say(HERE, "encoder rows")
+    going_on(grown, look, strategy)
+    told.going_round(grown, look)
+    branches.place(grown, look)
+    open_elsewhere(look, grown.steps[-1].text if grown.steps else "")
+    if not look.beginner:
         with picture("The cache"):
             cache.place(grown, look)
-
-
-def going_on_now(grown: Grown, look: Look) -> None:
-    """What was said up to now, while it goes on."""
-    if grown.run and grown.run.into:
-        before = grown.beginning[-1] if look.model.info.kind == "encoder-decoder" else look.trace.text
-        st.markdown(f"{plain(before)} **{plain(grown.run.into[-1].text.strip())}**")
 
 
 if state.level() == "beginner":
     state.later("intermediate", state.GENERATE_CACHE)
 heads.side_bar(picker.in_use())
-shell.live(HERE, draw)
+shell.live(HERE, draw, answers=False)

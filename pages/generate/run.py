@@ -6,42 +6,49 @@ from collections.abc import Callable
 from contextlib import closing
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from models.language_model import LanguageModel
 from models.strategy import Strategy
 from pages.generate import choose
-from pages.generate.grown import BYTES, Grown, Run, size
+from pages.generate.grown import BYTES, Beginning, Grown, Run, size
 from ui import state
-from ui.look import Look
 from ui.memory import jobs, loaded
 from ui.text import plain
 
+WIDTH = 130  # pixels of the first button, so that “Stop” stands where “Go on” stood
 
-def buttons(grown: Grown, look: Look, strategy: Strategy, most: int) -> None:
-    """One token, a run, back, and all over again; beams are searched in one go and then looked at step by step."""
-    beams, busy = strategy.method == "beam", grown.run is not None
-    translates = look.model.info.kind == "encoder-decoder"
+
+def buttons(grown: Grown, strategy: Strategy, most: int) -> None:
+    """A run, one token, back, and all over again; beams are searched in one go and then looked at step by step."""
+    beams = strategy.method == "beam"
     over = (grown.search and grown.reached >= len(grown.search)) if beams else grown.ended
     back = grown.reached > 1 if beams else grown.steps
-    with st.container(key="generate-buttons", horizontal=True, gap="small"):
-        st.button(
-            "Translate" if translates else "Run", icon=":material/fast_forward:", type="primary", key="generate-run",
-            disabled=busy or bool(over and not beams), on_click=grown.begin, args=(strategy, most),
-        )  # fmt: skip
-        st.button(
-            "Next token", icon=":material/arrow_forward:", key="generate-next", disabled=busy or bool(over),
-            on_click=forward, args=(grown, strategy, most),
-        )  # fmt: skip
-        st.button(
-            "Step back", icon=":material/undo:", key="generate-back", disabled=busy or not back,
-            on_click=backward, args=(grown, beams),
-        )  # fmt: skip
-        if strategy.method == "sampling":
-            st.button(
-                "Throw again", icon=":material/casino:", key="generate-throw", disabled=busy, on_click=choose.throw_again,
-                help="Another number for the dice: other draws from the same chances.",
-            )  # fmt: skip
-        if grown.steps or grown.search:
-            st.button("Start over", icon=":material/restart_alt:", key="generate-over", disabled=busy, on_click=start_over)
+    ways = (
+        ("Go on by one", ":material/arrow_forward:", "next", bool(over), lambda: forward(grown, strategy, most), ""),
+        ("Step back", ":material/undo:", "back", not back, lambda: backward(grown, beams), ""),
+        ("Draw again", ":material/casino:", "draw", False, choose.draw_again, "Other draws from the same chances."),
+        ("Start over", ":material/restart_alt:", "over", False, start_over, ""),
+    )
+    here = {"draw": strategy.method == "sampling", "over": bool(grown.steps or grown.search)}
+    st.button(
+        "Go on", icon=":material/fast_forward:", type="primary", key="generate-run", width=WIDTH, on_click=grown.begin,
+        disabled=bool(over and not beams), args=(strategy, most),
+        help=f"By at most {most:,} tokens, or to the end of the text. You can stop it.",
+    )  # fmt: skip
+    for label, icon, name, off, press, words in ways:
+        if here.get(name, True):
+            st.button(label, icon=icon, key=f"generate-{name}", disabled=off, on_click=press, help=words or None)
+
+
+def stop_button(grown: Grown, cancel: Callable[[], None]) -> None:
+    """What stands in the place of the buttons while the text grows."""
+
+    def stop() -> None:
+        cancel()
+        grown.end_run(stopped=True)
+
+    st.button("Stop", icon=":material/stop:", type="primary", key="generate-stop", width=WIDTH, on_click=stop)
 
 
 def forward(grown: Grown, strategy: Strategy, most: int) -> None:
@@ -64,36 +71,61 @@ def start_over() -> None:
     state.GENERATED.pop()
 
 
-def under_way(grown: Grown, meanwhile: Callable[[], None]) -> bool:
-    """Whether the text grows by itself now; then it is drawn here by `meanwhile`, again and again, with a way to stop it."""
+def under_way(grown: Grown, row: DeltaGenerator, meanwhile: Callable[[], None]) -> bool:
+    """Whether the text grows by itself now; then it is drawn here by `meanwhile`, again and again, with a way to stop it in the
+    row of buttons."""
     run = grown.run
     if run is None:
         return False
+
+    def stop(cancel: Callable[[], None]) -> None:
+        with row:
+            stop_button(grown, cancel)
+
     doing = "Searching" if run.strategy.method == "beam" else "Going on"
     try:
-        found = jobs.result(
-            ("generate", run.key), lambda report: _work(grown.beginning, run, report), doing, meanwhile, ("Stop", grown.end_run)
-        )
+        found = jobs.result(("generate", run.key), lambda report: _work(grown.beginning, run, report), doing, meanwhile, stop)
     except ValueError as error:
         grown.trouble, found = str(error), 0
-    if found is not None:
-        grown.end_run()
-    return found is None
+    if found is None:
+        return True
+    grown.end_run()
+    st.rerun()  # the row of buttons has “Stop” in it
 
 
-def _work(beginning: tuple[str, str, str], run: Run, report: jobs.Report) -> int:
-    """Say token after token; what was said stays when nobody waits any more. Returns how many were."""
-    name, text, target = beginning
-    count, taken = 0, 0
-    with loaded.shelf.reading(name) as model:
-        begun = model.generate(text, run.strategy, run.most, target, run.said)
-        with closing(begun) as steps:
-            for count, step in enumerate(steps, 1):
-                run.into.append(step)
-                taken += size(step)
-                if taken > BYTES:
-                    break
-                report(count / run.most, f"{count} of at most {run.most} tokens")
+def _work(beginning: Beginning, run: Run, report: jobs.Report) -> int:
+    """Say token after token, run after run; what was said stays when nobody waits any more. Returns how many were."""
+    count, one = 0, run
+    with loaded.shelf.reading(beginning.name) as model:
+        while True:
+            count += _say(model, beginning, one, run, report)
+            if one.then is None:
+                return count
+            one = one.then
+
+
+def _say(model: LanguageModel, beginning: Beginning, one: Run, first: Run, report: jobs.Report) -> int:
+    """The tokens of one run, from where it was left."""
+    into, count, taken = one.into, 0, 0
+    if one.front and not into:
+        into += one.front[0][: one.front[1]]
+    beams = one.strategy.method == "beam" and not one.given
+    if beams:
+        into.clear()
+    done = len(into) - one.begun
+    if done >= one.most or (into and into[-1].end in ("end", "full")):
+        return 0
+    said = into[-1].said if into else ()
+    begun = model.generate(beginning.text, one.strategy, one.most - done, beginning.target, said, given=one.given[done:])
+    with closing(begun) as steps:
+        for count, step in enumerate(steps, 1):
+            if first.over:
+                break
+            into.append(step)
+            taken += size(step)
+            if taken > BYTES:
+                break
+            report((done + count) / one.most, f"{done + count} of at most {one.most} tokens")
     return count
 
 

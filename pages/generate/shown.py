@@ -11,6 +11,7 @@ from analysis import as_written
 from models.generation import Step
 from models.strategy import Distribution, Strategy
 from models.tokens import Token
+from pages.generate import told
 from pages.generate.grown import Grown
 from ui.look import Look
 from ui.words import words
@@ -28,7 +29,7 @@ def tokens_of(grown: Grown, look: Look) -> tuple[list[Token], list[Token], list[
     steps, ahead = list(grown.steps), grown.ahead
     last = ahead or steps[-1]
     token = Token(-1, COMES, last.token.start, last.token.start, special=True) if ahead else last.token
-    text = grown.beginning[-1] if last.source else look.trace.text
+    text = grown.beginning.target if last.source else look.trace.text
     rows = [*steps, ahead] if ahead else steps
     said = [replace(one.token, after=one.tokens[-1]) for one in steps]
     shown = [*last.tokens, replace(token, after=last.tokens[-1])]
@@ -51,8 +52,8 @@ def text_part(grown: Grown, look: Look) -> Part:
         if step.dropped == rows[-1].dropped and look.layer < row.shape[0] and look.head < row.shape[1]:
             weights[first + number, : row.shape[2]] = row[look.layer, look.head]
     chosen = first + (len(rows) - 1 if grown.at is None else grown.at)
-    view = reading_view(look.written([*front, *shown]), weights, chosen, second=len(front) or None)
-    return Part("text", view, words(HERE, "text", head=look.head_name))
+    view = reading_view(look.written([*front, *shown]), weights, chosen, second=len(front) or None, said=first)
+    return Part("text", view, words(HERE, "text", head=look.head_name), told.at_its_end(grown, look))
 
 
 def step_of(position: int, grown: Grown, look: Look) -> int | None:
@@ -63,8 +64,9 @@ def step_of(position: int, grown: Grown, look: Look) -> int | None:
     return number if 0 <= number < len(grown.steps) else None
 
 
-def bars(step: Step, strategy: Strategy, look: Look, past: bool) -> Part:
-    """The likeliest tokens before and after the controls, what was struck out, and what is chosen."""
+def bars(step: Step, strategy: Strategy, look: Look, past: bool, growing: bool = False) -> Part:
+    """The likeliest tokens before and after the controls, what was struck out, and what is chosen. past: whether the token was
+    said; growing: whether the text grows by itself meanwhile."""
     found = replace(step, strategy=strategy).distribution
     chosen, dart = found.choose(strategy, step.position)
     best = _rows(found, chosen, BARS[look.level])
@@ -80,7 +82,7 @@ def bars(step: Step, strategy: Strategy, look: Look, past: bool) -> Part:
     )
     said: dict[str, object] = {"token": _name(look, chosen), "said": _name(look, step.token.id)}
     said |= _facts(found, strategy, chosen, dart) | {"position": step.position}
-    above = words(HERE, "past" if past else "next", **said)
+    above = words(HERE, "growing" if growing else "past" if past else "next", **said)
     below = [words(HERE, "drawn" if dart is not None else "taken", **said)]
     if past and chosen != step.token.id:
         below.append(words(HERE, "otherwise", **said))

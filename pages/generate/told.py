@@ -1,4 +1,4 @@
-"""What is told of a text that has grown: why it ended, what was dropped, whether it goes round, and its branches."""
+"""What is told of a text that has grown: why it ended, what was dropped, and whether it goes round."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import streamlit as st
 
 from analysis import escape
 from analysis.loops import Escape
-from pages.generate.grown import Grown, chance
-from ui import state
+from pages.generate.grown import Grown
 from ui.look import Look
 from ui.text import plain
 from ui.words import words
@@ -20,15 +19,19 @@ from viz.tokens import named
 HERE = Path(__file__).parent
 
 
-def what_happened(grown: Grown, look: Look) -> None:
-    """Why it ended, what was dropped, and whether it goes round."""
+def at_its_end(grown: Grown, look: Look) -> str:
+    """Why the text stands where it does, and what was dropped: words for right below it."""
     if not grown.steps:
-        return
-    last = grown.steps[-1]
-    if grown.ended:
-        st.info(words(HERE, f"ended {grown.ended}", count=len(grown.steps)), icon=":material/stop_circle:")
+        return ""
+    last, why = grown.steps[-1], grown.ended or grown.why
+    told = [words(HERE, f"ended {why}", count=f"{len(grown.steps):,}")] if why and not grown.run else []
     if last.dropped:
-        st.info(words(HERE, "dropped", count=f"{last.dropped:,}", room=f"{look.model.room:,}"), icon=":material/content_cut:")
+        told.append(words(HERE, "dropped", count=f"{last.dropped:,}", room=f"{look.model.room:,}"))
+    return "\n\n".join(told)
+
+
+def going_round(grown: Grown, look: Look) -> None:
+    """Whether it goes round, and what would have led it elsewhere."""
     if found := escape(grown.steps):
         st.info(in_circles(found, grown, look), icon=":material/laps:")
 
@@ -48,20 +51,3 @@ def in_circles(found: Escape, grown: Grown, look: Look) -> str:
     if 0 < found.temperature < np.inf:
         told.append(words(HERE, "loop temperature", **facts))
     return " ".join(told)
-
-
-def branches(grown: Grown, look: Look) -> None:
-    """The branches side by side, to return to."""
-    if len(grown.lines) < 2:
-        return
-
-    def chosen() -> None:
-        grown.current, grown.at = state.selection(key), None
-
-    told = [plain(line[-1].text.strip()) if line else "–" for line in grown.lines]
-    key = f"generate-line-{grown.current}-{hash(tuple(told))}"  # a radio whose labels have changed no longer knows what is chosen
-    chances = [f"{len(line)} tokens, {chance(line):.2f} nats".replace("-", "−") for line in grown.lines]
-    st.radio(
-        words(HERE, "branches"), range(len(grown.lines)), grown.current, told.__getitem__, key=key, on_change=chosen,
-        captions=None if look.beginner else chances,
-    )  # fmt: skip

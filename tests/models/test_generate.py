@@ -249,6 +249,21 @@ def test_a_branch_goes_on_from_any_word(opened):
 
 
 @ALL
+def test_what_is_given_is_said_with_the_scores_that_it_had(opened):
+    """A text said again: each token's own scores, and draws where the strategy draws the same."""
+    model, strategy = opened(), Strategy(method="sampling", seed=2, temperature=1.5)
+    steps = list(model.generate(TEXT, strategy, NEW))
+    other = int(np.argsort(steps[1].logits)[-2])
+    given = (steps[0].token.id, other, *(step.token.id for step in steps[:2]))
+    again = list(model.generate(TEXT, strategy, NEW, given=given))
+    assert again[-1].said[: len(given)] == given[: len(again)] and again[0].dart == steps[0].dart
+    for at, step in enumerate(again):
+        alone = next(model.generate(TEXT, strategy, 1, said=step.said[:-1]))
+        np.testing.assert_allclose(step.logits, alone.logits, atol=1e-4, rtol=1e-4)
+        assert (step.token.id, step.dart) == (alone.token.id, alone.dart) or (at < len(given) and step.dart is None)
+
+
+@ALL
 def test_the_cache_takes_what_the_formula_says(opened):
     model = opened()
     for step in model.generate(TEXT, Strategy(), NEW):
@@ -436,6 +451,8 @@ def test_what_cannot_go_on_says_so():
         writer.generate(TEXT, target="Le chat")
     with pytest.raises(ValueError, match="has no token 300"):
         writer.generate(TEXT, said=(5, 300))
+    with pytest.raises(ValueError, match="has no token -1"):
+        writer.generate(TEXT, given=(5, -1))
     with pytest.raises(ValueError, match="strike out every token there is"):
         distribution(np.zeros(3), (0, 2, 1), Strategy(no_repeat=1))
 

@@ -208,7 +208,12 @@ WRONG = {  # where each choice is offered; nonsense is told of wherever a link a
     "stack": ("space", f"{FRENCH}&level=expert"),
     **dict.fromkeys(["build", "build-kind", "build-layers", "build-tied", "build-temperature"], ("build", EXPERT)),
     **dict.fromkeys(["train-task", "train-layers", "train-rate", "train-optimizer", "train-log"], ("train", EXPERT)),
-    **dict.fromkeys(["generate-method", "generate-temperature", "generate-seed", "generate-cache"], ("generate", EXPERT)),
+    **dict.fromkeys(
+        ["generate-method", "generate-temperature", "generate-seed", "generate-cache", "generate-said", "generate-branch"],
+        ("generate", EXPERT),
+    ),
+    "generate-searched": ("generate", f"{EXPERT}&generate-method=Beams"),
+    "generate-own": ("generate", FRENCH),
     "translate-method": ("generate", f"{FRENCH}&level=expert"),
 }  # fmt: skip
 

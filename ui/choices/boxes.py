@@ -66,8 +66,9 @@ GO_ON = "The model continues this answer, each time with the token that it holds
 PAUSE = "0ms"  # send each change at once: a fragment answers within a frame or two
 
 
-def write(info: ModelInfo) -> tuple[str, str]:
-    """The boxes that a model has; returns the text and the second one ("" where there is none)."""
+def write(info: ModelInfo, answers: bool = True) -> tuple[str, str]:
+    """The boxes that a model has; returns the text and the second one ("" where there is none). answers: with a button by which
+    the model continues its answer."""
     if before := state.READ_BEFORE.pop():
         follow(before, info)
     text = one_line(state.TEXT, "Your text", "Type something …")
@@ -75,7 +76,8 @@ def write(info: ModelInfo) -> tuple[str, str]:
     if info.kind == "encoder-decoder":
         with st.container(key="answer-box", horizontal=True, vertical_alignment="bottom", gap="small", wrap=False):
             second = one_line(state.TARGET, "The answer so far", "The answer so far: leave it empty, or begin it …", shown=True)
-            st.button("Go on", icon=":material/play_arrow:", on_click=go_on, args=(info,), help=GO_ON)
+            if answers:
+                st.button("Go on", icon=":material/play_arrow:", on_click=go_on, args=(info,), help=GO_ON)
     elif info.pairs and state.TWO_TEXTS.get():
         second = one_line(state.TARGET, "Your second text", "A second text, which the model reads together with the first …")
     for key, written in ((state.TEXT, text), (state.TARGET, second)):

@@ -207,7 +207,7 @@ def result(
     work: Callable[[Report], T],
     doing: str,
     meanwhile: Callable[[], None] | None = None,
-    stop: tuple[str, Callable[[], None]] | None = None,
+    stop: Callable[[Callable[[], None]], None] | None = None,
 ) -> T | None:
     """What `work(report)` gives for this key, or None while it is under way or was cancelled.
 
@@ -218,7 +218,7 @@ def result(
     because the text has changed, or has not looked for a minute and a half. Ask for a key once a run.
 
     key: what the result depends on, such as ("t-sne", model name, text, target, perplexity). meanwhile: draws what is there
-    already, below the bar, again and again. stop: another name for the button, and what else a press on it does.
+    already, above the bar, again and again. stop: places, at once, a button of its own for a press that cancels.
     Errors: those of the work, so that `ui.show.picture` makes sentences of them.
     """
     me = _me()
@@ -231,6 +231,15 @@ def result(
         st.button("Start again", key=f"again-{name}", icon=":material/replay:", on_click=cancelled.pop, args=(key, None))
         return None
     cancelled.pop(key, None)
+
+    def cancel() -> None:
+        _jobs.leave(key, me)
+        cancelled[key] = None
+        while len(cancelled) > FORGOTTEN:
+            del cancelled[next(iter(cancelled))]
+
+    if stop:
+        stop(cancel)
     work = _on_one_core(work)
     job = _jobs.ask(key, work, doing, me)
     try:
@@ -246,24 +255,16 @@ def result(
             raise job.error
         return job.value
 
-    label, also = stop or ("Cancel", lambda: None)
-
-    def cancel() -> None:
-        _jobs.leave(key, me)
-        also()
-        cancelled[key] = None
-        while len(cancelled) > FORGOTTEN:
-            del cancelled[next(iter(cancelled))]
-
     def watch() -> None:
         job = None if key in cancelled else _jobs.ask(key, work, doing, me)
         if job is None or job.ended.is_set():
             st.rerun()
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            st.progress(job.share, f"{job.words} … {100 * job.share:.0f} %")
-            st.button(label, key=f"cancel-{name}", icon=":material/close:", on_click=cancel)
         if meanwhile:
             meanwhile()
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            st.progress(job.share, f"{job.words} … {100 * job.share:.0f} %")
+            if not stop:
+                st.button("Cancel", key=f"cancel-{name}", icon=":material/close:", on_click=cancel)
 
     with st.container(key=f"job-{name}"):
         st.fragment(watch, run_every=POLL)()

@@ -10,7 +10,7 @@ import pytest
 from models.errors import Cancelled
 from models.strategy import Strategy
 from pages.generate import run
-from pages.generate.grown import Grown, Run
+from pages.generate.grown import Beginning, Grown, Run
 from pages.generate.shown import step_of, tokens_of
 from tests.pages.opening import PATIENCE, open_link, said
 from ui.look import Look
@@ -75,7 +75,7 @@ def board(app) -> str:
 
 
 def test_another_word_is_a_branch_that_goes_on_from_there_and_the_old_one_is_kept():
-    grown = Grown(("writer", TEXT, ""))
+    grown = Grown(Beginning("writer", TEXT))
     for _ in range(3):
         grown.go_on(Strategy())
     before = [step.token.id for step in grown.steps]
@@ -105,7 +105,7 @@ def test_a_branch_is_gone_back_and_on_from_like_any_text():
 
 
 def test_what_was_said_before_a_stop_stays():
-    grown = Grown(("writer", TEXT, ""))
+    grown = Grown(Beginning("writer", TEXT))
     grown.begin(Strategy(), 40)
 
     def report(share: float, words: str) -> None:
@@ -141,7 +141,7 @@ def test_a_text_of_nothing_or_of_one_token_goes_on_too(text):
 
 def test_the_translator_translates_by_one_press_and_the_answer_opens_on_every_page():
     app = open_link("generate", "model=translator&text=The+black+cat+is+sleeping+under+the+table.")
-    assert app.button(key="generate-run").label == "Translate"
+    assert app.button(key="generate-run").label == "Go on"
     press(app, "run")
     grown = app.session_state["generated"]
     assert grown.ended == "end" and app.button(key="generate-next").disabled
@@ -187,13 +187,13 @@ def test_a_full_context_says_what_is_dropped():
     assert 200 < len(model.tokenize(text)) < model.room
     app = press(open_link("generate", f"text={text.strip().replace(' ', '+')}&level=intermediate&generate-tokens=80"), "run")
     assert app.session_state["generated"].steps[-1].dropped
-    assert any(f"context of {model.room} tokens is full" in one.value for one in app.info)
+    assert f"context of {model.room} tokens is full" in board(app)
 
 
 def test_a_run_without_room_ends_by_itself():
-    grown = Grown(("writer", TEXT, ""))
+    grown = Grown(Beginning("writer", TEXT))
     into: list = []
-    assert run._work(grown.beginning, Run(Strategy(), 3, (), into), lambda share, words: None) == 3 == len(into)
+    assert run._work(grown.beginning, Run(Strategy(), 3, into), lambda share, words: None) == 3 == len(into)
 
 
 def test_a_text_that_goes_round_says_so_and_what_would_have_broken_it():
@@ -212,7 +212,7 @@ def test_a_text_that_goes_round_says_so_and_what_would_have_broken_it():
 
 @pytest.mark.parametrize(("name", "text"), [("writer", TEXT), ("translator", "The cat sleeps.")])
 def test_each_word_that_was_said_stands_with_the_row_that_chose_it(name, text):
-    model, grown = loaded.model(name), Grown((name, text, ""))
+    model, grown = loaded.model(name), Grown(Beginning(name, text))
     look = Look(model, model.trace(text), "self" if name == "writer" else "cross")
     for _ in range(4):
         grown.go_on(Strategy())
@@ -246,7 +246,7 @@ def test_models_of_the_hub_go_on_too(tmp_path, network_name, kind):
         ("generate-temperature=hot", "temperature of “hot”"),
         ("generate-temperature=0", "temperature of “0”"),
         ("level=expert&generate-top-p=0", "top-p of “0”"),
-        ("generate-seed=-1", "number of “\\-1”"),
+        ("generate-seed=-1", "number of the draw of “\\-1”"),
         ("generate-method=Guess", "way of choosing “Guess”"),
     ],
 )

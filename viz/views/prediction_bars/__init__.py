@@ -9,6 +9,8 @@ from viz.numbers import percent as in_percent
 from viz.tokens import is_fragment, pieces
 from viz.view import View, pack
 
+IN_HUNDRED = " in 100"
+
 
 def prediction_bars(
     labels: Sequence[str],
@@ -43,6 +45,7 @@ def prediction_bars(
         "fragments": [is_fragment(text) for text in labels],
         "probabilities": [float(f"{p:.4g}") for p in shown],  # as exact as a bar is drawn
         "numbers": [in_percent(p) if percent else _in_hundred(p) for p in shown],
+        "unit": "",
     }
     if ids is not None:
         header["ids"] = [int(i) for i in ids]
@@ -51,6 +54,10 @@ def prediction_bars(
     if before is not None:
         header["before"] = [float(one) for one in before]
         header["befores"] = [in_percent(one) if percent else _in_hundred(one) for one in header["before"]]
+        if not percent:  # two columns of numbers have no room for words, which stand above them
+            header["unit"] = IN_HUNDRED
+            for name in ("numbers", "befores"):
+                header[name] = [one.removesuffix(IN_HUNDRED) for one in header[name]]
     if struck is not None:
         header["struck"] = [bool(one) for one in struck]
     if marked is not None:
@@ -65,6 +72,5 @@ def _name(text: str) -> str:
 
 def _in_hundred(probability: float) -> str:
     hundred = round(100 * probability)
-    if hundred < 1:
-        return "under 1 in 100"
-    return f"{min(hundred, 99)} in 100" if probability < 1 else "100 in 100"
+    number = "under 1" if hundred < 1 else str(min(hundred, 99)) if probability < 1 else "100"
+    return number + IN_HUNDRED

@@ -40,10 +40,11 @@ function make(state) {
 }
 
 function update({ root, list, second, last, rows, header }) {
-  const { tokens, names, fragments, probabilities, numbers, before, befores, struck, marked, label } = header;
+  const { tokens, names, fragments, probabilities, numbers, unit, before, befores, struck, marked, label } = header;
   const logits = befores ?? header.logits;
-  second.textContent = before ? "before" : "logit";
-  last.textContent = before ? "after" : "probability";
+  second.textContent = before ? "before" + unit : "logit";
+  last.textContent = before ? "after" + unit : "probability";
+  root.classList.toggle("in-words", !before && numbers.some((number) => number.length > 9)); // "under 1 in 100"
   root.classList.toggle("with-before", Boolean(before));
   list.setAttribute("aria-label", label);
   root.classList.toggle("with-logits", Boolean(logits));
@@ -68,8 +69,8 @@ function update({ root, list, second, last, rows, header }) {
     write(row.number, numbers[i]);
     const logit = logits ? logits[i] : "";
     write(row.logit, logit);
-    const now = struck?.[i] ? "struck out" : numbers[i];
-    const more = before ? `, before the controls ${logit}` : logits ? `, logit ${logit}` : "";
+    const now = struck?.[i] ? "struck out" : numbers[i] + unit;
+    const more = before ? `, before the controls ${logit}${unit}` : logits ? `, logit ${logit}` : "";
     const spoken = `${names[i]}, ${now}${more}${marked === i ? ", chosen" : ""}`;
     if (row.spoken !== spoken) row.node.setAttribute("aria-label", (row.spoken = spoken));
   });

@@ -140,6 +140,7 @@ function write(state) {
     const key = pieces.join("\u0000") + header.kinds[i];
     const token = (tokens[i] ??= blank(text, i));
     token.node.classList.toggle("second", i === header.second);
+    token.node.classList.toggle("said", i >= header.said); // never where nothing is said of it
     if (token.key === key) return;
     token.key = key;
     spell(token, pieces, KINDS[header.kinds[i]]);

@@ -1,0 +1,88 @@
+"""What was said, in the link: the ids of each branch, as far as a link may hold them, and how far a search is looked at."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import takewhile
+
+from models.strategy import Strategy
+from pages.generate.grown import MOST, Grown
+from ui import state
+
+IDS = r"\d{1,7}(-\d{1,7})*"
+BRANCHES = re.compile(rf"({IDS})?(~{IDS})*")
+Lines = list[tuple[int, tuple[int, ...]]]  # of each branch, how many ids of the first one it begins with, and its own
+
+
+def own_answer(second: str) -> bool:
+    """Whether the answer in the box is the model's own, so that the page begins it again; a link says so too."""
+    asked = state.once(state.GENERATE_OWN)
+    if asked == "true":
+        state.SAID.set(second)
+    elif asked not in (None, "false"):
+        state.complain(state.GENERATE_OWN, asked, "an own answer to be")
+    own = bool(second) and second == state.SAID.get()
+    state.keep(state.GENERATE_OWN, own, False)
+    return own
+
+
+def reopen(grown: Grown, strategy: Strategy, most: int) -> None:
+    """Let the model say what the link asks for, once."""
+    if state.JOB.get():  # the model that the link asks for is still loading
+        return
+    asked, branch, searched = map(state.once, (state.GENERATE_SAID, state.GENERATE_BRANCH, state.GENERATE_SEARCHED))
+    if asked:
+        try:
+            lines = read(asked)
+        except ValueError:
+            return state.complain(state.GENERATE_SAID, asked, "a continuation")
+        grown.say_again(lines, Strategy() if strategy.method == "beam" else strategy)
+    if branch and not (branch.isdecimal() and int(branch) < len(grown.lines)):
+        state.complain(state.GENERATE_BRANCH, branch, "the branch")
+    elif branch:
+        grown.current = int(branch)
+    if searched and not searched.isdecimal():
+        state.complain(state.GENERATE_SEARCHED, searched, "the step of a search")
+    elif searched and strategy.method == "beam" and grown.run is None:
+        grown.begin(strategy, most)
+        grown.reached = int(searched)
+
+
+def keep(grown: Grown, beams: bool) -> None:
+    """Have what is shown in the address, unless the text before it is too long for one."""
+    text, current = written([[step.token.id for step in line] for line in grown.lines], grown.current)
+    fits, before = len(grown.beginning.text) <= state.LINKED, (state.ADDRESS.get() or {}).get(state.GENERATE_SAID.name)
+    state.keep(state.GENERATE_SAID, text if fits else "", "")
+    state.keep(state.GENERATE_BRANCH, current if fits else 0, 0)
+    state.keep(state.GENERATE_SEARCHED, grown.reached if fits and beams else 0, 0)
+    if before and not text:  # somebody types another text: what was said after the old one leaves the address at once
+        state.TYPING.pop()
+
+
+def written(lines: Sequence[Sequence[int]], current: int) -> tuple[str, int]:
+    """Branches as text: the ids of the first, joined by "-"; after a "~" how many of these another one begins with, and then its
+    own. Where that is too long for a link, those leave that are not shown, the last first. Also which one is shown, of these."""
+    kept = list(range(len(lines)))
+    while len(text := _joined([lines[number] for number in kept])) > state.LINKED and len(kept) > 1:
+        kept.remove(next(number for number in reversed(kept) if number != current))
+    return text, kept.index(current)
+
+
+def _joined(lines: Sequence[Sequence[int]]) -> str:
+    first, parts = lines[0], []
+    for line in lines[1:]:
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, line, strict=False)))
+        parts.append("-".join(map(str, (shared, *line[shared:]))))
+    return "~".join(["-".join(map(str, first)), *parts])
+
+
+def read(text: str) -> Lines:
+    """The branches that `written` wrote. Errors: ValueError for nonsense."""
+    if len(text) > state.LINKED or not BRANCHES.fullmatch(text):
+        raise ValueError("These are no branches.")
+    first, *others = (tuple(int(id) for id in part.split("-") if id) for part in text.split("~"))
+    lines: Lines = [(0, first), *((shared, tuple(ids)) for shared, *ids in others)]
+    if any(shared > len(first) or shared + len(ids) > MOST for shared, ids in lines):
+        raise ValueError("A branch cannot be as long as that.")
+    return lines
