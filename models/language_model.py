@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from models.gradients import Gradients
     from models.pieces.values import Pieces
+    from models.watching import Watched
 
 
 GREEDY = Strategy()
@@ -178,6 +179,14 @@ class LanguageModel(ABC):
 
         An encoder-decoder reads them as sources, and `target` (its start first) after each; the position is the target's. Of
         the tokens only id and segment count, and nothing is remembered of them. Errors: ValueError without a language-model head.
+        """
+
+    @abstractmethod
+    def watch(self, trace: Trace, stack: str, layer: int, positions: Sequence[int]) -> Watched:
+        """Read what a trace read again, and keep every step of one block, of what comes before the blocks and what after them.
+
+        stack: "self", or "encoder" or "decoder"; positions: of `trace.read`, those whose way to the logits is kept. The modules
+        are a copy with the same weights, so that no other reading is disturbed.
         """
 
     @abstractmethod

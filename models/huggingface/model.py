@@ -32,6 +32,7 @@ from models.rotary import Rotary
 from models.stored_weights import WeightsFile
 from models.tokens import Token
 from models.trace import Attention, Trace
+from models.watching import Watched, private, watch, watch_rows
 
 ROWS = 2**23  # numbers of logits that are made at once
 BOTH_WAYS = "It sees both ways, so it does not predict what comes next."
@@ -186,6 +187,37 @@ class HuggingFaceModel(LanguageModel):
                 out = self.network(**inputs, attention_mask=torch.ones_like(inputs["input_ids"]), return_dict=True)
             found.append(out.logits[:, position].float().cpu().numpy())
         return np.concatenate(found)
+
+    def watch(self, trace: Trace, stack: str, layer: int, positions: Sequence[int]) -> Watched:
+        network, found = private(self.network, self._layout)
+        for one in {id(one): one for layers in found.layers.values() for one in layers}.values():
+            vars(one).pop("forward", None)  # it speaks of the other network's layer
+        layout.Stream(found).install()
+        ours = {id(block) for block in found.blocks[stack]}
+        target = [i for i, one in enumerate(found.layers[stack]) if id(one) in ours][layer]
+        inputs = self._inputs([trace.tokens], [[token.id for token in trace.target]])
+        memory, source = None, network.base_model
+        with torch.inference_mode():
+            if stack != "self":
+                source = network.get_encoder()
+                inputs = {"input_ids": inputs["input_ids"]}
+            if stack == "decoder":
+                memory = self._pass(source, recording(), **inputs)[1].last_hidden_state
+                inputs = self._inputs([trace.tokens], [[token.id for token in trace.target]])
+                inputs["encoder_outputs"], source = BaseModelOutput(last_hidden_state=memory), network
+
+            def run() -> Tensor:
+                _, out = self._pass(source, recording(), **inputs)
+                return out.last_hidden_state if stack != "decoder" else out.logits
+
+            watched = watch(network, found.layers[stack], target, run)
+            if self.predicts and stack != "encoder":
+                rows = torch.from_numpy(trace.stream[-1][list(positions)]).to(self.network.device, self.network.dtype)[None]
+                but = frozenset(map(id, found.tail(stack))) if self._each else frozenset()
+                with layout.skipping(rows, but):
+                    watched.head = watch_rows(network, rows, lambda _: network(**self._blank(rows[0]), return_dict=True).logits)
+        watched.memory = None if memory is None else memory[0]
+        return watched
 
     def output_weights(self, kind: str, layer: int) -> np.ndarray:
         return self._outputs.weights(kind, layer, self._layout.heads[kind])

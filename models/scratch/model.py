@@ -22,6 +22,7 @@ from models.scratch.signs import END, MASK, START
 from models.scratch.transformer import Decoder, Encoder, EncoderDecoder, MultiHeadAttention, Stack
 from models.tokens import ByteLevelTokens, Token
 from models.trace import Trace
+from models.watching import Watched, private, watch, watch_rows
 
 
 class ScratchModel(LanguageModel):
@@ -93,6 +94,26 @@ class ScratchModel(LanguageModel):
             stream = self._stream(self._ids(texts), self._ids([target] * len(texts)))
             return self.network.unembed(stream[:, position]).float().cpu().numpy()
 
+    def watch(self, trace: Trace, stack: str, layer: int, positions: Sequence[int]) -> Watched:
+        (network,) = private(self.network)
+        of = network if stack == "self" else network.encoder if stack == "encoder" else network.decoder
+        with torch.inference_mode():
+            read = self._ids([trace.target if stack == "decoder" else trace.tokens])
+            memory = network.encode(self._ids([trace.tokens])) if stack == "decoder" else None
+
+            def run() -> Tensor:
+                if stack == "encoder":
+                    return network.encode(read)
+                return network.hidden(read) if memory is None else network.hidden(read, memory)
+
+            with recording():
+                found = watch(network, of.blocks, layer, run)
+            if stack != "encoder":
+                rows = self._rows(trace, positions)
+                found.head = watch_rows(network, rows, network.unembed)
+        found.memory = None if memory is None else memory[0]
+        return found
+
     def output_weights(self, kind: str, layer: int) -> np.ndarray:
         output = self._attention(kind, layer).output.weight  # [d_model, heads · d_head]
         return output.T.unflatten(0, (self.info.heads, -1)).float().cpu().numpy()  # [heads, d_head, d_model]
@@ -157,6 +178,11 @@ class ScratchModel(LanguageModel):
             return None
         cos, sin = self._stack.positions.turns[:, 1].double().cpu().numpy()  # of one step
         return Rotary(np.arctan2(sin, cos))
+
+    def _rows(self, trace: Trace, positions: Sequence[int]) -> Tensor:
+        """The stream after the last block at some positions: [position, d_model]."""
+        weight = self._stack.embedding.weight
+        return torch.from_numpy(trace.stream[-1][list(positions)]).to(weight.device, weight.dtype)
 
     def _unembed(self, hidden: np.ndarray) -> np.ndarray:
         weight = self._stack.embedding.weight

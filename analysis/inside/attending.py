@@ -1,0 +1,174 @@
+"""The formulas of attention: queries and keys turned and multiplied, the mask, and values mixed by weights."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analysis.inside.formulas import Same, constant
+from analysis.inside.stages import Index, Stage, Term
+
+
+class Turn(Same):
+    """Rotary positions: dimensions i and j of a pair, turned by an angle that grows with the position: x_i cos − x_j sin, and x_j
+    cos + x_i sin. Two terms; a dimension that is not turned has one.
+
+    cos, sin: [token, pairs]; pairs: int [pairs, 2], which two dimensions.
+    Source: Su et al. 2021, "RoFormer", eq. 15.
+    """
+
+    form = "rotary"
+
+    def __init__(self, x: Stage, cos: np.ndarray, sin: np.ndarray, pairs: np.ndarray):
+        super().__init__(x)
+        self.cos, self.sin, self.pairs = cos, sin, pairs
+        self.partner = {int(i): (pair, int(j), -1.0) for pair, (i, j) in enumerate(pairs)}
+        self.partner |= {int(j): (pair, int(i), 1.0) for pair, (i, j) in enumerate(pairs)}
+
+    def rows(self, positions: np.ndarray | None) -> np.ndarray:
+        x = self.inputs[0].rows(positions)
+        first, second = self.pairs.T
+        cos, sin = (self.cos, self.sin) if positions is None else (self.cos[positions], self.sin[positions])
+        found = x.copy()
+        found[..., first] = x[..., first] * cos - x[..., second] * sin
+        found[..., second] = x[..., second] * cos + x[..., first] * sin
+        return found
+
+    def terms(self, index: Index) -> list[Term]:
+        head, token, dimension = index
+        x = self.inputs[0]
+        if dimension not in self.partner:
+            value = x.at(index)
+            return [Term("not turned", value, 1.0, value, x.place(*index))]
+        pair, other, sign = self.partner[dimension]
+        here, there = x.at(index), x.at((head, token, other))
+        cos, sin = float(self.cos[token, pair]), sign * float(self.sin[token, pair])
+        return [
+            Term(f"dimension {dimension} times the cosine", here, cos, here * cos, x.place(*index)),
+            Term(f"dimension {other} times the sine", there, sin, there * sin, x.place(head, token, other)),
+        ]
+
+    def facts(self, index: Index) -> dict[str, float]:
+        if index[2] not in self.partner:
+            return {}
+        pair = self.partner[index[2]][0]
+        return {"angle": float(np.arctan2(self.sin[index[1], pair], self.cos[index[1], pair]))}
+
+
+class Products(Same):
+    """q·k for each query and key of a head: Σ_d q_d k_d. A term for each dimension. Heads of queries may share a head of keys."""
+
+    form = "dot product"
+
+    def rows(self, positions: np.ndarray | None) -> np.ndarray:
+        q, k = self.inputs[0].rows(positions), self.inputs[1].rows(None)
+        return q @ np.repeat(k, len(q) // len(k), axis=0).transpose(0, 2, 1)
+
+    def terms(self, index: Index) -> list[Term]:
+        head, query, key = index
+        q, k = self.inputs
+        heads = len(q.rows(np.array([query])))
+        shared = head * len(k.rows(np.array([key]))) // heads
+        left, right = q.rows(np.array([query]))[head, 0], k.rows(np.array([key]))[shared, 0]
+        return [
+            Term(f"dimension {d}", float(a), float(b), float(a) * float(b), q.place(head, query, d), k.place(shared, key, d))
+            for d, (a, b) in enumerate(zip(left, right, strict=True))
+        ]
+
+
+class Capped(Same):
+    """Scores bent to ±c: c · tanh(s / c) (Gemma 2). One term: the score, times the share of it that is left."""
+
+    form = "soft cap"
+
+    def __init__(self, x: Stage, cap: float):
+        super().__init__(x)
+        self.cap = cap
+
+    def rows(self, positions: np.ndarray | None) -> np.ndarray:
+        return self.cap * np.tanh(self.inputs[0].rows(positions) / self.cap)
+
+    def terms(self, index: Index) -> list[Term]:
+        x = self.inputs[0].at(index)
+        y = self.cap * float(np.tanh(x / self.cap))
+        right = y / x if x else 1.0
+        return [Term("what the cap leaves", x, right, y, self.inputs[0].place(*index))]
+
+    def facts(self, index: Index) -> dict[str, float]:
+        return {"cap": self.cap}
+
+
+class Biased(Same):
+    """A number for the distance between query and key added to their score (ALiBi, T5). Two terms.
+
+    bias: [heads or 1, query or 1, key].
+    """
+
+    form = "position bias"
+
+    def __init__(self, x: Stage, bias: np.ndarray):
+        super().__init__(x)
+        self.bias = bias
+
+    def rows(self, positions: np.ndarray | None) -> np.ndarray:
+        return self.inputs[0].rows(positions) + _of(self.bias, positions)
+
+    def terms(self, index: Index) -> list[Term]:
+        x = self.inputs[0].at(index)
+        bias = _of(self.bias, np.array([index[1]]))
+        added = float(bias[min(index[0], len(bias) - 1), 0, index[2]])
+        return [Term(self.inputs[0].name, x, 1.0, x, self.inputs[0].place(*index)), constant("position bias", added)]
+
+
+class Masked(Same):
+    """The score where the query may look, −∞ where it may not. Two terms: the score, and 0 or −∞.
+
+    mask: float [heads or 1, query or 1, key], or None where each query sees the keys up to its own.
+    """
+
+    form = "mask"
+
+    def __init__(self, x: Stage, mask: np.ndarray | None, behind: int = 0):
+        super().__init__(x)
+        self.mask, self.behind = mask, behind  # behind: how many keys come before the first query
+
+    def rows(self, positions: np.ndarray | None) -> np.ndarray:
+        x = self.inputs[0].rows(positions)
+        return x + self.added(positions, x.shape[-1])
+
+    def added(self, positions: np.ndarray | None, keys: int) -> np.ndarray:
+        """[heads or 1, query, key]: 0 or −∞."""
+        if self.mask is None:
+            positions = np.arange(keys) if positions is None else positions
+            return np.where(np.arange(keys) > positions[:, None] + self.behind, -np.inf, 0).astype(np.float32)[None]
+        return _of(self.mask, positions)
+
+    def terms(self, index: Index) -> list[Term]:
+        x = self.inputs[0].at(index)
+        added = self.added(np.array([index[1]]), index[2] + 1 if self.mask is None else self.mask.shape[-1])
+        mask = float(added[min(index[0], len(added) - 1), 0, index[2]])
+        return [Term(self.inputs[0].name, x, 1.0, x, self.inputs[0].place(*index)), constant("mask", mask)]
+
+
+class Mixed(Same):
+    """The values of all tokens, each times the weight that the query gives it: Σ_k P_k v_k. A term for each key."""
+
+    form = "weighted sum"
+
+    def rows(self, positions: np.ndarray | None) -> np.ndarray:
+        weights, values = self.inputs[0].rows(positions), self.inputs[1].rows(None)
+        return weights @ np.repeat(values, len(weights) // len(values), axis=0)
+
+    def terms(self, index: Index) -> list[Term]:
+        head, query, dimension = index
+        p, v = self.inputs
+        weights, values = p.rows(np.array([query])), v.rows(None)
+        shared = head * len(values) // len(weights)
+        return [
+            Term(f"key {k}", float(a), float(b), float(a) * float(b), p.place(head, query, k), v.place(shared, k, dimension))
+            for k, (a, b) in enumerate(zip(weights[head, 0], values[shared, :, dimension], strict=True))
+        ]
+
+
+def _of(added: np.ndarray, positions: np.ndarray | None) -> np.ndarray:
+    """The rows of a bias or mask [heads or 1, query or 1, key] for some queries."""
+    return added if positions is None or added.shape[1] == 1 else added[:, positions]

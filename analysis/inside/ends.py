@@ -1,0 +1,150 @@
+"""Both ends of the way: from ids to the stream that the first block is given, and from the last block's stream to a choice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analysis.inside import steps
+from analysis.inside.attending import Capped
+from analysis.inside.formulas import Choice, Lookup, Probabilities, Shifted
+from analysis.inside.reading import ADDS, OWN, PRODUCTS, Reading
+from analysis.inside.stages import Stage
+
+if TYPE_CHECKING:
+    from models.watching import Node
+
+
+def begin(reading: Reading, ids: np.ndarray, stream: np.ndarray) -> Stage:
+    """The stages before the blocks; returns the one that the first block is given. ids: int [token]; stream: [token, d_model]."""
+    chosen = reading.add("ids", ("token",), None, ids.astype(np.float32))
+    for node in reading.path:
+        if _table(node) is not None:
+            _looked_up(reading, node, ids, chosen)
+        elif node.op in ADDS:
+            for view in node.given:
+                if reading.taken(view) is None:
+                    _added(reading, view)
+            reading.plain(node, "embedding sum")
+        elif steps.is_norm(node):
+            reading.plain(node, "embedding norm")
+        elif steps.is_linear(node):
+            reading.plain(node, "embedding projection")
+        elif node.op in PRODUCTS:
+            reading.plain(node, "scaled embeddings")
+        elif node.value.is_floating_point() and steps.flat(node, reading.count) is not None:
+            reading.plain(node, "own step")
+    end = reading.taken(reading.section.end) if reading.section.end is not None else None
+    if end is None or not steps.close(end.rows(None), stream, reading.near):
+        end = reading.add("embedding sum", ("token", "d_model"), None, stream, None, OWN.format("between table and blocks"))
+    return end
+
+
+def _table(node: Node) -> object | None:
+    """The table that a step looks rows up in."""
+    weight = getattr(node.module, "weight", None) if node.op == "module" else None
+    if node.op == "embedding":
+        weight = node.given[-1].value
+    given = node.given
+    looks = bool(given) and not given[0].value.is_floating_point()
+    return weight if weight is not None and weight.dim() == 2 and node.value.is_floating_point() and looks else None
+
+
+def _looked_up(reading: Reading, node: Node, ids: np.ndarray, chosen: Stage) -> None:
+    table, value = steps.array(_table(node)), steps.flat(node, reading.count)
+    if value is None or value.shape[-1] != table.shape[-1]:
+        return
+    if len(value) == 1 and reading.count > 1:  # the same row for all
+        value = np.repeat(value, reading.count, 0)
+    asked = node.given[0].value.flatten().cpu().numpy()
+    first = not any(one.name == "embeddings" for one in reading.stages)
+    of_ids = len(asked) == len(ids) and np.array_equal(asked, ids) and first
+    which = asked if len(asked) == reading.count else ids
+    offset = getattr(node.module, "offset", 0)
+    rows = which if of_ids else _rows(table, value, which + offset)
+    if rows is None:
+        reading.add("positions", ("token", "d_model"), None, value, node, OWN.format(type(node.module).__name__))
+        return
+    factor = _factor(table[rows], value)
+    counted = np.array_equal(np.diff(rows), np.ones(len(rows) - 1, int)) if len(rows) > 1 else True
+    name = "embeddings" if of_ids else "positions" if counted else "segments"
+    reading.add(name, ("token", "d_model"), Lookup(table, rows, chosen if of_ids else None, factor), value, node)
+
+
+def _rows(table: np.ndarray, value: np.ndarray, guess: np.ndarray) -> np.ndarray | None:
+    """Which rows of a table these are."""
+    if guess.max() < len(table) and np.array_equal(table[guess], value):
+        return guess
+    known: dict[bytes, int] = {}
+    for i, row in enumerate(table):
+        known.setdefault(row.tobytes(), i)
+    found = [known.get(row.tobytes(), -1) for row in np.ascontiguousarray(value)]
+    return np.array(found) if min(found) >= 0 else None
+
+
+def _factor(stored: np.ndarray, value: np.ndarray) -> float:
+    at = np.unravel_index(np.abs(stored).argmax(), stored.shape)
+    return float(value[at] / stored[at]) if stored[at] else 1.0
+
+
+def _added(reading: Reading, view: Node) -> None:
+    """Positions that are added as they are stored, or as they are calculated from nothing but the position."""
+    value = steps.flat(view, reading.count)
+    if value is None or not view.value.is_floating_point():
+        return
+    table = steps.array(view.value).reshape(reading.count, -1)
+    reading.add("positions", ("token", "d_model"), Lookup(table, np.arange(reading.count)), table, view.base)
+
+
+def finish(reading: Reading, stream: Stage) -> None:
+    """The stages after the blocks, for the positions that the section was given. stream: what the last block handed on."""
+    section = reading.section
+    reading.of[id(section.start)] = stream
+    for node in reading.path:
+        value = steps.flat(node, reading.count)
+        x = reading.taken(node.given[0]) if node.given else None
+        if value is None or x is None or not node.value.is_floating_point():
+            continue
+        axes = x.axes
+        if steps.is_linear(node):
+            wide = not any(steps.is_linear(later) for later in _after(reading, node))
+            axes = ("token", "vocabulary") if wide else axes
+            reading.add("logits" if wide else "transform", axes, steps.linear(node, x), value, node)
+        elif steps.is_norm(node):
+            name = "transform norm" if any(one.name.startswith("transform") for one in reading.stages) else "final norm"
+            reading.plain(node, name)
+        elif _capped(node):
+            reading.of[id(node)] = x  # a part of the soft cap, which is one stage
+        elif steps.is_activation(node):
+            reading.plain(node, "transform activation")
+        elif (cap := _cap(node)) is not None:
+            reading.add("capped logits", axes, Capped(x, cap), value, node)
+        elif node.op in ADDS and len(given := [one for one in node.given if reading.taken(one) is None]) == 1:
+            bias = steps.array(given[0].value).ravel()
+            reading.add("biased logits" if "vocabulary" in axes else "shifted", axes, Shifted(x, bias), value, node)
+        else:
+            reading.plain(node, "scaled logits" if "vocabulary" in axes else "scaled stream")
+        reading.stages[-1].axes = axes
+    last = reading.stages[-1] if reading.stages else stream
+    if "vocabulary" in last.axes:
+        chances = reading.add("probabilities", ("token", "vocabulary"), Probabilities(last))
+        reading.add("choice", ("token",), Choice(chances))
+
+
+def _after(reading: Reading, node: Node) -> list[Node]:
+    """The steps that follow from one, on the way."""
+    found, ahead = [], [node]
+    for one in ahead:  # the list grows while it is walked
+        users = reading.users_of(one)
+        found.extend(users)
+        ahead.extend(users)
+    return found
+
+
+def _capped(node: Node) -> bool:
+    return False
+
+
+def _cap(node: Node) -> float | None:
+    return None

@@ -1,0 +1,280 @@
+"""The formulas that stages follow, each with the terms of a single number: their products sum to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from analysis.inside.stages import Index, Stage, Term
+
+
+class Same:
+    """The number of another stage, handed on. One term: it, times 1."""
+
+    form = "same"
+
+    def __init__(self, *inputs: Stage):
+        self.inputs: Sequence[Stage] = inputs
+
+    def rows(self, positions: np.ndarray | None) -> np.ndarray:
+        return self.inputs[0].rows(positions)
+
+    def terms(self, index: Index) -> list[Term]:
+        return [_alone(one, index) for one in self.inputs]
+
+    def facts(self, index: Index) -> dict[str, float]:
+        return {}
+
+
+class Sum(Same):
+    """Stages added up, number by number. A term for each, times 1."""
+
+    form = "add"
+
+    def rows(self, positions: np.ndarray | None) -> np.ndarray:
+        return sum((one.rows(positions) for one in self.inputs[1:]), self.inputs[0].rows(positions))
+
+
+class Lookup(Same):
+    """A row of a table for each token, by its number, times a factor where the model scales. One term: what is stored, times it.
+
+    table: [row, d]; which: int [token], the row of each. The source is the id, where the table is that of the tokens.
+    """
+
+    form = "lookup"
+
+    def __init__(self, table: np.ndarray, which: np.ndarray, ids: Stage | None = None, factor: float = 1.0):
+        super().__init__(*([ids] if ids is not None else []))
+        self.table, self.which, self.factor = table, which, factor
+
+    def rows(self, positions: np.ndarray | None) -> np.ndarray:
+        return self.table[self.which if positions is None else self.which[positions]] * np.float32(self.factor)
+
+    def terms(self, index: Index) -> list[Term]:
+        token, dimension = index
+        row = int(self.which[token])
+        stored = float(self.table[row, dimension])
+        source = self.inputs[0].place(token) if self.inputs else None
+        return [Term(f"row {row}", stored, self.factor, stored * self.factor, source)]
+
+
+class Norm(Same):
+    """LayerNorm, (x − mean) / spread · weight + bias with spread = √(variance + ε), or RMSNorm, x / spread · weight with spread =
+    √(mean of squares + ε). ε is part of the spread.
+
+    Terms: how far the number is from the mean, in spreads, times its weight; and the bias. The mean and the spread, which all
+    numbers of the row share, are among the facts.
+    Source: Ba, Kiros and Hinton 2016, "Layer Normalization"; Zhang and Sennrich 2019, "Root Mean Square Layer Normalization".
+    """
+
+    def __init__(self, x: Stage, weight: np.ndarray | None, bias: np.ndarray | None, eps: float, centred: bool):
+        super().__init__(x)
+        self.form = "layer norm" if centred else "rms norm"
+        self.weight, self.bias, self.eps, self.centred = weight, bias, eps, centred
+
+    def rows(self, positions: np.ndarray | None) -> np.ndarray:
+        x = self.inputs[0].rows(positions).astype(np.float64)
+        mean = x.mean(-1, keepdims=True) if self.centred else 0.0
+        found = (x - mean) / np.sqrt(np.square(x - mean).mean(-1, keepdims=True) + self.eps)
+        found = found if self.weight is None else found * self.weight
+        return (found if self.bias is None else found + self.bias).astype(np.float32)
+
+    def terms(self, index: Index) -> list[Term]:
+        facts, x = self.facts(index), self.inputs[0]
+        left = (x.at(index) - facts.get("mean", 0.0)) / facts["spread"]
+        right = 1.0 if self.weight is None else float(self.weight[index[-1]])
+        found = [Term(f"dimension {index[-1]}", left, right, left * right, x.place(*index))]
+        return found if self.bias is None else [*found, constant("bias", self.bias[index[-1]])]
+
+    def facts(self, index: Index) -> dict[str, float]:
+        x = _row(self.inputs[0], index[:-1]).astype(np.float64)
+        mean = x.mean() if self.centred else 0.0
+        facts = {"mean": float(mean)} if self.centred else {}
+        return facts | {"spread": float(np.sqrt(np.square(x - mean).mean() + self.eps)), "x": float(x[index[-1]])}
+
+
+class Linear(Same):
+    """A matrix times what a token has: Σ_j x_j W_j + b. A term for each input, and the bias.
+
+    x: [token, n], or [head, token, d] read head after head (heads joined by W_O). weight: [out, n]; bias: [out] or None. columns:
+    which outputs these are, [d], or [head, d] where they are split into heads; None: all.
+    """
+
+    form = "linear"
+
+    def __init__(self, x: Stage, weight: np.ndarray, bias: np.ndarray | None, columns: np.ndarray | None = None):
+        super().__init__(x)
+        self.weight, self.bias = weight, bias
+        self.columns = np.arange(len(weight)) if columns is None else columns
+
+    def rows(self, positions: np.ndarray | None) -> np.ndarray:
+        x = self.inputs[0].rows(positions)
+        x = x.transpose(1, 0, 2).reshape(x.shape[1], -1) if x.ndim == 3 else x
+        whole = self.columns.size == len(self.weight) and bool((self.columns.ravel() == np.arange(len(self.weight))).all())
+        picked = slice(None) if whole else self.columns.ravel()
+        found = x @ self.weight[picked].T
+        found = found if self.bias is None else found + self.bias[picked]
+        return found if self.columns.ndim == 1 else found.reshape(len(x), *self.columns.shape).transpose(1, 0, 2)
+
+    def terms(self, index: Index) -> list[Term]:
+        token, column = (
+            (index[0], self.columns[index[1]]) if self.columns.ndim == 1 else (index[1], self.columns[index[0], index[2]])
+        )
+        x, weights = self.inputs[0], self.weight[column]
+        if len(x.axes) == 3:
+            row = x.rows(np.array([token]))[:, 0]  # [head, d_head]
+            places = [x.place(head, token, d) for head in range(row.shape[0]) for d in range(row.shape[1])]
+            labels = [f"head {place.at[0]}, dimension {place.at[2]}" for place in places]
+        else:
+            row = x.rows(np.array([token]))[0]
+            places = [x.place(token, d) for d in range(len(row))]
+            labels = [f"dimension {d}" for d in range(len(row))]
+        found = [
+            Term(label, left, right, left * right, place)
+            for label, left, right, place in zip(labels, row.ravel().tolist(), weights.tolist(), places, strict=True)
+        ]
+        return found if self.bias is None else [*found, constant("bias", self.bias[column])]
+
+
+class Activation(Same):
+    """A function of each number by itself. One term: the number, times the share of it that the function lets through."""
+
+    form = "activation"
+
+    def __init__(self, x: Stage, function: Callable[[np.ndarray], np.ndarray], name: str):
+        super().__init__(x)
+        self.function, self.name = function, name
+
+    def rows(self, positions: np.ndarray | None) -> np.ndarray:
+        return self.function(self.inputs[0].rows(positions))
+
+    def terms(self, index: Index) -> list[Term]:
+        x = self.inputs[0].at(index)
+        y = float(self.function(np.array([x], np.float32))[0])
+        left, right = (x, y / x) if abs(x) > 1e-30 else (y, 1.0)
+        return [Term(self.name, left, right, y, self.inputs[0].place(*index))]
+
+
+class Times(Same):
+    """Two stages multiplied, number by number: what one brings, and how far the other, its gate, lets it through. One term."""
+
+    form = "gate"
+
+    def rows(self, positions: np.ndarray | None) -> np.ndarray:
+        return self.inputs[0].rows(positions) * self.inputs[1].rows(positions)
+
+    def terms(self, index: Index) -> list[Term]:
+        a, b = self.inputs
+        left, right = a.at(index), b.at(index)
+        return [Term(f"{a.name} times {b.name}", left, right, left * right, a.place(*index), b.place(*index))]
+
+
+class Scale(Same):
+    """Each number times a fixed one. One term."""
+
+    form = "scale"
+
+    def __init__(self, x: Stage, factor: float):
+        super().__init__(x)
+        self.factor = factor
+
+    def rows(self, positions: np.ndarray | None) -> np.ndarray:
+        return self.inputs[0].rows(positions) * np.float32(self.factor)
+
+    def terms(self, index: Index) -> list[Term]:
+        x = self.inputs[0].at(index)
+        return [Term("scale", x, self.factor, x * self.factor, self.inputs[0].place(*index))]
+
+    def facts(self, index: Index) -> dict[str, float]:
+        return {"factor": self.factor}
+
+
+class Shifted(Same):
+    """A stored number added to each. Two terms.
+
+    bias: [n], along the last axis.
+    """
+
+    form = "add"
+
+    def __init__(self, x: Stage, bias: np.ndarray):
+        super().__init__(x)
+        self.bias = bias
+
+    def rows(self, positions: np.ndarray | None) -> np.ndarray:
+        return self.inputs[0].rows(positions) + self.bias
+
+    def terms(self, index: Index) -> list[Term]:
+        return [_alone(self.inputs[0], index), constant("bias", self.bias[index[-1]])]
+
+
+class Probabilities(Same):
+    """softmax along the last axis: exp(x) / sum of all exp. One term: exp(x − m), m being the largest, times 1 / their sum."""
+
+    form = "softmax"
+
+    def __init__(self, x: Stage, sinks: np.ndarray | None = None):
+        super().__init__(x)
+        self.sinks = sinks  # [head]: one more score of each row, whose share nobody gets
+
+    def rows(self, positions: np.ndarray | None) -> np.ndarray:
+        x = self.inputs[0].rows(positions)
+        highest = x.max(-1, keepdims=True)
+        if self.sinks is not None:
+            highest = np.maximum(highest, self.sinks[:, None, None])
+        with np.errstate(invalid="ignore"):
+            powers = np.exp(x - np.where(np.isfinite(highest), highest, 0.0))
+        total = powers.sum(-1, dtype=np.float64, keepdims=True)
+        if self.sinks is not None:
+            total = total + np.exp(self.sinks[:, None, None] - highest)
+        return np.divide(powers, total, out=np.zeros_like(powers), where=total > 0, casting="same_kind")
+
+    def terms(self, index: Index) -> list[Term]:
+        facts, x = self.facts(index), self.inputs[0]
+        left = float(np.exp(np.float64(x.at(index)) - facts["largest"]))
+        right = 1.0 / facts["sum"] if facts["sum"] else 0.0
+        return [Term("exp(score − largest) / sum", left, right, left * right, x.place(*index))]
+
+    def facts(self, index: Index) -> dict[str, float]:
+        x = _row(self.inputs[0], index[:-1]).astype(np.float64)
+        sink = None if self.sinks is None else float(self.sinks[index[0]])
+        highest = max(float(x.max()), -np.inf if sink is None else sink)
+        highest = highest if np.isfinite(highest) else 0.0
+        total = float(np.exp(x - highest).sum()) + (0.0 if sink is None else float(np.exp(sink - highest)))
+        return {"largest": highest, "sum": total} | ({} if sink is None else {"sink": sink})
+
+
+class Choice(Same):
+    """The likeliest token: the number of the largest probability. One term: that number, which came from its probability."""
+
+    form = "choice"
+
+    def rows(self, positions: np.ndarray | None) -> np.ndarray:
+        return self.inputs[0].rows(positions).argmax(-1).astype(np.float32)
+
+    def terms(self, index: Index) -> list[Term]:
+        best = int(self.rows(np.array([index[0]]))[0])
+        return [Term("the likeliest", float(best), 1.0, float(best), self.inputs[0].place(index[0], best))]
+
+    def facts(self, index: Index) -> dict[str, float]:
+        best = int(self.rows(np.array([index[0]]))[0])
+        return {"probability": self.inputs[0].at((index[0], best))}
+
+
+def constant(label: str, value: float) -> Term:
+    """What is stored in the model and added as it is."""
+    return Term(label, float(value), 1.0, float(value))
+
+
+def _alone(x: Stage, index: Index) -> Term:
+    value = x.at(index)
+    return Term(x.name, value, 1.0, value, x.place(*index))
+
+
+def _row(x: Stage, index: Index) -> np.ndarray:
+    """The numbers along the last axis."""
+    place = list(index)
+    assert x.row_axis is not None, "every stage that has rows counts tokens"
+    position, place[x.row_axis] = place[x.row_axis], 0
+    return x.rows(np.array([position]))[tuple(place)]

@@ -1,0 +1,162 @@
+"""Steps of a part of a forward pass turned into stages: each step on the way from what the part is given to what it hands on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analysis.inside import steps
+from analysis.inside.formulas import Lookup, Scale, Sum, Times
+from analysis.inside.stages import Formula, Stage
+
+if TYPE_CHECKING:
+    from models.watching import Node, Section
+
+OWN = "This model does something of its own here ({}), which is not taken apart. The numbers are its own."
+NOT_EQUAL = "The formula does not give the numbers that the model has here, so it is not shown. The numbers are its own."
+ADDS, PRODUCTS = frozenset({"add", "add_", "__add__"}), frozenset({"mul", "mul_", "__mul__", "div", "div_"})
+
+
+class Reading:
+    """The stages of a section, in order. count: tokens; shown: the positions of the window; near: how close is equal."""
+
+    def __init__(
+        self,
+        section: Section,
+        count: int,
+        layer: int | None,
+        stack: str,
+        shown: np.ndarray,
+        near: float,
+        held: np.ndarray | None = None,
+    ):
+        self.section, self.count, self.layer, self.stack = section, count, layer, stack
+        self.shown, self.near, self.held = shown, near, held
+        self.stages: list[Stage] = []
+        self.of: dict[int, Stage] = {}  # by the id of the step
+        self.parts: dict[tuple[int, bytes], Stage] = {}  # of a linear map, by its columns
+        self.path = on_the_way(section)
+        self.users: dict[int, list[tuple[Node, Node]]] = {}  # of a step: who takes it, and by which view
+        for node in self.path:
+            for view in node.given:
+                self.users.setdefault(id(view.base), []).append((node, view))
+
+    def add(
+        self,
+        name: str,
+        axes: tuple[str, ...],
+        rule: Formula | None,
+        recorded: np.ndarray | None = None,
+        node: Node | None = None,
+        missing: str | None = None,
+        positions: np.ndarray | None = None,
+    ) -> Stage:
+        """A stage more, checked against what was recorded."""
+        names = {one.name for one in self.stages}
+        unique = next(one for one in (name, *(f"{name} {i}" for i in range(2, 99))) if one not in names)
+        shown = self.shown if positions is None else positions
+        stage = Stage(unique, axes, self.layer, self.stack, rule, recorded, shown, missing, self.held)
+        if (
+            rule is not None
+            and recorded is not None
+            and not missing
+            and not steps.close(rule.rows(shown), stage.values, self.near)
+        ):
+            stage.missing = NOT_EQUAL
+        self.stages.append(stage)
+        if node is not None:
+            self.of[id(node)] = stage
+        return stage
+
+    def users_of(self, node: Node) -> list[Node]:
+        return [user for user, _ in self.users.get(id(node), [])]
+
+    def taken(self, view: Node) -> Stage | None:
+        """The stage whose numbers a step is given; None where there is none."""
+        base = view.base
+        found = self.of.get(id(base))
+        if found is not None or base.op != "given":
+            if found is None and (columns := self.columns(view)) is not None:
+                found = self.parts.get((id(base), columns.tobytes()))
+            return found
+        return None
+
+    def columns(self, view: Node) -> np.ndarray | None:
+        """Which outputs of a step a view of it has: int [n]; None where that cannot be said."""
+        mine, whole = steps.flat(view, self.count), steps.flat(view.base, self.count)
+        return None if mine is None or whole is None else columns_of(mine, whole)
+
+    def plain(self, node: Node, name: str, missing: str | None = None) -> Stage:
+        """A step that is read by what it does: add, multiply, scale, a linear map, a norm or an activation."""
+        value = steps.flat(node, self.count)
+        rule: Formula | None = None
+        axes = ("token", "d_model")
+        if value is None:
+            return self.add(name, ("token",), None, None, node, OWN.format(node.op))
+        inputs = [self.taken(view) for view in node.given]
+        ready = [one for one in inputs if one is not None]
+        if missing is None and steps.is_linear(node) and inputs[0] is not None:
+            rule = steps.linear(node, inputs[0])
+        elif missing is None and steps.is_norm(node) and inputs[0] is not None:
+            rule = steps.norm(node, inputs[0], value, self.shown)
+        elif missing is None and steps.is_activation(node) and inputs[0] is not None:
+            rule = steps.activation(node, inputs[0])
+        elif missing is None and node.op in ADDS and len(ready) == len(inputs) > 1:
+            rule = Sum(*ready)
+        elif missing is None and node.op in PRODUCTS and len(ready) == 2 == len(inputs):
+            rule = Times(*ready)
+        elif missing is None and node.op in PRODUCTS and len(ready) == 1:
+            rule = self.scaled(node, ready[0], value)
+        if rule is None and missing is None:
+            missing = OWN.format(node.op if node.module is None else type(node.module).__name__)
+        return self.add(name, axes, rule, value, node, missing)
+
+    def scaled(self, node: Node, x: Stage, value: np.ndarray) -> Scale | None:
+        """x times one number."""
+        before = x.rows(None)
+        if before.shape != value.shape:
+            return None
+        at = np.unravel_index(np.abs(before).argmax(), before.shape)
+        return Scale(x, float(value[at] / before[at])) if before[at] else None
+
+    def start(self, name: str, stage: Stage) -> None:
+        """What the section is given, as a stage of another one or of its own."""
+        assert self.section.start is not None, "a section that was watched"
+        self.of[id(self.section.start)] = stage
+
+
+def on_the_way(section: Section) -> list[Node]:
+    """The steps that what is handed on was calculated from, views aside, in order."""
+    assert section.end is not None, "a section that was watched"
+    seen, ahead = set(), [section.end.base]
+    for node in ahead:  # the list grows while it is walked
+        if id(node) not in seen:
+            seen.add(id(node))
+            if node is not section.start:
+                ahead.extend(node.given)
+    return [node for node in section.nodes if id(node) in seen and not node.view]
+
+
+def columns_of(part: np.ndarray, whole: np.ndarray) -> np.ndarray | None:
+    """For each column of [token, n] which column of another array it is; None where one is none of them."""
+    if part.shape == whole.shape and np.array_equal(part, whole):
+        return np.arange(part.shape[1])
+    known: dict[bytes, int] = {}
+    for i, column in enumerate(whole.T):
+        known.setdefault(column.tobytes(), i)
+    found = [known.get(column.tobytes(), -1) for column in part.T]
+    return np.array(found) if found and min(found) >= 0 else None
+
+
+def operands(node: Node, inside: set[int]) -> Iterable[Node]:
+    """What a chain of additions adds up, where the sums between serve nothing else (`inside`: their ids)."""
+    for view in node.given:
+        if id(view.base) in inside:
+            yield from operands(view.base, inside)
+        else:
+            yield view
+
+
+__all__ = ["ADDS", "NOT_EQUAL", "OWN", "PRODUCTS", "Lookup", "Reading", "columns_of", "on_the_way", "operands"]

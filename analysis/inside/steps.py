@@ -1,0 +1,164 @@
+"""Steps of a forward pass read as formulas: which map, which norm, which function a step is, tried out on its own numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analysis.inside.formulas import Activation, Linear, Norm
+from analysis.inside.stages import Stage
+
+if TYPE_CHECKING:
+    from models.watching import Node
+
+NEAR = 1e-4
+SMOOTH = frozenset(
+    [
+        "silu",
+        "gelu",
+        "relu",
+        "tanh",
+        "sigmoid",
+        "elu",
+        "softplus",
+        "mish",
+        "hardswish",
+        "relu6",
+        "leaky_relu",
+        "relu_",
+        "tanh_",
+        "sigmoid_",
+        "square",
+    ]
+)
+
+
+def array(value: Any) -> np.ndarray:
+    """A tensor as float32."""
+    return value.detach().float().cpu().numpy()
+
+
+def flat(node: Node, count: int) -> np.ndarray | None:
+    """What a step gave as [token, n]; None where tokens are not what it counts first."""
+    value = node.value
+    sizes = [size for size in value.shape if size != 1]
+    if count != 1 and (not sizes or sizes[0] != count):
+        return None
+    return array(value).reshape(count, -1) if value.numel() else None
+
+
+def close(found: np.ndarray, recorded: np.ndarray, near: float = NEAR) -> bool:
+    """Whether numbers are what was recorded, within `near` of the largest, or of 1."""
+    if found.shape != recorded.shape:
+        return False
+    same = found == recorded  # two infinities are
+    with np.errstate(invalid="ignore"):
+        apart = np.where(same, 0.0, np.abs(found - recorded))
+    finite = recorded[np.isfinite(recorded)]
+    return not apart.size or bool(
+        np.nanmax(apart) <= near * max(1.0, float(np.abs(finite).max(initial=0.0))) and not np.isnan(apart).any()
+    )
+
+
+def is_linear(node: Node) -> bool:
+    return _matrix(node) is not None
+
+
+def _matrix(node: Node) -> tuple[np.ndarray, np.ndarray | None] | None:
+    """The weights of a linear map [out, in], and its bias."""
+    if node.op == "linear":
+        weight, bias = node.inputs[1], node.inputs[2] if len(node.inputs) > 2 else node.options.get("bias")
+        return array(getattr(weight, "value")), None if bias is None else array(getattr(bias, "value"))  # noqa: B009
+    weight = getattr(node.module, "weight", None)
+    if node.op != "module" or weight is None or weight.dim() != 2 or not node.value.is_floating_point():
+        return None
+    given = node.given
+    if not given or not given[0].value.is_floating_point():
+        return None
+    bias = getattr(node.module, "bias", None)
+    width, out = given[0].value.shape[-1], node.value.shape[-1]
+    straight = tuple(weight.shape) == (out, width) and type(node.module).__name__ != "Conv1D"
+    if not straight and tuple(weight.shape) != (width, out):
+        return None
+    return array(weight if straight else weight.T), None if bias is None else array(bias)
+
+
+def linear(node: Node, x: Stage, columns: np.ndarray | None = None) -> Linear:
+    found = _matrix(node)
+    assert found is not None, "asked for first"
+    return Linear(x, *found, columns)
+
+
+def is_norm(node: Node) -> bool:
+    if node.op in ("layer_norm", "rms_norm"):
+        return True
+    own = [] if node.module is None else list(node.module.parameters(recurse=False))
+    given = node.given
+    same = bool(given) and given[0].value.shape == node.value.shape
+    named = node.module is not None and "norm" in type(node.module).__name__.lower()
+    return (
+        node.op == "module"
+        and same
+        and node.value.is_floating_point()
+        and all(one.dim() == 1 for one in own)
+        and (bool(own) or named)
+    )
+
+
+def norm(node: Node, x: Stage, recorded: np.ndarray, positions: np.ndarray) -> Norm | None:
+    """The norm that gives what this step gave, of all that are in use; None where none does."""
+    for rule in _norms(node, x):
+        if close(rule.rows(positions), np.take(recorded, positions, x.row_axis or 0)):
+            return rule
+    return None
+
+
+def _norms(node: Node, x: Stage) -> Iterator[Norm]:
+    if node.op in ("layer_norm", "rms_norm"):
+        rest = [one for one in (*node.inputs[2:], *node.options.values())]
+        tensors = [array(one.value) for one in rest if hasattr(one, "value")]
+        weight, bias = (*tensors, None, None)[:2]
+        sizes: list[Any] = [one for one in rest if isinstance(one, float)]
+    else:
+        weight, bias = (None if (one := getattr(node.module, name, None)) is None else array(one) for name in ("weight", "bias"))
+        names = ("eps", "variance_epsilon", "epsilon", "norm_eps", "layer_norm_epsilon")
+        sizes = [getattr(node.module, name) for name in names if isinstance(getattr(node.module, name, None), float)]
+    for centred, plus, eps in product((True, False), (0.0, 1.0), [*sizes, 1e-6, 1e-5, 1e-12, float(np.finfo(np.float32).eps)]):
+        yield Norm(x, None if weight is None else weight + np.float32(plus), bias, float(eps), centred)
+
+
+def is_activation(node: Node) -> bool:
+    if node.op in SMOOTH:
+        return True
+    given = node.given
+    return (
+        node.op == "module"
+        and not node.view
+        and not any(True for _ in node.module.parameters(recurse=False))  # type: ignore[union-attr]
+        and len(given) == 1
+        and given[0].value.shape == node.value.shape
+        and not is_norm(node)
+    )
+
+
+def activation(node: Node, x: Stage) -> Activation:
+    """With the model's own function."""
+    import torch
+
+    options = {key: one for key, one in node.options.items() if not hasattr(one, "value")}
+    rest = [one for one in node.inputs[1:] if not hasattr(one, "value")]
+    call: Callable[..., Any]
+    if node.module is not None:
+        call, name = node.module, type(node.module).__name__.removesuffix("Activation")
+    else:
+        name = node.op.rstrip("_")
+        call = getattr(torch.nn.functional, name, None) or getattr(torch, name)
+
+    def function(values: np.ndarray) -> np.ndarray:
+        with torch.inference_mode():
+            return array(call(torch.from_numpy(np.ascontiguousarray(values, np.float32)), *rest, **options))
+
+    return Activation(x, function, name)

@@ -1,0 +1,177 @@
+"""The way of a text through a model, from its ids to the next word, stage by stage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analysis.inside import steps
+from analysis.inside.block import Block
+from analysis.inside.ends import begin, finish
+from analysis.inside.formulas import Same
+from analysis.inside.reading import Reading
+from analysis.inside.stages import Cell, Index, Stage
+
+if TYPE_CHECKING:
+    from models.language_model import LanguageModel
+    from models.trace import Trace
+    from models.watching import Watched
+
+WINDOW = 64  # tokens that are shown of a long text
+LOGITS = 2**22  # numbers of logits that are kept
+BETWEEN = "Between these blocks stands a layer without attention, which is not taken apart. The numbers are the model's own."
+NEAR = {"float32": steps.NEAR, "float16": 1e-2, "bfloat16": 8e-2}
+
+
+class Way:
+    """What a model did with a text, stage by stage, with one layer in full.
+
+    stages: in order. Numbers can be followed back: `explain` says what one is a sum of, and each term where it came from, in
+    other layers and in the other stack too; of those one is kept at a time. layer, head: what was asked for; stack: "self", or
+    "encoder" or "decoder". tokens: what the stack read; window: the positions that stages show.
+    """
+
+    def __init__(self, model: LanguageModel, trace: Trace, layer: int, head: int, stack: str, window: np.ndarray):
+        self.model, self.trace = model, trace
+        self.layer, self.head, self.stack, self.window = layer, head, stack, window
+        self.tokens = trace.target if stack == "decoder" else trace.tokens
+        self.near = NEAR.get(model.info.dtype, steps.NEAR)
+        self._other: Way | None = None
+        self.stages = tuple(self._read())
+        self._named = {(stage.name, stage.layer): stage for stage in self.stages}
+
+    def stage(self, name: str, layer: int | None = None) -> Stage:
+        """A stage by its name, of the layer in full or of what comes before and after the blocks. Errors: ValueError."""
+        for where in (layer, None, self.layer):
+            if (name, where) in self._named:
+                return self._named[name, where]
+        raise ValueError(f"This way has no stage “{name}”: it has {', '.join(one.name for one in self.stages)}.")
+
+    def explain(self, stage: str, index: Index, layer: int | None = None, stack: str | None = None) -> Cell:
+        """How one number comes about.
+
+        index, layer, stack: as in `Place`; another layer is read when it is asked for: `way.explain(*term.source)`.
+        Errors: ValueError for a stage or an index that is not there.
+        """
+        if (stack or self.stack) != self.stack or (layer is not None and layer != self.layer):
+            return self._at(layer or 0, stack or self.stack).explain(stage, index, layer, stack)
+        of = self.stage(stage, layer)
+        index = _within(of, index, len(self.tokens))
+        if of.rule is None or of.missing:
+            return Cell(of.place(*index), of.at(index), ())
+        terms = tuple(of.rule.terms(index))
+        return Cell(of.place(*index), of.at(index), terms, of.rule.facts(index))
+
+    def _at(self, layer: int, stack: str) -> Way:
+        other = self._other
+        if other is None or (other.layer, other.stack) != (layer, stack):
+            other = self._other = Way(self.model, self.trace, layer, self.head, stack, window_of(self.trace, stack, None))
+        return other
+
+    # How it is read
+
+    def _read(self) -> list[Stage]:
+        trace, count = self.trace, len(self.tokens)
+        rows = self._kept()
+        watched = self.model.watch(trace, self.stack, self.layer, rows.tolist())
+        before = Reading(watched.before, count, None, self.stack, self.window, self.near)
+        hidden = trace.hidden[self.stack]
+        first = begin(before, np.array([token.id for token in self.tokens]), hidden[0])
+        block = self._block(watched, first)
+        after = self._after(watched, block, rows)
+        return [*before.stages, *block, *after]
+
+    def _block(self, watched: Watched, first: Stage) -> list[Stage]:
+        trace, layer, window = self.trace, self.layer, self.window
+        reading = Reading(watched.block, len(self.tokens), layer, self.stack, window, self.near)
+        hidden = trace.hidden[self.stack][layer]
+        given = steps.flat(watched.block.start, len(self.tokens))  # type: ignore[arg-type]
+        if layer == 0:
+            stream = reading.add("stream", ("token", "d_model"), Same(first), given)
+        else:
+            whole = given is not None and steps.close(given, hidden, self.near)
+            below = Stage("output", ("token", "d_model"), layer - 1, self.stack, None, hidden, window)
+            stream = reading.add("stream", ("token", "d_model"), Same(below), given, None, None if whole else BETWEEN)
+        kind = self.stack
+        rotary = trace.attention[kind].rotary(layer)
+        weights = [trace.attention[kind][layer]]
+        memory, keys = None, window
+        if watched.memory is not None:
+            weights.append(trace.attention["cross"][layer])
+            keys = window_of(trace, "encoder", None)
+            memory = self._memory(watched, reading, keys)
+        Block(reading, stream, memory, rotary, weights, keys).read()
+        return reading.stages
+
+    def _memory(self, watched: Watched, reading: Reading, keys: np.ndarray) -> Stage:
+        """What the encoder made of the source: the last stage of its own way."""
+        recorded = steps.array(watched.memory)
+        return Stage("memory", ("source", "d_model"), None, "encoder", None, recorded, keys)
+
+    def _after(self, watched: Watched, block: list[Stage], rows: np.ndarray) -> list[Stage]:
+        trace = self.trace
+        section, held = (watched.head, rows) if watched.head is not None else (watched.after, None)
+        count = len(self.tokens) if held is None else len(held)
+        shown = self.window if held is None else held
+        reading = Reading(section, count, None, self.stack, shown, self.near, held)
+        hidden = trace.hidden[self.stack]
+        last = self.layer == len(hidden) - 2
+        end = hidden[-1] if held is None else trace.stream[-1][held]
+        output = next(one for one in reversed(block) if one.name == "output") if last and block[-1].name == "output" else None
+        below = output or Stage("output", ("token", "d_model"), len(hidden) - 2, self.stack, None, hidden[-1], self.window)
+        stream = reading.add("blocks", ("token", "d_model"), Same(below), end)
+        finish(reading, stream)
+        return reading.stages
+
+    def _kept(self) -> np.ndarray:
+        """The positions that logits are kept of: those of the window, or the last of them where that is too much."""
+        places = self.model.places(self.trace) if self.stack != "encoder" else []
+        fit = max(1, LOGITS // max(1, self.model.info.vocabulary))
+        kept = self.window[-fit:].tolist()
+        inside = [place for place in places if place in self.window]
+        return np.array(sorted({*kept, *inside}))
+
+
+def follow(
+    model: LanguageModel, trace: Trace, layer: int = 0, head: int = 0, stack: str | None = None, around: int | None = None
+) -> Way:
+    """The way of a text through a model, with one layer in full.
+
+    layer, head: counted from 0, or from the end when negative. stack: "encoder" or "decoder" of an encoder-decoder (the decoder,
+    where nothing is said). around: a position that the window is to hold, of a text longer than WINDOW tokens; None: the last.
+    Errors: ValueError for a layer, head, stack or position that is not there.
+    """
+    stack = stack or ("self" if "self" in trace.hidden else "decoder")
+    if stack not in trace.hidden:
+        raise ValueError(f"This model has no stack “{stack}”: it has {', '.join(trace.hidden)}.")
+    attention = trace.attention[stack]
+    for number, there, what in ((layer, attention.layers, "layers"), (head, attention.heads, "heads")):
+        if not -there <= number < there:
+            raise ValueError(f"There are {there} {what}, counted from 0: number {number} is none of them.")
+    window = window_of(trace, stack, around)
+    return Way(model, trace, layer % attention.layers, head % attention.heads, stack, window)
+
+
+def window_of(trace: Trace, stack: str, around: int | None) -> np.ndarray:
+    """The positions that are shown of what a stack read: all, or WINDOW of them around one. Errors: ValueError."""
+    count = len(trace.target if stack == "decoder" else trace.tokens)
+    if around is None:
+        around = count - 1
+    if not -count <= around < count:
+        raise ValueError(f"There are {count} positions, counted from 0: number {around} is none of them.")
+    first = min(max(0, around % count - WINDOW // 2), max(0, count - WINDOW))
+    return np.arange(first, min(count, first + WINDOW))
+
+
+def _within(stage: Stage, index: Index, tokens: int) -> Index:
+    """Errors: ValueError for an index that no number of the stage has."""
+    shape = list(stage.shape)
+    if len(index) != len(shape):
+        raise ValueError(f"{stage.name} has {len(shape)} dimensions ({', '.join(stage.axes)}), and this index {len(index)}.")
+    row = stage.row_axis
+    for axis, (number, size) in enumerate(zip(index, shape, strict=True)):
+        there = size if axis != row else tokens if stage.axes[axis] != "source" else 10**9
+        if not 0 <= number < there:
+            raise ValueError(f"Number {number} is not on the axis {stage.axes[axis]} of {stage.name}, which has {there}.")
+    return tuple(int(one) for one in index)
