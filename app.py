@@ -7,11 +7,11 @@ running script for its old pages mechanism, and would answer a link to a page wi
 import streamlit as st
 from starlette.middleware import Middleware
 
-from ui.serving import address, assets, guard, sending
+from ui.serving import address, assets, guard, leaving, sending
 
 app = st.App(
     "ui/door.py",
     routes=[*assets.ROUTES, *address.ROUTES],
     lifespan=sending.lifespan,
-    middleware=[Middleware(guard.Guard), Middleware(assets.Ahead)],
+    middleware=[Middleware(guard.Guard), Middleware(assets.Ahead), Middleware(leaving.Leaving)],
 )

@@ -80,6 +80,26 @@ def said(url: str) -> tuple[str, dict[str, str]]:
     return parts.path, dict(parse_qsl(parts.query))
 
 
+PRESS_ON = """path => {
+  const links = [...document.querySelectorAll("[data-testid=stSidebarNavLink]")];
+  const link = links.find((one) => new URL(one.href).pathname === path);
+  document.querySelector(".st-key-text input").focus();
+  link.click();
+  document.execCommand("insertText", false, "x");
+}"""
+
+
+def test_a_key_press_on_a_page_that_is_being_left_spoils_nothing(open_page):
+    """Streamlit alone would answer it as the page before, and leave the new one blank."""
+    page = open_page("/?text=A+dog")
+    expect(page.locator("[data-part=bars]")).to_be_visible(timeout=START)
+    for path, has in (("/attention", ".hl-head-view"), ("/", "[data-part=bars]"), ("/attention", ".hl-head-view")):
+        page.evaluate(PRESS_ON, path)
+        expect(page.locator(has).first).to_be_visible(timeout=START)
+        expect(page.get_by_label(BOX)).to_have_value("A dog")
+        expect(page).to_have_url(re.compile(rf"{path}\?text=A\+dog$"))
+
+
 def test_each_page_has_an_address_of_its_name(open_page):
     page = open_page("/type?text=Hello+there")
     expect(page.get_by_label(BOX)).to_have_value("Hello there", timeout=START)

@@ -35,6 +35,15 @@ def test_the_even_scale_is_plotlys_cividis():
     np.testing.assert_allclose(ours, theirs, atol=4)  # Plotly's has the same colours at its own eleven steps
 
 
+def test_a_picture_that_has_left_the_page_has_colours_all_the_same():
+    script = """
+import { colours } from "./shared/colours.js";
+const styles = { there: "rgb(1, 2, 3)", left: "" };
+globalThis.getComputedStyle = (node) => ({ color: styles[node], caretColor: styles[node], columnRuleColor: styles[node] });
+console.log(JSON.stringify([colours("there").accent, colours("left").accent]));"""
+    assert json.loads(printed(script)) == [[1, 2, 3], [0, 0, 0]]
+
+
 def test_text_on_a_shade_can_be_read():
     """4.5 to 1 (WCAG 2.2), on whatever colours a theme mixes."""
     script = """

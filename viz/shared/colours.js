@@ -60,14 +60,12 @@ export function scaleOf(root) {
   return Array.from({ length: 256 }, (_, i) => mix(zero, accent, shade(i / 255)).map(Math.round));
 }
 
-// The three colours that pictures are mixed from, as [r, g, b]; view.css puts them where computed style resolves them.
+// The three colours that pictures are mixed from, as [r, g, b]; view.css puts them where computed style resolves them. A node that has
+// left the page has no style: a picture may come when the visitor has gone on, and nobody sees it.
 export function colours(root) {
   const style = getComputedStyle(root);
   const [ink, accent, paper] = [style.color, style.caretColor, style.columnRuleColor].map((text) => {
-    const numbers = text
-      .match(/[\d.]+/g)
-      .slice(0, 3)
-      .map(Number);
+    const numbers = (text.match(/[\d.]+/g) ?? [0, 0, 0]).slice(0, 3).map(Number);
     return text.startsWith("color(") ? numbers.map((v) => 255 * v) : numbers;
   });
   return { ink, accent, paper, name: [ink, accent, paper].join() };

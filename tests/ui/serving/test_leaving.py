@@ -1,0 +1,76 @@
+"""What a browser sends of a page that it is leaving does not reach the page that it has asked for."""
+
+from __future__ import annotations
+
+import asyncio
+
+from hypothesis import given
+from hypothesis import strategies as st
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from ui.serving.leaving import Asked, Leaving
+
+
+def message(page: str, fragment: str = "") -> bytes:
+    sent = BackMsg()
+    sent.rerun_script.page_script_hash, sent.rerun_script.fragment_id = page, fragment
+    return sent.SerializeToString()
+
+
+def taken(*sent: tuple[str, str]) -> list[bool]:
+    asked = Asked()
+    return [asked.take(message(*one)) for one in sent]
+
+
+def test_a_key_press_on_a_page_that_is_being_left_is_left_out():
+    assert taken(("", ""), ("", ""), ("type", "stage"), ("layers", ""), ("type", "stage"), ("layers", "stage")) == [
+        True, True, True, True, False, True,
+    ]  # fmt: skip
+
+
+def test_a_page_that_the_server_opens_by_itself_is_answered():
+    assert taken(("layers", ""), ("layers", "stage"), ("attention", "stage"), ("attention", "wait")) == [True] * 4
+
+
+def test_going_there_and_back_at_once_ends_on_the_page_asked_for_last():
+    assert taken(("type", ""), ("layers", ""), ("type", ""), ("layers", "stage"), ("type", "stage")) == [
+        True, True, True, False, True,
+    ]  # fmt: skip
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["", "stage"]))))
+def test_whoever_asks_for_a_page_gets_it_and_the_page_asked_for_is_always_answered(sent):
+    asked, page = Asked(), ""
+    for name, fragment in sent:
+        page = page if fragment else name
+        found = asked.take(message(name, fragment))
+        assert found or (fragment and name != page)
+
+
+@given(st.binary(max_size=50))
+def test_what_is_no_message_is_left_to_streamlit(noise):
+    assert Asked().take(noise)
+
+
+def test_only_such_messages_of_a_web_socket_are_left_out():
+    kept = [
+        {"type": "websocket.connect"},
+        {"type": "websocket.receive", "bytes": message("layers")},
+        {"type": "websocket.receive", "text": "hello"},
+        {"type": "websocket.disconnect"},
+    ]
+    sent = [*kept[:2], {"type": "websocket.receive", "bytes": message("type", "stage")}, *kept[2:]]
+    heard: list = []
+
+    async def app(scope, receive, send):
+        while (one := await receive())["type"] != "websocket.disconnect":
+            heard.append(one)
+        heard.append(one)
+
+    messages = iter(sent)
+
+    async def receive():
+        return next(messages)
+
+    asyncio.run(Leaving(app)({"type": "websocket"}, receive, None))
+    assert heard == kept
