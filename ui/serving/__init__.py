@@ -1,1 +1,1 @@
-"""What the server answers besides the pages: addresses, the views' modules, who may ask, what comes too late, when all is sent."""
+"""What the server answers besides the pages: addresses, modules of the views, who may ask, what is too late, when all is sent."""
