@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from models.sizes import count, file_size
+from models.sizes import count, size
 
 FILE = Path(__file__).with_suffix(".toml")
 
@@ -34,7 +34,7 @@ def table() -> str:
     """The gallery as a Markdown table, for the README."""
     rows = [
         f"| [{entry.name}](https://huggingface.co/{entry.name}) | {entry.kind} | {count(entry.parameters)} | "
-        f"{file_size(entry.bytes)} | {entry.look} |"
+        f"{size(entry.bytes)} | {entry.look} |"
         for entry in gallery()
     ]
     return "\n".join(["| model | kind | parameters | download | what to look at |", "|---|---|---|---|---|", *rows])

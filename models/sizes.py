@@ -1,28 +1,32 @@
-"""Bytes and large numbers as people say them: one style of units, decimal."""
+"""Bytes and large numbers as people say them: three digits, in units that are powers of ten."""
 
 from __future__ import annotations
 
+BYTES = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
+NUMBERS = ((10**12, "trillion"), (10**9, "billion"), (10**6, "million"))
+
 
 def size(bytes: int) -> str:
-    """A size in words, in powers of ten: "141 GB"."""
-    for unit, word in ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
-        if bytes >= unit:
-            return f"{bytes / unit:.3g} {word}" if bytes < 1000 * unit else f"{bytes / unit:,.0f} {word}"
-    return f"{bytes} bytes"
+    """A size in words: "141 GB", "13.8 MB"."""
+    return in_units(bytes, BYTES) or f"{bytes} bytes"
 
 
-def file_size(bytes: int) -> str:
-    """Bytes in the units that a download is spoken of: "3 kB", "548 MB", "13.8 GB" (decimal)."""
-    if bytes < 999_500:
-        return f"{bytes / 1e3:.0f} kB"
-    if bytes < 999_500_000:
-        return f"{bytes / 1e6:.0f} MB"
-    return f"{bytes / 1e9:.3g} GB"
+def size_of(done: int, total: int) -> str:
+    """How much of a size there is: "120 of 548 MB"."""
+    number, _, unit = size(total).partition(" ")
+    power = {word: power for power, word in BYTES}.get(unit, 1)
+    return f"{done / power:.{len(number.partition('.')[2])}f} of {number} {unit}"
 
 
 def count(number: int) -> str:
-    """A large number in words: "70 thousand", "13.1 million", "20.9 billion"."""
-    for power, word in ((1e9, "billion"), (1e6, "million"), (1e3, "thousand")):
+    """A large number in words: "13.1 million", "20.9 billion"; below a million in figures."""
+    return in_units(number, NUMBERS) or f"{number:,}"
+
+
+def in_units(number: int, units: tuple[tuple[int, str], ...]) -> str:
+    """A number in the largest unit that it reaches; "" where it reaches none."""
+    for power, word in units:
         if number >= 0.9995 * power:
-            return f"{number / power:.3g} {word}"
-    return str(number)
+            part = number / power
+            return f"{part:,.0f} {word}" if part >= 999.5 else f"{part:.3g} {word}"
+    return ""

@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from models.gallery import Entry, gallery, table
 from models.huggingface.names import HubName, is_folder_name
-from models.sizes import count, file_size
 from tests.serving import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -34,13 +31,3 @@ def test_an_entry_is_a_repository_and_its_figures_agree(entry: Entry):
 @pytest.mark.skipif(MARKED is None, reason="the README has no gallery yet")
 def test_the_readme_shows_this_gallery():
     assert MARKED[1] == table()
-
-
-@given(st.integers(1, 10**13))
-def test_figures_in_words_are_rounded_from_the_figure(number):
-    size, unit = file_size(number).split(" ")
-    unit = {"kB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
-    assert float(size) * unit == pytest.approx(number, rel=0.005, abs=unit / 2)
-    said, _, word = count(number).partition(" ")
-    scale = {"": 1, "thousand": 1e3, "million": 1e6, "billion": 1e9}[word]
-    assert float(said) * scale == pytest.approx(number, rel=0.005)

@@ -207,3 +207,28 @@ def test_no_function_is_longer_than_a_screen(file):
             if len(code) > LONG and f"{file.relative_to(ROOT)}:{node.name}" not in LONGER:
                 long.append(f"{node.name}: {len(code)} lines")
     assert not long
+
+
+UNITS = re.compile(r" ?(?:[kMGT]i?B|thousand|million|billion|trillion)\b| ?%(?![\w{])")
+IN_WORDS = {  # where numbers are put into words
+    "models/sizes.py", "viz/numbers.py",
+    "ui/memory/jobs.py",  # how far work is, in whole hundredths
+    "pages/generate/cache.py",  # operations, of which there may be more than of anything else
+}  # fmt: skip
+APP = [file for file in PYTHON if file.relative_to(ROOT).parts[0] not in ("benchmarks", "bin")]
+
+
+@pytest.mark.parametrize("file", APP, ids=lambda file: str(file.relative_to(ROOT)))
+def test_shares_sizes_and_large_numbers_are_put_into_words_in_one_way(file):
+    """Nowhere else does a unit follow a number in a text that is put together, or stand by itself."""
+    if str(file.relative_to(ROOT)) in IN_WORDS:
+        return
+    found = []
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.JoinedStr):
+            pairs = zip(node.values, node.values[1:], strict=False)
+            after = [two for one, two in pairs if isinstance(one, ast.FormattedValue) and isinstance(two, ast.Constant)]
+            found += [one.value for one in after if UNITS.match(one.value)]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and "%" not in node.value:  # an axis may end in %
+            found += [node.value] * bool(UNITS.fullmatch(node.value))
+    assert not found

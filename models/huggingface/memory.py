@@ -8,7 +8,7 @@ from pathlib import Path
 
 from models.errors import ModelError
 from models.huggingface.names import quoted
-from models.sizes import size
+from models.sizes import count, size
 
 RESERVE = 1_000_000_000  # bytes left for the work itself: activations, the app, the rest of the machine
 HALVES = {"F16": "float16", "float16": "float16"}  # what is stored otherwise goes to bfloat16, with float32's range
@@ -122,11 +122,3 @@ def check_disk(name: str, needed: int, folder: Path) -> None:
     free = shutil.disk_usage(folder).free
     if needed + RESERVE > free:
         raise ModelError(f"{quoted(name)} is a download of {size(needed)}, and the disk with the cache has {size(free)} free.")
-
-
-def count(number: int) -> str:
-    """A number of parameters in words: "70.6 billion"."""
-    for unit, word in ((10**12, "trillion"), (10**9, "billion"), (10**6, "million")):
-        if number >= unit:
-            return f"{number / unit:.1f} {word}"
-    return f"{number:,}"

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from models import sizes
 from models.recorder import recording
 from models.repeats import share_on, what_followed
 from models.scratch.config import TransformerConfig
@@ -30,7 +31,7 @@ OPTIMIZERS = ("muon", "adamw")
 MATRICES = 20 / 3  # Muon's learning rate for each of AdamW's, as for the models that ship
 PROBES = 64  # examples on which a snapshot counts right answers
 LARGEST = 5_000_000  # parameters
-MOST_BYTES = 768 * 2**20  # that a training may take
+MOST_BYTES = 800 * 10**6  # that a training may take
 REST = 0.15  # of each step's time is left to others
 NICE = 5  # how far a training stands back behind who types
 
@@ -122,7 +123,7 @@ class Training:
         needed = bytes_needed(config, size, max(budget.rows, PROBES), task.length)
         if needed > MOST_BYTES:
             raise ValueError(
-                f"This training would take about {needed / 2**20:,.0f} MB, and {MOST_BYTES // 2**20} are allowed here. "
+                f"This training would take about {sizes.size(needed)}, and {sizes.size(MOST_BYTES)} are allowed here. "
                 "Take fewer rows a step, fewer layers or a smaller width."
             )
         self.task, self.config, self.budget, self.watch = task, config, budget, watch

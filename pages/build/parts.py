@@ -14,7 +14,7 @@ import streamlit as st
 from analysis import cost
 from analysis.scaling import scaling
 from models.scratch.config import TransformerConfig
-from models.sizes import size
+from models.sizes import count, size
 from pages.build import recipes
 from ui import state
 from ui.choices.widgets import one_of
@@ -73,8 +73,8 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
     found = cost.costs(config, n, m)
     total = sum(one.parameters.value for one in found)
     left, middle, right = st.columns(3)
-    left.metric("Parameters", _short(total))
-    middle.metric(f"Operations for {n} tokens", _short(sum(one.flops.value for one in found)))
+    left.metric("Parameters", count(total))
+    middle.metric(f"Operations for {n} tokens", count(sum(one.flops.value for one in found)))
     cached = "none" if config.kind == "encoder" else size(cost.cache_bytes(config, m if config.kind == "encoder-decoder" else n))
     right.metric("Keys and values kept", cached)
     measured = None
@@ -85,8 +85,8 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
         )
     elif total > LARGEST:
         st.info(
-            f"It has {_short(total)} parameters. Its cost is calculated but not measured, "
-            f"because at most {_short(LARGEST)} are built here."
+            f"It has {count(total)} parameters. Its cost is calculated but not measured, "
+            f"because at most {count(LARGEST)} are built here."
         )
     else:
         measured = jobs.result(("cost", config, n, m), lambda report: cost.measure(config, n, m), "Building and measuring it")
@@ -203,10 +203,3 @@ def _called(part: str) -> str:
 
 def _plain(value: int) -> str:
     return f"{value:,}" if value else "0"
-
-
-def _short(value: int) -> str:
-    for unit, one in (("trillion", 1e12), ("billion", 1e9), ("million", 1e6)):
-        if value >= one:
-            return f"{value / one:.3g} {unit}"
-    return f"{value:,}"

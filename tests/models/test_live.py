@@ -212,7 +212,7 @@ def test_a_rate_that_is_too_high_ends_in_a_sentence(optimizer):
 
 def test_memory_is_calculated_and_bounded():
     large = TransformerConfig(**SMALL | {"d_model": 256, "heads": 8, "d_ff": 1024, "layers": 4})
-    with pytest.raises(ValueError, match=r"would take about .* MB, and 768 are allowed"):
+    with pytest.raises(ValueError, match=r"would take about .* [MG]B, and 800 MB are allowed"):
         Training(task("repeat"), large, Budget(rows=2000))
     for wrong, sentence in (({"steps": 0}, "steps"), ({"rate": 0.0}, "learning rate"), ({"optimizer": "sgd"}, "optimizer")):
         with pytest.raises(ValueError, match=sentence):

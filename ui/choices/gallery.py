@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from models.gallery import Entry, gallery
-from models.sizes import count, file_size
+from models.sizes import count, size
 from ui import state
 from ui.memory import allowed, cached, loaded
 from ui.text import plain
@@ -65,7 +65,7 @@ def line(entry: Entry, here: tuple[str, ...]) -> None:
     ready = entry.name in loaded.shelf or entry.name in here
     text, side = st.columns([5, 1], vertical_alignment="center")
     where = " · on this machine" if ready else ""
-    facts = f"{count(entry.parameters)} parameters · {file_size(entry.bytes)}{where}"
+    facts = f"{count(entry.parameters)} parameters · {size(entry.bytes)}{where}"
     text.markdown(f"**{plain(entry.name)}** &nbsp; :small[:gray[{facts}]]  \n{plain(entry.look)}")
     if ready or allowed.hub():
         label = "Open" if ready else "Load"

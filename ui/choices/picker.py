@@ -17,7 +17,7 @@ import models
 from models.errors import ModelError
 from models.huggingface.names import is_folder_name
 from models.progress import Progress
-from models.sizes import count, file_size
+from models.sizes import count, size_of
 from ui import state
 from ui.memory import allowed, cached, loaded, trainings
 from ui.memory.shelf import Job
@@ -217,10 +217,8 @@ def said(progress: Progress | None) -> tuple[str, str, float]:
     """Progress in words, in figures ("120 of 548 MB") where there are any, and as a share of one."""
     if progress is None or progress.stage == "prepare" or not progress.total:
         return "Preparing", "", 0.0
-    of, unit = file_size(progress.total).split(" ")
-    done = progress.done / {"kB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
-    figures = f"{done:.{len(of.partition('.')[2])}f} of {of} {unit}"
-    return "Downloading" if progress.stage == "download" else "Reading", figures, min(progress.done / progress.total, 1.0)
+    share = min(progress.done / progress.total, 1.0)
+    return "Downloading" if progress.stage == "download" else "Reading", size_of(progress.done, progress.total), share
 
 
 def about() -> None:

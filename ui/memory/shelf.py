@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from models.errors import Cancelled, ModelError, panics_caught
 from models.progress import Progress, Report
-from models.sizes import file_size
+from models.sizes import size
 
 if TYPE_CHECKING:
     from models.language_model import LanguageModel
@@ -155,9 +155,9 @@ class Shelf:
             self._report(job, Progress("prepare"))
             self._put(job, model)
         except TooLarge:
-            size = job.progress.total if job.progress else 0
+            weights = job.progress.total if job.progress else 0
             job.error = (
-                f"“{job.name}” has {file_size(size)} of weights, and at most {file_size(self.limit)} are kept in "
+                f"“{job.name}” has {size(weights)} of weights, and at most {size(self.limit)} are kept in "
                 "memory here. Choose a smaller model, or start Headlight with a larger HEADLIGHT_MODEL_BYTES."
             )
         except Cancelled:
