@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from models.decoding import softmax
+import numpy as np
+
 from models.generation import Step
+from pages.generate import recipes
 from pages.generate.grown import Grown, chance
 from ui.look import Look
+from ui.picture.picture import Numbers, Picture
 from ui.show import choice, part, show
 from ui.words import words
-from viz import Card, Part, board, reading_view
+from viz import Card, Part, board
 
 HERE = Path(__file__).parent
 
 
-def place(grown: Grown, look: Look) -> None:
-    """A card for each branch, where there are several."""
+def place(grown: Grown, look: Look, pictures: list[Picture]) -> None:
+    """A card for each branch, where there are several. pictures: those of the page, to add them to."""
     if len(grown.lines) < 2:
         return
 
@@ -26,22 +29,31 @@ def place(grown: Grown, look: Look) -> None:
 
     def card(number: int) -> Card:
         name = words(HERE, "title branch shown" if number == grown.current else "title branch", number=number + 1)
-        return Card([part("A branch", branch, number, grown, look)], name, 1)
+        return Card([part("A branch", branch, number, grown, look, pictures)], name, 1)
 
     above = Card([Part("words", None, words(HERE, "branches"))], words(HERE, "title branches"))
     show(board([above, *map(card, range(len(grown.lines)))], words(HERE, "title branches")), "branches", react)
 
 
-def branch(number: int, grown: Grown, look: Look) -> Part:
+def branch(number: int, grown: Grown, look: Look, pictures: list[Picture]) -> Part:
     """What was said in a branch, shaded by the chance that the model itself gave to each token."""
     name, line = f"branch {number}", grown.lines[number]
     if not line:
         return Part(name, None, "–")
-    tokens = look.written([step.token for step in line], first=False)
-    shares = [100 * float(softmax(step.logits)[step.token.id]) for step in line]
-    view = reading_view(tokens, None, min(parting(grown.lines, number), len(line) - 1), quantity=shares, unit="%")
+    ids = [step.token.id for step in line]
+    at = min(parting(grown.lines, number), len(line) - 1)
+
+    def numbers() -> dict[str, Numbers]:
+        texts = {"token": [step.token.text for step in line]}
+        return {"id": Numbers(np.array(ids), ("token",), texts), "probability": Numbers(recipes.chances(line), ("token",), texts)}
+
+    made = Picture(
+        recipes.branch, (look,), {"ids": ids, "target": grown.beginning.target, "at": at, "simple": look.beginner}, "branches",
+        numbers, title=f"Branch {number + 1}", part=name, takes=("model", "trace"), known={"steps": line},
+    )  # fmt: skip
+    pictures.append(made)
     facts = {"count": len(line), "chance": f"{chance(line):.2f}".replace("-", "−")}
-    return Part(name, view, words(HERE, "branch", **facts))
+    return made.on_board(words(HERE, "branch", **facts))
 
 
 def parting(lines: Sequence[Sequence[Step]], number: int) -> int:

@@ -14,23 +14,25 @@ from analysis.step_cost import StepCost, step_cost
 from models.language_model import LanguageModel
 from models.sizes import size
 from models.strategy import Strategy
+from pages.generate import recipes
 from pages.generate.grown import Beginning, Grown
+from pages.generate.shown import what_was_said
 from ui import state
 from ui.choices.widgets import switch
 from ui.look import Look
 from ui.memory import jobs, loaded
-from ui.show import show_chart
+from ui.picture.picture import Numbers, Picture
+from ui.picture.picture import place as draw
 from ui.text import plain
 from ui.words import say, words
-from viz.figures.cache import cache_boxes
 
 HERE = Path(__file__).parent
 LENGTHS = (1024, 8192, 131_072)
 TIMES = 3  # readings that a time is the median of
 
 
-def place(grown: Grown, look: Look) -> None:
-    """A switch, and below it boxes, bytes and operations."""
+def place(grown: Grown, look: Look, pictures: list[Picture]) -> None:
+    """A switch, and below it boxes, bytes and operations. pictures: those of the page, to add the boxes to them."""
     on = switch(state.GENERATE_CACHE, words(HERE, "cache switch"))
     state.keep(state.GENERATE_CACHE, on, False)
     if not on:
@@ -40,24 +42,34 @@ def place(grown: Grown, look: Look) -> None:
     if not step.read.bytes:
         say(HERE, "no cache")
         return
-    layers = model.info.decoder_layers or model.info.layers
-    each = model.cache_bytes(read, source) // read // layers
-    fresh = len(step.tokens) if not grown.steps else 1
-    show_chart(cache_boxes(look.written(step.tokens), layers, each // numbers(model), model.info.dtype, fresh), "generate-boxes")
+    made = boxes(grown, look)
+    pictures.append(made)
+    draw(made)
     facts: dict[str, object] = {
         "tokens": f"{read:,}",
         "measured": f"{step.read.bytes:,}",
         "formula": f"{model.cache_bytes(read, source):,}",
     }
-    facts |= {"layers": layers, "kv_heads": model.info.kv_heads, "source": f"{source:,}"}
+    facts |= {"layers": recipes.decoder_layers(model), "kv_heads": model.info.kv_heads, "source": f"{source:,}"}
     say(HERE, "cache both" if source else "cache", **facts)
     costs(model, read, source)
     times(grown, look)
 
 
-def numbers(model: LanguageModel) -> int:
-    """Bytes of one number."""
-    return {"float32": 4}.get(model.info.dtype, 2)
+def boxes(grown: Grown, look: Look) -> Picture:
+    """A box for each token in each layer."""
+    ahead = grown.ahead
+    step = ahead or grown.steps[-1]
+    options = {**what_was_said(grown, step.position), "fresh": 1 if grown.steps else len(step.tokens)}
+
+    def numbers() -> dict[str, Numbers]:
+        kept = np.full((recipes.decoder_layers(look.model), len(step.tokens)), recipes.each(look.model, step), dtype=np.int64)
+        return {"numbers kept": Numbers(kept, ("layer", "token"), {"token": [token.text for token in step.tokens]})}
+
+    return Picture(
+        recipes.cache, (look,), options, "generate-boxes", numbers, words=f"{len(step.tokens)} tokens", title="Cache",
+        takes=("model", "trace"), known={"step": step},
+    )  # fmt: skip
 
 
 def costs(model: LanguageModel, read: int, source: int) -> None:

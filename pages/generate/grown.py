@@ -69,6 +69,11 @@ class Grown:
         return self.steps[-1].said if self.steps else ()
 
     @property
+    def text(self) -> str:
+        """What was said, as text."""
+        return self.steps[-1].text if self.steps else ""
+
+    @property
     def ended(self) -> str:
         """Why nothing comes after what was said; "" where something does."""
         last = self.steps[-1].end if self.steps else ""

@@ -6,11 +6,13 @@ import streamlit as st
 
 import models
 from models.strategy import Strategy
-from pages.generate import branches, cache, choose, linked, run, search, shown, told
+from pages.generate import branches, cache, choose, linked, run, search, shown, steps, told
 from pages.generate.grown import Beginning, Grown, mine
 from ui import shell, state
 from ui.choices import boxes, heads, picker
 from ui.look import Look
+from ui.picture.picture import Picture
+from ui.picture.take_away import take_away
 from ui.show import choice, part, picture, show
 from ui.text import plain
 from ui.words import say, words
@@ -19,17 +21,15 @@ from viz import Card, board
 HERE = Path(__file__).parent
 
 
-def going_on(grown: Grown, look: Look, strategy: Strategy) -> None:
+def going_on(grown: Grown, look: Look, strategy: Strategy, pictures: list[Picture]) -> None:
     """The text, and beside it what comes next, or what chose the last token while it grows by itself."""
-    now = grown.run is not None
-    past = grown.at is not None or bool(grown.ended) or now
     cards = [
-        Card([part("The text", shown.text_part, grown, look)], words(HERE, "title text"), 6),
-        Card([part("What comes next", shown.bars, grown.looked_at, strategy, look, past, now)], words(HERE, "title bars"), 5),
+        Card([part("The text", shown.text_part, grown, look, pictures)], words(HERE, "title text"), 6),
+        Card([part("What comes next", shown.bars, grown, strategy, look, pictures)], words(HERE, "title bars"), 5),
     ]
 
     def react() -> None:
-        match choice("generate-board"):
+        match choice(shown.BOARD):
             case {"part": "text", "value": position}:
                 number = shown.step_of(position, grown, look)
                 grown.at = None if number == grown.at else number
@@ -40,13 +40,14 @@ def going_on(grown: Grown, look: Look, strategy: Strategy) -> None:
             case {"part": "bars", "value": {"id": id}}:
                 grown.go_on(strategy, id)
 
-    show(board(cards, "The text and what comes next"), "generate-growing" if now else "generate-board", None if now else react)
+    still = grown.run is None
+    show(board(cards, "The text and what comes next"), shown.BOARD if still else "generate-growing", react if still else None)
 
 
 def meanwhile(grown: Grown, look: Look, strategy: Strategy) -> None:
     """What was said up to now, while it goes on."""
     if strategy.method != "beam" and grown.steps:
-        return going_on(grown, look, strategy)
+        return going_on(grown, look, strategy, [])
     before, said = beginning_of(look), grown.run and grown.run.into
     st.markdown(f"{plain(before)} **{plain(said[-1].text.strip()) if said else '…'}**")
 
@@ -101,25 +102,28 @@ def draw(look: Look) -> None:
                     run.buttons(grown, strategy, most)
                 run.trouble(grown)
                 linked.keep(grown, strategy.method == "beam")
-                body(grown, look, strategy, own)
+                if own and not grown.steps:
+                    say(HERE, "own answer")
+                pictures: list[Picture] = []
+                if strategy.method == "beam":
+                    search.place(grown, look, most, pictures)
+                else:
+                    body(grown, look, strategy, pictures)
+                with st.container(horizontal=True, gap="small"):
+                    open_elsewhere(look, search.best(grown) if strategy.method == "beam" else grown.text)
+                    take_away("generate", lambda: pictures, lambda made: steps.offer(made, grown, look))
 
 
-def body(grown: Grown, look: Look, strategy: Strategy, own: bool) -> None:
+def body(grown: Grown, look: Look, strategy: Strategy, pictures: list[Picture]) -> None:
     """What has grown, and what is told of it."""
-    if own and not grown.steps:
-        say(HERE, "own answer")
-    if strategy.method == "beam":
-        search.place(grown, look)
-        return open_elsewhere(look, search.best(grown))
     if look.kind == "encoder":
         say(HERE, "encoder rows")
-    going_on(grown, look, strategy)
+    going_on(grown, look, strategy, pictures)
     told.going_round(grown, look)
-    branches.place(grown, look)
-    open_elsewhere(look, grown.steps[-1].text if grown.steps else "")
+    branches.place(grown, look, pictures)
     if not look.beginner:
         with picture("The cache"):
-            cache.place(grown, look)
+            cache.place(grown, look, pictures)
 
 
 if state.level() == "beginner":

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
 import streamlit as st
 
+from pages.generate import recipes
 from pages.generate.grown import Grown
 from ui.look import Look
-from ui.show import show_chart
+from ui.picture.picture import Numbers, Picture
+from ui.picture.picture import place as draw
 from ui.words import say, words
-from viz.figures.beams import WINDOW, Way, beam_tree
+from viz.figures.beams import WINDOW
 
 HERE = Path(__file__).parent
 
 
-def place(grown: Grown, look: Look) -> None:
-    """The search up to the step that is reached."""
+def place(grown: Grown, look: Look, most: int, pictures: list[Picture]) -> None:
+    """The search up to the step that is reached. pictures: those of the page, to add the tree to them."""
     if not grown.search:
         say(HERE, "beams")
         return
@@ -24,8 +28,9 @@ def place(grown: Grown, look: Look) -> None:
     search = step.search
     assert search is not None, "a step of a search"
     say(HERE, "tree", step=search.looked_at[0].length, width=step.strategy.beams)
-    ways = [Way(one.number, one.parent, look.model.token_text(one.id), one.length, one.score, one.fate) for one in search.tree]
-    show_chart(beam_tree(ways), "generate-tree")
+    made = tree(grown, look, most)
+    pictures.append(made)
+    draw(made)
     st.markdown(f"##### {words(HERE, 'answers' if step.end else 'beginnings')}")
     penalty = step.strategy.length_penalty
     rows = [
@@ -39,9 +44,29 @@ def place(grown: Grown, look: Look) -> None:
     ]
     numbers = {name: st.column_config.NumberColumn(format="%.3f") for name in ("log-probability", "score")}
     st.dataframe(rows, hide_index=True, column_config=numbers)
+    if (why := grown.why or step.end) and grown.reached >= len(grown.search):
+        say(HERE, "searched length" if why == "length" else f"ended {why}")
     say(HERE, "score", penalty=f"{penalty:g}")
     if search.tree[-1].length > WINDOW:
         say(HERE, "window")
+
+
+def tree(grown: Grown, look: Look, most: int) -> Picture:
+    step = grown.search[max(0, grown.reached - 1)]
+    options = {
+        "strategy": asdict(step.strategy), "most": most, "target": grown.beginning.target, "count": max(1, grown.reached),
+    }  # fmt: skip
+
+    def numbers() -> dict[str, Numbers]:
+        ways = step.search.tree if step.search else ()
+        found = {name: [getattr(one, name) for one in ways] for name in ("number", "parent", "id", "length", "score", "fate")}
+        found["token"] = [look.model.token_text(one.id) for one in ways]
+        return {name: Numbers(np.array(values), ("way",)) for name, values in found.items()}
+
+    return Picture(
+        recipes.tree, (look,), options, "generate-tree", numbers, words=f"{step.strategy.beams} beams", title="Beam tree",
+        takes=("model", "trace"), known={"step": step},
+    )  # fmt: skip
 
 
 def best(grown: Grown) -> str:

@@ -11,7 +11,8 @@ from models.errors import Cancelled
 from models.strategy import Strategy
 from pages.generate import run
 from pages.generate.grown import Beginning, Grown, Run
-from pages.generate.shown import step_of, tokens_of
+from pages.generate.recipes import read_and_said
+from pages.generate.shown import step_of, with_next
 from tests.pages.opening import PATIENCE, open_link, said
 from ui.look import Look
 from ui.memory import loaded
@@ -216,7 +217,9 @@ def test_each_word_that_was_said_stands_with_the_row_that_chose_it(name, text):
     look = Look(model, model.trace(text), "self" if name == "writer" else "cross")
     for _ in range(4):
         grown.go_on(Strategy())
-    source, shown, rows = tokens_of(grown, look)
+    rows, more = with_next(grown)
+    source, shown = read_and_said(rows, more, text, "")
+    assert more
     assert [one.id for one in source] == ([] if name == "writer" else [one.id for one in model.tokenize(text)])
     assert shown[-1].text == "…" and len(rows) == 5, "a place for what comes next"
     for place, step in zip(range(len(shown) - 5, len(shown)), rows, strict=True):

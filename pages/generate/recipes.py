@@ -1,0 +1,158 @@
+"""How each picture of this page is made: a model, the text that it goes on from, and what was said.
+
+A notebook that is taken away carries these very functions, and has the model say the same again: `ids` are the tokens that were
+said, whatever chose them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from analysis import as_written
+from models.decoding import softmax
+from models.generation import Step
+from models.language_model import LanguageModel
+from models.strategy import Distribution, Strategy, distribution
+from models.tokens import Token
+from models.trace import Trace
+from viz import View, prediction_bars, reading_view
+from viz.figures.beams import Way, beam_tree
+from viz.figures.cache import cache_boxes
+from viz.tokens import plain_signs
+
+COMES = "…"  # stands where the next token will
+
+
+def said_again(model: LanguageModel, trace: Trace, ids: Sequence[int], target: str, more: bool = True) -> list[Step]:
+    """The steps of what was said, and one for what comes next where there is more."""
+    return list(model.generate(trace.text, max_new_tokens=len(ids) + more, target=target, given=ids))
+
+
+# ---------------------------------------------------------------- the text
+
+
+def text(
+    model: LanguageModel, trace: Trace, *, ids: list[int], more: bool, target: str, kind: str, layer: int, head: int, chosen: int,
+    simple: bool, steps: Sequence[Step] | None = None,
+) -> View:  # fmt: skip
+    """The text with all that was said, shaded by where a head looked when it chose each token."""
+    steps = said_again(model, trace, ids, target, more) if steps is None else steps
+    source, shown = read_and_said(steps, more, trace.text, target)
+    front = source if kind == "cross" else []
+    first, count = len(front) + len(shown) - len(steps), len(front) + len(shown)
+    weights = np.zeros((count, count), dtype=np.float32)
+    for number, row in enumerate(rows(steps, kind, layer, head)):
+        weights[first + number, : len(row)] = row
+    tokens = plain_signs([*front, *shown]) if simple else [*front, *shown]
+    return reading_view(tokens, weights, first + chosen, second=len(front) or None, said=first)
+
+
+def read_and_said(steps: Sequence[Step], more: bool, text: str, target: str) -> tuple[list[Token], list[Token]]:
+    """What the encoder read; and what the decoder read and said, with a place for what comes next where there is more. Of the
+    last ones of these each step is about one."""
+    last = steps[-1]
+    token = Token(-1, COMES, last.token.start, last.token.start, special=True) if more else last.token
+    said = [replace(one.token, after=one.tokens[-1]) for one in (steps[:-1] if more else steps)]
+    shown = [*last.tokens, replace(token, after=last.tokens[-1])]
+    first = len(shown) - len(steps)
+    for number, one in enumerate(said):
+        if first + number > 0:
+            shown[first + number] = one
+    return as_written(last.source, text), as_written(shown, target if last.source else text)
+
+
+def rows(steps: Sequence[Step], kind: str, layer: int, head: int) -> list[np.ndarray]:
+    """Where a head looked at each step; nothing of steps before tokens were dropped, which have other keys."""
+    dropped, found = steps[-1].dropped, []
+    for step in steps:
+        layers, heads, _ = step.attention[kind].shape
+        known = step.dropped == dropped and layer < layers and head < heads
+        found.append(step.attention[kind][layer, head] if known else np.zeros(0, dtype=np.float32))
+    return found
+
+
+def branch(
+    model: LanguageModel, trace: Trace, *, ids: list[int], target: str, at: int, simple: bool, steps: Sequence[Step] | None = None
+) -> View:
+    """What was said, shaded by the chance that the model gave to each token, in per cent."""
+    steps = said_again(model, trace, ids, target, False) if steps is None else steps
+    tokens = [step.token for step in steps]
+    return reading_view(plain_signs(tokens, False) if simple else tokens, None, at, quantity=100 * chances(steps), unit="%")
+
+
+def chances(steps: Sequence[Step]) -> np.ndarray:
+    """What the model itself gave to each token, before all controls: float64 [step]."""
+    return np.array([softmax(step.logits)[step.token.id] for step in steps])
+
+
+# ---------------------------------------------------------------- what comes next
+
+
+def bars(
+    model: LanguageModel, trace: Trace, *, ids: list[int], target: str, strategy: dict[str, Any], count: int, percent: bool,
+    step: Step | None = None,
+) -> View:  # fmt: skip
+    """The likeliest tokens after what was said, before and after the controls, and the one that is chosen."""
+    step = said_again(model, trace, ids, target)[-1] if step is None else step
+    how = Strategy(**strategy)
+    found = distribution(step.logits, step.ids, how, step.never)
+    chosen, _ = found.choose(how, step.position)
+    best = likeliest(found, chosen, count)
+    return prediction_bars(
+        [model.token_text(id) for id in best],
+        [float(found.after[id]) for id in best],
+        ids=best,
+        percent=percent,
+        before=[float(found.before[id]) for id in best] if found.stages else None,
+        struck=[bool(np.isneginf(found.final[id])) for id in best],
+        marked=best.index(chosen),
+    )
+
+
+def likeliest(found: Distribution, chosen: int, count: int) -> list[int]:
+    """The ids that are shown: the likeliest before and after the controls, and the chosen one, by what they were before."""
+    most = min(count, len(found.before))
+    before, after = (np.argpartition(-one, most - 1)[:most].tolist() for one in (found.before, found.after))
+    after = sorted(after, key=lambda id: -found.after[id])[: most // 3]
+    ids = sorted({*before, *after, chosen}, key=lambda id: (-found.before[id], id))
+    while len(ids) > most:
+        spare = next(id for id in reversed(ids) if id not in after and id != chosen)
+        ids.remove(spare)
+    return ids
+
+
+# ---------------------------------------------------------------- beams and the cache
+
+
+def tree(
+    model: LanguageModel, trace: Trace, *, strategy: dict[str, Any], most: int, target: str, count: int, step: Step | None = None
+) -> go.Figure:
+    """A beam search after so many steps."""
+    if step is None:
+        *_, step = islice(model.generate(trace.text, Strategy(**strategy), most, target), count)
+    assert step.search is not None, "a step of a search"
+    return beam_tree(
+        [Way(one.number, one.parent, model.token_text(one.id), one.length, one.score, one.fate) for one in step.search.tree]
+    )
+
+
+def cache(model: LanguageModel, trace: Trace, *, ids: list[int], target: str, fresh: int, step: Step | None = None) -> go.Figure:
+    """The keys and values that are kept of each token that was read; fresh: how many of them were read last."""
+    step = said_again(model, trace, ids, target)[-1] if step is None else step
+    return cache_boxes(step.tokens, decoder_layers(model), each(model, step), model.info.dtype, fresh)
+
+
+def decoder_layers(model: LanguageModel) -> int:
+    return model.info.decoder_layers or model.info.layers
+
+
+def each(model: LanguageModel, step: Step) -> int:
+    """Numbers that are kept of one token in one layer, keys and values together."""
+    read = len(step.tokens)
+    return model.cache_bytes(read, len(step.source)) // read // decoder_layers(model) // {"float32": 4}.get(model.info.dtype, 2)

@@ -1,0 +1,110 @@
+"""The pictures of page Generate are taken away: each notebook has the model say the same again, and draws the same."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import pytest
+
+from models.strategy import Strategy
+from pages.generate import steps
+from pages.generate.grown import Beginning, Grown
+from tests.pages.taking import arrays, data, made_again, offered, table
+from ui.memory import loaded
+from ui.picture.caption import caption
+from ui.picture.files import csv
+from ui.picture.take_away import page
+from viz.view import View
+
+TEXT = "text=The+cat+sat+on+the+mat"
+SAID = "generate-said=14-561-308-2645~1-370-924"
+LINKS = {  # with the parts or keys of what can be taken away
+    f"{TEXT}&level=beginner": "text bars",
+    f"{TEXT}&level=intermediate&generate-top-k=4&{SAID}&generate-branch=1&generate-cache=true": (
+        "text, bars, branch 0, branch 1, generate-boxes"
+    ),
+    f"{TEXT}&level=expert&generate-method=Always+the+likeliest&generate-penalty=1.3&{SAID}": "text, bars, branch 0, branch 1",
+    f"{TEXT}&level=expert&generate-method=Beams&generate-beams=3&generate-tokens=5&generate-searched=4": "generate-tree",
+    "model=translator&level=expert&text=I+am+tired.&target=Je&generate-cache=true": "text bars generate-boxes",
+    "model=translator&level=expert&text=I+am+tired.&attention=Decoder&generate-said=14-4": "text bars",
+}
+
+
+def header(drawn: View | go.Figure) -> object:
+    """What a picture shows, as JSON, and the bytes of its arrays as numbers."""
+    if not isinstance(drawn, View):
+        return json.loads(data(drawn))
+    length = int.from_bytes(drawn.data[:4], "little")
+    found = json.loads(drawn.data[4 : 4 + length])
+    begin = 4 + length + -(4 + length) % 8
+    for one in found["arrays"].values():
+        count = int(np.prod(one["shape"]))
+        one["values"] = np.frombuffer(drawn.data, one["dtype"], count, begin + one["offset"]).astype(float).tolist()
+    return found
+
+
+def assert_alike(a: object, b: object) -> None:
+    """The same, and numbers within what reading on from other keys may change."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        assert a.keys() == b.keys()
+        for name in a:
+            assert_alike(a[name], b[name])
+    elif isinstance(a, list) and isinstance(b, list):
+        assert len(a) == len(b)
+        for one, other in zip(a, b, strict=True):
+            assert_alike(one, other)
+    elif isinstance(a, float) or isinstance(b, float):
+        assert a == pytest.approx(b, rel=2e-3, abs=1e-5)
+    else:
+        assert a == b
+
+
+@pytest.mark.parametrize(("link", "names"), LINKS.items(), ids=lambda one: one[:70])
+def test_each_picture_is_made_again_by_its_notebook_and_its_files_are_read_back(monkeypatch, link, names):
+    found = offered(monkeypatch, "generate", link)
+    assert [one.part or one.key for one in found.values()] == (names.split(", ") if "," in names else names.split())
+    assert len({one.title for one in found.values()}) == len(found), "a menu tells them apart"
+    for made in found.values():
+        assert_alike(header(made_again(made)), header(made.drawn))
+        assert len(table(made)) > 0 and set(made.numbers()) <= set(arrays(made).files)
+        said = caption(made)
+        assert said.picture and str(said) in page(made, said).replace("&#x27;", "'")
+
+
+def test_the_numbers_of_the_text_are_the_rows_of_its_steps(monkeypatch):
+    made = offered(monkeypatch, "generate", f"{TEXT}&level=expert&layer=L3&head=H2&{SAID}")["generate-board text"]
+    weights = arrays(made)["weights"]
+    text = [one.id for one in loaded.model("writer").tokenize("The cat sat on the mat")]
+    whole = loaded.model("writer").trace("The cat sat on the mat. She was curious")
+    assert [one.id for one in whole.tokens] == [*text, 14, 561, 308, 2645]
+    np.testing.assert_allclose(
+        np.nan_to_num(weights), whole.attention["self"][3][2][len(text) - 1 :][:, : weights.shape[1]], atol=1e-4
+    )
+    assert list(table(made)["choosing"].unique()) == [".", " She", " was", " curious", "…"]
+
+
+def test_the_steps_are_a_table_of_what_decided_each():
+    grown, strategy = Grown(Beginning("writer", "The cat sat on the mat")), Strategy("sampling", temperature=1.4, seed=3)
+    for id in (None, 561, None):
+        grown.go_on(strategy, id)
+    found = {name: one.values for name, one in steps.columns(grown.steps).items()}
+    assert list(found["id"]) == [step.token.id for step in grown.steps] and found["id"][1] == 561
+    np.testing.assert_allclose(found["before_controls"], [step.distribution.before[step.token.id] for step in grown.steps])
+    np.testing.assert_allclose(found["after_controls"], [step.distribution.after[step.token.id] for step in grown.steps])
+    assert list(np.isnan(found["draw"])) == [False, True, False] and list(found["method"]) == ["sampling", "pressed", "sampling"]
+    np.testing.assert_allclose(np.exp(found["log_probability"]), found["before_controls"])
+
+
+def test_the_table_of_steps_is_a_file_that_says_where_it_comes_from(monkeypatch):
+    made = offered(monkeypatch, "generate", f"{TEXT}&level=expert&{SAID}")["generate-board text"]
+    (look,) = made.looks
+    grown = Grown(Beginning("writer", look.trace.text), lines=[list(made.known["steps"][:-1])])
+    picture = steps.as_picture(grown, look)
+    file = csv(picture, caption(picture))
+    assert b"# headlight" in file and b"The cat sat on the mat" in file
+    read = pd.read_csv(io.BytesIO(file), comment="#", keep_default_na=False)
+    assert list(read["id"]) == [14, 561, 308, 2645] and list(read["token"]) == [".", " She", " was", " curious"]
