@@ -3,10 +3,22 @@
 Nothing heavy is imported until a model is loaded.
 """
 
-from models.catalog import load, names
+from models.catalog import load, load_tokenizer, names
 from models.tokens import Prediction, Token
 
-__all__ = ["Attention", "LanguageModel", "ModelInfo", "Prediction", "Step", "Strategy", "Token", "Trace", "load", "names"]
+__all__ = [
+    "Attention",
+    "LanguageModel",
+    "ModelInfo",
+    "Prediction",
+    "Step",
+    "Strategy",
+    "Token",
+    "Trace",
+    "load",
+    "load_tokenizer",
+    "names",
+]
 
 
 def __getattr__(name: str):

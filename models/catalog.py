@@ -12,6 +12,7 @@ from models.progress import Report, silent
 
 if TYPE_CHECKING:
     from models.language_model import LanguageModel
+    from models.tokens import Vocabulary
 
 WEIGHTS = Path(__file__).parent / "weights"
 ORDER = ("writer", "filler", "translator")  # the order in which a newcomer should meet them
@@ -50,6 +51,17 @@ def load(name: str, device: str | None = None, report: Report = silent) -> Langu
 
     opened = open_model(name, device, report)
     return HuggingFaceModel(**{field.name: getattr(opened, field.name) for field in fields(opened)})
+
+
+def load_tokenizer(name: str, report: Report = silent) -> Vocabulary:
+    """The tokenizer of a model alone, by the names of `load`: no weight is downloaded or read. Errors: ModelError."""
+    if name in names() or own(name):
+        from models.scratch.folder import vocabulary_of
+
+        return vocabulary_of(WEIGHTS / name if name in names() else Path(name).expanduser())
+    from models.huggingface.open import open_vocabulary
+
+    return open_vocabulary(name, report)
 
 
 def _check_cpu(name: str, device: str | None) -> None:

@@ -41,8 +41,9 @@ def downloads(environment: Mapping[str, str] = os.environ) -> bool:
     return environment.get("HEADLIGHT_HUB", "1").strip().lower() not in ("0", "no", "off", "false")
 
 
-def fetch(name: HubName, device: str | None, report: Report) -> tuple[Path, str]:
-    """A folder that holds the model, and where it is from: "Hugging Face Hub, revision abc1234".
+def fetch(name: HubName, device: str | None, report: Report, weights: bool = True) -> tuple[Path, str]:
+    """A folder that holds the model, and where it is from: "Hugging Face Hub, revision abc1234". weights: False for config and
+    tokenizer alone.
 
     Without network the cache will do if the model is complete there; where downloads are switched off, it is all that is looked
     at. Errors: ModelError; Cancelled, when `report` raises it (what has been downloaded until then is kept, and used the next
@@ -69,9 +70,9 @@ def fetch(name: HubName, device: str | None, report: Report) -> tuple[Path, str]
             raise refusal(error, name) from error
         return from_cache(name, "The Hugging Face Hub cannot be reached", error)
     files = {file.rfilename: file.size or 0 for file in info.siblings or () if "/" not in file.rfilename}
-    folder = download(name, info.sha, files, device, report)
+    folder = download(name, info.sha, files, device, report) if weights else download_tokenizer(name, info.sha, files, report)
     reference = storage(name) / "refs" / (name.revision or "main")
-    if name.revision != info.sha:
+    if name.revision != info.sha and weights:
         # Only now that all is there: who is offline later finds the last complete one.
         reference.parent.mkdir(parents=True, exist_ok=True)
         reference.write_text(info.sha)
@@ -111,6 +112,18 @@ def download(name: HubName, commit: str, files: dict[str, int], device: str | No
         missing = sum(files[file] for file in ahead)
         check_disk(shown, missing, folder)
         get(ahead, total, total - missing)
+    return folder
+
+
+def download_tokenizer(name: HubName, commit: str, files: dict[str, int], report: Report) -> Path:
+    """Fetch the config and the tokenizer of `files` (sizes in bytes by name)."""
+    check_config_is_there(files, name.repository)
+    check_tokenizer_is_there(files, name.repository)
+    wanted = [file for file in files if file == CONFIG or is_vocabulary(file) or file in BESIDE]
+    total = sum(files[file] for file in wanted)
+    folder = storage(name) / "snapshots" / commit
+    check_disk(name.repository, total, folder)
+    get_files(name, commit, [file for file in wanted if not (folder / file).exists()], total, 0, report)
     return folder
 
 

@@ -12,7 +12,8 @@ from models.huggingface.confined import confined
 from models.huggingface.folder import Folder, look_at, read_json
 from models.huggingface.memory import place
 from models.huggingface.names import HubName, is_folder_name, quoted
-from models.huggingface.trial import open_tokenizer, plainly, text_of
+from models.huggingface.text import TextTokens
+from models.huggingface.trial import open_tokenizer, plainly, text_of, tokenizer_of
 from models.huggingface.weights import passing, read
 from models.progress import Progress, Report, silent
 from models.stored_weights import WeightsFile, files_now
@@ -63,6 +64,20 @@ def open_model(name: str, device: str | None = None, report: Report = silent) ->
             path, source = fetch(HubName.parse(name), device, report)
         opened = open_folder(path, name, source, device, report)
         return opened if source == "folder" else replace(opened, revision=path.name)  # the cache names folders by their commits
+
+
+def open_vocabulary(name: str, report: Report = silent) -> TextTokens:
+    """The tokenizer of a model alone, named as for `open_model`: no weight is fetched or read. Errors: as there."""
+    with plainly(name):
+        if is_folder_name(name):
+            path = Path(name).expanduser().absolute()
+        else:
+            from models.huggingface.hub import fetch
+
+            path, _ = fetch(HubName.parse(name), None, report, weights=False)
+        report(Progress("prepare"))
+        confined("try_tokenizer", path, name, report)  # before transformers sees a file of it in this process
+        return TextTokens(tokenizer_of(path, name))
 
 
 def open_folder(path: Path, name: str, source: str, device: str | None, report: Report) -> Opened:

@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING
 
 from models.errors import Cancelled, ModelError, panics_caught
 from models.huggingface.classes import Candidate, candidates, config_of
-from models.huggingface.folder import Folder, look_at, read_config
+from models.huggingface.folder import (
+    CONFIG,
+    Folder,
+    check_config_is_there,
+    check_tokenizer_is_there,
+    look_at,
+    read_config,
+)
 from models.huggingface.names import quoted, short
 from models.huggingface.weights import Rehearsal, rehearse
 from models.progress import silent
@@ -47,6 +54,13 @@ def try_folder(path: str, name: str) -> dict:
         choices = candidates(config, folder.config.get("architectures"), name)
         chosen, rehearsal = choose(choices, text_of(config, choices[0]), folder, name)
         return {"choice": choices.index(chosen), "elements": rehearsal.elements, "used": list(rehearsal.used)}
+
+
+def try_tokenizer(path: str, name: str) -> bool:
+    """Whether the tokenizer of a folder reads. Errors: ModelError."""
+    with plainly(name):
+        check_reading(tokenizer_of(Path(path), name), name)
+        return True
 
 
 def check_reading(tokenizer: PreTrainedTokenizerBase, name: str) -> None:
@@ -85,6 +99,18 @@ def open_tokenizer(folder: Folder, config: PreTrainedConfig, name: str) -> PreTr
         return AutoTokenizer.from_pretrained(folder.path, config=config, local_files_only=True, trust_remote_code=False)
     except Exception as error:
         raise ModelError(f"The tokenizer of {quoted(name)} could not be loaded: {short(error, 160)}") from error
+
+
+def tokenizer_of(path: Path, name: str) -> PreTrainedTokenizerBase:
+    """The tokenizer of a folder that need not hold weights. Errors: ModelError."""
+    try:
+        files = [file.name for file in path.iterdir() if file.is_file()]
+    except (OSError, ValueError) as error:
+        raise ModelError(f"There is no folder {quoted(name)} here that can be read. Check the path.") from error
+    check_config_is_there(files, name)
+    check_tokenizer_is_there(files, name)
+    config = read_config(path / CONFIG, name)
+    return open_tokenizer(Folder(path, config, {}), config_of(config, name), name)
 
 
 def text_of(config: PreTrainedConfig, choice: Candidate) -> PreTrainedConfig:

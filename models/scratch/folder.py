@@ -18,8 +18,10 @@ from models.scratch.encoder_decoder_model import EncoderDecoderModel
 from models.scratch.encoder_model import EncoderModel
 from models.scratch.model import ScratchModel
 from models.scratch.positions import NoPositions
+from models.scratch.signs import END, MASK, START
 from models.scratch.transformer import build
 from models.stored_weights import files_now
+from models.tokens import ByteLevelTokens
 
 MOST_LAYERS = 1000
 MODELS: dict[str, type[ScratchModel]] = {
@@ -41,6 +43,15 @@ def from_folder(folder: Path, name: str = "") -> ScratchModel:
         raise ModelError(
             f"The folder {quoted(folder.name)} holds no transformer of ours that can be read: {short(error, 200)}"
         ) from error
+
+
+def vocabulary_of(folder: Path) -> ByteLevelTokens:
+    """The tokenizer of such a folder alone. Errors: ModelError."""
+    try:
+        with panics_caught():
+            return ByteLevelTokens(Tokenizer.from_file(str(folder / "tokenizer.json")), START, END, MASK)
+    except Exception as error:  # tokenizers has no kind of its own
+        raise ModelError(f"The tokenizer in the folder {quoted(folder.name)} cannot be read: {short(error, 200)}") from error
 
 
 def _opened(folder: Path, name: str) -> ScratchModel:

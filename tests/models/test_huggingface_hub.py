@@ -22,7 +22,8 @@ from huggingface_hub import close_session, constants
 from models.errors import Cancelled, ModelError
 from models.huggingface import confined, memory
 from models.huggingface.hub import cached_models
-from models.huggingface.open import open_model
+from models.huggingface.open import open_model, open_vocabulary
+from models.huggingface.text import TextTokens
 from tests.models.networks import network, tokenizer
 from tests.serving import ROOT
 
@@ -187,6 +188,21 @@ def test_only_what_is_needed_is_fetched(hub):
     assert "model.safetensors" in asked and "config.json" in asked
     assert all("owner/llama" in path for path in hub.asked)
     assert not [file for file in asked if file.endswith((".bin", ".h5", ".onnx", ".py", ".md")) or "/" in file]
+
+
+def test_of_a_tokenizer_alone_no_weight_is_fetched_or_needed(hub, monkeypatch):
+    found = open_vocabulary("owner/llama")
+    assert set(hub.sent) >= {"config.json", "tokenizer.json"} and not [name for name in hub.sent if "safetensors" in name]
+    first = hub.repositories["owner/llama"]["main"]
+    assert found.tokens("The cat sat") == TextTokens(open_model(str(first)).tokenizer).tokens("The cat sat")
+    (first / "model.safetensors").unlink()
+    assert open_vocabulary(str(first)).tokens("The cat sat") == found.tokens("The cat sat")
+    assert cached_models() == (), "a model without its weights is not one that can be opened"
+    with pytest.raises(ModelError, match="There is no folder"):
+        open_vocabulary(str(first / "nothing"))
+    monkeypatch.setenv("HEADLIGHT_HUB", "0")
+    with pytest.raises(ModelError, match="switched off"):
+        open_vocabulary("owner/llama")
 
 
 def test_a_folder_asks_nobody(hub):

@@ -277,3 +277,9 @@ def test_normalizer_and_pre_tokenizer_are_the_librarys(make):
 def test_a_text_that_is_none_is_refused(writer):
     with pytest.raises(TypeError, match="must be a str"):
         writer.pieces(None)
+
+
+def test_a_tokenizer_alone_is_that_of_its_model(shipped):
+    alone = models.load_tokenizer(shipped.info.name)
+    assert alone.tokens("The cat [MASK] sat.") == shipped.vocabulary.tokens("The cat [MASK] sat.")
+    assert pieces_of(alone, "unbelievable") == shipped.pieces("unbelievable")
