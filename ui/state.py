@@ -134,6 +134,9 @@ CONTEXT_WORD, CONTEXTS, CONTEXT_ALL = Key("context-word", ""), Key("contexts", "
 VOCABULARY, CENTRED, WORD_PARTS = Key("vocabulary", ""), Key("centred", False), Key("word-parts", False)
 NEAREST_TO, ANALOGY, GIF = Key("nearest-to", ""), Key[Any]("analogy", None), Key[Any]("gif", None)
 
+# Inside: pieces
+PIECE_WORD, OTHER_TOKENIZER = link("word"), link("other-tokenizer")
+
 # Generate
 GENERATE_METHOD = link("generate-method", "Draw by dice", "Always the likeliest", "Beams")
 TRANSLATE_METHOD = link("translate-method", "Always the likeliest", "Draw by dice", "Beams")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from viz.views.head_view import head_view
     from viz.views.model_view import model_view
     from viz.views.overview import overview
+    from viz.views.pieces_view import pieces_view
     from viz.views.prediction_bars import prediction_bars
     from viz.views.query_key_view import query_key_view
     from viz.views.reading_view import reading_view
@@ -42,6 +43,7 @@ __all__ = [
     "overview",
     "pack",
     "percent",
+    "pieces_view",
     "prediction_bars",
     "query_key_view",
     "reading_view",

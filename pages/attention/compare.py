@@ -172,27 +172,13 @@ def numbered(place: Any, key: Key[Any], title: str, count: int, default: int) ->
 
 def ask_for_model(mine: str) -> str:
     """The name of a model that is here, other than the one in use; "" while there is none, and says why."""
-    options = [name for name in picker.choices() if name != mine]
-    asked = st.selectbox(
-        "The other model",
-        options,
-        index=None,
-        format_func=lambda name: picker.label(name, options),
-        key=state.OTHER_MODEL.name,
-        bind="query-params",
-        accept_new_options=True,
-        placeholder="Its name on the Hugging Face Hub, or a folder",
-        on_change=ask_again,
-    )
-    name = picker.meant(picker.tidied(asked or ""))
-    if not name or name == mine:
+    name = picker.another(state.OTHER_MODEL, "The other model", mine, changed=ask_again)
+    if name == "":
         leave()
         st.info(
             "Choose a second model. It reads the same text, and the tokens of both are joined until they end at the same places."
         )
-        return ""
-    if complaint := picker.refusal(name):
-        st.warning(plain(f"The model “{called(name)}” could not be opened. {complaint}"), icon=":material/deployed_code_alert:")
+    if not name:
         return ""
     if name in loaded.shelf:
         leave()

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import re
 import uuid
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import streamlit as st
 
@@ -21,6 +22,7 @@ from models.sizes import count, size_of
 from ui import state
 from ui.memory import allowed, cached, loaded, trainings
 from ui.memory.shelf import Job
+from ui.state import Key
 from ui.text import called, plain
 
 if TYPE_CHECKING:
@@ -89,6 +91,32 @@ def choices() -> list[str]:
     return list(dict.fromkeys([*models.names(), *mine, *state.LISTED.get()]))
 
 
+def another(
+    key: Key[Any], title: str, mine: str, default: str | None = None, changed: Callable[[], None] | None = None
+) -> str | None:
+    """A picker of a model other than the one in use: its name, "" while none is chosen, None where it may not be opened, which is
+    then said. default: the one that is chosen at first."""
+    options = [name for name in choices() if name != mine]
+    asked = st.selectbox(
+        title,
+        options,
+        index=options.index(default) if default in options else None,
+        format_func=lambda name: label(name, options),
+        key=key.name,
+        bind="query-params",
+        accept_new_options=True,
+        placeholder="Its name on the Hugging Face Hub, or a folder",
+        on_change=changed,
+    )
+    name = meant(tidied(asked or ""))
+    if not name or name == mine:
+        return ""
+    if complaint := refusal(name):
+        st.warning(plain(f"The model “{called(name)}” could not be opened. {complaint}"), icon=":material/deployed_code_alert:")
+        return None
+    return name
+
+
 def linked() -> str:
     """The keys of trained models that the link has."""
     return state.TRAINED.asked or ""
@@ -109,7 +137,7 @@ def label(name: str, options: list[str]) -> str:
 
 def in_address() -> dict[str, str | None]:
     """What an address says beside the names of the models that are chosen."""
-    chosen = (key.get() for key in (state.MODEL, state.OTHER_MODEL))
+    chosen = (key.get() for key in (state.MODEL, state.OTHER_MODEL, state.OTHER_TOKENIZER))
     return {state.TRAINED.name: trainings.keys(*(meant(name) for name in chosen if name))}
 
 

@@ -19,7 +19,7 @@ export function makePlayer(label, pace, go) {
   const range = Object.assign(element("input"), { type: "range", min: 0, step: 1 });
   range.setAttribute("aria-label", label);
   const output = element("output");
-  const player = { node, range, names: [], last: 0, at: 0, playing: false };
+  const player = { node, range, ends: [], names: [], last: 0, at: 0, playing: false };
   let timer = 0;
 
   const button = makeButton("", "", () => (player.playing ? player.stop() : start()));
@@ -31,6 +31,7 @@ export function makePlayer(label, pace, go) {
     range.value = player.at;
     range.setAttribute("aria-valuetext", name);
     write(output, name);
+    player.ends.forEach((end, i) => (end.disabled = player.at === (i ? player.last : 0)));
   };
   const move = (at) => {
     player.at = Math.min(at, player.last);
@@ -60,10 +61,27 @@ export function makePlayer(label, pace, go) {
     if (node.hidden) player.stop();
     else show();
   };
-  range.addEventListener("input", () => {
-    const to = Number(range.value);
+  player.to = (at) => {
     player.stop(); // which puts the slider where it was
-    move(to);
-  });
+    move(Math.max(0, at));
+  };
+  range.addEventListener("input", () => player.to(Number(range.value)));
   return player;
+}
+
+// The same player with buttons for one step back and one step on.
+export function withSteps(player) {
+  const by = (way) => () => player.to(player.at + way);
+  player.ends = [stepButton("One step back", "M8 1 3 6 8 11Z", by(-1)), stepButton("One step on", "M4 1 9 6 4 11Z", by(1))];
+  player.range.before(player.ends[0]);
+  player.range.after(player.ends[1]);
+  return player;
+}
+
+function stepButton(words, sign, act) {
+  const button = makeButton("one", "", act);
+  button.title = words;
+  button.setAttribute("aria-label", words);
+  button.innerHTML = `<svg viewBox="0 0 12 12" class="sign" aria-hidden="true"><path d="${sign}"/></svg>`;
+  return button;
 }

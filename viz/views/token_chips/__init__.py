@@ -18,18 +18,23 @@ def token_chips(
     surprise: Sequence[float | None] | None = None,
     *,
     link: str = "",
+    notes: Sequence[str] = (),
+    label: str = "",
 ) -> View:
     """A row of chips, one a token; with many, the chips wrap and scroll inside about four rows.
 
     `tokens` have `id`, `text`, `special` and `fragment`. `chosen` is a position (negative counts from the end) or None.
     `surprise` is -log2 of the probability of each token given those before it, in bits; None or NaN where there is none
     (the first token). Views of the same `link` point together. A press, Enter or Space tells `chosen`: the position.
-    Raises ValueError if `surprise` has another length than `tokens`.
+    notes: a few words below each; label: what a screen reader calls the row, if not so many tokens.
+    Raises ValueError if `surprise` or `notes` has another length than `tokens`.
     """
     count = len(tokens)
     if surprise is not None and len(surprise) != count:
         raise ValueError(f"{len(surprise)} surprises for {count} tokens: give one a token (None for the first).")
-    name = f"{count} {'token' if count == 1 else 'tokens'}"
+    if notes and len(notes) != count:
+        raise ValueError(f"{len(notes)} notes for {count} tokens: give one a token.")
+    name = label or f"{count} {'token' if count == 1 else 'tokens'}"
     header: dict[str, Any] = {
         "label": name,
         "chosen": _place(chosen, count),
@@ -40,6 +45,8 @@ def token_chips(
     }
     if ids:
         header["ids"] = [int(token.id) for token in tokens]
+    if notes:
+        header["notes"] = list(notes)
     if surprise is not None:
         bits = [None if value is None else float(value) for value in surprise]
         header["surprise"] = [None if b is None or not math.isfinite(b) else round(b, 3) for b in bits]

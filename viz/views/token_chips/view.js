@@ -68,7 +68,7 @@ function make(state) {
   new ResizeObserver(() => settle(state)).observe(list);
 }
 
-function update(state, { tokens, kinds, ids, positions, surprise }) {
+function update(state, { tokens, kinds, ids, positions, surprise, notes }) {
   const { list, chips } = state;
   let changed = tokens.length !== chips.length;
   while (chips.length > tokens.length) chips.pop().node.remove();
@@ -76,6 +76,7 @@ function update(state, { tokens, kinds, ids, positions, surprise }) {
     const below = [];
     if (positions) below.push("#" + i);
     if (ids) below.push(String(ids[i]));
+    if (notes) below.push(notes[i]);
     const bits = surprise ? surprise[i] : undefined;
     const key = JSON.stringify([text, kinds[i], below, bits]);
     const old = chips[i];

@@ -1,0 +1,108 @@
+"""What is drawn and said of the steps by which a word became pieces, for every kind of tokenizer and at every level."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import models
+from models.huggingface.text import TextTokens
+from models.pieces.apart import pieces_of
+from models.pieces.values import Lattice, Merges, Tries
+from pages.inside import pieces
+from pages.inside.pieces import recipes, told
+from tests.models.test_huggingface_text import folder
+from tests.models.test_pieces import KINDS
+from ui import state
+from viz.views.pieces_view import Row, pieces_view
+
+SEEN = (
+    "GPT-2",
+    "RoBERTa, prefixed",
+    "Llama",
+    "bytes for the unknown",
+    "whole words first",
+    "ModernBERT's",
+    "CLIP",
+    "prefix",
+    "BERT",
+)
+SEEN += ("T5", "ALBERT's", "unigram with bytes", "words", "added tokens")
+texts = st.lists(
+    st.sampled_from(
+        ["the", " cat", " unbelievable", "é", "猫", "😀", "\n", "  ", "<s>", "<mask>", "a" * 70, "z", "\0", "1234567"]
+    )
+    | st.characters(exclude_characters="{}"),
+    max_size=6,
+).map("".join)
+
+
+@pytest.fixture(scope="session")
+def make(tmp_path_factory):
+    home = folder(tmp_path_factory.mktemp("steps"))
+    return cache(lambda name: TextTokens(KINDS[name](home)))
+
+
+@settings(max_examples=40, deadline=None)
+@given(text=texts)
+@example(text="the cat fine unbelievable 語 <mask>")
+@pytest.mark.parametrize("level", state.LEVELS)
+@pytest.mark.parametrize("name", SEEN)
+def test_each_step_has_something_to_see_and_a_sentence(make, name, level, text):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(state, "level", lambda: level)
+        for word in pieces_of(make(name), text).words:
+            names, sentences = told.steps(word)
+            letters, rows = recipes.rows_of(word.steps, level != "beginner") if word.steps else (1, [Row([])])
+            pieces_view(letters, rows, names, sentences)  # which looks at every box
+            steps = {row.step for row in rows} | {box.step for row in rows for box in row.boxes if box.step is not None}
+            assert steps == set(range(len(names)))
+            assert all(sentences) and not any(re.search(r"\{[a-z_]+\}", one) for one in sentences)
+
+
+@settings(max_examples=40, deadline=None)
+@given(text=texts)
+@pytest.mark.parametrize("name", SEEN)
+def test_the_last_row_of_the_result_has_the_pieces(make, name, text):
+    for word in pieces_of(make(name), text).words:
+        match word.steps:
+            case Merges() as found:
+                last = recipes.merged(found, True)[-1]
+                assert [(one.text, one.start, one.end) for one in last.boxes] == [(p.text, p.start, p.end) for p in word.pieces]
+            case Tries(tries=tries) as found if len(tries) <= recipes.MOST:
+                last = recipes.tried(found)[-1]
+                assert [one.text for one in last.boxes] == [piece.text for piece in word.pieces]
+            case Lattice() as found:
+                rows = recipes.weighed(found, True)
+                best = next(row for row in rows if row.note.startswith("best way"))
+                assert [one.text for one in best.boxes] == [piece.text for piece in found.ways[0].pieces]
+                written = [row for row in rows if row.note == "as tokens"]
+                assert not written or " ".join(one.text for one in written[0].boxes) == " ".join(p.text for p in word.pieces)
+
+
+def test_a_word_with_more_lookups_than_can_be_drawn_says_how_many_are_left_out(make):
+    (word,) = pieces_of(make("BERT"), "c" * 60).words
+    names, sentences = told.steps(word)
+    assert len(word.steps.tries) == 60 * 61 // 2 and len(names) == recipes.MOST + 1
+    assert f"Another {60 * 61 // 2 - recipes.MOST:,}" in sentences[-1]
+
+
+def test_what_is_counted_is_what_was_typed():
+    for name in models.names():
+        vocabulary = models.load_tokenizer(name)
+        for text in recipes.PROBES.values():
+            typed = recipes.typed(vocabulary, text)
+            assert [token.id for token in typed] == vocabulary.tokenizer.encode(text, add_special_tokens=False).ids
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_there_are_numbers_to_take_away_of_every_word(make, name):
+    for word in pieces_of(make(name), "the cat unbelievable 語 <mask>").words:
+        for one in pieces.figures(word).values():
+            assert one.values.size and all(
+                len(one.names[axis]) == size for axis, size in zip(one.axes, one.values.shape, strict=True)
+            )

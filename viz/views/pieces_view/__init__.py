@@ -1,0 +1,87 @@
+"""How a word became pieces: rows of boxes over its letters, one below the other, which come step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from viz.tokens import pieces
+from viz.view import View, pack
+
+MARKS = ("", "new", "missing", "taken")
+
+
+@dataclass(frozen=True)
+class Box:
+    """A stretch of letters, from `start` to before `end`.
+
+    mark: "" | "new", it was made in this step | "missing", it was looked for in vain | "taken", it is of the result. fragment: it
+    is a part of a character only; note: a few words below it; step: the one from which on it is there, if not the row's.
+    """
+
+    text: str
+    start: int
+    end: int
+    mark: str = ""
+    fragment: bool = False
+    note: str = ""
+    step: int | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """Boxes beside each other. step: the one from which on the row is there; note: a few words before it."""
+
+    boxes: Sequence[Box]
+    step: int = 0
+    note: str = ""
+
+
+def pieces_view(letters: int, rows: Sequence[Row], names: Sequence[str], told: Sequence[str], label: str = "") -> View:
+    """Rows over so many letters, played from the first step to the last; at first all are there.
+
+    names: what each step is called; told: a sentence of each. Rows without any step stay as they are. Errors: ValueError for
+    boxes that lie beyond the letters or over each other, for a mark that is none, and where steps and sentences differ in number.
+    """
+    if len(names) != len(told) or not names:
+        raise ValueError(f"{len(names)} steps with {len(told)} sentences: give one for each, and one step at the least.")
+    for row in rows:
+        _check(row, letters, len(names))
+    name = label or f"{len(names)} steps"
+    header = {
+        "label": name,
+        "letters": letters,
+        "names": list(names),
+        "told": list(told),
+        "rows": [
+            {
+                "step": row.step,
+                "note": row.note,
+                "boxes": [
+                    {
+                        "text": pieces(one.text),
+                        "span": [one.start, one.end],
+                        "step": row.step if one.step is None else one.step,
+                        "mark": f"{one.mark}{' fragment' * one.fragment}".strip(),
+                        **({"note": one.note} if one.note else {}),
+                    }
+                    for one in row.boxes
+                ],
+            }
+            for row in rows
+        ],
+    }
+    return View("pieces_view", pack(header), name)
+
+
+def _check(row: Row, letters: int, steps: int) -> None:
+    for step in (row.step, *(one.step for one in row.boxes if one.step is not None)):
+        if not 0 <= step < steps:
+            raise ValueError(f"A row or a box of step {step}, where there are {steps}.")
+    done = 0
+    for one in sorted(row.boxes, key=lambda box: box.start):
+        if not done <= one.start < one.end <= letters:
+            raise ValueError(f"A box from letter {one.start} to {one.end} of {letters} lies over another or beyond them.")
+        if one.mark not in MARKS:
+            raise ValueError(f"A box is marked {one.mark!r}: it is one of {', '.join(map(repr, MARKS))}.")
+        done = one.end
