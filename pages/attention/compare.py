@@ -206,20 +206,7 @@ def load(mine: str, name: str) -> None:
         st.button("Load it again", on_click=ask_again, key="other-again")
         return
     state.OTHER_JOB.set(loaded.shelf.ask(name, visitor()))
-    st.fragment(wait, run_every=picker.POLL)()
-
-
-def wait() -> None:
-    """How far the loading is. Runs again every `picker.POLL` seconds."""
-    job: Job | None = state.OTHER_JOB.get()
-    if job:
-        job = loaded.shelf.look(job, visitor())
-        state.OTHER_JOB.set(job)
-    if not job or job.done:
-        st.rerun()
-    doing, figures, share = picker.said(job.progress)
-    st.caption(f"{doing} {plain(picker.shortened(job.name))} …")
-    st.progress(share, f":small[{figures}]" if figures else None)
+    picker.wait_for(state.OTHER_JOB, visitor())
 
 
 def ask_again() -> None:

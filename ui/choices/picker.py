@@ -71,7 +71,7 @@ def side_bar() -> None:
     state.ABOUT.set(slot)
     if job:
         with slot:
-            st.fragment(wait, run_every=POLL)()
+            wait_for(state.JOB, state.VISITOR.get(), way_out)
     elif in_use() in loaded.shelf:
         about()
 
@@ -223,17 +223,25 @@ def show_trouble() -> None:
         st.warning(plain(sentence), icon=":material/deployed_code_alert:")
 
 
-def wait() -> None:
-    """How far the loading is, and a way out of it. Runs again every `POLL` seconds."""
-    job: Job | None = state.JOB.get()
-    if job:
-        job = loaded.shelf.look(job, state.VISITOR.get())
-        state.JOB.set(job)
-    if not job or job.done:
-        st.rerun()
-    doing, figures, share = said(job.progress)
-    st.caption(f"{doing} {plain(shortened(job.name))} …")
-    st.progress(share, f":small[{figures}]" if figures else None)
+def wait_for(key: state.Key[Any], visitor: str, below: Callable[[Job], None] = lambda job: None) -> None:
+    """How far the loading is whose job a key holds, and what stands below that."""
+
+    def watch() -> None:
+        job: Job | None = key.get()
+        if job:
+            key.set(job := loaded.shelf.look(job, visitor))
+        if not job or job.done:
+            st.rerun()
+        doing, figures, share = in_words(job.progress)
+        st.caption(f"{doing} {plain(shortened(job.name))} …")
+        st.progress(share, f":small[{figures}]" if figures else None)
+        below(job)
+
+    st.fragment(watch, run_every=POLL)()
+
+
+def way_out(job: Job) -> None:
+    """A button that cancels the loading of the model that is to be used."""
     if st.button("Cancel", key="cancel-loading", icon=":material/close:", width="stretch"):
         state.JOB.set(None)
         loaded.shelf.leave(job, state.VISITOR.get())
@@ -241,7 +249,7 @@ def wait() -> None:
     st.caption(f"Until then, you continue with “{plain(shortened(in_use()))}”.")
 
 
-def said(progress: Progress | None) -> tuple[str, str, float]:
+def in_words(progress: Progress | None) -> tuple[str, str, float]:
     """Progress in words, in figures ("120 of 548 MB") where there are any, and as a share of one."""
     if progress is None or progress.stage == "prepare" or not progress.total:
         return "Preparing", "", 0.0
