@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -14,6 +16,8 @@ from hypothesis import settings
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.serving import Watched, find_chromium, launch
+
+Window = tuple[int, int, bool]  # width, height, dark
 
 settings.register_profile("headlight", deadline=None)  # how long a test takes is said by benchmarks, not by tests
 settings.load_profile("headlight")
@@ -45,18 +49,30 @@ def browser(chromium: str) -> Iterator[Browser]:
         running.close()
 
 
+@pytest.fixture(scope="session")
+def resting(browser: Browser) -> Iterator[dict[Window, list[Watched]]]:
+    """Browser contexts by their window that no test uses at the moment. What they fetched of the app they need not fetch again."""
+    contexts: dict[Window, list[Watched]] = defaultdict(list)
+    yield contexts
+    for context in chain.from_iterable(contexts.values()):
+        context.close()
+
+
 @pytest.fixture
-def new_page(browser: Browser) -> Iterator[Callable[..., Page]]:
-    """`new_page(width=1280, height=800, dark=False)`: an empty page in a context of its own.
+def new_page(browser: Browser, resting: dict[Window, list[Watched]]) -> Iterator[Callable[..., Page]]:
+    """`new_page(width=1280, height=800, dark=False)`: an empty page of a visitor of its own.
 
     The test fails at its end if a page asked for anything but localhost, or let a JavaScript error through.
     """
-    contexts: list[Watched] = []
+    used: list[tuple[Window, Watched]] = []
 
     def make(width: int = 1280, height: int = 800, dark: bool = False) -> Page:
-        contexts.append(Watched(browser, width, height, dark))
-        return contexts[-1].page()
+        window = width, height, dark
+        used.append((window, resting[window].pop() if resting[window] else Watched(browser, *window)))
+        return used[-1][1].page()
 
     yield make
-    for context in contexts:
-        context.close()
+    for window, context in used:
+        resting[window].append(context)
+    for _, context in used:
+        context.leave()

@@ -63,11 +63,25 @@ class Watched:
     def page(self) -> Page:
         return self.context.new_page()
 
+    def leave(self) -> None:
+        """The next page is that of another visitor. Raises AssertionError as `close` does."""
+        for page in self.context.pages:
+            page.evaluate("() => { try { localStorage.clear() } catch {} }")  # a page that is no site's has none
+            page.close()
+        self.context.clear_cookies()
+        self.context.set_offline(False)
+        self.check()
+
     def close(self) -> None:
         """Ends the context. Raises AssertionError where something left the machine or went wrong in JavaScript."""
         self.context.close()
-        assert not self.outside, f"The page asked the outside world: {self.outside}"
-        assert not self.errors, f"Uncaught in the page's JavaScript: {self.errors}"
+        self.check()
+
+    def check(self) -> None:
+        outside, errors = self.outside, self.errors
+        self.outside, self.errors = [], []
+        assert not outside, f"The page asked the outside world: {outside}"
+        assert not errors, f"Uncaught in the page's JavaScript: {errors}"
 
 
 @dataclass

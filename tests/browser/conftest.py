@@ -27,7 +27,7 @@ def app_url(chromium: str) -> Iterator[str]:
 
 @pytest.fixture
 def open_page(app_url: str, new_page: Callable[..., Page]) -> Callable[..., Page]:
-    """`open_page(path="/", width=1280, height=800, dark=False)`: the app at that path, in a browser that never saw it before.
+    """`open_page(path="/", width=1280, height=800, dark=False)`: the app at that path, for a visitor whom it never saw before.
 
     It returns as soon as the document is there: wait for the app's own words next, never for a quiet network.
     """

@@ -43,7 +43,7 @@ def words_in(file: Path) -> str:
 def choose(page: Page, title: str) -> None:
     page.get_by_role("combobox", name="Which picture").click()
     page.get_by_role("option", name=title, exact=True).click()
-    expect(page.get_by_test_id("stCode")).to_contain_text(title)
+    expect(page.get_by_test_id("stCode").filter(has_text=title)).to_be_visible()
 
 
 @pytest.mark.parametrize(("address", "title", "said", "array"), PICTURES, ids=lambda one: str(one)[:24])
