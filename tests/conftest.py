@@ -51,7 +51,7 @@ def browser(chromium: str) -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def resting(browser: Browser) -> Iterator[dict[Window, list[Watched]]]:
-    """Browser contexts by their window that no test uses at the moment. What they fetched of the app they need not fetch again."""
+    """Browser contexts by their window that no test uses now. What they fetched of the app they need not fetch again."""
     contexts: dict[Window, list[Watched]] = defaultdict(list)
     yield contexts
     for context in chain.from_iterable(contexts.values()):
