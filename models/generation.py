@@ -190,8 +190,9 @@ class Reader(ABC):
 
 
 def begin(
-    model: LanguageModel, text: str, target: str, strategy: Strategy, most: int, said: Ids, cache: bool, given: Ids = ()
-) -> Generator[Step, None, None]:
+    model: LanguageModel, text: str, target: str, strategy: Strategy, most: int, said: Ids, cache: bool,
+    given: Ids = (), chat: bool = False,
+) -> Generator[Step, None, None]:  # fmt: skip
     """As `LanguageModel.generate`; what is wrong is said before the first step."""
     name, kind = model.info.name, model.info.kind
     if not isinstance(strategy, Strategy):
@@ -205,7 +206,7 @@ def begin(
         raise ValueError(f"{name} has no language-model head, so it does not continue a text.")
     if target and kind != "encoder-decoder":
         raise ValueError(f"{name} reads one text at a time. Leave the second one empty.")
-    reader = model._reader(text, target, cache)
+    reader = model._reader(text, target, cache, chat)
     if strange := [id for id in (*said, *given) if not 0 <= id < reader.ids]:
         raise ValueError(f"{name} has no token {strange[0]}: its tokens are 0 to {reader.ids - 1:,}.")
     _check_memory(reader, len(reader.begun) + len(said) + most, strategy.beams if strategy.method == "beam" else 1)

@@ -14,7 +14,7 @@ from models.decoding import softmax
 from models.generation import Reader, Step, begin
 from models.stored_weights import WeightsFile, known_by
 from models.strategy import Strategy
-from models.tokens import Prediction, Token, Vocabulary
+from models.tokens import Prediction, Token, Turn, Vocabulary
 from models.trace import Trace
 
 if TYPE_CHECKING:
@@ -127,13 +127,15 @@ class LanguageModel(ABC):
         said: Sequence[int] = (),
         cache: bool = True,
         given: Sequence[int] = (),
+        chat: bool = False,
     ) -> Generator[Step, None, None]:
         """What a decoder says after a text, or an encoder-decoder after its target, token by token (see `Step`).
 
         It ends where the model ends its text, or after `max_new_tokens`. Closing the iterator frees its keys and values. said:
         ids that were said already, to go on from another word than the one chosen: `(*step.said[:-1], other)`. given: ids that
         are said first whatever the strategy would choose, each a step with its own scores. cache: False reads all again at each
-        step, for comparison; so does a model that cannot read on from keys and values.
+        step, for comparison; so does a model that cannot read on from keys and values. chat: whether the model reads the text as
+        a turn of a chat, and answers it (see `as_chat`).
         A text longer than the context is cut from the left; a context that gets full loses its oldest quarter (`Step.dropped`),
         but an encoder-decoder stops there.
         Errors: ValueError for a model that does not go on with a text, for less than one token, for an id that is none, and, with
@@ -141,10 +143,20 @@ class LanguageModel(ABC):
         """
         check_text(text)
         check_text(target, "The target")
-        return begin(self, text, target, strategy, max_new_tokens, tuple(said), cache, tuple(given))
+        return begin(self, text, target, strategy, max_new_tokens, tuple(said), cache, tuple(given), chat)
+
+    @property
+    def chats(self) -> bool:
+        """Whether the model answers in a chat: its tokenizer has a template for that."""
+        return False
+
+    def as_chat(self, text: str) -> Turn:
+        """A text as a turn of a chat, with what the model's template puts around it; what is typed stays text. Errors: ValueError
+        for a model without a template, and for a template that cannot be used."""
+        raise ValueError(f"{self.info.name} has no chat template: it goes on with a text as it is.")
 
     @abstractmethod
-    def _reader(self, text: str, target: str, cache: bool) -> Reader:
+    def _reader(self, text: str, target: str, cache: bool, chat: bool) -> Reader:
         """What reads a text on for `generate`."""
 
     @property

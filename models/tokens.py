@@ -38,6 +38,14 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """A text as a turn of a chat. written: with all that a chat template puts around it; tokens: what the model reads of it."""
+
+    written: str
+    tokens: tuple[Token, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Prediction:
     """What the model holds likely at a position: probability is a share of one, over the whole vocabulary."""
 

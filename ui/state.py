@@ -140,6 +140,7 @@ PIECE_WORD, OTHER_TOKENIZER = link("word"), link("other-tokenizer")
 # Generate
 GENERATE_METHOD = link("generate-method", "Draw by dice", "Always the likeliest", "Beams")
 TRANSLATE_METHOD = link("translate-method", "Always the likeliest", "Draw by dice", "Beams")
+GENERATE_CHAT = link("generate-chat", default=True)
 GENERATE_CACHE, GENERATED = link("generate-cache", default=False), Key[Any]("generated", None)
 GENERATE_OWN, GENERATE_SAID, GENERATE_BRANCH, GENERATE_SEARCHED = (
     link("generate-own", default=False),

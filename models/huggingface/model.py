@@ -18,6 +18,7 @@ from models.generation import Reader
 from models.gradients import Gradients, gradients
 from models.huggingface import layout, quirks
 from models.huggingface.attention import NAME, SoftmaxTap
+from models.huggingface.chat import as_chat, chats
 from models.huggingface.checks import Checks, cache
 from models.huggingface.names import short
 from models.huggingface.outputs import Outputs
@@ -30,7 +31,7 @@ from models.prefix import Encoded, Ids, Recent, Stamp, first, joined
 from models.recorder import Call, Record, recording
 from models.rotary import Rotary
 from models.stored_weights import WeightsFile
-from models.tokens import Token
+from models.tokens import Token, Turn
 from models.trace import Attention, Trace
 from models.watching import Watched, private, watch, watch_rows
 
@@ -130,7 +131,18 @@ class HuggingFaceModel(LanguageModel):
     def forget(self) -> None:
         self._recent.forget()
 
-    def _reader(self, text: str, target: str, cache: bool) -> Reader:
+    @property
+    def chats(self) -> bool:
+        return self.kind == "decoder" and self.predicts and chats(self.vocabulary)
+
+    def as_chat(self, text: str) -> Turn:
+        check_text(text)
+        return as_chat(self.vocabulary, text) if self.chats else super().as_chat(text)
+
+    def _reader(self, text: str, target: str, cache: bool, chat: bool) -> Reader:
+        if chat:
+            tokens, cut = self._fitting(list(self.as_chat(text).tokens), text)
+            return HuggingFaceReader(self, tokens, [], cut, cache)
         if self.kind == "encoder-decoder":
             tokens, cut, said = self._source_and_target(text, target)
             return HuggingFaceReader(self, said, tokens, cut, cache)

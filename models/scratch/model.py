@@ -128,7 +128,9 @@ class ScratchModel(LanguageModel):
     def embedding(self, ids: Sequence[int] | slice = slice(None)) -> np.ndarray:
         return self._stack.embedding.weight[ids].float().cpu().numpy()
 
-    def _reader(self, text: str, target: str, cache: bool) -> Reader:
+    def _reader(self, text: str, target: str, cache: bool, chat: bool) -> Reader:
+        if chat:
+            self.as_chat(text)  # says that there is no template
         tokens, cut = self._fitting(self._ending(text, self.tokenize))
         if self.info.kind == "decoder":
             return ScratchReader(self, tokens, [], cut, cache)

@@ -10,6 +10,7 @@ import numpy as np
 from models.generation import Step
 from pages.generate import recipes
 from pages.generate.grown import Grown, chance
+from pages.generate.shown import what_was_said
 from ui.look import Look
 from ui.picture.picture import Numbers, Picture
 from ui.show import choice, part, show
@@ -47,8 +48,9 @@ def branch(number: int, grown: Grown, look: Look, pictures: list[Picture]) -> Pa
         texts = {"token": [step.token.text for step in line]}
         return {"id": Numbers(np.array(ids), ("token",), texts), "probability": Numbers(recipes.chances(line), ("token",), texts)}
 
+    options = {"said": what_was_said(grown, line), "at": at, "simple": look.beginner}
     made = Picture(
-        recipes.branch, (look,), {"ids": ids, "target": grown.beginning.target, "at": at, "simple": look.beginner}, "branches",
+        recipes.branch, (look,), options, "branches",
         numbers, title=f"Branch {number + 1}", part=name, takes=("model", "trace"), known={"steps": line},
     )  # fmt: skip
     pictures.append(made)

@@ -60,7 +60,7 @@ def boxes(grown: Grown, look: Look) -> Picture:
     """A box for each token in each layer."""
     ahead = grown.ahead
     step = ahead or grown.steps[-1]
-    options = {**what_was_said(grown, step.position), "fresh": 1 if grown.steps else len(step.tokens)}
+    options = {"said": what_was_said(grown, grown.steps[: step.position]), "fresh": 1 if grown.steps else len(step.tokens)}
 
     def numbers() -> dict[str, Numbers]:
         kept = np.full((recipes.decoder_layers(look.model), len(step.tokens)), recipes.each(look.model, step), dtype=np.int64)
@@ -117,11 +117,11 @@ def times(grown: Grown, look: Look) -> None:
 
 def _measure(beginning: Beginning, said: tuple[int, ...], report: jobs.Report) -> tuple[float, float]:
     """Seconds of reading one token more, with the cache and without it: medians."""
-    name, text, target = beginning
+    name, text, target, chat = beginning
     found = []
     with loaded.shelf.reading(name) as model:
         for cache in (True, False):
-            with closing(model.generate(text, Strategy(), TIMES + 1, target, said, cache)) as steps:
+            with closing(model.generate(text, Strategy(), TIMES + 1, target, said, cache, chat=chat)) as steps:
                 found.append([step.read.seconds for step in steps][1:])
             report(0.5, "Measuring a step")
     if not all(found):  # the model ends its text here

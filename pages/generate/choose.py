@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from models.strategy import Strategy
 from ui import state
-from ui.choices.widgets import number, slider, tabs
+from ui.choices.widgets import number, slider, switch, tabs
 from ui.look import Look
+from ui.text import plain
+from ui.words import words
 
+HERE = Path(__file__).parent
 METHODS = {"Draw by dice": "sampling", "Always the likeliest": "greedy", "Beams": "beam"}
 SIMPLE = ("Draw by dice", "Always the likeliest")  # what a beginner chooses among
 SAMPLING, ALL, BEAM = ("sampling",), ("sampling", "greedy", "beam"), ("beam",)
@@ -109,6 +113,19 @@ def _placed(name: str, control: Control) -> float:
         found = number(key, label, control.least, control.most, control.default, control.by, **more)
     state.keep(key, found, control.default)
     return found
+
+
+def chat(look: Look) -> bool:
+    """Whether the text is read as a turn of a chat, for a model that answers in one."""
+    if not look.model.chats:
+        return False
+    on = switch(state.GENERATE_CHAT, words(HERE, "chat switch"), value=True, help=words(HERE, "chat help"))
+    state.keep(state.GENERATE_CHAT, on, True)
+    try:
+        return on and bool(look.model.as_chat(look.trace.text))
+    except ValueError as error:
+        st.warning(f"{plain(str(error))} It is read as it is meanwhile.", icon=":material/report:")
+        return False
 
 
 def draw_again() -> None:

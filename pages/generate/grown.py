@@ -19,11 +19,13 @@ ENDS = ("end", "full")  # after these nothing comes
 
 
 class Beginning(NamedTuple):
-    """What a text grows from: the name of the model, the text, and what an encoder-decoder has said of its answer."""
+    """What a text grows from: the name of the model, the text, what an encoder-decoder has said of its answer, and whether the
+    text is read as a turn of a chat."""
 
     name: str
     text: str
     target: str = ""
+    chat: bool = False
 
 
 @dataclass

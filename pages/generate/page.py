@@ -52,9 +52,9 @@ def meanwhile(grown: Grown, look: Look, strategy: Strategy) -> None:
     st.markdown(f"{plain(before)} **{plain(said[-1].text.strip()) if said else '…'}**")
 
 
-def open_elsewhere(look: Look, text: str) -> None:
-    """The grown text into the box, so that every page reads it."""
-    before = beginning_of(look)
+def open_elsewhere(look: Look, text: str, chat: bool) -> None:
+    """The grown text into the box, so that every page reads it; of a chat with the signs of its template."""
+    before = look.model.as_chat(look.trace.text).written if chat else beginning_of(look)
     whole = before + (text if before else text.lstrip(" "))
 
     def write() -> None:
@@ -62,6 +62,8 @@ def open_elsewhere(look: Look, text: str) -> None:
         boxes.change(state.TARGET if both else state.TEXT, whole)
         if both:
             state.SAID.set(whole)
+        if chat:  # the box has all of the turn now
+            state.GENERATE_CHAT.set(False)
         st.toast(words(HERE, "opened"), icon=":material/check:")
 
     if text:
@@ -91,9 +93,10 @@ def draw(look: Look) -> None:
     if look.model.info.kind == "encoder" or not look.model.info.predicts:
         return does_not(look)
     own = linked.own_answer(look.second)  # here it is said again
-    grown = mine(Beginning(picker.in_use(), look.trace.text, "" if own else look.second))
     with st.container(key="generate"):
         row = st.container(key="generate-buttons", horizontal=True, gap="small")
+        chat = choose.chat(look)
+        grown = mine(Beginning(picker.in_use(), look.trace.text, "" if own else look.second, chat))
         strategy, most = choose.strategy(look)
         with st.container(key="generate-grown"):
             linked.reopen(grown, strategy, most)
@@ -110,7 +113,7 @@ def draw(look: Look) -> None:
                 else:
                     body(grown, look, strategy, pictures)
                 with st.container(horizontal=True, gap="small"):
-                    open_elsewhere(look, search.best(grown) if strategy.method == "beam" else grown.text)
+                    open_elsewhere(look, search.best(grown) if strategy.method == "beam" else grown.text, chat)
                     take_away("generate", lambda: pictures, lambda made: steps.offer(made, grown, look))
 
 

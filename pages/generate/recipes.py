@@ -29,21 +29,23 @@ from viz.tokens import plain_signs
 COMES = "…"  # stands where the next token will
 
 
-def said_again(model: LanguageModel, trace: Trace, ids: Sequence[int], target: str, more: bool = True) -> list[Step]:
-    """The steps of what was said, and one for what comes next where there is more."""
-    return list(model.generate(trace.text, max_new_tokens=len(ids) + more, target=target, given=ids))
+def said_again(model: LanguageModel, trace: Trace, said: dict[str, Any], more: bool = True) -> list[Step]:
+    """The steps of what was said, and one for what comes next where there is more. said: its `ids`, the `target` before them, and
+    whether it answers a turn of a `chat`."""
+    options = {"target": said["target"], "chat": said["chat"]}
+    return list(model.generate(trace.text, max_new_tokens=len(said["ids"]) + more, given=said["ids"], **options))
 
 
 # ---------------------------------------------------------------- the text
 
 
 def text(
-    model: LanguageModel, trace: Trace, *, ids: list[int], more: bool, target: str, kind: str, layer: int, head: int, chosen: int,
+    model: LanguageModel, trace: Trace, *, said: dict[str, Any], more: bool, kind: str, layer: int, head: int, chosen: int,
     simple: bool, steps: Sequence[Step] | None = None,
 ) -> View:  # fmt: skip
     """The text with all that was said, shaded by where a head looked when it chose each token."""
-    steps = said_again(model, trace, ids, target, more) if steps is None else steps
-    source, shown = read_and_said(steps, more, trace.text, target)
+    steps = said_again(model, trace, said, more) if steps is None else steps
+    source, shown = read_and_said(steps, more, trace.text, said["target"])
     front = source if kind == "cross" else []
     first, count = len(front) + len(shown) - len(steps), len(front) + len(shown)
     weights = np.zeros((count, count), dtype=np.float32)
@@ -78,10 +80,16 @@ def rows(steps: Sequence[Step], kind: str, layer: int, head: int) -> list[np.nda
 
 
 def branch(
-    model: LanguageModel, trace: Trace, *, ids: list[int], target: str, at: int, simple: bool, steps: Sequence[Step] | None = None
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    said: dict[str, Any],
+    at: int,
+    simple: bool,
+    steps: Sequence[Step] | None = None,
 ) -> View:
     """What was said, shaded by the chance that the model gave to each token, in per cent."""
-    steps = said_again(model, trace, ids, target, False) if steps is None else steps
+    steps = said_again(model, trace, said, False) if steps is None else steps
     tokens = [step.token for step in steps]
     return reading_view(plain_signs(tokens, False) if simple else tokens, None, at, quantity=100 * chances(steps), unit="%")
 
@@ -95,11 +103,11 @@ def chances(steps: Sequence[Step]) -> np.ndarray:
 
 
 def bars(
-    model: LanguageModel, trace: Trace, *, ids: list[int], target: str, strategy: dict[str, Any], count: int, percent: bool,
+    model: LanguageModel, trace: Trace, *, said: dict[str, Any], strategy: dict[str, Any], count: int, percent: bool,
     step: Step | None = None,
 ) -> View:  # fmt: skip
     """The likeliest tokens after what was said, before and after the controls, and the one that is chosen."""
-    step = said_again(model, trace, ids, target)[-1] if step is None else step
+    step = said_again(model, trace, said)[-1] if step is None else step
     how = Strategy(**strategy)
     found = distribution(step.logits, step.ids, how, step.never)
     chosen, _ = found.choose(how, step.position)
@@ -131,20 +139,28 @@ def likeliest(found: Distribution, chosen: int, count: int) -> list[int]:
 
 
 def tree(
-    model: LanguageModel, trace: Trace, *, strategy: dict[str, Any], most: int, target: str, count: int, step: Step | None = None
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    strategy: dict[str, Any],
+    most: int,
+    target: str,
+    chat: bool,
+    count: int,
+    step: Step | None = None,
 ) -> go.Figure:
     """A beam search after so many steps."""
     if step is None:
-        *_, step = islice(model.generate(trace.text, Strategy(**strategy), most, target), count)
+        *_, step = islice(model.generate(trace.text, Strategy(**strategy), most, target, chat=chat), count)
     assert step.search is not None, "a step of a search"
     return beam_tree(
         [Way(one.number, one.parent, model.token_text(one.id), one.length, one.score, one.fate) for one in step.search.tree]
     )
 
 
-def cache(model: LanguageModel, trace: Trace, *, ids: list[int], target: str, fresh: int, step: Step | None = None) -> go.Figure:
+def cache(model: LanguageModel, trace: Trace, *, said: dict[str, Any], fresh: int, step: Step | None = None) -> go.Figure:
     """The keys and values that are kept of each token that was read; fresh: how many of them were read last."""
-    step = said_again(model, trace, ids, target)[-1] if step is None else step
+    step = said_again(model, trace, said)[-1] if step is None else step
     return cache_boxes(step.tokens, decoder_layers(model), each(model, step), model.info.dtype, fresh)
 
 

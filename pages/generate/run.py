@@ -116,7 +116,8 @@ def _say(model: LanguageModel, beginning: Beginning, one: Run, first: Run, repor
     if done >= one.most or (into and into[-1].end in ("end", "full")):
         return 0
     said = into[-1].said if into else ()
-    begun = model.generate(beginning.text, one.strategy, one.most - done, beginning.target, said, given=one.given[done:])
+    _, text, target, chat = beginning
+    begun = model.generate(text, one.strategy, one.most - done, target, said, given=one.given[done:], chat=chat)
     with closing(begun) as steps:
         for count, step in enumerate(steps, 1):
             if first.over:

@@ -53,9 +53,8 @@ def place(grown: Grown, look: Look, most: int, pictures: list[Picture]) -> None:
 
 def tree(grown: Grown, look: Look, most: int) -> Picture:
     step = grown.search[max(0, grown.reached - 1)]
-    options = {
-        "strategy": asdict(step.strategy), "most": most, "target": grown.beginning.target, "count": max(1, grown.reached),
-    }  # fmt: skip
+    begun = {"target": grown.beginning.target, "chat": grown.beginning.chat}
+    options = {"strategy": asdict(step.strategy), "most": most, "count": max(1, grown.reached), **begun}
 
     def numbers() -> dict[str, Numbers]:
         ways = step.search.tree if step.search else ()

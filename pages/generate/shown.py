@@ -29,7 +29,7 @@ def text_part(grown: Grown, look: Look, pictures: list[Picture]) -> Part:
     steps, more = with_next(grown)
     kind = kind_of(steps[-1], look)
     options = {
-        **what_was_said(grown), "more": more, "kind": kind, "layer": look.layer, "head": look.head,
+        "said": what_was_said(grown), "more": more, "kind": kind, "layer": look.layer, "head": look.head,
         "chosen": len(steps) - 1 if grown.at is None else grown.at, "simple": look.beginner,
     }  # fmt: skip
 
@@ -45,7 +45,8 @@ def text_part(grown: Grown, look: Look, pictures: list[Picture]) -> Part:
 
     made = picture(recipes.text, look, options, numbers, "The text so far", "text", look.head_name, steps=steps)
     pictures.append(made)
-    return made.on_board(words(HERE, "text", head=look.head_name), told.at_its_end(grown, look))
+    chat = f"\n\n{words(HERE, 'chat')}" if grown.beginning.chat else ""
+    return made.on_board(words(HERE, "text", head=look.head_name) + chat, told.at_its_end(grown, look))
 
 
 def with_next(grown: Grown) -> tuple[list[Step], bool]:
@@ -59,9 +60,10 @@ def kind_of(step: Step, look: Look) -> str:
     return look.kind if look.kind in step.attention else "cross"
 
 
-def what_was_said(grown: Grown, count: int | None = None) -> dict[str, Any]:
-    """What a notebook needs to have the first tokens of a branch said again."""
-    return {"ids": [step.token.id for step in grown.steps[:count]], "target": grown.beginning.target}
+def what_was_said(grown: Grown, line: list[Step] | None = None) -> dict[str, Any]:
+    """What a notebook needs to have a branch said again, by default the one that is shown."""
+    ids = [step.token.id for step in (grown.steps if line is None else line)]
+    return {"ids": ids, "target": grown.beginning.target, "chat": grown.beginning.chat}
 
 
 def picture(
@@ -89,7 +91,7 @@ def bars(grown: Grown, strategy: Strategy, look: Look, pictures: list[Picture]) 
     found = replace(step, strategy=strategy).distribution
     chosen, dart = found.choose(strategy, step.position)
     best = recipes.likeliest(found, chosen, BARS[look.level])
-    options = {**what_was_said(grown, step.position), "strategy": asdict(strategy)}
+    options: dict[str, Any] = {"said": what_was_said(grown, grown.steps[: step.position]), "strategy": asdict(strategy)}
     options |= {"count": BARS[look.level], "percent": not look.beginner}
 
     def numbers() -> dict[str, Numbers]:

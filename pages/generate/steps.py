@@ -29,7 +29,7 @@ def offer(made: Picture, grown: Grown, look: Look) -> None:
 def as_picture(grown: Grown, look: Look) -> Picture:
     """The table, as what can be taken away."""
     return Picture(
-        recipes.text, (look,), what_was_said(grown), BOARD, lambda: columns(grown.steps), title="Steps", part="steps",
+        recipes.text, (look,), {"said": what_was_said(grown)}, BOARD, lambda: columns(grown.steps), title="Steps", part="steps",
         takes=("model", "trace"),
     )  # fmt: skip
 

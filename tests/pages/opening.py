@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from models.huggingface.names import is_folder_name
 from tests.serving import ROOT
 from ui.memory import loaded
 
@@ -24,6 +25,8 @@ def open_link(page: str, link: str = "") -> AppTest:
     app._page_hash = calc_hash(page)
     for name, value in given.items():
         app.query_params[name] = value
+    if is_folder_name(given.get("model", "")):
+        app.session_state["recent"] = (given["model"],)  # AppTest keeps to what the menu has in its first run
     app.run()
     app.warned = [one.value for one in app.warning]
     until = time.monotonic() + PATIENCE

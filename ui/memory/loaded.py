@@ -137,19 +137,21 @@ def _go_on(model: LanguageModel, text: str, answer: str) -> str:
     return answer
 
 
-def next_step(name: str, text: str, target: str = "", said: Sequence[int] = ()) -> Step:
-    """What comes after a text, or an encoder-decoder's target, and the tokens said since; its token is the likeliest.
+def next_step(name: str, text: str, target: str = "", chat: bool = False, said: Sequence[int] = ()) -> Step:
+    """What comes after a text, or an encoder-decoder's target, and the tokens said since; its token is the likeliest. chat:
+    whether the text is read as a turn of a chat.
 
     Errors: ModelError when the model cannot be had; ValueError, a sentence, when it does not go on with a text.
     """
     with shelf.reading(name) as model:
-        return _forwards.submit(_next_step, model, text, target, said, _visitor()).result()
+        return _forwards.submit(_next_step, model, text, target, chat, said, _visitor()).result()
 
 
-def _next_step(model: LanguageModel, text: str, target: str, said: Sequence[int], visitor: str) -> Step:
+def _next_step(model: LanguageModel, text: str, target: str, chat: bool, said: Sequence[int], visitor: str) -> Step:
     from models.prefix import reading_for
 
-    with reading_for(visitor), closing(model.generate(text, max_new_tokens=1, target=target, said=said)) as steps:
+    begun = model.generate(text, max_new_tokens=1, target=target, said=said, chat=chat)
+    with reading_for(visitor), closing(begun) as steps:
         return next(steps)
 
 

@@ -231,16 +231,18 @@ def test_each_word_that_was_said_stands_with_the_row_that_chose_it(name, text):
 
 
 @pytest.mark.parametrize(("network_name", "kind"), [("GPT-2", "decoder"), ("T5", "encoder-decoder"), ("Mixtral", "decoder")])
-def test_models_of_the_hub_go_on_too(tmp_path, network_name, kind):
+def test_models_of_the_hub_go_on_too(tmp_path, monkeypatch, network_name, kind):
+    monkeypatch.setenv("HEADLIGHT_MODEL_DIRS", str(tmp_path))
     from tests.models.networks import network, tokenizer
 
     network(network_name).save_pretrained(tmp_path)
     tokenizer(kind).save_pretrained(tmp_path)
-    link = f"model={tmp_path}&{LINK}&level=expert&generate-cache=true&generate-method=Always+the+likeliest"
+    way = "translate-method" if kind == "encoder-decoder" else "generate-method"
+    link = f"model={tmp_path}&{LINK}&level=expert&generate-cache=true&{way}=Always+the+likeliest"
     loaded.model(str(tmp_path))
     app = press(open_link("generate", link), "next")
-    name = app.session_state["generated"].beginning[0]
-    assert ids(app) == own(Strategy(), 1, TEXT, name)
+    assert app.session_state["generated"].beginning.name == str(tmp_path)
+    assert ids(app) == own(Strategy(), 1, TEXT, str(tmp_path))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,112 @@
+"""A text as a turn of a chat: what a tokenizer's chat template puts around it, as tokens.
+
+What a visitor typed never becomes one of the template's signs: "<|im_end|>" in a text is text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from models.errors import panics_caught
+from models.huggingface.names import short
+from models.huggingface.offsets import settle
+from models.huggingface.text import TextTokens
+from models.tokens import SURROGATE, Token, Turn
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding
+
+MARK = "\ue000\ue001\ue000"  # for private use, so that no template has it
+Placed = list[tuple[int, tuple[int, int]]]  # an id, and where it stands
+
+
+def chats(vocabulary: TextTokens) -> bool:
+    """Whether there is a template, and the tokenizer says where its tokens stand."""
+    return bool(vocabulary.tokenizer.chat_template) and vocabulary.tokenizer.is_fast
+
+
+@panics_caught()
+def as_chat(vocabulary: TextTokens, text: str) -> Turn:
+    """The text as what somebody says, and the beginning of an answer to it.
+
+    The tokens are those of `apply_chat_template`, unless signs of the template stand in the text: these are read letter by
+    letter. Errors: ValueError, a sentence, for a template that cannot be used.
+    """
+    text = SURROGATE.sub("\ufffd", text)
+    before, after = _around(vocabulary, text)
+    whole = _rendered(vocabulary, text)
+    typed = whole[len(before) : len(whole) - len(after)]
+    if not (whole.startswith(before) and whole.endswith(after)) or typed.strip() != text.strip():
+        raise ValueError("The chat template of this model changes the text that it is given. Switch the chat turn off.")
+    with vocabulary._lock:
+        placed = _placed(vocabulary, whole)
+        signs = vocabulary.special | _signs(vocabulary, _placed(vocabulary, before + MARK + after))
+        own = [id for id, _ in _placed(vocabulary, before + MARK + after) if id in signs]
+        if [id for id, _ in placed if id in signs] != own:
+            placed = _apart(vocabulary, before, typed, after, signs)
+    if [id for id, _ in placed if id in signs] != own:
+        raise ValueError("The text has a sign in it that the chat template uses. Take it out, or switch the chat turn off.")
+    return Turn(whole, tuple(_tokens(vocabulary, placed, len(before), typed, text)))
+
+
+def _around(vocabulary: TextTokens, text: str) -> tuple[str, str]:
+    parts = _rendered(vocabulary, MARK).split(MARK)
+    if len(parts) != 2:
+        raise ValueError("The chat template of this model does not say the text once. Switch the chat turn off.")
+    return parts[0], parts[1]
+
+
+def _rendered(vocabulary: TextTokens, text: str) -> str:
+    said = [{"role": "user", "content": text}]
+    try:
+        return vocabulary.tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True)
+    except Exception as error:  # whatever a template of anybody's does
+        raise ValueError(f"The chat template of this model cannot be used: {short(error, 120)}") from error
+
+
+def _placed(vocabulary: TextTokens, text: str, split: bool = False) -> Placed:
+    """The tokens of a text as it is, where signs are signs; with split they are letters."""
+    tokenizer = vocabulary.tokenizer
+    try:
+        found: Encoding = tokenizer(text, add_special_tokens=False, split_special_tokens=split, verbose=False).encodings[0]
+    finally:
+        tokenizer.backend_tokenizer.encode_special_tokens = tokenizer.split_special_tokens
+    return list(zip(found.ids, found.offsets, strict=True))
+
+
+def _signs(vocabulary: TextTokens, placed: Placed) -> frozenset[int]:
+    """The tokens that a template has and no text is cut into: those that were added to the vocabulary, spaces aside."""
+    added = vocabulary.tokenizer.added_tokens_decoder
+    return frozenset(id for id, _ in placed if id in added and str(added[id]).strip())
+
+
+def _apart(vocabulary: TextTokens, before: str, typed: str, after: str, signs: frozenset[int]) -> Placed:
+    """The tokens where what is typed, with what stands between it and the nearest signs, is read as letters."""
+    first = max([end for id, (_, end) in _placed(vocabulary, before) if id in signs], default=0)
+    last = min([start for id, (start, _) in _placed(vocabulary, after) if id in signs], default=len(after))
+    parts = (before[:first], before[first:] + typed + after[:last], after[last:])
+    found, at = [], 0
+    for number, part in enumerate(parts):
+        found += [(id, (at + start, at + end)) for id, (start, end) in _placed(vocabulary, part, split=number == 1)]
+        at += len(part)
+    return found
+
+
+def _tokens(vocabulary: TextTokens, placed: Placed, first: int, typed: str, text: str) -> list[Token]:
+    """With what was typed where it was typed; what the template put there has start == end."""
+    begin = max(0, text.find(typed))
+    front, own, back = [], [], []
+    for id, (start, end) in placed:
+        shown, fragment = vocabulary.text(id)
+        inside = start < first + len(typed) and end > first and id not in vocabulary.special
+        at = [begin + min(max(one - first, 0), len(typed)) for one in (start, end)]
+        side = own if inside else back if end > first else front
+        where = at if inside else [len(text)] * 2 if side is back else [0, 0]
+        side.append(Token(id, shown, *where, id in vocabulary.special, fragment))
+    return [*front, *_settled(own, text), *back]
+
+
+def _settled(tokens: Sequence[Token], text: str) -> list[Token]:
+    spans = settle(tokens, text)
+    return [Token(token.id, token.text, *span, token.special, token.fragment) for token, span in zip(tokens, spans, strict=True)]

@@ -1,0 +1,117 @@
+"""A text as a turn of a chat: the tokens that transformers makes of it, and nothing that is typed becomes a sign."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import models
+from models.huggingface.model import HuggingFaceModel
+from models.strategy import Strategy
+from tests.models.chatting import CHATML, LLAMA, SIGNS, chat_model
+from tests.models.networks import network, tokenizer
+
+KINDS = {"ChatML": (CHATML, True), "signs that are added only": (CHATML, False), "signs that are plain text": (LLAMA, True)}
+WORDS = st.text(st.sampled_from("ab é\n\t😀<|>_imstarend[INST]/0"), max_size=20)
+TYPED = st.lists(st.one_of(WORDS, st.sampled_from([*SIGNS, "<s>", "</s>", "user\n"])), max_size=4).map("".join)
+
+
+@cache
+def opened(kind: str) -> HuggingFaceModel:
+    return chat_model(*KINDS[kind])
+
+
+def theirs(model: HuggingFaceModel, text: str) -> list[int]:
+    """What transformers itself makes of it."""
+    said = [{"role": "user", "content": text}]
+    found = model.vocabulary.tokenizer.apply_chat_template(said, add_generation_prompt=True, return_dict=True)
+    return list(found["input_ids"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(text=WORDS)
+def test_the_tokens_are_those_of_transformers(kind, text):
+    if not any(sign in text for sign in (*SIGNS, "<s>", "</s>", "<pad>", "<unk>")):
+        assert [one.id for one in opened(kind).as_chat(text).tokens] == theirs(opened(kind), text)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(text=TYPED)
+@settings(max_examples=200)
+def test_what_is_typed_never_becomes_a_sign(kind, text):
+    model = opened(kind)
+    try:
+        turn = model.as_chat(text)
+    except ValueError as error:
+        assert kind == "signs that are added only" and "has a sign in it" in str(error) and any(sign in text for sign in SIGNS)
+        return
+    signs = {*model.vocabulary.special, *model.vocabulary.tokenizer.convert_tokens_to_ids(list(SIGNS))}
+    put = [one for one in theirs(model, "") if one in signs]
+    assert [one.id for one in turn.tokens if one.id in signs] == put, "the template's own signs alone"
+    read = model.vocabulary.tokenizer.decode([one.id for one in turn.tokens], clean_up_tokenization_spaces=False)
+    assert read == turn.written, "and no letter is lost"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(text=TYPED)
+def test_each_typed_token_stands_where_it_was_typed(kind, text):
+    try:
+        turn = opened(kind).as_chat(text)
+    except ValueError:
+        return
+    typed = [one for one in turn.tokens if one.start < one.end]
+    assert [one.start for one in typed] == sorted(one.start for one in typed) and not any(one.special for one in typed)
+    covered = {place for one in typed for place in range(one.start, one.end)}
+    assert covered >= {place for place, letter in enumerate(text) if not letter.isspace()}, "every letter belongs to a token"
+    for one in typed:
+        if not one.fragment and one.text.strip():
+            assert one.text.strip() in text[one.start : one.end] or one.text.strip() in turn.written
+
+
+def test_it_answers_as_transformers_does():
+    model, text, new = opened("ChatML"), "The cat sat on the mat", 10
+    ids = torch.tensor([theirs(model, text)])
+    expected = model.network.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=new, do_sample=False)
+    steps = list(model.generate(text, Strategy(), new, chat=True))
+    found = tuple(expected[0, ids.shape[1] :].tolist())
+    assert steps[-1].said == found[: len(steps)] and steps[0].ids == tuple(ids[0].tolist())
+    plain = next(model.generate(text))
+    assert plain.ids != steps[0].ids and abs(plain.logits - steps[0].logits).max() > 1e-3
+    again = list(model.generate(text, Strategy(), new, chat=True, cache=False))
+    assert [one.said for one in again] == [one.said for one in steps]
+    np.testing.assert_allclose(again[-1].logits, steps[-1].logits, atol=1e-4)
+
+
+def test_what_is_opened_elsewhere_is_read_as_the_same_tokens():
+    model = opened("ChatML")
+    turn = model.as_chat("The cat sat")
+    assert [one.id for one in model.tokenize(turn.written)] == [one.id for one in turn.tokens]
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        ("{{ raise_exception('No chat today') }}", "cannot be used: .*No chat today"),
+        ("{{ messages[0]['content'] | upper }}", "changes the text"),
+        ("{% for m in messages %}{{ m['content'] }}{{ m['content'] }}{% endfor %}", "does not say the text once"),
+        ("Hello", "does not say the text once"),
+        ("{{ no end", "cannot be used"),
+    ],
+)
+def test_a_template_that_cannot_be_used_is_a_sentence(template, said):
+    with pytest.raises(ValueError, match=said):
+        chat_model(template).as_chat("The cat")
+
+
+def test_a_model_without_a_template_says_so():
+    plain = HuggingFaceModel(network("GPT-2"), tokenizer("decoder"), "decoder", True, "plain")
+    for model in (models.load("writer"), plain):
+        assert not model.chats
+        with pytest.raises(ValueError, match="has no chat template: it goes on with a text as it is"):
+            model.generate("The cat", chat=True)
+    assert opened("ChatML").chats
