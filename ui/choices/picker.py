@@ -96,7 +96,8 @@ def another(
 ) -> str | None:
     """A picker of a model other than the one in use: its name, "" while none is chosen, None where it may not be opened, which is
     then said. default: the one that is chosen at first."""
-    options = [name for name in choices() if name != mine]
+    before = (key.get() if key.held else key.asked) or ""
+    options = [name for name in dict.fromkeys([*choices(), meant(before)]) if name and name != mine]
     asked = st.selectbox(
         title,
         options,

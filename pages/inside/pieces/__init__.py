@@ -65,16 +65,24 @@ def before(look: Look, found: Pieces) -> str:
     """What happened to the text before words were cut, and what cannot be seen."""
     written, added = "".join(found.sections), [f"“{label(one.text)}”" for one in found.words if one.added]
     said = {
-        "note": found.note, "kind": found.kind, "size": f"{found.size:,}", "words": f"{len(found.words):,}",
+        "note": found.note, "kind": found.kind, "size": f"{found.size:,}", "words": told.many(len(found.words), "word"),
         "normalizer": bare(found.normalizer), "splitter": bare(found.pre_tokenizer), "text": f"“{bare(written[:SHOWN])}”",
         "added": bare(", ".join(dict.fromkeys(added))),
     }  # fmt: skip
     headings = ["note"] * bool(found.note)
+    headings += ["source"] * bool(look.trace.target)
     if found.kind:
         headings += ["changed" if written != found.text else "unchanged" if found.normalizer else "no normalizer"]
-        headings += ["split" if found.pre_tokenizer else "not split"]
+        headings += ["split", spaces(found)] if found.pre_tokenizer else ["not split"]
         headings += ["added tokens"] * bool(added)
     return "\n\n".join(filter(None, (words(HERE, one, **said) for one in headings)))
+
+
+def spaces(found: Pieces) -> str:
+    """Where the spaces of a text went; "" of one that has none between words."""
+    if " " not in found.text.strip():
+        return ""
+    return "spaces kept" if any(word.text.startswith(" ") for word in found.words) else "spaces dropped"
 
 
 def bare(text: str) -> str:
@@ -122,7 +130,7 @@ def of_token(look: Look, found: Pieces) -> int | None:
 
 
 def the_words(look: Look, found: Pieces, at: int) -> Picture:
-    notes = [f"{len(word.pieces)} {'piece' if len(word.pieces) == 1 else 'pieces'}" for word in found.words]
+    notes = [told.pieces(word.pieces) for word in found.words]
 
     def numbers() -> dict[str, Numbers]:
         each = np.array([len(word.pieces) for word in found.words], dtype=np.float32)

@@ -12,7 +12,7 @@ import streamlit as st
 import models
 from models.progress import Progress
 from models.tokens import Token, Vocabulary
-from pages.inside.pieces import recipes
+from pages.inside.pieces import recipes, told
 from ui import state
 from ui.choices import picker
 from ui.look import Look
@@ -53,6 +53,8 @@ def draw(look: Look) -> list[Picture]:
     chart = probes(look, other, name, names)
     show_chart(chart.drawn, CHART)
     table(look.model.vocabulary, other, names)
+    if unknown := lost(look.model.vocabulary, other):
+        say(HERE, "lost", unknown=" and ".join(plain(one) for one in unknown))
     return [*pictures, chart]
 
 
@@ -65,7 +67,7 @@ def vocabulary_of(name: str) -> Vocabulary | None:
 
     def work(report: jobs.Report) -> Vocabulary:
         def tell(progress: Progress) -> None:
-            doing, figures, share = picker.said(progress)
+            doing, figures, share = picker.in_words(progress)
             report(share, f"{doing} {figures}".strip())
 
         return models.load_tokenizer(source, tell)
@@ -77,7 +79,8 @@ def counted(look: Look, vocabulary: Vocabulary) -> str:
     """How many tokens the text becomes, and how many characters each has."""
     text = look.trace.text[look.trace.cut :]
     count = len(recipes.typed(vocabulary, text))
-    said = {"count": f"{count:,}", "characters": f"{len(text):,}", "size": f"{vocabulary.size:,}"}
+    noun = "piece" if look.beginner else "token"
+    said = {"count": told.many(count, noun), "characters": f"{len(text):,}", "size": f"{vocabulary.size:,}"}
     return words(HERE, "counted" if count else "nothing", **said, each=f"{len(text) / max(1, count):.2f}")
 
 
@@ -108,6 +111,12 @@ def probes(look: Look, other: Vocabulary, name: str, names: list[str]) -> Pictur
         recipes.counts, (look,), {"other": loadable(name), "names": names}, CHART, numbers, words=" and ".join(names),
         title="What texts cost", takes=("model",), known={"vocabulary": other},
     )  # fmt: skip
+
+
+def lost(*both: Vocabulary) -> list[str]:
+    """The tokens that stand for what a vocabulary does not have, of those texts."""
+    found = (token for one in both for text in recipes.PROBES.values() for token in recipes.typed(one, text))
+    return list(dict.fromkeys(token.text for token in found if token.special))
 
 
 def table(mine: Vocabulary, other: Vocabulary, names: list[str]) -> None:

@@ -34,7 +34,7 @@ PROBES = {
 def words(model: LanguageModel, trace: Trace, *, chosen: int, notes: list[str], found: Pieces | None = None) -> View:
     """The words that the tokenizer cuts, with what is said below each."""
     found = found or model.pieces(trace.text[trace.cut :])
-    return token_chips([as_token(one) for one in found.words], chosen, ids=False, notes=notes, label=f"{len(found.words)} words")
+    return token_chips([as_token(one) for one in found.words], chosen, ids=False, notes=notes, label="The words")
 
 
 def as_token(word: Word) -> Token:
@@ -49,7 +49,7 @@ def steps(
     found = found or model.pieces(trace.text[trace.cut :])
     one = found.words[word]
     letters, rows = rows_of(one.steps, numbered) if one.steps else (1, [Row([Box(one.text, 0, 1, "taken")])])
-    return pieces_view(letters, rows, names, told, label=f"How “{one.text}” becomes {len(one.pieces)} pieces")
+    return pieces_view(letters, rows, names, told, label=f"How “{one.text}” becomes {len(one.pieces)} of the vocabulary")
 
 
 def rows_of(found: Steps, numbered: bool) -> tuple[int, list[Row]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from models.pieces.values import Lattice, Merges, Tries, Word
@@ -26,7 +27,7 @@ def steps(word: Word) -> tuple[list[str], list[str]]:
 
 def merges(word: Word, found: Merges) -> tuple[list[str], list[str]]:
     count = len(found.merges)
-    said = {"word": quoted(word.text), "rules": f"{found.rules:,}", "letters": len(found.letters), "count": len(found.pieces)}
+    said = {"word": quoted(word.text), "rules": f"{found.rules:,}", "letters": len(found.letters), "count": pieces(found.pieces)}
     if found.whole:
         return [""], [say("whole", **said)]
     told = [say("letters" if count else "no merge", **said)]
@@ -39,7 +40,7 @@ def merges(word: Word, found: Merges) -> tuple[list[str], list[str]]:
 
 
 def tries(word: Word, found: Tries) -> tuple[list[str], list[str]]:
-    said = {"word": quoted(word.text), "unknown": found.pieces[0].text, "count": len(found.pieces)}
+    said = {"word": quoted(word.text), "unknown": found.pieces[0].text, "count": pieces(found.pieces)}
     shown = found.tries[:MOST]
     told = [say("found" if one.found else "not found", piece=quoted(one.piece.text)) for one in shown]
     if found.long:
@@ -59,14 +60,24 @@ def lattice(word: Word, found: Lattice) -> tuple[list[str], list[str]]:
     for start in starts:
         here = [one for one in found.candidates if one.piece.start == start]
         known = [one for one in here if not one.unknown]
-        said = {"letter": start + 1, "count": len(known), "pieces": ", ".join(quoted(one.piece.text) for one in known)}
+        said = {"letter": start + 1, "count": pieces(known), "pieces": ", ".join(quoted(one.piece.text) for one in known)}
         told.append(say("candidates" if known else "no candidate", **said, penalty=score(here[-1].score)))
     best = found.ways[0]
-    said = {"count": len(best.pieces), "pieces": " ".join(quoted(one.text) for one in best.pieces), "score": score(best.score)}
+    said = {"pieces": " ".join(quoted(one.text) for one in best.pieces), "score": score(best.score)}
     told.append(say("best way", **said))
     if len(found.ways) > 1:
         told.append(say("other ways", **said, next=score(found.ways[1].score), apart=score(best.score - found.ways[1].score)))
     return [f"{at} of {len(told)}" for at in range(1, len(told) + 1)], told
+
+
+def pieces(found: Sequence[object]) -> str:
+    """How many there are."""
+    return many(len(found), "piece")
+
+
+def many(count: int, one: str) -> str:
+    """A number of something: "1 piece", "2 pieces"."""
+    return f"{count:,} {one}{'' if count == 1 else 's'}"
 
 
 def say(heading: str, **said: object) -> str:
