@@ -106,10 +106,10 @@ def show_complaints() -> None:
 
 def show_later() -> None:
     """What the link asks for and this level does not have: a sentence for each level that has some of it."""
-    for level, found in state.LATER.get().items():
-        names = {name: re.sub("^(build|train|generate)-", "", name).replace("-", " ") for name in found}
-        told = [f"{names[name]} “{value[:SHOWN]}”" for name, value in found.items()]
-        if told:
-            both = plain(" and ".join([*filter(None, [", ".join(told[:-1])]), told[-1]]))
+    for level, waiting in state.LATER.get().items():
+        names = {name: re.sub("^(build|train|generate)-", "", name).replace("-", " ") for name in waiting}
+        wishes = [f"{names[name]} “{value[:SHOWN]}”" for name, value in waiting.items()]
+        if wishes:
+            both = plain(" and ".join([*filter(None, [", ".join(wishes[:-1])]), wishes[-1]]))
             sentence = f"The link also asks for {both}. Choose the level “{level.capitalize()}” to see that."
             st.info(sentence, icon=":material/school:")

@@ -232,9 +232,9 @@ def once(key: Key[Any]) -> str | None:
 
 def later(level: str, *keys: Key[Any]) -> None:
     """Remember what the link asks for and only a higher level has, for a sentence of `ui.shell`. level: the first that has it."""
-    found = {key.name: value for key in keys if (value := waits(key)) is not None}
+    waiting = {key.name: value for key in keys if (value := waits(key)) is not None}
     if LATER.held:
-        LATER.get().setdefault(level, {}).update(found)
+        LATER.get().setdefault(level, {}).update(waiting)
 
 
 def settle(key: Key[Any], options: Sequence[T], here: Sequence[T]) -> None:

@@ -21,7 +21,7 @@ def sections(path: Path) -> dict[str, str]:
 def words(folder: Path, heading: str, **values: object) -> str:
     """What the page says under a heading at this level, with `{name}` replaced by the values given; "" when it says nothing."""
     text = sections(folder / f"{state.level()}.md").get(heading, "")
-    return re.sub(r"\{([a-z_]+)\}", lambda found: str(values.get(found[1], found[0])), text)
+    return re.sub(r"\{([a-z_]+)\}", lambda name: str(values.get(name[1], name[0])), text)
 
 
 def say(folder: Path, heading: str, **values: object) -> None:

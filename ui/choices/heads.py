@@ -40,10 +40,10 @@ def side_bar(name: str) -> None:
 def numbered(key: Key[int], count: int, default: int, place: DeltaGenerator) -> None:
     """A menu of layers or heads by their numbers, shown and linked as L0, L1, … or H0, H1, …"""
     letter = key.name[0].upper()
-    found = one_of(
+    chosen = one_of(
         key, range(count), f"the {key.name}", default=default, menu=True, written=lambda at: f"{letter}{at}", place=place
     )
-    state.keep(key, f"{letter}{found}", f"{letter}{default}")
+    state.keep(key, f"{letter}{chosen}", f"{letter}{default}")
 
 
 def choose(layer: int, head: int) -> None:

@@ -131,7 +131,7 @@ def meant(name: str) -> str:
 def label(name: str, options: list[str]) -> str:
     """What a picker shows of a name, and an address says: of a model that was trained here only what it is called, unless
     another one in the list is called the same."""
-    if not trainings.found(name) or sum(called(one) == called(name) for one in options) > 1:
+    if not trainings.find(name) or sum(called(option) == called(name) for option in options) > 1:
         return name
     return called(name)
 
@@ -190,7 +190,7 @@ def take(name: str) -> None:
     state.IN_USE.set(name)
     state.TOKEN.set(None)
     if name not in models.names():
-        state.RECENT.set([name, *(one for one in state.RECENT.get() if one != name)][:REMEMBERED])
+        state.RECENT.set([name, *(other for other in state.RECENT.get() if other != name)][:REMEMBERED])
     info = loaded.model(name).info
     state.READ_BEFORE.set(before)  # for `ui.choices.boxes`: another model reads the text
     # The layer and head of the model before mean nothing here, but those of a link do.
@@ -286,7 +286,7 @@ def origin(info: ModelInfo) -> str:
     """Where a model is from. Of a folder nothing is told but that it is one: its path is what the visitor typed."""
     if info.name in models.names():
         return "It ships with Headlight."
-    if trainings.found(info.name):
+    if trainings.find(info.name):
         return "It was trained on page Train."
     return "It comes from a folder." if is_folder_name(info.name) else f"It comes from the {plain(info.source)}."
 

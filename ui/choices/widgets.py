@@ -52,9 +52,9 @@ def one_of(
 def tabs(key: Key[Any], meaning: str, offered: Sequence[str] | None = None) -> str:
     """What a page shows: a row of names without a title."""
     offered = key.values if offered is None else offered
-    found = one_of(key, key.values, meaning, offered=offered, label_visibility="collapsed", wrap=True)
-    state.keep(key, found, offered[0])
-    return found
+    chosen = one_of(key, key.values, meaning, offered=offered, label_visibility="collapsed", wrap=True)
+    state.keep(key, chosen, offered[0])
+    return chosen
 
 
 def switch(key: Key[Any], label: str, value: bool = False, place: Any = st, **more: Any) -> bool:

@@ -32,7 +32,7 @@ def roots(environment: dict[str, str] | os._Environ = os.environ, address: str |
     HEADLIGHT_MODEL_DIRS names them, as PATH does. Unset: any folder when only this machine reaches the server, else none.
     """
     if (named := environment.get("HEADLIGHT_MODEL_DIRS")) is not None:
-        return tuple(Path(one).expanduser().resolve() for one in named.split(os.pathsep) if one)
+        return tuple(Path(folder).expanduser().resolve() for folder in named.split(os.pathsep) if folder)
     return (Path(Path.cwd().anchor),) if address in HERE_ONLY else ()
 
 

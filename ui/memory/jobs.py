@@ -86,7 +86,7 @@ class Jobs:
         """Somebody's page is drawn again: what they do not look at again they do not want."""
         with self._lock:
             now = self._drawn[who] = self._clock()
-            self._drawn = {one: then for one, then in self._drawn.items() if now <= then + AWAY}
+            self._drawn = {visitor: then for visitor, then in self._drawn.items() if now <= then + AWAY}
 
     def known(self, key: Hashable) -> Job | None:
         """The job of that key if it has ended with a value."""
@@ -130,8 +130,8 @@ class Jobs:
     def _wanted(self, job: Job) -> bool:
         now = self._clock()
         return any(
-            now <= looked + AWAY and (looked >= self._drawn.get(who, looked) or now <= self._drawn[who] + PATIENCE)
-            for who, looked in job.lookers.items()
+            now <= then + AWAY and (then >= self._drawn.get(who, then) or now <= self._drawn[who] + PATIENCE)
+            for who, then in job.lookers.items()
         )
 
     def _make_room(self) -> None:
@@ -150,21 +150,21 @@ def size_of(value: Any) -> int:
     """Bytes of the arrays and texts in a value, looked for in tuples, lists, dicts, tables and the fields of objects."""
     seen: set[int] = set()
 
-    def size(one: Any) -> int:
-        if id(one) in seen:
+    def size(part: Any) -> int:
+        if id(part) in seen:
             return 0
-        seen.add(id(one))
-        if isinstance(getattr(one, "nbytes", None), int):
-            return one.nbytes
-        if isinstance(one, str | bytes):
-            return len(one)
-        if hasattr(one, "memory_usage"):  # a table of pandas
-            return int(one.memory_usage(deep=True).sum())
-        if isinstance(one, Mapping):
-            return sum(size(key) + size(item) for key, item in one.items())
-        if isinstance(one, tuple | list | set | frozenset):
-            return sum(map(size, one))
-        return sum(map(size, vars(one).values())) if hasattr(one, "__dict__") and not isinstance(one, type) else 8
+        seen.add(id(part))
+        if isinstance(getattr(part, "nbytes", None), int):
+            return part.nbytes
+        if isinstance(part, str | bytes):
+            return len(part)
+        if hasattr(part, "memory_usage"):  # a table of pandas
+            return int(part.memory_usage(deep=True).sum())
+        if isinstance(part, Mapping):
+            return sum(size(key) + size(item) for key, item in part.items())
+        if isinstance(part, tuple | list | set | frozenset):
+            return sum(map(size, part))
+        return sum(map(size, vars(part).values())) if hasattr(part, "__dict__") and not isinstance(part, type) else 8
 
     return size(value)
 

@@ -68,13 +68,13 @@ def _load(name: str, report: Report) -> LanguageModel:
 
 def _trained(name: str) -> LanguageModel | None:
     """A model that was trained here; None where it is not one of those."""
-    if not (found := trainings.found(name)):
+    if not (trained := trainings.find(name)):
         return None
     from models.scratch.folder import from_folder
 
-    model = from_folder(found.folder, name)
-    if found.induction:
-        prefer(model, Favourite(*found.induction, "induction"))
+    model = from_folder(trained.folder, name)
+    if trained.induction:
+        prefer(model, Favourite(*trained.induction, "induction"))
     return model
 
 

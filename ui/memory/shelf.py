@@ -86,7 +86,7 @@ class Shelf:
     def bytes(self) -> int:
         """Weights that count: on the shelf, and being read."""
         with self._lock:
-            return sum(one.bytes for name, one in self._kept.items() if name not in self._stay) + sum(
+            return sum(kept.bytes for name, kept in self._kept.items() if name not in self._stay) + sum(
                 job.bytes for job in self._jobs.values()
             )
 
@@ -214,7 +214,7 @@ class Shelf:
         left = False
         with self._lock:
             while self._crowded():
-                idle = [name for name, one in self._kept.items() if not one.readers and name not in self._stay]
+                idle = [name for name, kept in self._kept.items() if not kept.readers and name not in self._stay]
                 if not idle:
                     break
                 del self._kept[idle[0]]

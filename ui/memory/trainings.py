@@ -59,9 +59,9 @@ def root() -> Path:
     for old in Path(tempfile.gettempdir()).glob("hl-*-*"):  # of servers that could not tidy up
         if (pid := old.name.split("-")[1]).isdecimal() and not psutil.pid_exists(int(pid)):
             shutil.rmtree(old, ignore_errors=True)
-    made = Path(tempfile.mkdtemp(prefix=f"hl-{os.getpid()}-")).resolve()
-    atexit.register(shutil.rmtree, made, ignore_errors=True)
-    return made
+    folder = Path(tempfile.mkdtemp(prefix=f"hl-{os.getpid()}-")).resolve()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def browser() -> str:
@@ -92,9 +92,9 @@ def keep(name: str, training: Training) -> None:
     with _lock:
         left = None
         if len(_kept) >= KEPT:
-            states = {one: kept.state for one, (_, kept) in _kept.items()}
-            ended = [one for one, state in states.items() if state not in ("running", "paused")]
-            paused = [one for one, state in states.items() if state == "paused"]
+            states = {other: kept.state for other, (_, kept) in _kept.items()}
+            ended = [other for other, state in states.items() if state not in ("running", "paused")]
+            paused = [other for other, state in states.items() if state == "paused"]
             if not ended and not paused:
                 raise Full(
                     f"{KEPT} trainings run on this server at the moment, and it takes no more. Try again in a few minutes."
@@ -110,7 +110,7 @@ def mine() -> tuple[str, Training | None]:
     """This visitor's training and its name: the one that was begun in this session, or the newest of this browser."""
     name, me = state.TRAINING.get(), browser()
     if name not in _kept:
-        name = next((one for one, (whose, _) in reversed(list(_kept.items())) if me and whose == me), "")
+        name = next((other for other, (whose, _) in reversed(list(_kept.items())) if me and whose == me), "")
     state.TRAINING.set(name)
     return name, _kept.get(name, ("", None))[1]
 
@@ -143,11 +143,11 @@ def written(name: str, training: Training) -> Trained:
             logging.getLogger(__name__).exception("%s could not be written", title)
             raise ModelError(f"The model could not be written to a folder. {why}; the training is not harmed.") from error
     whose, _ = _kept.get(name) or (browser(), None)
-    made = Trained(f"{title} ({name})", name, folder, whose, own_examples(training), induction(training))
-    return _trained.setdefault(made.name, made)
+    trained = Trained(f"{title} ({name})", name, folder, whose, own_examples(training), induction(training))
+    return _trained.setdefault(trained.name, trained)
 
 
-def found(name: str) -> Trained | None:
+def find(name: str) -> Trained | None:
     """The model of that name, if it was trained here."""
     return _trained.get(name)
 
@@ -155,12 +155,12 @@ def found(name: str) -> Trained | None:
 def names(keys: str) -> list[str]:
     """The trained models of this browser, and those whose keys a link has, with commas between."""
     asked, me = keys.split(","), browser()
-    return [one.name for one in list(_trained.values()) if one.key in asked or (me and one.whose == me)]
+    return [trained.name for trained in list(_trained.values()) if trained.key in asked or (me and trained.whose == me)]
 
 
 def meant(name: str, keys: str) -> str:
     """The name of the newest of `names(keys)` that is called so; any other name as it is."""
-    return next((one for one in reversed(names(keys)) if called(one) == name), name)
+    return next((trained for trained in reversed(names(keys)) if called(trained) == name), name)
 
 
 def keys(*names: str | None) -> str | None:
@@ -170,7 +170,7 @@ def keys(*names: str | None) -> str | None:
 
 def check(name: str) -> None:
     """Errors: ModelError when a trained model is not here."""
-    if not found(name):
+    if not find(name):
         raise ModelError(
             "It was trained on page Train, and such a model stays for as long as its server runs. Train it again, or open the "
             "folder that was taken away there."

@@ -26,19 +26,24 @@ WORDS: dict[str, Any] = {
 }
 
 
-def caption(made: Picture) -> Caption:
+def caption(picture: Picture) -> Caption:
     """The caption of a picture."""
-    kind = made.title or (
-        "Comparison" if len(made.looks) > 1 else KINDS.get(made.key, made.key.replace("-view", " view").capitalize())
+    kind = picture.title or (
+        "Comparison" if len(picture.looks) > 1 else KINDS.get(picture.key, picture.key.replace("-view", " view").capitalize())
     )
-    about = made.words if made.title else subject(made)
-    joined = f"{kind}, {about}" if made.title and about else kind if made.title else f"{kind} of {about}"
-    reads = "trace" in made.takes or "seen" in made.takes
-    texts = [text for look in made.looks for text in (look.trace.text, look.second) if text and reads]
-    options = {**({} if made.title else made.options), **(made.look.scope.options if "seen" in made.takes and made.look else {})}
-    chosen = [in_words(name, value, made.look) for name, value in options.items() if made.look and name not in SAID]
-    names = [f"{called(one.name)} ({one.kind}, {size(one)})" for one in dict.fromkeys(look.model.info for look in made.looks)]
-    parts = ["headlight", *dict.fromkeys(called(look.model.info.name) for look in made.looks), about, kind]
+    about = picture.words if picture.title else subject(picture)
+    joined = f"{kind}, {about}" if picture.title and about else kind if picture.title else f"{kind} of {about}"
+    reads = "trace" in picture.takes or "seen" in picture.takes
+    texts = [text for look in picture.looks for text in (look.trace.text, look.second) if text and reads]
+    options = {
+        **({} if picture.title else picture.options),
+        **(picture.look.scope.options if "seen" in picture.takes and picture.look else {}),
+    }
+    chosen = [in_words(name, value, picture.look) for name, value in options.items() if picture.look and name not in SAID]
+    names = [
+        f"{called(info.name)} ({info.kind}, {size(info)})" for info in dict.fromkeys(look.model.info for look in picture.looks)
+    ]
+    parts = ["headlight", *dict.fromkeys(called(look.model.info.name) for look in picture.looks), about, kind]
     return Caption(
         kind,
         joined,
@@ -46,17 +51,17 @@ def caption(made: Picture) -> Caption:
         tuple(dict.fromkeys(texts)),
         tuple(filter(None, chosen)),
         "-".join(filter(None, map(slug, parts))),
-        provenance(*((look.model, look.trace if reads else None) for look in made.looks)),
+        provenance(*((look.model, look.trace if reads else None) for look in picture.looks)),
     )
 
 
-def subject(made: Picture) -> str:
+def subject(picture: Picture) -> str:
     """Layer and head, as people write them: "L5 H1", "L5, all heads", "mean of the heads of L5"."""
-    if len(made.looks) == 1:
-        return of_look(made.looks[0], made.options, made.words)
-    heads = made.options.get("heads", [(look.layer, look.head) for look in made.looks])
+    if len(picture.looks) == 1:
+        return of_look(picture.looks[0], picture.options, picture.words)
+    heads = picture.options.get("heads", [(look.layer, look.head) for look in picture.looks])
     means = [head is None for _, head in heads]
-    names = [look.layer_name if mean else look.head_name for look, mean in zip(made.looks, means, strict=True)]
+    names = [look.layer_name if mean else look.head_name for look, mean in zip(picture.looks, means, strict=True)]
     return ("the mean of the heads of " if any(means) else "") + " and ".join(dict.fromkeys(names))
 
 

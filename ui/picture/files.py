@@ -24,53 +24,53 @@ AXES = {"q": ("dimension",), "k": ("to", "dimension"), "frequencies": ("pair",),
 SIDES = {"from": "from_", "to": "to_", "token": ""}  # axes of tokens, and what their columns begin with
 
 
-def numbers(made: Picture) -> dict[str, Numbers]:
+def numbers(picture: Picture) -> dict[str, Numbers]:
     """What a picture shows, with the axes of each array."""
-    found: dict[str, Numbers] = {}
-    for name, values in made.numbers().items():
+    arrays: dict[str, Numbers] = {}
+    for name, values in picture.numbers().items():
         if isinstance(values, Numbers):
-            found[name] = values
+            arrays[name] = values
             continue
         values = values if isinstance(values, Scope) else np.asarray(values)
         axes = USUAL if isinstance(values, Scope) else AXES.get(name, USUAL[len(USUAL) - values.ndim :])
-        heads = made.options.get("heads")
+        heads = picture.options.get("heads")
         few = "head" in axes and heads and not isinstance(values, Scope) and values.shape[axes.index("head")] == len(heads)
-        found[name] = Numbers(values, axes, {"head": list(heads)} if heads and few else {})
-    return found
+        arrays[name] = Numbers(values, axes, {"head": list(heads)} if heads and few else {})
+    return arrays
 
 
-def bounded(found: dict[str, Numbers], look: Look | None, most: int) -> tuple[dict[str, Numbers], str]:
+def bounded(arrays: dict[str, Numbers], look: Look | None, most: int) -> tuple[dict[str, Numbers], str]:
     """The arrays, none with more than `most` numbers; where one has more, only the chosen layer, then the chosen head of it.
 
     Also what was left out, as words: "L5 H1 only", or "".
     """
-    kept, said = dict(found), {}
+    kept, left = dict(arrays), {}
     for axis, chosen in (("layer", look.layer), ("head", look.head)) if look else ():
-        for name, one in kept.items():
-            if axis in one.axes and np.prod(one.shape, dtype=float) > most and one.shape[one.axes.index(axis)] > 1:
-                place = one.place(axis, chosen)
-                kept[name] = one.at(axis, place)
-                said[axis] = f"{axis[0].upper()}{one.name(axis, place)}"
-    return kept, f"{' '.join(said.values())} only" if said else ""
+        for name, array in kept.items():
+            if axis in array.axes and np.prod(array.shape, dtype=float) > most and array.shape[array.axes.index(axis)] > 1:
+                place = array.place(axis, chosen)
+                kept[name] = array.at(axis, place)
+                left[axis] = f"{axis[0].upper()}{array.name(axis, place)}"
+    return kept, f"{' '.join(left.values())} only" if left else ""
 
 
-def in_table(found: dict[str, Numbers]) -> dict[str, Numbers]:
-    return {name: one for name, one in found.items() if one.in_csv}
+def in_table(arrays: dict[str, Numbers]) -> dict[str, Numbers]:
+    return {name: array for name, array in arrays.items() if array.in_csv}
 
 
-def rows(found: dict[str, Numbers]) -> tuple[tuple[str, ...], dict[str, Numbers]]:
+def rows(arrays: dict[str, Numbers]) -> tuple[tuple[str, ...], dict[str, Numbers]]:
     """The axes of the largest array, and the arrays that can be columns beside it: those whose axes are among them."""
-    axes = max(found.values(), key=lambda one: (len(one.axes), np.prod(one.shape))).axes
-    sizes = {axis: next(one.shape[one.axes.index(axis)] for one in found.values() if axis in one.axes) for axis in axes}
+    axes = max(arrays.values(), key=lambda array: (len(array.axes), np.prod(array.shape))).axes
+    sizes = {axis: next(array.shape[array.axes.index(axis)] for array in arrays.values() if axis in array.axes) for axis in axes}
     fits = {
-        name: one
-        for name, one in found.items()
-        if set(one.axes) <= set(axes) and one.shape == tuple(sizes[axis] for axis in one.axes)
+        name: array
+        for name, array in arrays.items()
+        if set(array.axes) <= set(axes) and array.shape == tuple(sizes[axis] for axis in array.axes)
     }
     return axes, fits
 
 
-def csv(made: Picture, said: Caption) -> bytes:
+def csv(picture: Picture, about: Caption) -> bytes:
     """A row for each number: where it stands (layer, head, from and to by position and token), and the number.
 
     Lines that begin with # come first and say where it is from: `pandas.read_csv(…, comment="#")` passes over them, and over no
@@ -82,10 +82,10 @@ def csv(made: Picture, said: Caption) -> bytes:
     """
     import pandas as pd
 
-    look = made.look
-    found, _ = bounded(in_table(numbers(made)), look, room(look) * MOST_ROWS)
-    axes, fits = rows(found)
-    main = max(fits.values(), key=lambda one: len(one.axes))
+    look = picture.look
+    kept, _ = bounded(in_table(numbers(picture)), look, room(look) * MOST_ROWS)
+    axes, fits = rows(kept)
+    main = max(fits.values(), key=lambda array: len(array.axes))
     shape = tuple(int(size) for size in main.shape)
     places = np.indices(shape).reshape(len(shape), -1) if shape else np.zeros((0, 1), dtype=int)
     sides = {axis: side(main, axis, look) for axis in axes if axis in SIDES}
@@ -106,19 +106,21 @@ def csv(made: Picture, said: Caption) -> bytes:
                 table["choosing_token"] = np.array([cell(token) for token in choosing], dtype=object)[place]
         else:
             table[axis.replace(" ", "_")] = np.asarray(main.names.get(axis, range(shape[axes.index(axis)])))[place]
-    for name, one in fits.items():
-        values = np.asarray(one.array())[tuple(places[axes.index(axis)] for axis in one.axes)]
-        table[column(name)] = np.array([cell(str(one)) for one in values], dtype=object) if values.dtype.kind in "UO" else values
+    for name, array in fits.items():
+        values = np.asarray(array.array())[tuple(places[axes.index(axis)] for axis in array.axes)]
+        table[column(name)] = (
+            np.array([cell(str(value)) for value in values], dtype=object) if values.dtype.kind in "UO" else values
+        )
     written = pd.DataFrame(table).to_csv(index=False, lineterminator="\r\n", quoting=QUOTE_NONNUMERIC)
-    return f"\ufeff{as_comments(said.where)}{written}".encode()
+    return f"\ufeff{as_comments(about.where)}{written}".encode()
 
 
-def left_out(found: dict[str, Numbers], look: Look | None) -> str:
+def left_out(arrays: dict[str, Numbers], look: Look | None) -> str:
     """What the files do not hold of what the picture shows, as a sentence; "" where they hold all."""
-    few, in_csv = bounded(in_table(found), look, room(look) * MOST_ROWS)
-    _, in_npz = bounded(found, look, MOST_NUMBERS)
-    rest = sorted(found.keys() - rows(few)[1].keys())
-    largest = max(np.prod(one.shape) for one in few.values()) > room(look) * MOST_ROWS
+    few, in_csv = bounded(in_table(arrays), look, room(look) * MOST_ROWS)
+    _, in_npz = bounded(arrays, look, MOST_NUMBERS)
+    rest = sorted(arrays.keys() - rows(few)[1].keys())
+    largest = max(np.prod(array.shape) for array in few.values()) > room(look) * MOST_ROWS
     parts = [f"CSV: {in_csv}, because a spreadsheet holds {MOST_ROWS + 1:,} rows"] if in_csv else []
     parts += [f"of it the {MOST_ROWS:,} largest numbers"] if largest else []
     parts += [f"NPZ: {in_npz}"] if in_npz else []
@@ -131,42 +133,42 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
-def npz(made: Picture, said: Caption) -> bytes:
+def npz(picture: Picture, about: Caption) -> bytes:
     """The arrays, the tokens, and as JSON `metadata` (caption, model, texts, options, and the axes of each array) and
     `provenance` (see `ui.picture.provenance`).
 
     `numpy.load(…, allow_pickle=False)` reads it. Of more than 2**24 numbers it holds the chosen layer, or the chosen head.
     """
-    look = made.look
-    found, note = bounded(numbers(made), look, MOST_NUMBERS)
-    arrays: dict[str, Any] = {name: np.asarray(one.array()) for name, one in found.items()}
+    look = picture.look
+    kept, note = bounded(numbers(picture), look, MOST_NUMBERS)
+    written: dict[str, Any] = {name: np.asarray(array.array()) for name, array in kept.items()}
     axes = {
-        name: {"axes": one.axes, **{axis: list(map(plain, names)) for axis, names in one.names.items()}}
-        for name, one in found.items()
+        name: {"axes": array.axes, **{axis: list(map(plain, names)) for axis, names in array.names.items()}}
+        for name, array in kept.items()
     }
     tokens = {}
-    for one in found.values():
-        for axis in one.axes:
-            if axis in SIDES and f"{SIDES[axis]}tokens" not in arrays:
-                positions, texts = side(one, axis, look)
-                arrays[f"{SIDES[axis]}positions"] = positions
-                arrays[f"{SIDES[axis]}tokens"] = np.array(texts, dtype=str)
+    for array in kept.values():
+        for axis in array.axes:
+            if axis in SIDES and f"{SIDES[axis]}tokens" not in written:
+                positions, texts = side(array, axis, look)
+                written[f"{SIDES[axis]}positions"] = positions
+                written[f"{SIDES[axis]}tokens"] = np.array(texts, dtype=str)
                 tokens[f"{SIDES[axis]}tokens"] = texts  # NumPy's strings drop a NUL at their end
-                if axis == "from" and (choosing := chosen(one, look)):
-                    arrays["choosing_tokens"], tokens["choosing_tokens"] = np.array(choosing, dtype=str), choosing
-    about = {
-        "caption": str(said),
-        "models": [called(one.model.info.name) for one in made.looks],
-        "texts": list(said.texts),
-        **({} if made.title or look is None else {"layer": look.layer, "head": look.head, "attention": look.kind}),
-        "options": {**made.options, **(look.scope.options if look and "seen" in made.takes else {})},
+                if axis == "from" and (choosing := chosen(array, look)):
+                    written["choosing_tokens"], tokens["choosing_tokens"] = np.array(choosing, dtype=str), choosing
+    metadata = {
+        "caption": str(about),
+        "models": [called(read.model.info.name) for read in picture.looks],
+        "texts": list(about.texts),
+        **({} if picture.title or look is None else {"layer": look.layer, "head": look.head, "attention": look.kind}),
+        "options": {**picture.options, **(look.scope.options if look and "seen" in picture.takes else {})},
         "arrays": axes,
         "tokens": tokens,
         "left out": note,
     }
     file = io.BytesIO()
     np.savez_compressed(
-        file, metadata=np.array(json.dumps(about, default=plain)), provenance=np.array(as_json(said.where)), **arrays
+        file, metadata=np.array(json.dumps(metadata, default=plain)), provenance=np.array(as_json(about.where)), **written
     )
     return file.getvalue()
 
@@ -176,14 +178,14 @@ def room(look: Look | None) -> int:
     return 2 if look and look.causal else 1
 
 
-def side(one: Numbers, axis: str, look: Look | None) -> tuple[np.ndarray, list[str]]:
+def side(array: Numbers, axis: str, look: Look | None) -> tuple[np.ndarray, list[str]]:
     """Positions and texts of the tokens along an axis. A word stands at the position of its first token.
 
     The rows of cross-attention stand at the token that was read in them; what they served to choose is told by `chosen`.
     """
-    size = one.shape[one.axes.index(axis)]
-    if axis in one.names:
-        return np.arange(size), [str(name) for name in one.names[axis]]
+    size = array.shape[array.axes.index(axis)]
+    if axis in array.names:
+        return np.arange(size), [str(name) for name in array.names[axis]]
     if look is None:
         return np.arange(size), [""] * size
     of = look.scope.keys if axis == "to" else look.scope.queries
@@ -194,11 +196,11 @@ def side(one: Numbers, axis: str, look: Look | None) -> tuple[np.ndarray, list[s
     return np.arange(size), [token.text for token in every] if len(every) == size else [""] * size
 
 
-def chosen(one: Numbers, look: Look | None) -> list[str]:
+def chosen(array: Numbers, look: Look | None) -> list[str]:
     """What each row of cross-attention served to choose; nothing for another attention, or where the rows have other names."""
-    if look is None or "from" in one.names or not look.scope.attention.chooses:
+    if look is None or "from" in array.names or not look.scope.attention.chooses:
         return []
-    of, size = look.scope.queries, one.shape[one.axes.index("from")]
+    of, size = look.scope.queries, array.shape[array.axes.index("from")]
     return [token.text for token in (of.tokens if len(of.tokens) == size else look.scope.attention.rows)]
 
 

@@ -30,19 +30,21 @@ queries, keys = (replace(side, tokens=plain_signs(side.tokens, side.start == 0))
 seen = replace(seen, queries=queries, keys=keys)  # with the signs for start and end as beginners read them"""
 
 
-def notebook(made: Picture, said: Caption) -> str:
+def notebook(picture: Picture, about: Caption) -> str:
     """The notebook as JSON (nbformat 4.5). `picture` is the picture in it. Errors: ValueError for an option that cannot be
     written down."""
-    trained = dict.fromkeys(one.model.info.name for one in made.looks if loadable(one.model.info.name) != one.model.info.name)
+    trained = dict.fromkeys(
+        look.model.info.name for look in picture.looks if loadable(look.model.info.name) != look.model.info.name
+    )
     words = " ".join([WORDS, *(TRAINED.format(called(name)) for name in trained)])
-    words += f" {CARRIED}" if made.data else ""
+    words += f" {CARRIED}" if picture.data else ""
     cells = [
-        ("markdown", f"# {plain(said.title)}\n\n{plain(str(said))}\n\n{words}"),
-        ("code", recipe_source(made.recipe)),
-        *([("code", looks_source(made))] if made.looks else []),
-        *([("code", data_source(made.data))] if made.data else []),
-        ("code", call_source(made)),
-        ("markdown", f"Where it comes from:\n\n```json\n{json.dumps(said.where, indent=1)}\n```"),
+        ("markdown", f"# {plain(about.title)}\n\n{plain(str(about))}\n\n{words}"),
+        ("code", recipe_source(picture.recipe)),
+        *([("code", looks_source(picture))] if picture.looks else []),
+        *([("code", data_source(picture.data))] if picture.data else []),
+        ("code", call_source(picture)),
+        ("markdown", f"Where it comes from:\n\n```json\n{json.dumps(about.where, indent=1)}\n```"),
     ]
     return json.dumps(
         {
@@ -50,7 +52,7 @@ def notebook(made: Picture, said: Caption) -> str:
             "metadata": {
                 "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
                 "language_info": {"name": "python"},
-                "headlight": said.where,
+                "headlight": about.where,
             },
             "nbformat": 4,
             "nbformat_minor": 5,
@@ -83,7 +85,7 @@ def recipe_source(recipe: Callable) -> str:
             used.setdefault(name)
             continue
         used[name] = defined[name]
-        wanted += [one.id for one in ast.walk(defined[name]) if isinstance(one, ast.Name)]
+        wanted += [part.id for part in ast.walk(defined[name]) if isinstance(part, ast.Name)]
     imports = [
         written(node, [alias for name, (of, alias) in imported.items() if of is node and name in used])
         for node in dict.fromkeys(node for node, _ in imported.values())
@@ -106,11 +108,11 @@ def names(node: ast.stmt) -> list[str]:
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return [node.name]
     targets = getattr(node, "targets", [getattr(node, "target", None)])
-    return [one.id for target in targets if target for one in ast.walk(target) if isinstance(one, ast.Name)]
+    return [part.id for target in targets if target for part in ast.walk(target) if isinstance(part, ast.Name)]
 
 
 def first_line(node: ast.stmt) -> int:
-    return min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+    return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
 
 
 def written(node: ast.Import | ast.ImportFrom, aliases: list[ast.alias]) -> str:
@@ -121,11 +123,11 @@ def written(node: ast.Import | ast.ImportFrom, aliases: list[ast.alias]) -> str:
     return ast.unparse(ast.fix_missing_locations(only))
 
 
-def looks_source(made: Picture) -> str:
+def looks_source(picture: Picture) -> str:
     """Of each look what the recipe takes: model, trace, and what is looked at of it."""
-    reads, looks = "trace" in made.takes or "seen" in made.takes, "seen" in made.takes
+    reads, looks = "trace" in picture.takes or "seen" in picture.takes, "seen" in picture.takes
     lines, loaded = ["import models", *(["from analysis import scope"] if looks else []), ""], {}
-    for i, look in enumerate(made.looks):
+    for i, look in enumerate(picture.looks):
         name = look.model.info.name
         if name not in loaded:
             loaded[name] = f"model{i or ''}"
@@ -154,11 +156,11 @@ import numpy as np
 data = dict(np.load(io.BytesIO(base64.b64decode("""\n{text}\n"""))))'''
 
 
-def call_source(made: Picture) -> str:
-    given = [f"{what}{i or ''}" for i in range(len(made.looks)) for what in made.takes]
-    given += [f"{name}={literal(value)}" for name, value in made.options.items()]
-    given += ["**data"] if made.data else []
-    return f"picture = {made.recipe.__name__}({', '.join(given)})\npicture"
+def call_source(picture: Picture) -> str:
+    given = [f"{what}{i or ''}" for i in range(len(picture.looks)) for what in picture.takes]
+    given += [f"{name}={literal(value)}" for name, value in picture.options.items()]
+    given += ["**data"] if picture.data else []
+    return f"picture = {picture.recipe.__name__}({', '.join(given)})\npicture"
 
 
 def literal(value: Any) -> str:

@@ -128,7 +128,7 @@ class Caption:
 
     @property
     def title(self) -> str:
-        models = " and ".join(one.split(" (")[0] for one in self.models)
+        models = " and ".join(model.split(" (")[0] for model in self.models)
         return f"{self.name} in {models}" if models else self.name
 
     def __str__(self) -> str:
@@ -144,11 +144,11 @@ def short(text: str) -> str:
     return line if len(line) <= SHOWN else f"{line[:SHOWN]}… ({len(text):,} characters)"
 
 
-def place(made: Picture) -> None:
+def place(picture: Picture) -> None:
     """Draw a picture: a view of ours, a Plotly figure, or a page of its own."""
-    if isinstance(made.drawn, View):
-        show(made.drawn, made.key, made.react)
-    elif isinstance(made.drawn, str):
-        st.iframe(made.drawn, height=made.height)
+    if isinstance(picture.drawn, View):
+        show(picture.drawn, picture.key, picture.react)
+    elif isinstance(picture.drawn, str):
+        st.iframe(picture.drawn, height=picture.height)
     else:
-        show_chart(made.drawn, made.key)
+        show_chart(picture.drawn, picture.key)

@@ -45,23 +45,23 @@ def of_text(trace: Trace) -> dict[str, Any]:
     return {"text": trace.text, "token_ids": [token.id for token in trace.tokens], "left_out": trace.cut, **target}
 
 
-def as_json(found: dict[str, Any]) -> str:
+def as_json(where: dict[str, Any]) -> str:
     """In signs of ASCII, which every kind of file takes."""
-    return json.dumps(found)
+    return json.dumps(where)
 
 
-def as_meta(page: str, found: dict[str, Any]) -> str:
+def as_meta(page: str, where: dict[str, Any]) -> str:
     """A page that carries it in its head."""
     first = '<meta charset="utf-8">'
-    return page.replace(first, f'{first}<meta name="provenance" content="{escape(as_json(found))}">', 1)
+    return page.replace(first, f'{first}<meta name="provenance" content="{escape(as_json(where))}">', 1)
 
 
-def as_comments(found: dict[str, Any]) -> str:
+def as_comments(where: dict[str, Any]) -> str:
     """Lines of a CSV that begin with #, a name and its value as JSON in each: `pandas.read_csv(…, comment="#")` passes over them.
 
     A comma or semicolon of a text is written as its code: a spreadsheet would begin a cell there, and it might be a formula.
     """
-    lines = [f"# {name}: {TEXT.sub(without_commas, json.dumps(value))}" for name, value in found.items()]
+    lines = [f"# {name}: {TEXT.sub(without_commas, json.dumps(value))}" for name, value in where.items()]
     return "".join(f"{line}\r\n" for line in lines)
 
 

@@ -19,7 +19,9 @@ from viz.view import View
 from viz.views.export import export_view, figure_page, table_page
 
 
-def take_away(key: str, pictures: Callable[[], Sequence[Picture]], extra: Callable[[Picture], None] = lambda made: None) -> None:
+def take_away(
+    key: str, pictures: Callable[[], Sequence[Picture]], extra: Callable[[Picture], None] = lambda picture: None
+) -> None:
     """A button by one or several pictures; what it opens is made when it is open, and each file when it is asked for.
 
     key: of what is on the page, the picture or the board. extra: places what else there is of a picture.
@@ -27,9 +29,9 @@ def take_away(key: str, pictures: Callable[[], Sequence[Picture]], extra: Callab
     place = st.popover("Take it away", icon=":material/download:", key=f"take-{key}", on_change="rerun")
     if place.open:
         with place:
-            if made := chosen(key, pictures()):
-                contents(made)
-                extra(made)
+            if picture := chosen(key, pictures()):
+                contents(picture)
+                extra(picture)
 
 
 def chosen(key: str, pictures: Sequence[Picture]) -> Picture | None:
@@ -39,7 +41,7 @@ def chosen(key: str, pictures: Sequence[Picture]) -> Picture | None:
         return None
     if len(pictures) == 1:
         return pictures[0]
-    named = {one.name: one for one in pictures}
+    named = {picture.name: picture for picture in pictures}
 
     def title(name: str) -> str:
         return named[name].title
@@ -47,53 +49,53 @@ def chosen(key: str, pictures: Sequence[Picture]) -> Picture | None:
     return named[one_of(state.taken(key), tuple(named), "", label="Which picture", menu=True, written=title)]
 
 
-def contents(made: Picture) -> None:
-    said, found = caption(made), numbers(made)
-    own = isinstance(made.drawn, str)  # a page of its own: it is the file, and a browser lets nobody look into it
+def contents(picture: Picture) -> None:
+    about, arrays = caption(picture), numbers(picture)
+    own = isinstance(picture.drawn, str)  # a page of its own: it is the file, and a browser lets nobody look into it
     if not own:
         with st.container(gap="xsmall"):
             st.caption("As it looks now")
-            where = as_json(said.where)
-            show(export_view(made.key, said.stem, said.title, str(said), where, made.part), f"take-drawn-{made.key}")
+            where = as_json(about.where)
+            show(export_view(picture.key, about.stem, about.title, str(about), where, picture.part), f"take-drawn-{picture.key}")
     with st.container(gap="xsmall"):
         st.caption("To work with")
         row = st.container(horizontal=True, gap="small")
     with row:
-        file("HTML", said, "html", "text/html", lambda: page(made, said), "A page that works without a network.")
-        if found:
-            file("CSV", said, "csv", "text/csv", lambda: csv(made, said), "The numbers for a spreadsheet, one in each row.")
-            file("NPZ", said, "npz", "application/octet-stream", lambda: npz(made, said), "The numbers as NumPy arrays.")
+        file("HTML", about, "html", "text/html", lambda: page(picture, about), "A page that works without a network.")
+        if arrays:
+            file("CSV", about, "csv", "text/csv", lambda: csv(picture, about), "The numbers for a spreadsheet, one in each row.")
+            file("NPZ", about, "npz", "application/octet-stream", lambda: npz(picture, about), "The numbers as NumPy arrays.")
         if not own:
             file(
                 "Notebook",
-                said,
+                about,
                 "ipynb",
                 "application/x-ipynb+json",
-                lambda: notebook(made, said),
+                lambda: notebook(picture, about),
                 "It makes this picture again.",
             )
-    if found and (note := left_out(found, made.look)):
+    if arrays and (note := left_out(arrays, picture.look)):
         st.caption(note)
     if own:
         st.caption("This view is a page of its own, so you take away the whole page.")
-    st.code(str(said), language=None, wrap_lines=True)
+    st.code(str(about), language=None, wrap_lines=True)
 
 
-def file(name: str, said: Caption, ending: str, mime: str, make: Callable[[], str | bytes], words: str) -> None:
+def file(name: str, about: Caption, ending: str, mime: str, make: Callable[[], str | bytes], words: str) -> None:
     """A button for a file that is made when it is pressed."""
     st.download_button(
-        name, make, f"{said.stem}.{ending}", mime, key=f"take-{ending}-{said.picture}", help=words, on_click="ignore"
+        name, make, f"{about.stem}.{ending}", mime, key=f"take-{ending}-{about.picture}", help=words, on_click="ignore"
     )
 
 
-def page(made: Picture, said: Caption) -> str:
+def page(picture: Picture, about: Caption) -> str:
     """The picture as one self-contained page, with its caption and where it comes from."""
-    drawn = made.drawn
+    drawn = picture.drawn
     if isinstance(drawn, str):
         before, end, after = drawn.rpartition("</body>")
-        whole = f"{before}<p>{escape(str(said))}</p>{end}{after}"
+        whole = f"{before}<p>{escape(str(about))}</p>{end}{after}"
     elif isinstance(drawn, View):
-        whole = drawn.to_html(caption=str(said))
+        whole = drawn.to_html(caption=str(about))
     else:
-        whole = (figure_page if hasattr(drawn, "to_plotly_json") else table_page)(drawn, said.title, str(said))
-    return as_meta(whole, said.where)
+        whole = (figure_page if hasattr(drawn, "to_plotly_json") else table_page)(drawn, about.title, str(about))
+    return as_meta(whole, about.where)

@@ -58,13 +58,13 @@ def door(kind: str, uses: tuple[str, ...]) -> str:
     from viz.view import View
 
     assets = View(kind, b"", "", uses).assets()
-    inside = {one: f"mount_{one}" for one in assets.inside}
+    inside = {kind: f"mount_{kind}" for kind in assets.inside}
     imports = [
         f'import {{ mount }} from "./{assets.module}";',
-        *(f'import {{ mount as {inside[one]} }} from "./{path}";' for one, path in assets.inside.items()),
+        *(f'import {{ mount as {inside[kind]} }} from "./{path}";' for kind, path in assets.inside.items()),
         *(f'import "./{path}";' for path in modules.needed([assets.module, *assets.inside.values()])),
     ]
-    mounts = ", ".join(f"{one}: {name}" for one, name in inside.items())
+    mounts = ", ".join(f"{kind}: {name}" for kind, name in inside.items())
     return _DOOR.format(imports="\n".join(imports), css=json.dumps(assets.css), mounts=mounts)
 
 
@@ -109,7 +109,7 @@ class Ahead:
 def _ahead() -> str:
     from viz import modules
 
-    paths = modules.needed(["views/board/view.js", *(one for one in modules.sources() if one.startswith("shared/"))])
+    paths = modules.needed(["views/board/view.js", *(path for path in modules.sources() if path.startswith("shared/"))])
     return ", ".join(f"<assets/{version()}/{path}>; rel=modulepreload; fetchpriority=low" for path in paths)
 
 

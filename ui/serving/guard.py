@@ -51,7 +51,7 @@ def refuse(scope: Scope) -> str:
     if not is_own(name_of(f"//{host}")):
         return "This server is not known by that name. Whoever runs it can add the name to HEADLIGHT_HOSTS.\n"
     # A proxy may have put another Host there: a name that the server was told counts as its own.
-    foreign = origin is not None and origin.partition("://")[2] != host and name_of(origin) not in told()
+    foreign = origin is not None and origin.partition("://")[2] != host and name_of(origin) not in given_names()
     if foreign and (scope["type"] == "websocket" or scope["method"] not in _READS):
         return "Pages of other servers may not speak to this one.\n"
     if scope["path"].startswith(UPLOADS) and scope.get("method") not in _READS:
@@ -73,13 +73,13 @@ def is_own(name: str) -> bool:
         ip_address(name.partition("%")[0])
         return True
     except ValueError:
-        names = told()
+        names = given_names()
         return name == "localhost" or name.endswith(".localhost") or name in names or "*" in names or name in machine()
 
 
-def told() -> frozenset[str]:
+def given_names() -> frozenset[str]:
     """The names in HEADLIGHT_HOSTS, separated by commas: those of a public host. `*` is every name."""
-    return frozenset(one.strip().lower() for one in os.environ.get("HEADLIGHT_HOSTS", "").split(",") if one.strip())
+    return frozenset(name.strip().lower() for name in os.environ.get("HEADLIGHT_HOSTS", "").split(",") if name.strip())
 
 
 @cache

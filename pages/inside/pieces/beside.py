@@ -62,7 +62,7 @@ def vocabulary_of(name: str) -> Vocabulary | None:
     """The tokenizer of a model by its name; None while it is fetched."""
     if name in loaded.shelf:
         return loaded.model(name).vocabulary
-    trained = trainings.found(name)
+    trained = trainings.find(name)
     source = str(trained.folder) if trained else name
 
     def work(report: jobs.Report) -> Vocabulary:
