@@ -171,7 +171,10 @@ class Watcher(TorchFunctionMode):
 
 def _one_step(module: nn.Module) -> bool:
     own = list(module.parameters(recurse=False))
-    return not any(True for _ in module.children()) or any(one.dim() == 3 for one in own)
+    mixture = hasattr(module, "router") and isinstance(getattr(module, "experts", None), nn.ModuleList)
+    inner = any(True for child in module.children() for _ in child.parameters())
+    cubes = sum(one.dim() == 3 for one in own) > 1 and not inner  # all experts in one
+    return not any(True for _ in module.children()) or cubes or mixture
 
 
 def _alone(module: nn.Module, args: Sequence, kwargs: dict) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from analysis.inside import steps
 from analysis.inside.attending import Capped
-from analysis.inside.formulas import Choice, Lookup, Probabilities, Shifted
+from analysis.inside.formulas import Choice, Lookup, Probabilities, Scale, Shifted
 from analysis.inside.reading import ADDS, OWN, PRODUCTS, Reading
 from analysis.inside.stages import Stage
 
@@ -33,7 +33,11 @@ def begin(reading: Reading, ids: np.ndarray, stream: np.ndarray) -> Stage:
             reading.plain(node, "embedding projection")
         elif node.op in PRODUCTS:
             reading.plain(node, "scaled embeddings")
-        elif node.value.is_floating_point() and steps.flat(node, reading.count) is not None:
+        elif steps.flat(node, reading.count) is None:
+            continue
+        elif all(reading.taken(view) is None for view in node.given):
+            _added(reading, node)  # it follows from the positions alone
+        else:
             reading.plain(node, "own step")
     end = reading.taken(reading.section.end) if reading.section.end is not None else None
     if end is None or not steps.close(end.rows(None), stream, reading.near):
@@ -47,8 +51,8 @@ def _table(node: Node) -> object | None:
     if node.op == "embedding":
         weight = node.given[-1].value
     given = node.given
-    looks = bool(given) and not given[0].value.is_floating_point()
-    return weight if weight is not None and weight.dim() == 2 and node.value.is_floating_point() and looks else None
+    looks = bool(given) and (not given[0].value.is_floating_point() or "embedding" in type(node.module).__name__.lower())
+    return weight if weight is not None and weight.dim() == 2 and looks else None
 
 
 def _looked_up(reading: Reading, node: Node, ids: np.ndarray, chosen: Stage) -> None:
@@ -57,12 +61,10 @@ def _looked_up(reading: Reading, node: Node, ids: np.ndarray, chosen: Stage) -> 
         return
     if len(value) == 1 and reading.count > 1:  # the same row for all
         value = np.repeat(value, reading.count, 0)
-    asked = node.given[0].value.flatten().cpu().numpy()
+    asked = node.given[0].value.long().flatten().cpu().numpy()
     first = not any(one.name == "embeddings" for one in reading.stages)
     of_ids = len(asked) == len(ids) and np.array_equal(asked, ids) and first
-    which = asked if len(asked) == reading.count else ids
-    offset = getattr(node.module, "offset", 0)
-    rows = which if of_ids else _rows(table, value, which + offset)
+    rows = ids if of_ids else _rows(table, value, np.arange(len(value)) + getattr(node.module, "offset", 0))
     if rows is None:
         reading.add("positions", ("token", "d_model"), None, value, node, OWN.format(type(node.module).__name__))
         return
@@ -93,8 +95,7 @@ def _added(reading: Reading, view: Node) -> None:
     value = steps.flat(view, reading.count)
     if value is None or not view.value.is_floating_point():
         return
-    table = steps.array(view.value).reshape(reading.count, -1)
-    reading.add("positions", ("token", "d_model"), Lookup(table, np.arange(reading.count)), table, view.base)
+    reading.add("positions", ("token", "d_model"), Lookup(value, np.arange(reading.count)), value, view.base)
 
 
 def finish(reading: Reading, stream: Stage) -> None:
@@ -103,33 +104,57 @@ def finish(reading: Reading, stream: Stage) -> None:
     reading.of[id(section.start)] = stream
     for node in reading.path:
         value = steps.flat(node, reading.count)
-        x = reading.taken(node.given[0]) if node.given else None
-        if value is None or x is None or not node.value.is_floating_point():
-            continue
-        axes = x.axes
-        if steps.is_linear(node):
-            wide = not any(steps.is_linear(later) for later in _after(reading, node))
-            axes = ("token", "vocabulary") if wide else axes
-            reading.add("logits" if wide else "transform", axes, steps.linear(node, x), value, node)
-        elif steps.is_norm(node):
-            name = "transform norm" if any(one.name.startswith("transform") for one in reading.stages) else "final norm"
-            reading.plain(node, name)
-        elif _capped(node):
-            reading.of[id(node)] = x  # a part of the soft cap, which is one stage
-        elif steps.is_activation(node):
-            reading.plain(node, "transform activation")
-        elif (cap := _cap(node)) is not None:
-            reading.add("capped logits", axes, Capped(x, cap), value, node)
-        elif node.op in ADDS and len(given := [one for one in node.given if reading.taken(one) is None]) == 1:
-            bias = steps.array(given[0].value).ravel()
-            reading.add("biased logits" if "vocabulary" in axes else "shifted", axes, Shifted(x, bias), value, node)
-        else:
-            reading.plain(node, "scaled logits" if "vocabulary" in axes else "scaled stream")
-        reading.stages[-1].axes = axes
-    last = reading.stages[-1] if reading.stages else stream
+        x = _capped(reading, node) or (reading.taken(node.given[0]) if node.given else None)
+        if value is not None and x is not None:
+            _finished(reading, node, x, value)
+    last = reading.stages[-1]
     if "vocabulary" in last.axes:
         chances = reading.add("probabilities", ("token", "vocabulary"), Probabilities(last))
         reading.add("choice", ("token",), Choice(chances))
+
+
+def _finished(reading: Reading, node: Node, x: Stage, value: np.ndarray) -> None:
+    """The stage of one step after the blocks."""
+    axes, stored = x.axes, [one for one in node.given if one.base.op == "given"]
+    if steps.is_linear(node):
+        wide = not any(steps.is_linear(later) for later in _after(reading, node))
+        axes = ("token", "vocabulary") if wide else axes
+        reading.add("logits" if wide else "transform", axes, steps.linear(node, x), value, node)
+    elif steps.is_norm(node):
+        transformed = any(one.name.startswith("transform") for one in reading.stages)
+        reading.plain(node, "transform norm" if transformed else "final norm")
+    elif _ends_cap(node):
+        bent = steps.flat(node.given[0].base, reading.count)
+        cap = None if bent is None else Scale.factor_between(bent, value)
+        reading.add("capped logits", axes, None if cap is None else Capped(x, cap), value, node)
+    elif node.op == "tanh" and any(_ends_cap(user) for user in reading.users_of(node)):
+        return  # the inside of a soft cap, which is one stage
+    elif any(user.op == "tanh" and any(map(_ends_cap, reading.users_of(user))) for user in reading.users_of(node)):
+        return
+    elif steps.is_activation(node):
+        reading.plain(node, "transform activation")
+    elif node.op in ADDS and len(stored) == 1:
+        bias = steps.array(stored[0].value).ravel()
+        if not bias.any():
+            reading.of[id(node)] = x  # nothing is added
+            return
+        reading.add("biased logits" if "vocabulary" in axes else "biased stream", axes, Shifted(x, bias), value, node)
+    else:
+        reading.plain(node, "scaled logits" if "vocabulary" in axes else "scaled stream")
+    reading.stages[-1].axes = axes
+
+
+def _ends_cap(node: Node) -> bool:
+    """Whether a step is the last of a soft cap, c · tanh(x / c)."""
+    return node.op in PRODUCTS and bool(node.given) and node.given[0].base.op == "tanh"
+
+
+def _capped(reading: Reading, node: Node) -> Stage | None:
+    """What is bent, where a step is the last of a soft cap."""
+    if not _ends_cap(node):
+        return None
+    divided = node.given[0].base.given[0].base
+    return reading.taken(divided.given[0]) if divided.given else None
 
 
 def _after(reading: Reading, node: Node) -> list[Node]:
@@ -140,11 +165,3 @@ def _after(reading: Reading, node: Node) -> list[Node]:
         found.extend(users)
         ahead.extend(users)
     return found
-
-
-def _capped(node: Node) -> bool:
-    return False
-
-
-def _cap(node: Node) -> float | None:
-    return None

@@ -186,6 +186,12 @@ class Scale(Same):
         x = self.inputs[0].at(index)
         return [Term("scale", x, self.factor, x * self.factor, self.inputs[0].place(*index))]
 
+    @staticmethod
+    def factor_between(before: np.ndarray, after: np.ndarray) -> float | None:
+        """The number that one array times is the other, if there is one."""
+        at = np.unravel_index(np.abs(before).argmax(), before.shape)
+        return float(after[at] / before[at]) if before.shape == after.shape and before[at] else None
+
     def facts(self, index: Index) -> dict[str, float]:
         return {"factor": self.factor}
 

@@ -75,26 +75,28 @@ class Reading:
 
     def taken(self, view: Node) -> Stage | None:
         """The stage whose numbers a step is given; None where there is none."""
-        base = view.base
-        found = self.of.get(id(base))
-        if found is not None or base.op != "given":
-            if found is None and (columns := self.columns(view)) is not None:
-                found = self.parts.get((id(base), columns.tobytes()))
-            return found
-        return None
+        found = self.of.get(id(view.base))
+        if found is None and view.base.op != "given" and (columns := self.columns(view)) is not None:
+            return self.parts.get((id(view.base), columns.tobytes()))
+        mine = None if found is None else steps.flat(view, self.count)
+        whole = found is not None and (len(found.axes) != 2 or (mine is not None and np.array_equal(mine, found.rows(None))))
+        return found if whole else None
 
     def columns(self, view: Node) -> np.ndarray | None:
         """Which outputs of a step a view of it has: int [n]; None where that cannot be said."""
         mine, whole = steps.flat(view, self.count), steps.flat(view.base, self.count)
         return None if mine is None or whole is None else columns_of(mine, whole)
 
-    def plain(self, node: Node, name: str, missing: str | None = None) -> Stage:
-        """A step that is read by what it does: add, multiply, scale, a linear map, a norm or an activation."""
+    def plain(self, node: Node, name: str, missing: str | None = None) -> Stage | None:
+        """A step that is read by what it does: add, multiply, scale, a linear map, a norm or an activation.
+
+        None for a step whose numbers are not those of tokens one by one.
+        """
         value = steps.flat(node, self.count)
         rule: Formula | None = None
         axes = ("token", "d_model")
         if value is None:
-            return self.add(name, ("token",), None, None, node, OWN.format(node.op))
+            return None
         inputs = [self.taken(view) for view in node.given]
         ready = [one for one in inputs if one is not None]
         if missing is None and steps.is_linear(node) and inputs[0] is not None:
@@ -108,18 +110,15 @@ class Reading:
         elif missing is None and node.op in PRODUCTS and len(ready) == 2 == len(inputs):
             rule = Times(*ready)
         elif missing is None and node.op in PRODUCTS and len(ready) == 1:
-            rule = self.scaled(node, ready[0], value)
+            rule = self.scaled(ready[0], value)
         if rule is None and missing is None:
             missing = OWN.format(node.op if node.module is None else type(node.module).__name__)
         return self.add(name, axes, rule, value, node, missing)
 
-    def scaled(self, node: Node, x: Stage, value: np.ndarray) -> Scale | None:
+    def scaled(self, x: Stage, value: np.ndarray) -> Scale | None:
         """x times one number."""
-        before = x.rows(None)
-        if before.shape != value.shape:
-            return None
-        at = np.unravel_index(np.abs(before).argmax(), before.shape)
-        return Scale(x, float(value[at] / before[at])) if before[at] else None
+        factor = Scale.factor_between(x.rows(None), value)
+        return None if factor is None else Scale(x, factor)
 
     def start(self, name: str, stage: Stage) -> None:
         """What the section is given, as a stage of another one or of its own."""
@@ -128,7 +127,7 @@ class Reading:
 
 
 def on_the_way(section: Section) -> list[Node]:
-    """The steps that what is handed on was calculated from, views aside, in order."""
+    """The steps that what is handed on was calculated from, in order; views and numbers of positions or tokens aside."""
     assert section.end is not None, "a section that was watched"
     seen, ahead = set(), [section.end.base]
     for node in ahead:  # the list grows while it is walked
@@ -136,7 +135,7 @@ def on_the_way(section: Section) -> list[Node]:
             seen.add(id(node))
             if node is not section.start:
                 ahead.extend(node.given)
-    return [node for node in section.nodes if id(node) in seen and not node.view]
+    return [node for node in section.nodes if id(node) in seen and not node.view and node.value.is_floating_point()]
 
 
 def columns_of(part: np.ndarray, whole: np.ndarray) -> np.ndarray | None:

@@ -126,6 +126,8 @@ def _norms(node: Node, x: Stage) -> Iterator[Norm]:
         weight, bias = (None if (one := getattr(node.module, name, None)) is None else array(one) for name in ("weight", "bias"))
         names = ("eps", "variance_epsilon", "epsilon", "norm_eps", "layer_norm_epsilon")
         sizes = [getattr(node.module, name) for name in names if isinstance(getattr(node.module, name, None), float)]
+    if weight is not None and weight.shape != x.rows(None).shape[-1:]:
+        return
     for centred, plus, eps in product((True, False), (0.0, 1.0), [*sizes, 1e-6, 1e-5, 1e-12, float(np.finfo(np.float32).eps)]):
         yield Norm(x, None if weight is None else weight + np.float32(plus), bias, float(eps), centred)
 
@@ -157,8 +159,15 @@ def activation(node: Node, x: Stage) -> Activation:
         name = node.op.rstrip("_")
         call = getattr(torch.nn.functional, name, None) or getattr(torch, name)
 
+    return Activation(x, on_arrays(call, *rest, **options), name)
+
+
+def on_arrays(call: Callable[..., Any], *rest: object, **options: object) -> Callable[[np.ndarray], np.ndarray]:
+    """A function of torch as one of arrays."""
+    import torch
+
     def function(values: np.ndarray) -> np.ndarray:
         with torch.inference_mode():
             return array(call(torch.from_numpy(np.ascontiguousarray(values, np.float32)), *rest, **options))
 
-    return Activation(x, function, name)
+    return function

@@ -57,7 +57,7 @@ class Way:
         if (stack or self.stack) != self.stack or (layer is not None and layer != self.layer):
             return self._at(layer or 0, stack or self.stack).explain(stage, index, layer, stack)
         of = self.stage(stage, layer)
-        index = _within(of, index, len(self.tokens))
+        index = _within(of, index, len(self.tokens), len(self.trace.tokens))
         if of.rule is None or of.missing:
             return Cell(of.place(*index), of.at(index), ())
         terms = tuple(of.rule.terms(index))
@@ -122,6 +122,8 @@ class Way:
         below = output or Stage("output", ("token", "d_model"), len(hidden) - 2, self.stack, None, hidden[-1], self.window)
         stream = reading.add("blocks", ("token", "d_model"), Same(below), end)
         finish(reading, stream)
+        if self.stack == "encoder":
+            reading.add("memory", ("token", "d_model"), Same(reading.stages[-1]))
         return reading.stages
 
     def _kept(self) -> np.ndarray:
@@ -164,14 +166,14 @@ def window_of(trace: Trace, stack: str, around: int | None) -> np.ndarray:
     return np.arange(first, min(count, first + WINDOW))
 
 
-def _within(stage: Stage, index: Index, tokens: int) -> Index:
+def _within(stage: Stage, index: Index, tokens: int, sources: int) -> Index:
     """Errors: ValueError for an index that no number of the stage has."""
     shape = list(stage.shape)
     if len(index) != len(shape):
         raise ValueError(f"{stage.name} has {len(shape)} dimensions ({', '.join(stage.axes)}), and this index {len(index)}.")
     row = stage.row_axis
     for axis, (number, size) in enumerate(zip(index, shape, strict=True)):
-        there = size if axis != row else tokens if stage.axes[axis] != "source" else 10**9
+        there = size if axis != row else sources if stage.axes[axis] == "source" else tokens
         if not 0 <= number < there:
             raise ValueError(f"Number {number} is not on the axis {stage.axes[axis]} of {stage.name}, which has {there}.")
     return tuple(int(one) for one in index)

@@ -1,0 +1,291 @@
+"""A mixture of experts: which expert takes which token, with which share, and what each makes of it.
+
+Only what the model calculates is there: of each token the experts that were chosen, the one with the largest share first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analysis.inside import steps
+from analysis.inside.formulas import Activation, Linear, Same, Times, constant
+from analysis.inside.reading import OWN, Reading
+from analysis.inside.stages import Index, Stage, Term
+
+if TYPE_CHECKING:
+    from models.watching import Node
+
+Matrix = Callable[[int], tuple[np.ndarray, np.ndarray | None]]  # of an expert: weight [out, in] and bias
+RANKED = ("rank", "token", "neuron")
+
+
+class Shares(Same):
+    """The softmax of the router's scores over the experts that were chosen (over all: `every`); the others get nothing.
+
+    chosen: int [token, rank]. One term: exp(score − m), m being the largest, times 1 / the sum of all that count.
+    Source: Jiang et al. 2024, "Mixtral of Experts"; Shazeer et al. 2017.
+    """
+
+    form = "routing"
+
+    def __init__(self, x: Stage, chosen: np.ndarray, every: bool):
+        super().__init__(x)
+        self.chosen, self.every = chosen, every
+
+    def rows(self, positions: np.ndarray | None) -> np.ndarray:
+        x = self.inputs[0].rows(positions).astype(np.float64)
+        taken = np.zeros(x.shape, bool)
+        np.put_along_axis(taken, self.chosen if positions is None else self.chosen[positions], True, axis=-1)
+        powers = np.exp(x - x.max(-1, keepdims=True))
+        total = (powers if self.every else powers * taken).sum(-1, keepdims=True)
+        return (powers * taken / total).astype(np.float32)
+
+    def terms(self, index: Index) -> list[Term]:
+        token, expert = index
+        facts = self.facts(index)
+        here = expert in self.chosen[token]
+        left = float(np.exp(self.inputs[0].at(index) - facts["largest"])) if here else 0.0
+        return [Term("exp(score − largest) / sum", left, 1 / facts["sum"], left / facts["sum"], self.inputs[0].place(*index))]
+
+    def facts(self, index: Index) -> dict[str, float]:
+        x = self.inputs[0].rows(np.array([index[0]]))[0].astype(np.float64)
+        counted = x if self.every else x[self.chosen[index[0]]]
+        return {"largest": float(x.max()), "sum": float(np.exp(counted - x.max()).sum())}
+
+
+class Chosen(Same):
+    """Which experts take a token, the one with the largest share first: int [token, rank]. One term: its number."""
+
+    form = "choice"
+
+    def __init__(self, x: Stage, chosen: np.ndarray):
+        super().__init__(x)
+        self.chosen = chosen
+
+    def rows(self, positions: np.ndarray | None) -> np.ndarray:
+        return (self.chosen if positions is None else self.chosen[positions]).astype(np.float32)
+
+    def terms(self, index: Index) -> list[Term]:
+        expert = int(self.chosen[index])
+        return [Term("the expert", float(expert), 1.0, float(expert), self.inputs[0].place(index[0], expert))]
+
+    def facts(self, index: Index) -> dict[str, float]:
+        return {"share": self.inputs[0].at((index[0], int(self.chosen[index])))}
+
+
+class ExpertLinear(Same):
+    """As `Linear`, with the matrix of the expert that took the token: [rank, token, out]. x: [token, n] or [rank, token, n]."""
+
+    form = "linear"
+
+    def __init__(self, x: Stage, of: Matrix, chosen: np.ndarray):
+        super().__init__(x)
+        self.of, self.chosen = of, chosen
+
+    def rows(self, positions: np.ndarray | None) -> np.ndarray:
+        x = self.inputs[0].rows(positions)
+        chosen = self.chosen if positions is None else self.chosen[positions]  # [token, rank]
+        x = np.broadcast_to(x, (chosen.shape[1], *x.shape[-2:]))
+        found = np.zeros((*chosen.T.shape, len(self.of(int(chosen.flat[0]))[0])), np.float32)
+        for expert in np.unique(chosen):
+            weight, bias = self.of(int(expert))
+            rank, token = np.nonzero(expert == chosen.T)
+            found[rank, token] = x[rank, token] @ weight.T + (0 if bias is None else bias)
+        return found
+
+    def terms(self, index: Index) -> list[Term]:
+        rank, token, out = index
+        x = self.inputs[0]
+        weight, bias = self.of(int(self.chosen[token, rank]))
+        row = x.rows(np.array([token]))[..., 0, :]
+        row = row[rank] if row.ndim == 2 else row
+        places = [x.place(rank, token, j) if len(x.axes) == 3 else x.place(token, j) for j in range(len(row))]
+        found = [
+            Term(f"dimension {j}", left, right, left * right, place)
+            for j, (left, right, place) in enumerate(zip(row.tolist(), weight[out].tolist(), places, strict=True))
+        ]
+        return found if bias is None else [*found, constant("bias", bias[out])]
+
+    def facts(self, index: Index) -> dict[str, float]:
+        return {"expert": float(self.chosen[index[1], index[0]])}
+
+
+class Experts(Same):
+    """The experts' answers, each times its share: Σ_e p_e · expert_e(x). A term for each expert that was chosen."""
+
+    form = "weighted sum"
+
+    def __init__(self, shares: Stage, answers: Stage, chosen: np.ndarray):
+        super().__init__(shares, answers)
+        self.chosen = chosen
+
+    def rows(self, positions: np.ndarray | None) -> np.ndarray:
+        shares, answers = (one.rows(positions) for one in self.inputs)
+        weights = np.take_along_axis(shares, self.chosen if positions is None else self.chosen[positions], -1)
+        return np.einsum("tr,rtd->td", weights, answers)
+
+    def terms(self, index: Index) -> list[Term]:
+        token, d = index
+        shares, answers = self.inputs
+        found = []
+        for rank, expert in enumerate(self.chosen[token].tolist()):
+            left, right = shares.at((token, expert)), answers.at((rank, token, d))
+            places = shares.place(token, expert), answers.place(rank, token, d)
+            found.append(Term(f"expert {expert}", left, right, left * right, *places))
+        return found
+
+
+@dataclass
+class Kinds:
+    """What the experts of a mixture are made of. gate: None where they have none; function: their activation."""
+
+    gate: Matrix | None
+    up: Matrix
+    down: Matrix
+    function: Callable[[np.ndarray], np.ndarray]
+    name: str
+
+
+def is_mixture(node: Node) -> bool:
+    """Whether a step is all the experts at once."""
+    module = node.module
+    if module is None:
+        return False
+    return _listed(module) or sum(one.dim() == 3 for one in module.parameters(recurse=False)) >= 2
+
+
+def read(reading: Reading, node: Node, router: Node | None) -> None:
+    """The stages of a mixture; `router`: the step that gave its scores, None where the mixture holds it."""
+    x, value = reading.taken(node.given[0]), steps.flat(node, reading.count)
+    assert value is not None, "a mixture gives a stream"
+    scores = None if x is None else _scores(reading, node, x, router)
+    chosen = None if scores is None else _chosen(node, scores)
+    if x is None or scores is None or chosen is None:
+        reading.add("feed-forward", ("token", "d_model"), None, value, node, OWN.format(type(node.module).__name__))
+        return
+    shares = _shares(reading, node, scores, chosen)
+    reading.add("experts", ("token", "rank"), Chosen(shares, chosen))
+    at = len(reading.stages)
+    for kinds in _kinds(node.module, x.rows(None).shape[-1]):
+        answers = _answers(reading, kinds, x, chosen)
+        rule = Experts(shares, answers, chosen)
+        if not shares.missing and steps.close(rule.rows(reading.shown), value[reading.shown], reading.near):
+            reading.add("feed-forward", ("token", "d_model"), rule, value, node)
+            return
+        del reading.stages[at:]
+    reading.add("feed-forward", ("token", "d_model"), None, value, node, OWN.format(type(node.module).__name__))
+
+
+def _answers(reading: Reading, kinds: Kinds, x: Stage, chosen: np.ndarray) -> Stage:
+    """What each expert makes of the tokens that it takes."""
+    if kinds.gate is None:
+        inner = reading.add("expert up", RANKED, ExpertLinear(x, kinds.up, chosen))
+        inner = reading.add("expert activation", RANKED, Activation(inner, kinds.function, kinds.name))
+    else:
+        inner = reading.add("expert gate", RANKED, ExpertLinear(x, kinds.gate, chosen))
+        inner = reading.add("expert activation", RANKED, Activation(inner, kinds.function, kinds.name))
+        up = reading.add("expert up", RANKED, ExpertLinear(x, kinds.up, chosen))
+        inner = reading.add("expert gated", RANKED, Times(inner, up))
+    return reading.add("expert answers", ("rank", "token", "d_model"), ExpertLinear(inner, kinds.down, chosen))
+
+
+def _scores(reading: Reading, node: Node, x: Stage, router: Node | None) -> Stage | None:
+    """The router's scores of each expert: [token, expert]."""
+    if router is not None:
+        return reading.add("router", ("token", "expert"), steps.linear(router, x), steps.flat(router, reading.count), router)
+    own = getattr(node.module, "router", None)
+    if own is None:
+        return None
+    return reading.add("router", ("token", "expert"), Linear(x, steps.array(own.weight), None))
+
+
+def _chosen(node: Node, scores: Stage) -> np.ndarray | None:
+    """int [token, rank], the best first."""
+    whole = scores.rows(None)
+    used = getattr(node.module, "used", None)
+    given = next((one.value for one in node.given[1:] if not one.value.is_floating_point()), None)
+    if given is not None:
+        taken = given.reshape(len(whole), -1).cpu().numpy()
+        order = np.argsort(-np.take_along_axis(whole, taken, -1), axis=-1, kind="stable")
+        return np.take_along_axis(taken, order, -1)
+    return None if used is None else np.argsort(-whole, axis=-1, kind="stable")[:, :used]
+
+
+def _shares(reading: Reading, node: Node, scores: Stage, chosen: np.ndarray) -> Stage:
+    """What each expert's answer counts: as the model gave it, if it is one of the ways that are known."""
+    given = [one.value for one in node.given[1:]]
+    index = next((one for one in given if not one.is_floating_point()), None)
+    weights = next((one for one in given if one.is_floating_point()), None)
+    recorded = None
+    if index is not None and weights is not None:
+        recorded = np.zeros(scores.rows(None).shape, np.float32)
+        np.put_along_axis(
+            recorded, index.reshape(len(recorded), -1).cpu().numpy(), steps.array(weights).reshape(len(recorded), -1), -1
+        )
+    ways = [Shares(scores, chosen, every) for every in (False, True)]
+    right = [way for way in ways if recorded is None or steps.close(way.rows(None), recorded, reading.near)]
+    missing = None if right else OWN.format("how it shares tokens out")
+    return reading.add("router shares", ("token", "expert"), right[0] if right else None, recorded, None, missing)
+
+
+def _listed(module: Any) -> bool:
+    experts = getattr(module, "experts", None)
+    return hasattr(module, "router") and experts is not None and hasattr(experts, "__getitem__")
+
+
+def _kinds(module: Any, width: int) -> Iterator[Kinds]:
+    """What the experts may be made of, each way that is in use."""
+    import torch
+
+    if _listed(module):
+        maps = [{name: part for name, part in expert.named_children() if hasattr(part, "weight")} for expert in module.experts]
+        function = getattr(module.experts[0], "activation", torch.nn.functional.silu)
+        yield Kinds(
+            _of_list(maps, "gate") if "gate" in maps[0] else None,
+            _of_list(maps, "up"),
+            _of_list(maps, "down"),
+            steps.on_arrays(function),
+            getattr(function, "__name__", "activation"),
+        )
+        return
+    own = dict(module.named_parameters(recurse=False))
+    cubes = {name: one for name, one in own.items() if one.dim() == 3}
+    first = next((name for name in cubes if "up" in name), None)
+    last = next((name for name in cubes if "down" in name), None)
+    function = next(iter(module.children()), None) or getattr(module, "act_fn", None)
+    if first is None or last is None or function is None:
+        return
+    named = type(function).__name__.removesuffix("Activation")
+    for turned, apart in product((False, True), (False, True)):
+        outs = cubes[first].shape[2 if turned else 1]
+        if cubes[first].shape[1 if turned else 2] != width or outs % 2:
+            continue
+        gate = slice(0, outs, 2) if apart else slice(0, outs // 2)
+        up = slice(1, outs, 2) if apart else slice(outs // 2, outs)
+        sides = [_of_cube(own, first, turned, part) for part in (gate, up)]
+        down = _of_cube(own, last, turned, slice(None))
+        yield Kinds(sides[0], sides[1], down, steps.on_arrays(function), named)
+
+
+def _of_list(maps: Sequence[dict[str, Any]], name: str) -> Matrix:
+    def of(expert: int) -> tuple[np.ndarray, np.ndarray | None]:
+        part = maps[expert][name]
+        return steps.array(part.weight), None if part.bias is None else steps.array(part.bias)
+
+    return of
+
+
+def _of_cube(own: dict[str, Any], name: str, turned: bool, part: slice) -> Matrix:
+    """One matrix of each expert, of those that are stored as one block of numbers."""
+    bias = own.get(f"{name}_bias")
+
+    def of(expert: int) -> tuple[np.ndarray, np.ndarray | None]:
+        weight = own[name][expert]
+        return steps.array(weight.T if turned else weight)[part], None if bias is None else steps.array(bias[expert])[part]
+
+    return of

@@ -1,0 +1,205 @@
+"""One attention taken apart, head by head: queries, keys and values, scores, weights, and what they bring."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analysis.inside import steps
+from analysis.inside.attending import Biased, Capped, Masked, Mixed, Products, Turn
+from analysis.inside.attention_calls import Attended, Given
+from analysis.inside.formulas import Linear, Norm, Probabilities, Scale
+from analysis.inside.reading import OWN, Reading, columns_of
+from analysis.inside.stages import Stage
+
+if TYPE_CHECKING:
+    from models.rotary import Rotary
+    from models.watching import Node
+
+HEADS, PAIRS = ("head", "token", "d_head"), ("head", "query", "key")
+UNSEEN = "This model multiplies queries and keys in a form of its own: its weights are known, how they came about is not."
+ELSEWHERE = "This model puts its {} together in a way of its own, which is not taken apart. The numbers are its own."
+TURNED = "it changes them by their positions"
+
+
+class Heads:
+    """Reads the stages of an attention.
+
+    prefix: "cross " in cross-attention, which begins its stages' names; source: what keys and values are made of there, else
+    None; keys: the positions of the source that are shown.
+    """
+
+    def __init__(self, reading: Reading, prefix: str, source: Stage | None, keys: np.ndarray, rotary: Rotary | None):
+        self.reading, self.prefix, self.source, self.keys = reading, prefix, source, keys
+        self.rotary = None if source is not None else rotary
+        self.angles: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None  # cos, sin, pairs, once queries have told
+
+    def read(self, of: Attended, weights: np.ndarray) -> None:
+        q = self.part(of.q, "queries", "query", None)
+        k = self.part(of.k, "keys", "key", self.source)
+        v = self.part(of.v, "values", "", self.source)
+        reading, prefix = self.reading, self.prefix
+        scores = self.weigh(of, q, k)
+        found = reading.add(prefix + "weights", PAIRS, Probabilities(scores, of.sinks), weights)
+        reading.add(prefix + "mixed values", HEADS, Mixed(found, v), of.out, of.end)
+
+    def unseen(self, end: Node, weights: np.ndarray) -> None:
+        """Of a model whose queries and keys are not known, its weights and what heads brought."""
+        brought = steps.array(end.value)
+        if end.op == "einsum":  # [token, head, d_head]
+            brought = brought.reshape(weights.shape[1], len(weights), -1).transpose(1, 0, 2)
+        brought = brought.reshape(len(weights), weights.shape[1], -1)
+        self.reading.add(self.prefix + "weights", PAIRS, None, weights, None, UNSEEN)
+        self.reading.add(self.prefix + "mixed values", HEADS, None, brought, end, UNSEEN)
+
+    def weigh(self, of: Attended, q: Stage, k: Stage) -> Stage:
+        """From queries and keys to what the softmax is taken of."""
+        add, prefix = self.reading.add, self.prefix
+        found = add(prefix + "products", PAIRS, Products(q, k))
+        found = add(prefix + "scores", PAIRS, Scale(found, of.scale))
+        if of.softcap is not None:
+            found = add(prefix + "capped scores", PAIRS, Capped(found, of.softcap))
+        if of.bias is not None:
+            found = add(prefix + "biased scores", PAIRS, Biased(found, of.bias))
+        if of.causal or of.mask is not None:
+            found = add(prefix + "masked scores", PAIRS, Masked(found, of.mask))
+        return found
+
+    def part(self, given: Given, name: str, one: str, source: Stage | None) -> Stage:
+        """Queries, keys or values: the map that made them, then a norm of each head, a scale, rotary positions, if any."""
+        reading, recorded = self.reading, given.array
+        axes = HEADS if source is None else ("head", "source", "d_head")
+        shown = reading.shown if source is None else self.keys
+        made = self.origin(given.node)
+        found = self.mapped(made, given.node, recorded, source) if made is not None else None
+        if found is None:
+            return reading.add(self.prefix + name, axes, None, recorded, None, ELSEWHERE.format(name), shown)
+        stage = reading.add(self.prefix + name, axes, found[0], found[1], None, None, shown)
+        if np.array_equal(found[1], recorded) and (not one or self.rotary is None):
+            return stage
+        if (normed := self.head_norm(given.node, stage)) is not None:
+            stage = reading.add(f"{self.prefix}{one} norm", axes, normed[0], normed[1], None, None, shown)
+        if steps.close(stage.rows(None), recorded, 1e-6) and (not one or self.rotary is None):
+            return stage
+        scaled = reading.scaled(stage, recorded)
+        if scaled is not None and scaled.factor != 1 and steps.close(scaled.rows(None), recorded, reading.near):
+            return reading.add(f"{self.prefix}scaled {name}", axes, scaled, recorded, None, None, shown)
+        rule = self.turn(stage, recorded)
+        missing = OWN.format(TURNED) if rule is None else None
+        return reading.add(f"{self.prefix}turned {name}", axes, rule, recorded, None, missing, shown)
+
+    # Where they come from
+
+    def origin(self, node: Node) -> Node | None:
+        """The one linear map that a tensor comes from."""
+        found: dict[int, Node] = {}
+        seen, ahead = set(), [node]
+        for view in ahead:  # the list grows while it is walked
+            base = view.base
+            if id(base) not in seen:
+                seen.add(id(base))
+                if steps.is_linear(base):
+                    found[id(base)] = base
+                elif base is not self.reading.section.start:
+                    ahead.extend(base.given)
+        return next(iter(found.values())) if len(found) == 1 else None
+
+    def mapped(self, made: Node, node: Node, recorded: np.ndarray, source: Stage | None) -> tuple[Linear, np.ndarray] | None:
+        """The map of queries, keys or values with its outputs split into heads, and what it gave so: [head, token, d_head]."""
+        count = recorded.shape[1]
+        x = source if source is not None else self.reading.taken(made.given[0])
+        whole = steps.flat(made, count)
+        if x is None or whole is None:
+            return None
+        for step in between(node, made):
+            split = steps.flat(step, count)
+            if split is None or split.shape != whole.shape:
+                continue
+            for value in views(node, step, recorded.shape):
+                columns = columns_of(value.transpose(1, 0, 2).reshape(count, -1), split)
+                if columns is not None:
+                    columns = columns.reshape(value.shape[0], value.shape[2])
+                    return steps.linear(made, x, columns), whole[:, columns].transpose(1, 0, 2)
+        return None
+
+    def head_norm(self, node: Node, x: Stage) -> tuple[Norm, np.ndarray] | None:
+        """The norm of each head's queries or keys, if there is one, and what it gave."""
+        whole = x.rows(None)
+        seen, ahead = set(), [node]
+        for view in ahead:  # the list grows while it is walked
+            base = view.base
+            if id(base) in seen or steps.is_linear(base) or base is self.reading.section.start:
+                continue
+            seen.add(id(base))
+            for value in views(node, base, whole.shape) if steps.is_norm(base) else []:
+                if (rule := steps.norm(base, x, value, np.arange(whole.shape[1]))) is not None:
+                    return rule, value
+            ahead.extend(base.given)
+        return None
+
+    # How positions turn them
+
+    def turn(self, x: Stage, recorded: np.ndarray) -> Turn | None:
+        """By the angles that are known, by those of the queries, or by the angles that turn what was there into what is."""
+        count = recorded.shape[1]
+        if self.rotary is not None:
+            angles = np.arange(count)[:, None] * np.asarray(self.rotary.frequencies, np.float64)
+            known = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32), self.rotary.dimensions
+        for found in (known if self.rotary is not None else None, self.angles, fitted(x.rows(None), recorded)):
+            if found is not None and steps.close((rule := Turn(x, *found)).rows(None), recorded, self.reading.near):
+                self.angles = found
+                return rule
+        return None
+
+
+def between(node: Node, made: Node) -> list[Node]:
+    """A map, and the steps that follow it on the way to a tensor: its outputs may be scaled before they are split."""
+    found, ahead = [made], [node]
+    for view in ahead:  # the list grows while it is walked
+        base = view.base
+        if base not in found:
+            found.append(base)
+            ahead.extend(base.given)
+    return found
+
+
+def views(node: Node, made: Node, shape: tuple[int, ...]) -> list[np.ndarray]:
+    """How the way from a step to a tensor splits what it gave into heads: [head, token, d_head], the nearest first."""
+    heads, count, width = shape
+    found, seen, ahead = [], set(), [node]
+    for view in ahead:  # the list grows while it is walked
+        if id(view) in seen:
+            continue
+        seen.add(id(view))
+        sizes = tuple(size for size in view.value.shape if size != 1)
+        for order in ((heads, count, width), (count, heads, width)) if view.base is made else ():
+            if sizes == tuple(size for size in order if size != 1):
+                value = steps.array(view.value).reshape(order)
+                found.append(value if order[0] == heads and order[1] == count else value.transpose(1, 0, 2))
+        ahead.extend(view.given)
+    return found
+
+
+def fitted(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """The cosines and sines [token, pairs] and the pairs of dimensions by which queries [head, token, d_head] were turned.
+
+    All heads must be turned alike, and every pair be as long after as before, but for one factor; None where none is so.
+    """
+    width = before.shape[-1]
+    for size in range(width - width % 2, 0, -2):
+        step = np.arange(size // 2)
+        for first, second in ((step, step + size // 2), (2 * step, 2 * step + 1)):
+            for start in {0, width - size}:
+                a, b, t, u = (one[..., start + at] for one in (before, after) for at in (first, second))
+                total = (a * a + b * b).sum(0)
+                cos = np.divide((a * t + b * u).sum(0), total, out=np.ones_like(total), where=total > 0)
+                sin = np.divide((a * u - b * t).sum(0), total, out=np.zeros_like(total), where=total > 0)
+                length = np.hypot(cos, sin)
+                if np.abs(length - length[0, 0]).max() > 1e-3:
+                    continue
+                turned = before.copy()
+                turned[..., start + first], turned[..., start + second] = a * cos - b * sin, b * cos + a * sin
+                if steps.close(turned, after, 1e-5):
+                    return cos, sin, start + np.stack([first, second], -1)
+    return None

@@ -1,0 +1,143 @@
+"""The way of a text through every kind of model: each stage follows from those before it, and the last is the prediction."""
+
+from __future__ import annotations
+
+from functools import cache
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import models
+from analysis import inside
+from models.huggingface.model import HuggingFaceModel
+from models.language_model import LanguageModel
+from tests.models.networks import NETWORKS, network, tokenizer
+
+OWN = ("writer", "filler", "translator")
+STRANGE = {  # what is not taken apart, by the beginnings of its stages' names
+    "GPT-OSS, sinks": ("feed-forward",),
+    "DeepSeek-V3": ("attention norm", "turned queries", "keys", "router shares", "feed-forward"),
+    "DeBERTa-v2": ("weights", "mixed values"),
+    "XLNet": ("weights", "mixed values", "own step", "first stream", "scaled", "attention"),
+}
+WHOLE = [*OWN, *(name for name in NETWORKS if name not in STRANGE)]
+TEXTS = {"filler": "The cat sat on the [MASK] and slept."}
+
+
+@cache
+def model(name: str) -> LanguageModel:
+    if name in OWN:
+        return models.load(name)
+    kind, cls, *_ = NETWORKS[name]
+    return HuggingFaceModel(network(name), tokenizer(kind), kind, cls not in ("BertModel", "XLNetModel"), name)
+
+
+def text(name: str) -> str:
+    masked = name not in OWN and NETWORKS[name][0] == "encoder"
+    return "The cat <mask> on the mat." if masked else TEXTS.get(name, "The cat sat on the mat.")
+
+
+@cache
+def trace(name: str):
+    target = "Le chat" if model(name).info.kind == "encoder-decoder" else ""
+    return model(name).trace(text(name), target)
+
+
+@cache
+def way(name: str, stack: str, layer: int) -> inside.Way:
+    return inside.follow(model(name), trace(name), layer, 0, stack)
+
+
+def ways(name: str) -> list[inside.Way]:
+    """Through the first layer and the last, of each stack."""
+    return [way(name, stack, layer) for stack in trace(name).hidden for layer in (0, len(trace(name).hidden[stack]) - 2)]
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_every_stage_is_calculated_from_those_before_it(name):
+    for found in ways(name):
+        for stage in found.stages[1:]:
+            assert stage.missing is None, f"{stage.name}: {stage.missing}"
+            np.testing.assert_allclose(stage.calculated(), stage.values, atol=1e-4, err_msg=stage.name)
+
+
+@pytest.mark.parametrize("name", list(NETWORKS) + list(OWN))
+def test_what_is_shown_is_what_the_model_recorded(name):
+    for found in ways(name):
+        attention, hidden = found.trace.attention[found.stack], found.trace.hidden[found.stack]
+        np.testing.assert_allclose(found.stage("stream").values, hidden[found.layer], atol=1e-4)
+        np.testing.assert_allclose(found.stage("output").values, hidden[found.layer + 1], atol=1e-4)
+        np.testing.assert_allclose(found.stage("weights").values, attention[found.layer], atol=1e-5)
+        if found.stack == "decoder":
+            crossed = found.trace.attention["cross"][found.layer]
+            np.testing.assert_allclose(found.stage("cross weights").values, crossed, atol=1e-5)
+        if found.model.info.queries and name not in STRANGE:
+            stage = next(stage for stage in found.stages if stage.name == "weights").rule.inputs[0]
+            seen = np.isfinite(stage.values)
+            np.testing.assert_allclose(stage.values[seen], attention.scores(found.layer)[seen], atol=1e-4)
+
+
+@pytest.mark.parametrize("name", [name for name in (*NETWORKS, *OWN) if model(name).info.predicts])
+def test_the_last_stage_is_the_prediction(name):
+    found = ways(name)[-1]
+    logits = [stage for stage in found.stages if "logits" in stage.name][-1]
+    np.testing.assert_allclose(logits.values, found.trace.logits, atol=1e-4)
+    places = found.model.places(found.trace)
+    expected = found.model.predict(text(name), "Le chat" if found.stack == "decoder" else "", top=1)
+    assert [found.stages[-1].values[place] for place in places] == [one.id for one in expected]
+    for place, one in zip(places, expected, strict=True):
+        assert found.stage("probabilities").values[place, one.id] == pytest.approx(one.probability, abs=1e-5)
+
+
+def walk(found: inside.Way, random: Random) -> None:
+    """From any number back to the text, one source after the other, as they come."""
+    stage = random.choice(found.stages)
+    place = stage.place(*[random.randrange(size) for size in stage.shape])
+    while place.stage not in ("ids", "positions", "segments"):
+        cell = found.explain(*place)
+        total = sum(term.product for term in cell.terms)
+        assert cell.terms and (total == cell.value or total == pytest.approx(cell.value, abs=1e-4, rel=1e-4)), (place, total)
+        for term in cell.terms:
+            assert term.product == pytest.approx(term.left * term.right, nan_ok=True), place
+        place = random.choice([one for term in cell.terms for one in (term.source, term.other) if one])
+
+
+@pytest.mark.parametrize("name", WHOLE)
+@settings(max_examples=15)
+@given(random=st.randoms(use_true_random=True))
+def test_terms_sum_to_any_number_and_lead_back_to_the_text(name, random):
+    walk(random.choice(ways(name)), random)
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_what_cannot_be_taken_apart_says_so_and_shows_the_models_own_numbers(name):
+    missing = [stage for found in ways(name) for stage in found.stages if stage.missing]
+    assert missing
+    for stage in missing:
+        assert stage.name.startswith(STRANGE[name]) and "own" in stage.missing and stage.values.size
+        with pytest.raises(ValueError, match="own"):
+            stage.calculated()
+
+
+def test_a_model_without_a_head_ends_where_it_ends():
+    assert ways("BERT without a head")[0].stages[-1].name == "blocks"
+
+
+def test_the_stages_are_those_that_each_model_has():
+    def names(name: str, stack: str = "self") -> list[str]:
+        return [stage.name for stage in way(name, stack, 0).stages]
+
+    assert {"positions", "embedding sum"} <= set(names("GPT-2")) and "turned queries" not in names("GPT-2")
+    assert "turned queries" in names("Llama, grouped-query") and "positions" not in names("Llama, grouped-query")
+    assert {"query norm", "key norm"} <= set(names("Qwen3"))
+    assert {"attention norm after", "capped scores", "capped logits"} <= set(names("Gemma 2, soft-capped"))
+    assert {"router", "router shares", "experts", "expert answers"} <= set(names("Mixtral"))
+    assert "attention stream" not in names("Falcon")  # attention and feed-forward stand side by side
+    assert {"segments", "embedding norm", "attention stream norm", "transform", "transform norm"} <= set(names("BERT"))
+    assert "attention norm" not in names("ModernBERT") and {"gate", "up"} <= set(names("ModernBERT"))
+    assert "biased scores" in names("T5", "encoder") and "cross biased scores" not in names("T5", "decoder")
+    assert {"cross queries", "cross weights", "cross attention stream norm"} <= set(names("BART", "decoder"))
+    assert names("T5", "encoder")[-1] == "memory"
