@@ -174,6 +174,8 @@ def mine(beginning: Beginning) -> Grown:
     """What this visitor has let grow from that text; what grew from another one is let go."""
     found = state.GENERATED.get()
     if found is None or found.beginning != beginning:
+        if found:
+            found.end_run(stopped=True)
         found = Grown(beginning)
         state.GENERATED.set(found)
     return found

@@ -125,6 +125,24 @@ def test_a_sampled_text_has_their_distribution_at_each_step(name, controls):
             assert expected[step.token.id] > 0 and step.probability == pytest.approx(expected[step.token.id], abs=1e-6)
 
 
+@pytest.mark.parametrize("controls", [{}, *SAMPLED], ids=str)
+@pytest.mark.parametrize("name", ["GPT-2", "Llama, grouped-query", "Gemma 2, soft-capped", "T5", "Marian"])
+def test_with_the_same_draws_a_sampled_text_is_theirs_token_for_token(name, controls, monkeypatch):
+    """Where transformers draws, the numbers of ours fall: each lays the tokens side by side, the likeliest first."""
+    model, strategy = hub(name), Strategy(method="sampling", seed=8, **controls)
+    steps, position = list(model.generate(TEXT, strategy, NEW)), itertools.count()
+
+    def draw(probabilities: torch.Tensor, num_samples: int, **_) -> torch.Tensor:
+        (chances,) = probabilities.double().numpy()
+        order = np.argsort(-chances, kind="stable")
+        dart = np.random.default_rng([strategy.seed, next(position)]).random() * chances.sum()
+        return torch.tensor([[int(order[np.searchsorted(np.cumsum(chances[order]), dart, side="right")])]])
+
+    monkeypatch.setattr(torch, "multinomial", draw)
+    their = theirs(model, True, **{THEIRS.get(name, name): value for name, value in controls.items()})
+    assert steps[-1].said == new_ids(model, their.sequences[0])
+
+
 def every_model() -> list:
     hubs = [pytest.param(lambda name=name: hub(name), id=name) for name in (*DECODERS, *BOTH)]
     return hubs + [
@@ -181,6 +199,28 @@ def test_its_rows_are_those_of_a_full_forward_pass(opened):
                 row, mine = whole[:, len(step.tokens) - 1], step.attention[kind][layer]
                 np.testing.assert_allclose(mine, row[:, : mine.shape[1]], atol=1e-5)
                 assert not row[:, mine.shape[1] :].any(), "nothing looks ahead"
+
+
+@ALL
+@pytest.mark.parametrize("width", [2, 4])
+def test_each_row_of_a_beam_search_is_that_of_a_full_forward_pass_too(opened, width):
+    """The beginning that is best changes on the way; each step's row is that of the one that it was read in."""
+    model = opened()
+    steps = list(model.generate(TEXT, Strategy(method="beam", beams=width), NEW))
+    whole: dict = {}
+    for step in reversed(steps):  # a longer beginning has the rows of the shorter ones that it goes on from
+        known = next((found for ids, found in whole.items() if ids[: len(step.ids)] == step.ids), None)
+        if known is None:
+            known = whole[step.ids] = {
+                kind: [call.weights().cpu().numpy() for call in calls] for kind, calls in read_again(model, step).items()
+            }
+        assert known.keys() == step.attention.keys()
+        for kind, layers in known.items():
+            for mine, maps in zip(step.attention[kind], layers, strict=True):
+                row = maps[:, len(step.tokens) - 1]
+                np.testing.assert_allclose(mine, row[:, : mine.shape[1]], atol=1e-5)
+                assert not row[:, mine.shape[1] :].any()
+    assert len(steps) > 3 and sum(len(ids) for ids in whole) >= len(steps[-1].tokens)
 
 
 def read_again(model, step) -> dict[str, list[Call]]:
