@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from tokenizers import Tokenizer, models
+from tokenizers import Tokenizer
 
 from models.errors import panics_caught
 from models.huggingface.names import short
@@ -24,6 +24,8 @@ CUTTERS = {one.kind: one for one in (PairMerges, LongestFirst, BestSum)}
 RANDOM = ("dropout", "alpha", "nbest_size")  # by which some tokenizers cut differently each time
 SHOWN = 300  # characters of a normalizer or a pre-tokenizer: one that carries a table is long
 REMEMBERED = 4096  # words
+# A model that knows no letter: each word comes back as it was, as one unknown piece. No added token has its id, 0.
+UNCUT = {"type": "Unigram", "unk_id": 0, "vocab": [["\uffff", 0.0]], "byte_fallback": False}
 
 
 class Rules:
@@ -38,22 +40,18 @@ class Rules:
         with panics_caught():
             described = json.loads(backend.to_str())
         model: dict[str, Any] = described["model"]
-        model |= {name: None for name in RANDOM if name in model}
-        described |= {"truncation": None, "padding": None, "post_processor": None}
         self.kind: str = model["type"]
         self.cuts = self.kind in CUTTERS
         self.normalizer, self.pre_tokenizer = (_written(one) for one in (backend.normalizer, backend.pre_tokenizer))
         self._cut = lru_cache(REMEMBERED)(self._cutting(model, spelt))
-        written = json.dumps(described)
-        self._quiet, self._splits, self._normalizes = (_read(written, backend) for _ in range(3))
-        self._added = frozenset(self._quiet.get_added_tokens_decoder())
-        unknown = next(id for id in range(len(self._added) + 1) if id not in self._added)
-        self._splits.model = self._normalizes.model = _uncut(unknown)
-        self._normalizes.pre_tokenizer = None
+        self._own = _without_chance(described, backend)
+        self._added = {one["content"]: one["id"] for one in described["added_tokens"]}
+        bare = described | {"truncation": None, "padding": None, "post_processor": None, "model": UNCUT}
+        self._splits, self._normalizes = (_read(one, backend) for one in (bare, bare | {"pre_tokenizer": None}))
 
     def ids(self, text: str) -> list[int]:
         """The tokenizer's own tokens, without those that it adds by itself."""
-        return self._quiet.encode(text, add_special_tokens=False).ids
+        return self._own.encode(text, add_special_tokens=False).ids
 
     def sections(self, text: str) -> list[str]:
         """The text after the normalizer, in parts: added tokens are cut out of it."""
@@ -69,12 +67,12 @@ class Rules:
 
     def _whole(self, tokenizer: Tokenizer, text: str) -> Iterator[tuple[str, int | None]]:
         """What a tokenizer would cut, uncut; and the id of what is an added token."""
-        found = tokenizer.encode(text, add_special_tokens=False)
+        found, contents = tokenizer.encode(text, add_special_tokens=False), tokenizer.get_added_tokens_decoder()
         each = zip(found.word_ids, found.tokens, found.ids, strict=True)
         for _, group in groupby(each, lambda one: one[0]):
             these = list(group)
-            id = these[0][2]
-            yield "".join(written for _, written, _ in these), id if id in self._added else None
+            sign = contents.get(these[0][2])
+            yield "".join(written for _, written, _ in these), None if sign is None else self._added[sign.content]
 
     def _cutting(self, model: dict[str, Any], spelt: Spelt):
         if self.cuts:
@@ -90,18 +88,20 @@ class Rules:
         return looked_up
 
 
-def _read(written: str, backend: Tokenizer) -> Tokenizer:
-    """The same tokenizer once more, to be changed: the one in use stays as it is."""
+def _without_chance(described: dict[str, Any], backend: Tokenizer) -> Tokenizer:
+    """The tokenizer itself; of one that cuts differently each time, the same without that."""
+    model = described["model"]
+    if not any(model.get(name) for name in RANDOM):
+        return backend
+    return _read(described | {"model": model | {name: None for name in RANDOM if name in model}}, backend)
+
+
+def _read(described: dict[str, Any], backend: Tokenizer) -> Tokenizer:
+    """A tokenizer from what the library writes of it."""
     with panics_caught():
-        tokenizer = Tokenizer.from_str(written)
+        tokenizer = Tokenizer.from_str(json.dumps(described))
     tokenizer.encode_special_tokens = backend.encode_special_tokens
     return tokenizer
-
-
-def _uncut(unknown: int) -> models.Unigram:
-    """A model that knows no letter: each word comes back as it was, as one piece, by an id that no added token has."""
-    nothing = [(f"\uffff{id}\uffff", 0.0) for id in range(unknown + 1)]
-    return models.Unigram(nothing, unknown, False)
 
 
 def _written(step: object) -> str:

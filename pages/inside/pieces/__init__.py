@@ -69,13 +69,13 @@ def before(look: Look, found: Pieces) -> str:
         "normalizer": bare(found.normalizer), "splitter": bare(found.pre_tokenizer), "text": f"“{bare(written[:SHOWN])}”",
         "added": bare(", ".join(dict.fromkeys(added))),
     }  # fmt: skip
-    headings = ["note"] * bool(found.note)
-    headings += ["source"] * bool(look.trace.target)
+    headings = [["note"]] * bool(found.note) + [["source"]] * bool(look.trace.target)
     if found.kind:
-        headings += ["changed" if written != found.text else "unchanged" if found.normalizer else "no normalizer"]
-        headings += ["split", spaces(found)] if found.pre_tokenizer else ["not split"]
-        headings += ["added tokens"] * bool(added)
-    return "\n\n".join(filter(None, (words(HERE, one, **said) for one in headings)))
+        headings += [["changed" if written != found.text else "unchanged" if found.normalizer else "no normalizer"]]
+        headings += [["split", spaces(found)] if found.pre_tokenizer else ["not split"]]
+        headings += [["added tokens"]] * bool(added)
+    paragraphs = (" ".join(filter(None, (words(HERE, one, **said) for one in each))) for each in headings)
+    return "\n\n".join(filter(None, paragraphs))
 
 
 def spaces(found: Pieces) -> str:
