@@ -226,12 +226,12 @@ def visitor() -> str:
     return state.VISITOR.get() + " compares"
 
 
-def in_words(folder: Path, made: Picture) -> None:
+def in_words(folder: Path, comparison: Picture) -> None:
     """What the two have in common and how they differ, each number from these weights."""
     st.markdown("##### In words")
-    first, second = made.looks
-    both = compare(first.scope, second.scope, made.options["heads"], made.options["same_text"])
-    facts = {"first": plain(made.options["names"][0]), "second": plain(made.options["names"][1])}
+    first, second = comparison.looks
+    both = compare(first.scope, second.scope, comparison.options["heads"], comparison.options["same_text"])
+    facts = {"first": plain(comparison.options["names"][0]), "second": plain(comparison.options["names"][1])}
     facts["moved"] = percent(both.moved)
     say(folder, f"compare {state.COMPARE.get()}", **facts)
     if largest := both.largest(LISTED):
@@ -239,7 +239,7 @@ def in_words(folder: Path, made: Picture) -> None:
         st.caption("\n".join(f"- {one}" for one in (line(both, *at) for at in largest)))
     else:
         say(folder, "compare same")
-    for half, name in zip((both.a, both.b), made.options["names"], strict=True):
+    for half, name in zip((both.a, both.b), comparison.options["names"], strict=True):
         if half.left_out:
             say(folder, "compare left out", name=plain(name), tokens=listed(half.left_out), share=percent(half.share))
 

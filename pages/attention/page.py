@@ -76,18 +76,18 @@ def draw(look: Look) -> None:
         view = tabs(state.VIEW, "the view", BEGINNER if look.beginner else None)
     place = st.container(key="look" if view == "Heatmap" and not compare.on(look) else "look-first")
     left, right = (place, place) if view in WIDE else place.columns([7, 4])
-    made = None
+    drawing = None
     with left, picture(f"The view “{view}”"):
         look = look if view in WIDE else window.through(HERE, look, view)
-        if made := PICTURES[view](look):
-            place_picture(made)
+        if drawing := PICTURES[view](look):
+            place_picture(drawing)
     with above, picture("“Take it away”"):
-        if made:
-            take_away(made.key, lambda: [made])
+        if drawing:
+            take_away(drawing.key, lambda: [drawing])
     with right, picture("The summary"):
-        if made and len(made.looks) > 1:
-            return compare.in_words(HERE, made)
-        if not made and compare.on(look) and view == "Heatmap":
+        if drawing and len(drawing.looks) > 1:
+            return compare.in_words(HERE, drawing)
+        if not drawing and compare.on(look) and view == "Heatmap":
             return  # what it takes to compare is said where the picture will be
         in_words(look, view)
 

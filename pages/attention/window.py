@@ -84,8 +84,8 @@ def show_map(folder: Path, look: Look, seen: Look, edges: Edges, view: str) -> N
     weights = attention[look.layer][look.head]
 
     def moved() -> None:
-        if valid(told := choice("window-map"), counts):
-            state.WINDOW.set(Held(tuple(told), look.kind, counts))
+        if valid(window := choice("window-map"), counts):
+            state.WINDOW.set(Held(tuple(window), look.kind, counts))
 
     facts = {
         "first": f"{edges[0]:,}", "last": f"{edges[1]:,}", "first_key": f"{edges[2]:,}", "last_key": f"{edges[3]:,}",
@@ -108,11 +108,11 @@ def outside(look: Look, seen: Look) -> float:
     return float(np.clip((row - seen.scope.apply(weights).sum(-1)).mean(), 0, 1))
 
 
-def valid(told: object, counts: tuple[int, int]) -> bool:
+def valid(window: object, counts: tuple[int, int]) -> bool:
     """Whether a browser told of a window that this text has."""
-    if not (isinstance(told, list) and len(told) == 4 and all(isinstance(edge, int) for edge in told)):
+    if not (isinstance(window, list) and len(window) == 4 and all(isinstance(edge, int) for edge in window)):
         return False
     return all(
         0 <= first <= last < count and last - first < MOST
-        for first, last, count in zip(told[::2], told[1::2], counts, strict=True)
+        for first, last, count in zip(window[::2], window[1::2], counts, strict=True)
     )

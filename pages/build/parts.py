@@ -48,9 +48,9 @@ def diagram(here: Path, config: TransformerConfig, n: int, m: int) -> list[Pictu
         }  # fmt: skip
         return {name: Numbers(np.array(values), ("box",)) for name, values in each.items()}
 
-    made = picture(recipes.diagram, "architecture", "Architecture", config, options, boxes)
-    show(made.drawn, "architecture")
-    return [made]
+    drawing = picture(recipes.diagram, "architecture", "Architecture", config, options, boxes)
+    show(drawing.drawn, "architecture")
+    return [drawing]
 
 
 def picture(
@@ -103,12 +103,12 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
     if config.pattern != "full":
         say(here, "pattern", pattern=config.pattern, **_met(config, n, m))
     options: dict[str, Any] = {"config": asdict(config), "simple": state.level() == "beginner"}
-    made = picture(
+    drawing = picture(
         recipes.crossing, "crossing", "Where attention overtakes", config, options,
         lambda: curves("tokens", *recipes.growing(**options))(),
     )  # fmt: skip
-    show_chart(made.drawn, "crossing")
-    return [made]
+    show_chart(drawing.drawn, "crossing")
+    return [drawing]
 
 
 def _from(length: float) -> str:
@@ -130,12 +130,12 @@ def masks(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
     seen = recipes.may_see(**options)
     count = options["count"]
     say(here, "masks", pattern=config.pattern, share=percent(seen.mean()), count=count, pairs=f"{int(seen.sum()):,}")
-    made = picture(
+    drawing = picture(
         recipes.mask, "mask", "Who may see whom", config, options,
         lambda: {"may_see": Numbers(seen.astype(np.uint8), ("query", "key"))},
     )  # fmt: skip
-    show_chart(made.drawn, "mask")
-    return [made]
+    show_chart(drawing.drawn, "mask")
+    return [drawing]
 
 
 def positions(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]:

@@ -60,13 +60,13 @@ def crossing(*, config: dict[str, Any], simple: bool) -> go.Figure:
 
 def growing(config: dict[str, Any], simple: bool) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """Lengths, and at each the operations of the scores and of what they are compared with."""
-    made = TransformerConfig(**config)
-    most = cost.FURTHEST if made.pattern in ("random", "bigbird") else 65_536
+    transformer = TransformerConfig(**config)
+    most = cost.FURTHEST if transformer.pattern in ("random", "bigbird") else 65_536
     lengths = np.unique(np.geomspace(16, most, 25).astype(int))
     series: dict[str, list[int]] = {called(SCORES, simple): [], "all other parts together": [], "of these, the feed-forward": []}
     for length in lengths:
         flops: Counter[str] = Counter()
-        for one in cost.costs(made, int(length)):
+        for one in cost.costs(transformer, int(length)):
             flops[one.part] += one.flops.value
         for name, value in zip(series, (flops[SCORES], flops.total() - flops[SCORES], flops["feed-forward"]), strict=True):
             series[name].append(value)
@@ -91,8 +91,8 @@ def may_see(config: dict[str, Any], count: int) -> np.ndarray:
     """Whether a query may see a key: bool [query, key]."""
     from models.scratch import masks
 
-    made = TransformerConfig(**config)
-    found = masks.mask(made, count, count, future=made.kind == "encoder")
+    transformer = TransformerConfig(**config)
+    found = masks.mask(transformer, count, count, future=transformer.kind == "encoder")
     return np.ones((count, count), dtype=bool) if found is None else found.reshape(count, count).numpy()
 
 

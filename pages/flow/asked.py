@@ -125,9 +125,9 @@ def flow(asked: Asked, size: np.ndarray) -> np.ndarray | str | None:
     seconds, most = tokens * many * A_PIPE, None
     if seconds > LONG:
         choices = [one for one in WINDOWS if one < tokens] + [0]
-        told = {0: f"all {tokens:,} tokens: about {seconds:,.0f} seconds"}
+        labels = {0: f"all {tokens:,} tokens: about {seconds:,.0f} seconds"}
         chosen = st.selectbox(
-            "Attention flow between", choices, 1, lambda one: told.get(one, f"the nearest {one} tokens"),
+            "Attention flow between", choices, 1, lambda one: labels.get(one, f"the nearest {one} tokens"),
             key=state.FLOW_WINDOW.name,
             help=f"Between all {tokens:,} tokens there are {many:,} pipes, which are looked at once a token.",
         )  # fmt: skip

@@ -43,12 +43,12 @@ def panel(asked: Asked, scores: dict[str, np.ndarray], between: int | None) -> l
     # The first, not the best: the best of some random orders beats 20 others often enough.
     chosen = one_of(state.BELIEVE, names, "", label=words(HERE, "order"), written=title)
     spelt = ["“" + label(asked.trace.tokens[unit].text.strip(" ") or " ") + "”" for unit in found.units]
-    told(found, chosen, spelt, masked=bool(asked.model.info.mask))
-    shown = (False,) if asked.look.beginner else (False, True)
-    pictures = [chart(asked, found, chosen, names, list(scores), between, coming) for coming in shown]
-    for place, made in zip([st.container()] if asked.look.beginner else st.columns(2), pictures, strict=True):
+    say_order(found, chosen, spelt, masked=bool(asked.model.info.mask))
+    ways = (False,) if asked.look.beginner else (False, True)
+    pictures = [chart(asked, found, chosen, names, list(scores), between, coming) for coming in ways]
+    for place, drawing in zip([st.container()] if asked.look.beginner else st.columns(2), pictures, strict=True):
         with place:
-            show_chart(made.drawn, made.key)
+            show_chart(drawing.drawn, drawing.key)
     say(HERE, "every step" if found.exact else "some steps", **grid(found))
     st.table(table(found, names))
     say(HERE, "measures", orders=ORDERS, chances=ORDERS + 1, units=len(found.units))
@@ -106,7 +106,7 @@ def grid(found: Faithfulness) -> dict[str, object]:
     }  # fmt: skip
 
 
-def told(found: Faithfulness, chosen: str, spelt: list[str], masked: bool) -> None:
+def say_order(found: Faithfulness, chosen: str, spelt: list[str], masked: bool) -> None:
     """The chosen order in words, with its numbers."""
     ours, areas = found.methods[chosen], [one.deletion_area for one in found.random]
     facts = {
@@ -144,12 +144,12 @@ def chart(
 
 def points(found: Faithfulness, names: list[str]) -> pd.DataFrame:
     """Every point of the curves."""
-    made: dict[str, Any] = {"Tokens": found.random[0].counts}
+    columns: dict[str, Any] = {"Tokens": found.random[0].counts}
     for name in names:
-        made[f"{title(name)}: gone"] = [percent(one) for one in found.methods[name].deletion]
+        columns[f"{title(name)}: gone"] = [percent(one) for one in found.methods[name].deletion]
         if state.level() != "beginner":
-            made[f"{title(name)}: come"] = [percent(one) for one in found.methods[name].insertion]
-    return pd.DataFrame(made)
+            columns[f"{title(name)}: come"] = [percent(one) for one in found.methods[name].insertion]
+    return pd.DataFrame(columns)
 
 
 def table(found: Faithfulness, names: list[str]) -> pd.DataFrame:
@@ -171,14 +171,14 @@ def table(found: Faithfulness, names: list[str]) -> pd.DataFrame:
             rows[title(name)].append(f"**{text}**" if name == top else text)
         each = [of(one) for one in found.random]
         rows[at_random].append(f"{signed(float(np.median(each)))} ({signed(min(each))} to {signed(max(each))})")
-    made = pd.DataFrame.from_dict(rows, orient="index", columns=list(columns))
-    made["Random orders it beats"] = [*(f"{found.beaten(name)} of {len(found.random)}" for name in names), "–"]
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(columns))
+    frame["Random orders it beats"] = [*(f"{found.beaten(name)} of {len(found.random)}" for name in names), "–"]
     if state.level() != "beginner":
         ranks = [found.methods[name].correlation for name in names]
-        made["Rank correlation with leave-one-out"] = [
+        frame["Rank correlation with leave-one-out"] = [
             *("–" if one is None else f"{one:.2f}".replace("-", "−") for one in ranks), "0 on average",
         ]  # fmt: skip
-    return made
+    return frame
 
 
 def signed(value: float) -> str:

@@ -52,17 +52,17 @@ def method_picture(asked: Asked, method: str, scores: np.ndarray | str, between:
     )
 
 
-def method_part(asked: Asked, method: str, scores: np.ndarray | str, facts: dict[str, str], made: Picture | None) -> Part:
+def method_part(asked: Asked, method: str, scores: np.ndarray | str, facts: dict[str, str], drawing: Picture | None) -> Part:
     """The picture of a method with its words; a sentence where it gives nothing."""
     section = f"method {method}"
     text = words(HERE, section, layer=asked.attribution.ways.layers - 1)
     if asked.trace.target:
         text = words(HERE, f"{section} cross") or text
-    if made is None:
+    if drawing is None:
         return Part(method, None, text, scores if isinstance(scores, str) else words(HERE, "none"))
     known = np.asarray(scores)[np.isfinite(scores)]
     least, most = percent(known[known > 0].min(initial=1.0)), percent(known.max(initial=0.0))
-    return made.on_board(text, words(HERE, f"below {method}", least=least, most=most, **facts))
+    return drawing.on_board(text, words(HERE, f"below {method}", least=least, most=most, **facts))
 
 
 def layer_by_layer(asked: Asked) -> list[Picture]:
@@ -78,12 +78,12 @@ def layer_by_layer(asked: Asked) -> list[Picture]:
         called = {"method": titles, "token": [token.text for token in tokens]}
         return {"share": Numbers(shares, ("layer", "method", "token"), called)}
 
-    made = asked.picture(
+    drawing = asked.picture(
         recipes.by_layer, "flow-layers", "Methods, layer by layer", options, numbers=numbers, known={"values": values}
     )
     left, right = st.columns([7, 3])
     with left:
-        show(made.drawn, "flow-layers")
+        show(drawing.drawn, "flow-layers")
     with right:
         say(HERE, "layer by layer")
-    return [made]
+    return [drawing]

@@ -48,14 +48,14 @@ def controls() -> tuple[tuple[str, object], ...]:
 
 
 def streams(asked: Asked) -> list[Picture]:
-    made, facts, table = drawn(asked)
-    if made is None:
+    pictures, facts, table = drawn(asked)
+    if pictures is None:
         return []
-    show_chart(made.drawn, "streams")
+    show_chart(pictures.drawn, "streams")
     say(HERE, "streams", **facts)
     with st.expander("The numbers"):
         st.dataframe(pd.DataFrame(table), hide_index=True)
-    return [made]
+    return [pictures]
 
 
 def believe(asked: Asked) -> list[Picture]:

@@ -41,8 +41,8 @@ def tokens_shown(trace: Trace, second: str, shown: dict[str, Any], simple: bool)
     if not trace.target:
         tokens, groups = keys("self")
         return as_written(tokens, trace.text, second), groups, 0
-    (read, groups), (said, others), before = keys("encoder"), keys("decoder"), len(trace.tokens)
-    tokens = [*as_written(read, trace.text), *as_written(said, second)]
+    (read, groups), (target, others), before = keys("encoder"), keys("decoder"), len(trace.tokens)
+    tokens = [*as_written(read, trace.text), *as_written(target, second)]
     return tokens, groups + [[before + i for i in group] for group in others], len(read)
 
 

@@ -60,5 +60,5 @@ def drawn(asked: Asked) -> tuple[Picture | None, dict[str, object], dict[str, li
         }  # fmt: skip
         return {name: Numbers(np.array(values), ("stream",)) for name, values in each.items()}
 
-    made = asked.picture(recipes.routes, "streams", f"Streams of {title_of}", options, numbers=numbers, known={"found": found})
-    return made, facts, table
+    drawing = asked.picture(recipes.routes, "streams", f"Streams of {title_of}", options, numbers=numbers, known={"found": found})
+    return drawing, facts, table

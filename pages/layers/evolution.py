@@ -48,7 +48,7 @@ def draw(here: Path, look: Look) -> list[Picture]:
     raw = {"from": texts[0], "to": texts[1], "head": look.head, "layers": attention.layers, "heads": attention.heads}
     raw |= _facts(found) | {"from_at": query, "to_at": key, "mean": percent(np.nan_to_num(over[query, key]))}
     facts = {name: str(value).replace("*", r"\*") for name, value in raw.items()}
-    pressed_head, in_sight = heads.told(*found.weights.shape), bool(np.isfinite(over[query, key]))
+    pressed_head, in_sight = heads.last_pressed(*found.weights.shape), bool(np.isfinite(over[query, key]))
     drawings = _pictures(look, mean, film, found, (query, key), pressed_head, head, texts)
     if pressed_head:
         weight = {"layer": pressed_head[0], "head": pressed_head[1], "share": percent(found.weights[pressed_head])}
@@ -126,7 +126,7 @@ def _film(head: int | None) -> str:
 
 
 def _pictures(
-    look: Look, mean: np.ndarray, drawn: np.ndarray | None, found: Pair, at: tuple[int, int], told: tuple[int, int] | None,
+    look: Look, mean: np.ndarray, drawn: np.ndarray | None, found: Pair, at: tuple[int, int], held: tuple[int, int] | None,
     head: int | None, texts: list[str],
 ) -> dict[str, Picture]:  # fmt: skip
     """The pictures of this part by the part of the board that shows them. texts: what the two chosen tokens are called."""
@@ -151,7 +151,7 @@ def _pictures(
     found_here = {
         "from": text("from", f"How much each token looks at “{texts[1]}”", shares[:, key], query, key),
         "to": text("to", f"How much “{texts[0]}” looks at each token", shares[query], key, query),
-        "weights": picture("weights", recipes.pair_weights, "Weight in every head", of, pair | {"chosen": told}, known, weights),
+        "weights": picture("weights", recipes.pair_weights, "Weight in every head", of, pair | {"chosen": held}, known, weights),
         "ranks": picture("ranks", recipes.pair_ranks, "Rank in every head", of, pair, known, ranks),
     }
     if drawn is not None:

@@ -13,7 +13,7 @@ ATTENTION = Path(__file__).parents[1] / "attention" / "page.py"
 
 
 def pressed(layer: int, head: int) -> None:
-    """Keep the head that was pressed, for `told`, or choose it, so that `follow` opens it."""
+    """Keep the head that was pressed, for `last_pressed`, or choose it, so that `follow` opens it."""
     state.LAYERS_HEAD.set((int(layer), int(head)))
     if state.level() != "beginner":
         heads.choose(int(layer), int(head))
@@ -27,7 +27,7 @@ def follow() -> None:
         st.switch_page(ATTENTION, query_params={})  # without the empty dict it refuses, as choices are bound to the link
 
 
-def told(layers: int, heads: int) -> tuple[int, int] | None:
+def last_pressed(layers: int, heads: int) -> tuple[int, int] | None:
     """The head that a beginner pressed last, where this model has it."""
     layer, head = state.LAYERS_HEAD.get()
     return (layer, head) if 0 <= layer < layers and 0 <= head < heads and state.level() == "beginner" else None

@@ -46,7 +46,7 @@ def draw(here: Path, look: Look) -> list[Picture]:
     translate = tuned if kind == KINDS[1] else None
     what = (lens_training.mine(model), trace.text, look.second, tuple(positions), kind)
     if translate is not None:
-        lens_training.told(here, model)
+        lens_training.say_trained(here, model)
     seen = jobs.result(
         ("lens", *what), lambda report: lens(trace, positions, recipes.TOP, translate, report), "Looking through every layer"
     )
@@ -159,9 +159,9 @@ def _pictures(
 
     grid = {"tokens": tokens, "colour": colour, "chosen": (layer, column), "simple": look.beginner}
     simple = place | {"simple": look.beginner}
-    said = f"What each layer would predict by the {kind.lower()}"
+    title = f"What each layer would predict by the {kind.lower()}"
     return {
-        "lens": picture("lens", recipes.lens_cells, cells, said, "", grid),
+        "lens": picture("lens", recipes.lens_cells, cells, title, "", grid),
         "layers": picture("layers", recipes.lens_position, layers, "The likeliest tokens of every layer", where, place),
         "answer": picture("answer", recipes.lens_answer, answer, "The answer, layer by layer", where, simple),
     }

@@ -34,7 +34,7 @@ def draw(here: Path, model: LanguageModel) -> tuned_lens.TunedLens | None:
     text = asked[1].strip() or tuned_lens.SAMPLE.read_text(encoding="utf-8")
     key = ("tuned lens", weights, hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).hexdigest())
     try:
-        return jobs.result(key, lambda report: made(model, text, report), "Training a tuned lens")
+        return jobs.result(key, lambda report: train(model, text, report), "Training a tuned lens")
     except ValueError as error:
         st.warning(plain(str(error)), icon=":material/tune:")
         st.button("Choose another text", on_click=state.LENS_TRAINING.pop, key="lens-again")
@@ -45,7 +45,7 @@ def ask(weights: str, text: str) -> None:
     state.LENS_TRAINING.set((weights, text))
 
 
-def made(model: LanguageModel, text: str, report: Report) -> tuned_lens.TunedLens:
+def train(model: LanguageModel, text: str, report: Report) -> tuned_lens.TunedLens:
     """A lens, kept on disk where there is room for it."""
     lens, figures = tuned_lens.train(model, [text], report=report)
     with suppress(OSError):  # without room on the disk it stays in memory as long as results do
@@ -58,7 +58,7 @@ def mine(model: LanguageModel) -> str:
     return tuned_lens.fingerprint(model)
 
 
-def told(here: Path, model: LanguageModel) -> None:
+def say_trained(here: Path, model: LanguageModel) -> None:
     """What a lens that was trained here has reached."""
     if figures := tuned_lens.figures_of(model):
         before, after = (np.mean(figures[f"{name}_lens_kl"]) for name in ("logit", "tuned"))

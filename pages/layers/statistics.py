@@ -47,12 +47,12 @@ def draw(here: Path, look: Look) -> list[Picture]:
     if table is None:
         return []
     size = (attention.layers, attention.heads)
-    beginner, told = look.beginner, heads.told(*size)
+    beginner, pressed_head = look.beginner, heads.last_pressed(*size)
     say(here, "statistics cross" if kind == "cross" else "statistics", tokens=len(attention.queries), heads=size[0] * size[1])
-    if told:
-        row = table.iloc[told[0] * size[1] + told[1]]
+    if pressed_head:
+        row = table.iloc[pressed_head[0] * size[1] + pressed_head[1]]
         say(
-            here, "pressed head", layer=told[0], head=told[1], evenness=percent(row["evenness"]),
+            here, "pressed head", layer=pressed_head[0], head=pressed_head[1], evenness=percent(row["evenness"]),
             distance=_number(row["distance"]), first=percent(row["first"]),
         )  # fmt: skip
     cards, pictures = [], []
@@ -62,13 +62,13 @@ def draw(here: Path, look: Look) -> list[Picture]:
         title = plainly if beginner else exactly
         if title and np.isfinite(values).any():
             unit = "steps" if beginner and unit == "tokens" else unit
-            options = {"name": name, "title": title, "unit": unit, "scale": scale, "chosen": told}
-            made = Picture(
+            options = {"name": name, "title": title, "unit": unit, "scale": scale, "chosen": pressed_head}
+            drawing = Picture(
                 recipes.statistic, (whole,), options, "statistics", partial(_each_head, name, values),
                 title=title, part=name, known={"values": values},
             )  # fmt: skip
-            pictures.append(made)
-            cards.append(Card([made.on_board(words(here, name, **_most(values)))], title, 4))
+            pictures.append(drawing)
+            cards.append(Card([drawing.on_board(words(here, name, **_most(values)))], title, 4))
     show(board(cards, "Every head in numbers"), "statistics", chosen=lambda: heads.pressed(*choice("statistics")["value"]))
     if size[0] * size[1] > 1:
         with picture("The map of heads"):
@@ -106,7 +106,7 @@ def _alike(here: Path, look: Look, what: tuple) -> list[Picture]:
     whole, size = replace(look, options={}), (attention.layers, attention.heads)
     names = recipes.head_names(attention.heads, len(divergence))
     points = Picture(
-        recipes.head_points, (whole,), {"chosen": heads.told(*size)}, "head-map",
+        recipes.head_points, (whole,), {"chosen": heads.last_pressed(*size)}, "head-map",
         lambda: {"place": Numbers(found.points.reshape(*size, 2), ("layer", "head", "direction"))},
         title="The map of heads", known={"found": found},
     )  # fmt: skip

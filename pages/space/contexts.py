@@ -87,9 +87,9 @@ def compared(folder: Path, word: str, names: list[str], states: np.ndarray, meas
     apart = [pdist(layer[: len(names)]) for layer in prepared(states, measure)]  # [layers + 1, pair]
     pairs = list(combinations(names, 2))
     near, far = (" and ".join(plain(name) for name in pairs[i]) for i in (apart[-1].argmin(), apart[-1].argmax()))
-    told = [1 - one**2 / 2 for one in apart] if measure == "cosine" else apart  # √(2 − 2 cos) was the distance
-    ends = sorted((told[-1].min(), told[-1].max()), reverse=measure == "cosine")  # the most alike first
-    numbers = dict(zip(("first", "last", "highest", "lowest"), (told[0].mean(), told[-1].mean(), *ends), strict=True))
+    distances = [1 - one**2 / 2 for one in apart] if measure == "cosine" else apart  # √(2 − 2 cos) was the distance
+    ends = sorted((distances[-1].min(), distances[-1].max()), reverse=measure == "cosine")  # the most alike first
+    numbers = dict(zip(("first", "last", "highest", "lowest"), (distances[0].mean(), distances[-1].mean(), *ends), strict=True))
     say(
         folder, f"context pairs {measure}", word=plain(word), layer=len(states) - 2, near=near, far=far,
         **{name: f"{value:.2f}" if measure == "cosine" else f"{value:.3g}" for name, value in numbers.items()},

@@ -66,14 +66,14 @@ def map_of(folder: Path, look: Look, words: list[str], centred: bool) -> list[Pi
     arranged = scene.arrange((look.model.info.name, "vocabulary", tuple(words), centred), hidden, chosen)
     if not arranged:
         return []
-    made = scene.place(
+    drawing = scene.place(
         "vocabulary-view", "Words as points", recipes.vocabulary, (look,), {"words": words, "centred": centred}, chosen, arranged,
         takes=("model",), names=words, hidden=hidden, columns={"word": words},
     )  # fmt: skip
     say(folder, "vocabulary", d=hidden.shape[-1], words=len(words))
     if state.level() != "beginner":
         scene.faith(folder, arranged, chosen)
-    return [made]
+    return [drawing]
 
 
 def neighbours(folder: Path, look: Look, centred: bool) -> list[Picture]:
@@ -119,17 +119,17 @@ def table(key: str, title: str, recipe: Callable, look: Look, options: dict[str,
     """Words and their cosine (a beginner reads how alike they are), as a small table with bars."""
 
     def numbers() -> dict[str, Numbers]:
-        ranks = {"place": range(1, len(made.drawn) + 1)}
-        return {name: Numbers(made.drawn[name].to_numpy(), ("place",), ranks) for name in ("cosine", "text", "id")}
+        ranks = {"place": range(1, len(drawing.drawn) + 1)}
+        return {name: Numbers(drawing.drawn[name].to_numpy(), ("place",), ranks) for name in ("cosine", "text", "id")}
 
-    made = Picture(recipe, (look,), options, key, numbers, title=title, takes=("model",))
+    drawing = Picture(recipe, (look,), options, key, numbers, title=title, takes=("model",))
     digits, name = (2, "How alike") if look.beginner else (3, "Cosine")
     rows = [
         f"| {plain(named(text))} | {value:.{digits}f} &nbsp; {bar(value)} |"
-        for text, value in zip(made.drawn["text"], made.drawn["cosine"], strict=True)
+        for text, value in zip(drawing.drawn["text"], drawing.drawn["cosine"], strict=True)
     ]
     st.container(key=key).markdown("\n".join([f"| Word | {name} |", "|:--|:--|", *rows]))
-    return made
+    return drawing
 
 
 def bar(value: float) -> str:

@@ -90,7 +90,7 @@ def plan(task: str, sizes: dict, budget: dict, typed: str) -> Plan:
     from models.training.live import Budget
     from models.training.tasks import TASKS as MADE
 
-    made = MADE[task](typed) if task == "text" else MADE[task]()
+    chosen = MADE[task](typed) if task == "text" else MADE[task]()
     steps = budget.get("steps", Budget.steps)
     wanted = Budget(**{"every": max(Budget.every, -(-steps // MOST_SNAPSHOTS))} | budget)
     if wanted.steps / wanted.every > MOST_SNAPSHOTS:
@@ -98,7 +98,7 @@ def plan(task: str, sizes: dict, budget: dict, typed: str) -> Plan:
             f"{wanted.steps} steps with a snapshot every {wanted.every} make more than {MOST_SNAPSHOTS} snapshots. "
             f"Take one every {-(-wanted.steps // MOST_SNAPSHOTS)} steps or more."
         )
-    return made, TransformerConfig(**DEFAULTS | sizes), wanted
+    return chosen, TransformerConfig(**DEFAULTS | sizes), wanted
 
 
 def _numbers(every: dict[str, Number], names: tuple[str, ...], disabled: bool) -> dict:

@@ -45,17 +45,17 @@ def before(here: Path, plan: Plan | None) -> None:
 def example(task: str, given: str, answer: str, said: bytes = b"") -> str:
     """An example as one sees what is to be learned, each token below the one that it goes with: given and answer, or letters that
     come again; and below the answer what a model says in its place."""
-    asked, right, told = (columns(part) for part in (given.encode("latin-1"), answer.encode("latin-1"), said))
+    asked, right, answered = (columns(part) for part in (given.encode("latin-1"), answer.encode("latin-1"), said))
     if task != "repeat":
         goes_on = [" "] * len(asked) if task == "text" else []  # there the answer follows in the same line
-        rows = [("given", asked), ("answer", goes_on + right), ("it says", goes_on + told)]
+        rows = [("given", asked), ("answer", goes_on + right), ("it says", goes_on + answered)]
     else:
         whole, period = asked + right, len(asked) - 1  # the second round has begun with the last letter that is given
-        says = [" "] * len(asked) + told
+        says = [" "] * len(asked) + answered
         rows = [("first", whole[:period])]
         for at in range(period, len(whole), period):
             rows += [("again", whole[at : at + period]), ("it says", says[at : at + period])]
-    return "\n".join(f"{name:9}{''.join(row)}".rstrip() for name, row in rows if told or name != "it says")
+    return "\n".join(f"{name:9}{''.join(row)}".rstrip() for name, row in rows if answered or name != "it says")
 
 
 def picture(here: Path, training: Training) -> None:
@@ -71,8 +71,8 @@ def picture(here: Path, training: Training) -> None:
     from models.training.live import PROBES
 
     examples = f"{PROBES} fresh examples" if training.task.fresh else f"{PROBES} stretches of the text that it learns"
-    say(here, "at", examples=examples, **told(snapshot, best))
-    say(here, "induction" if best["induction"] else "no induction", **told(snapshot, best))
+    say(here, "at", examples=examples, **facts_of(snapshot, best))
+    say(here, "induction" if best["induction"] else "no induction", **facts_of(snapshot, best))
     given, answer = (part.decode("latin-1") for part in training.example)
     st.code(example(training.task.name, given, answer, snapshot.said), language=None)
     pictures += heads(here, training, snapshot)
@@ -197,7 +197,7 @@ def place(scores: np.ndarray) -> tuple[int, int] | None:
     return int(layer), int(head)
 
 
-def told(snapshot: Snapshot, best: dict[str, tuple[int, int] | None]) -> dict[str, str]:
+def facts_of(snapshot: Snapshot, best: dict[str, tuple[int, int] | None]) -> dict[str, str]:
     """A snapshot's numbers as the page says them."""
     found = {"step": f"{snapshot.step}", "right": percent(snapshot.accuracy), "loss": f"{snapshot.loss:.3g}"}
     for name, where in best.items():

@@ -26,12 +26,12 @@ def place(here: Path, name: str, training: Training) -> None:
 
     def open_it() -> None:
         try:
-            made = trainings.written(name, training)
+            trained = trainings.written(name, training)
         except ModelError as error:
             st.toast(plain(str(error)), icon=":material/report:")
             return
-        state.ask_for_model(made.name)
-        if boxes.offer(made.examples[0], made.name):
+        state.ask_for_model(trained.name)
+        if boxes.offer(trained.examples[0], trained.name):
             st.toast("The model now reads its own example, in the box above, on all pages.", icon=":material/check:")
         else:
             st.toast("The model now reads your text, on all pages.", icon=":material/check:")
@@ -61,12 +61,12 @@ def place(here: Path, name: str, training: Training) -> None:
 
 def zipped(folder: Path) -> bytes:
     """The files of a folder, under its name."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):
             if path.is_file():
                 archive.write(path, Path(folder.name) / path.relative_to(folder))
-    return made.getvalue()
+    return file.getvalue()
 
 
 def plain_path(path: Path) -> str:

@@ -27,17 +27,17 @@ def where_it_looks(folder: Path, look: Look, pictures: list[Picture]) -> Part:
         "kind": kind, "layer": layer, "head": head, "chosen": seen.queries.index(look.token), "causal": look.causal,
         "target": look.second, "link": "" if trace.target or not seen.whole else "text",
     }  # fmt: skip
-    made = Picture(
+    drawing = Picture(
         recipes.reading, (look,), options, "board", lambda: {"weights": Numbers(weights, ("from", "to"))},
         words=look.head_name, title="Where it looks", part="reading", known={"weights": weights},
     )  # fmt: skip
-    pictures.append(made)
+    pictures.append(drawing)
     facts = {"layer": layer, "head": head, "kind": kind, "name": loadable(look.model.info.name).replace("*", r"\*")}
     facts["formula"] = attention.formula(layer).replace("*", r"\*")
     facts["total"] = "100 %" if whole else "less than 100 %: the rest goes to what is not shown"
     facts["call"] = "trace(text, target)" if trace.target else "trace(text)"
     section = "where cross" if kind == "cross" else "where both ways" if look.both_ways else "where"
-    return made.on_board(words(folder, section, **facts), late=True)
+    return drawing.on_board(words(folder, section, **facts), late=True)
 
 
 def all_heads(folder: Path, look: Look, pictures: list[Picture]) -> Part:
@@ -47,9 +47,9 @@ def all_heads(folder: Path, look: Look, pictures: list[Picture]) -> Part:
         section = {"previous": "heads", "induction": "heads induction", "lookup": "heads cross"}[first.does]
         section += "" if first.score > CLEAR else " unclear"
         return Part("heads", None, words(folder, section, share=percent(max(0.0, first.score))))
-    made = Picture(
+    drawing = Picture(
         recipes.all_heads, (look,), {"layer": look.layer, "head": look.head}, "board", lambda: {"weights": look.scope},
         title="All heads", part="heads",
     )  # fmt: skip
-    pictures.append(made)
-    return made.on_board(words(folder, "heads", layers=look.attention.layers, heads=look.attention.heads), late=True)
+    pictures.append(drawing)
+    return drawing.on_board(words(folder, "heads", layers=look.attention.layers, heads=look.attention.heads), late=True)

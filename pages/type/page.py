@@ -59,17 +59,17 @@ def chips(name: str, look: Look, tokens: list[Token], chosen: int | None, pictur
         bits = {"surprise_bits": Numbers(surprise(trace)[seen.places], ("token",), texts)} if options["surprising"] else {}
         return found | bits
 
-    made = Picture(
+    drawing = Picture(
         recipes.chips, (look,), options, "board", numbers, title="Target tokens" if name == "target" else "Tokens", part=name,
         takes=("trace",),
     )  # fmt: skip
-    pictures.append(made)
+    pictures.append(drawing)
     above = (
         "cover" if model.info.mask and trace.unembed else {"chips": "source", "target": "target"}[name] if trace.target else ""
     )
     notes = ["fragments"] * any(token.fragment for token in tokens)
     notes += ["space at the end"] * (tokens is trace.read and waits_for_a_word(model, trace))
-    return made.on_board(words(HERE, above, mask=model.info.mask), "\n\n".join(words(HERE, one) for one in notes))
+    return drawing.on_board(words(HERE, above, mask=model.info.mask), "\n\n".join(words(HERE, one) for one in notes))
 
 
 def waits_for_a_word(model: LanguageModel, trace: Trace) -> bool:

@@ -31,8 +31,8 @@ def what_it_predicts(
     logits = trace.logits_at(position)
     assert logits is not None, "asked where the model predicts"
     best = model.top(logits, position, bars, temperature)
-    made = picture(look, position, number, temperature, bars, best, logits)
-    pictures.append(made)
+    drawing = picture(look, position, number, temperature, bars, best, logits)
+    pictures.append(drawing)
     bits = prediction_entropy(logits, temperature)
     facts = {
         "vocabulary": f"{len(logits):,}",
@@ -47,14 +47,14 @@ def what_it_predicts(
         "share": percent(best[0].probability),
         "token": label(best[0].text).replace("*", r"\*"),
     }
-    said = {"decoder": "next", "encoder": "masked", "encoder-decoder": "said next"}[model.info.kind]
+    where = {"decoder": "next", "encoder": "masked", "encoder-decoder": "said next"}[model.info.kind]
     if model.info.kind != "encoder" and position < len(trace.read) - 1:
-        said, facts["chosen"] = "after an earlier one", named(trace.read[position].text).replace("*", r"\*")
-    above = words(HERE, said, **facts)
+        where, facts["chosen"] = "after an earlier one", named(trace.read[position].text).replace("*", r"\*")
+    above = words(HERE, where, **facts)
     if number is not None:
         above = f"**Gap {number + 1}**" if number else f"{above}\n\n**Gap 1**"
     below = words(HERE, "sure" if number is None else "sure several", **facts)
-    return made.on_board(above, below)
+    return drawing.on_board(above, below)
 
 
 def picture(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from urllib.parse import parse_qsl
 
@@ -30,7 +31,7 @@ def open_link(page: str, link: str = "") -> AppTest:
     app.run()
     app.warned = [one.value for one in app.warning]
     until = time.monotonic() + PATIENCE
-    while app.get("progress") and time.monotonic() < until:
+    while any(re.search(r"… \d+ %$", one.proto.text) for one in app.get("progress")) and time.monotonic() < until:  # of a job
         time.sleep(0.05)
         app.run()
         app.warned += [one.value for one in app.warning]

@@ -66,13 +66,13 @@ def comparison(
 
 def _room_above(figure: go.Figure, title: str) -> tuple[float, float]:
     """Make room for the two above their difference, with a colour bar of their own; gives the part of the height they have."""
-    layout, said = figure.layout, figure.data[0].colorbar.title.text
+    layout, unit = figure.layout, figure.data[0].colorbar.title.text
     own = layout.height - layout.margin.t - style.TICK_ROOM  # pixels of the difference
     whole = own + _LINE + style.BAR_ROOM + _GAP + _SMALL + _NAME
     layout.height += whole - own
     layout.margin.t = style.BAR_ROOM - _HANGING
     layout.yaxis.domain = (0, own / whole)
-    words = {"text": said.replace(" (percentage points)", ",<br>percentage points")}  # a phone has no room for one line
+    words = {"text": unit.replace(" (percentage points)", ",<br>percentage points")}  # a phone has no room for one line
     figure.data[0].colorbar.update(yref="paper", yanchor="bottom", y=own / whole, ypad=6, title=words)
     bar = style.bar("attention", title, layout.height)
     layout.coloraxis = {"colorscale": SEQUENTIAL, "cmin": 0, "cmax": 100, "colorbar": bar}

@@ -66,8 +66,8 @@ def difference(
     hover = f"{style.where(queries)}: %{{z:+.3r}} percentage points<extra></extra>"
     scale = {"zmin": -most, "zmax": most, "colorscale": DIVERGING, "hovertemplate": hover}
     figure = _one(queries, keys, points, title, "", scale, starts)
-    said = f"{first} − {second} (percentage points)" + _coarse(len(queries), len(keys), "the furthest from zero")
-    figure.update_traces(colorbar={"title": {"text": said}, "ticksuffix": ""})
+    unit = f"{first} − {second} (percentage points)" + _coarse(len(queries), len(keys), "the furthest from zero")
+    figure.update_traces(colorbar={"title": {"text": unit}, "ticksuffix": ""})
     return figure
 
 

@@ -72,17 +72,17 @@ def sankey(tokens: Sequence[Any], streams: Sequence[Any], columns: Sequence[str]
         margin={"l": _LEFT, "r": 10, "t": _TOP, "b": _BOTTOM},
         **CLEAR,
     )
-    told = {"xref": "paper", "yref": "paper", "showarrow": False}
+    place = {"xref": "paper", "yref": "paper", "showarrow": False}
     used = sorted({column for column, _ in states})
     begins = {token: min(column for column, one in states if one == token) for _, token in states}
     for column in [*used[: -1 : -(-len(used) // _COLUMNS)], last]:
         side = "right" if column == last else "left" if column == 0 else "center"
-        figure.add_annotation(x=x[column], y=1, yanchor="bottom", xanchor=side, text=titles[column], font={"size": 11}, **told)
+        figure.add_annotation(x=x[column], y=1, yanchor="bottom", xanchor=side, text=titles[column], font={"size": 11}, **place)
     for token, column in begins.items():  # what is put in
         if column == 0 or (column, token) not in {end for _, end in ends}:
             y = 1 - middle[column, token] / height
             figure.add_annotation(
-                x=x[column], y=y, yanchor="middle", xanchor="right", xshift=-7, text=escape_plotly(_short(texts[token])), **told
+                x=x[column], y=y, yanchor="middle", xanchor="right", xshift=-7, text=escape_plotly(_short(texts[token])), **place
             )
     return figure
 

@@ -117,12 +117,12 @@ def axis(tokens: Sequence[Any]) -> dict[str, Any]:
     """Tick text for every token, or for every so many where they would run into one another; of a cell, its first token."""
     first = edges(len(tokens), SIDE)[:-1].tolist()
     ticks = range(0, len(first), -(-len(first) // MOST_TICKS))
-    shown = [first[tick] for tick in ticks]
+    kept = [first[tick] for tick in ticks]
     return {
         "type": "category",
         "tickmode": "array",
         "tickvals": list(ticks),
-        "ticktext": [escape_plotly(short(label(_text(tokens[i])))) for i in shown],
+        "ticktext": [escape_plotly(short(label(_text(tokens[i])))) for i in kept],
         "showgrid": False,
         "zeroline": False,
         "automargin": True,

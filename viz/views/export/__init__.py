@@ -35,9 +35,9 @@ def export_view(key: str, name: str, title: str, caption: str, provenance: str =
 
 def figure_page(figure: go.Figure, title: str, caption: str) -> str:
     """A Plotly figure with its caption as one self-contained page, Plotly's own script inside it: no request leaves it."""
-    shown = {"displaylogo": False, "responsive": True, "topojsonURL": ""}
+    config = {"displaylogo": False, "responsive": True, "topojsonURL": ""}
     figure = go.Figure(figure).update_layout(template="plotly_white")  # Streamlit's own template has colours for Streamlit only
-    body = figure.to_html(full_html=False, include_plotlyjs=True, include_mathjax=False, config=shown)
+    body = figure.to_html(full_html=False, include_plotlyjs=True, include_mathjax=False, config=config)
     return _PAGE.format(title=escape(title), body=body, caption=escape(caption), **LIGHT)
 
 

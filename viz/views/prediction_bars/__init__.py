@@ -37,14 +37,14 @@ def prediction_bars(
     for name, values in given:
         if values is not None and len(values) != count:
             raise ValueError(f"{len(values)} {name} for {count} labels: give one a label.")
-    shown = [float(p) for p in probabilities]
+    shares = [float(p) for p in probabilities]
     header: dict[str, Any] = {
-        "label": f"Next token: {_name(labels[0])}, {in_percent(shown[0])}" if count else "No prediction",
+        "label": f"Next token: {_name(labels[0])}, {in_percent(shares[0])}" if count else "No prediction",
         "tokens": [pieces(text) for text in labels],
         "names": [_name(text) for text in labels],
         "fragments": [is_fragment(text) for text in labels],
-        "probabilities": [float(f"{p:.4g}") for p in shown],  # as exact as a bar is drawn
-        "numbers": [in_percent(p) if percent else _in_hundred(p) for p in shown],
+        "probabilities": [float(f"{p:.4g}") for p in shares],  # as exact as a bar is drawn
+        "numbers": [in_percent(p) if percent else _in_hundred(p) for p in shares],
         "unit": "",
     }
     if ids is not None:

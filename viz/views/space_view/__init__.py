@@ -66,9 +66,9 @@ def space_view(
     colours = None
     if values is not None:
         colours, arrays["values"] = _colours(np.asarray(values), len(points), count, unit, log)
-    said = title or f"{count} token{'s'[: count != 1]} in {points.shape[2]} dimensions, {len(stages)} stages"
+    label = title or f"{count} token{'s'[: count != 1]} in {points.shape[2]} dimensions, {len(stages)} stages"
     header = {
-        "label": said,
+        "label": label,
         "name": name,
         "names": [short(token if isinstance(token, str) else token.text) for token in tokens],
         "stages": stages,
@@ -79,7 +79,7 @@ def space_view(
         "notes": list(notes) if notes is not None else None,
         "chosen": int(chosen) if chosen is not None and 0 <= chosen < count else None,
     }
-    return View("space_view", pack(header, **arrays), said)
+    return View("space_view", pack(header, **arrays), label)
 
 
 def layer_names(count: int) -> list[str]:
