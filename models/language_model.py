@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from models.gradients import Gradients
     from models.pieces.values import Pieces
+    from models.prefix import Recent
     from models.watching import Watched
 
 
@@ -65,6 +66,7 @@ class LanguageModel(ABC):
     vocabulary: Vocabulary
     files: tuple[WeightsFile, ...] = ()  # of safetensors, that its weights were read from
     revision: str = ""  # the commit of the Hub that they are of; "" where they are not from there
+    _recent: Recent
     at_most: int | None = None  # tokens that are read at a time, where somebody wants fewer than the context
 
     @property
@@ -77,6 +79,12 @@ class LanguageModel(ABC):
         """What its weights are known by: "Hub revision <commit>", or what `known_by` says of its files, read for it when this is
         asked for first; "" of a network that was not read from files."""
         return f"Hub revision {self.revision}" if self.revision else known_by(self.files)
+
+    @property
+    def condition(self) -> int | None:
+        """A number that is another one after every change of the network; None while it may answer otherwise each time."""
+        stamp = self._recent.now()
+        return None if stamp is None else stamp.number
 
     @abstractmethod
     def tokenize(self, text: str) -> list[Token]:

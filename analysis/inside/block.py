@@ -48,6 +48,7 @@ class Block:
                 self.fence(end)
         self.routers = {id(node): self.fence_router(node) for node in reading.path if experts.is_mixture(node)}
         self.sums = self.inner_sums()
+        self.fired: int | None = None  # which step hands on what neurons do
         self.done = ""  # the last part of the block that was read
 
     # Where things are
@@ -149,6 +150,7 @@ class Block:
             return
         if not self.wide(node):
             self.done = "feed-forward"
+            self.fired = reading.path.index(before) if before in reading.path else None
             reading.plain(node, "output" if last else "feed-forward")
             return
         x, value = reading.taken(node.given[0]), steps.flat(node, reading.count)

@@ -102,7 +102,7 @@ class Reading:
         if missing is None and steps.is_linear(node) and inputs[0] is not None:
             rule = steps.linear(node, inputs[0])
         elif missing is None and steps.is_norm(node) and inputs[0] is not None:
-            rule = steps.norm(node, inputs[0], value, self.shown)
+            rule = steps.norm(node, inputs[0], value if self.held is not None else value[self.shown], self.shown)
         elif missing is None and steps.is_activation(node) and inputs[0] is not None:
             rule = steps.activation(node, inputs[0])
         elif missing is None and node.op in ADDS and len(ready) == len(inputs) > 1:

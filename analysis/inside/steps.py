@@ -109,9 +109,9 @@ def is_norm(node: Node) -> bool:
 
 
 def norm(node: Node, x: Stage, recorded: np.ndarray, positions: np.ndarray) -> Norm | None:
-    """The norm that gives what this step gave, of all that are in use; None where none does."""
+    """The norm that gives what this step gave at these positions, of all that are in use; None where none does."""
     for rule in _norms(node, x):
-        if close(rule.rows(positions), np.take(recorded, positions, x.row_axis or 0)):
+        if close(rule.rows(positions), recorded):
             return rule
     return None
 

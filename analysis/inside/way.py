@@ -38,6 +38,7 @@ class Way:
         self.tokens = trace.target if stack == "decoder" else trace.tokens
         self.near = NEAR.get(model.info.dtype, steps.NEAR)
         self._other: Way | None = None
+        self.fired: int | None = None  # which step of the block hands on what neurons do, for `neurons`
         self.stages = tuple(self._read())
         self._named = {(stage.name, stage.layer): stage for stage in self.stages}
 
@@ -101,7 +102,9 @@ class Way:
             weights.append(trace.attention["cross"][layer])
             keys = window_of(trace, "encoder", None)
             memory = self._memory(watched, reading, keys)
-        Block(reading, stream, memory, rotary, weights, keys).read()
+        block = Block(reading, stream, memory, rotary, weights, keys)
+        block.read()
+        self.fired = block.fired
         return reading.stages
 
     def _memory(self, watched: Watched, reading: Reading, keys: np.ndarray) -> Stage:

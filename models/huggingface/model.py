@@ -214,7 +214,8 @@ class HuggingFaceModel(LanguageModel):
                 source = network.get_encoder()
                 inputs = {"input_ids": inputs["input_ids"]}
             if stack == "decoder":
-                memory = self._pass(source, recording(), **inputs)[1].last_hidden_state
+                known = self._recent.get(self._recent.now(), tuple(one.id for one in trace.tokens))
+                memory = known.out if known else self._pass(source, recording(), **inputs)[1].last_hidden_state
                 inputs = self._inputs([trace.tokens], [[token.id for token in trace.target]])
                 inputs["encoder_outputs"], source = BaseModelOutput(last_hidden_state=memory), network
 

@@ -99,7 +99,7 @@ class ScratchModel(LanguageModel):
         of = network if stack == "self" else network.encoder if stack == "encoder" else network.decoder
         with torch.inference_mode():
             read = self._ids([trace.target if stack == "decoder" else trace.tokens])
-            memory = network.encode(self._ids([trace.tokens])) if stack == "decoder" else None
+            memory = self._encoded(trace.tokens, self._recent.now()).out if stack == "decoder" else None
 
             def run() -> Tensor:
                 if stack == "encoder":

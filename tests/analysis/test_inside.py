@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import models
 from analysis import inside
@@ -46,13 +44,63 @@ def test_the_last_stage_is_the_prediction(way):
     assert way.stage("probabilities").values[-1, first.id] == pytest.approx(first.probability, abs=1e-6)
 
 
-@settings(max_examples=60)
-@given(data=st.data())
-def test_the_terms_of_any_number_sum_to_it_and_lead_back_to_the_ids(way, data):
-    stage = data.draw(st.sampled_from(way.stages))
-    place = stage.place(*[data.draw(st.integers(0, size - 1)) for size in stage.shape])
-    while place.stage != "ids":
-        cell = way.explain(*place)
-        total = sum(term.product for term in cell.terms)
-        assert total == cell.value or total == pytest.approx(cell.value, abs=1e-4, rel=1e-4), place
-        place = data.draw(st.sampled_from([term.source for term in cell.terms if term.source]))
+@pytest.mark.parametrize("text", ["", "a", "Cat"])
+@pytest.mark.parametrize("name", models.names())
+def test_an_empty_text_and_a_single_token_have_their_way(name, text):
+    model = models.load(name)
+    trace = model.trace(text)
+    for stack in trace.hidden:
+        found = inside.follow(model, trace, stack=stack)
+        assert all(stage.missing is None for stage in found.stages)
+        for stage in found.stages[1:]:
+            np.testing.assert_allclose(stage.calculated(), stage.values, atol=1e-4, err_msg=stage.name)
+
+
+def test_of_a_long_text_a_window_is_shown_and_all_of_it_can_be_traced(way):
+    writer = way.model
+    trace = writer.trace("The cat sat on the mat and looked at the dog. " * 40)
+    assert len(trace.tokens) == writer.info.context
+    for around in (0, 100, len(trace.tokens) - 1):
+        found = inside.follow(writer, trace, 1, around=around)
+        assert around in found.window and len(found.window) == 64
+        assert found.stage("weights").values.shape == (8, 64, len(trace.tokens))
+        np.testing.assert_allclose(found.stage("weights").values, trace.attention["self"][1][:, found.window], atol=1e-6)
+        np.testing.assert_allclose(found.stage("logits").values, trace.logits[found.window], atol=1e-4)
+        for stage in found.stages[1:]:
+            np.testing.assert_allclose(stage.calculated(), stage.values, atol=1e-4, err_msg=stage.name)
+    elsewhere = found.explain("attention", (3, 5), 1)  # a token that the window does not show
+    assert sum(term.product for term in elsewhere.terms) == pytest.approx(elsewhere.value, abs=1e-4)
+
+
+def test_a_mask_hides_and_a_hidden_key_has_no_weight(way):
+    cell = way.explain("masked scores", (0, 2, 5), 2)
+    assert cell.value == -np.inf and [term.product for term in cell.terms][1] == -np.inf
+    assert way.explain("weights", (0, 2, 5), 2).value == 0
+
+
+def test_to_be_followed_disturbs_no_other_reading(way):
+    """The modules that are watched are a copy: the model remembers what it read, and reads on from there."""
+    writer = way.model
+    before, condition = writer.trace(TEXT), writer.condition
+    inside.follow(writer, before, 1)
+    assert writer.condition == condition is not None
+    np.testing.assert_array_equal(writer.trace(TEXT).logits, before.logits)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (lambda way: inside.follow(way.model, way.trace, 6), "6 layers"),
+        (lambda way: inside.follow(way.model, way.trace, 0, 8), "8 heads"),
+        (lambda way: inside.follow(way.model, way.trace, stack="decoder"), "no stack"),
+        (lambda way: inside.follow(way.model, way.trace, around=99), "positions"),
+        (lambda way: way.explain("soul", (0,)), "no stage"),
+        (lambda way: way.explain("stream", (0,)), "2 dimensions"),
+        (lambda way: way.explain("stream", (0, 256)), "which has 256"),
+        (lambda way: inside.neurons(way, 99), "positions"),
+        (lambda way: inside.neurons(way, 0, top=0), "from 1 on"),
+    ],
+)
+def test_what_is_not_there_is_said_in_a_sentence(way, asked, said):
+    with pytest.raises(ValueError, match=said):
+        asked(way)

@@ -1,0 +1,145 @@
+"""The neurons of a feed-forward: which fire on a token, what each pushes towards, and where else it fires."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from analysis.inside.experts import ExpertLinear
+from analysis.inside.formulas import Activation, Linear, Times
+from analysis.inside.sample import Firing, Report, sampled
+from analysis.inside.stages import Formula, Stage
+from analysis.inside.way import Way
+
+PUSHED = 8  # tokens that a neuron pushes towards
+
+
+class Push(NamedTuple):
+    """A token of the vocabulary that a neuron pushes towards. score: how much its logit rises by the neuron's own row alone."""
+
+    id: int
+    text: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Neuron:
+    """One neuron on one token. number: which; expert: whose it is, None without a mixture.
+
+    before: what its activation is given; after: what that gives; fires: what it hands on, which its gate may have multiplied.
+    towards: what it pushes towards as it fires here, the strongest first, () without a language-model head; elsewhere: where it
+    fires most in the built-in sample, () where that was not asked for.
+    """
+
+    number: int
+    expert: int | None
+    before: float
+    after: float
+    fires: float
+    towards: tuple[Push, ...] = ()
+    elsewhere: tuple[Firing, ...] = ()
+
+
+@dataclass(frozen=True)
+class Neurons:
+    """What a feed-forward did with one token.
+
+    neurons: those that fire most, the strongest first; count: how many there are (of each expert); function: the name of the
+    activation, and curve: it, of arrays. experts: who took the token, each with its share, the largest first.
+    """
+
+    layer: int
+    position: int
+    neurons: tuple[Neuron, ...]
+    count: int
+    function: str
+    curve: Callable[[np.ndarray], np.ndarray]
+    experts: tuple[tuple[int, float], ...] = ()
+
+
+def neurons(
+    way: Way,
+    position: int = -1,
+    top: int = 10,
+    elsewhere: bool = True,
+    report: Report = lambda share, words: None,
+) -> Neurons:
+    """The neurons of the way's layer that fire most on a token, by the size of what each hands on (times its expert's share).
+
+    position: of the stack's tokens, negative ones from the end. towards: a neuron's row of the down projection, with the sign
+    that it fires with, through the model's own way from the stream to logits, less what that gives of nothing; norms that stand
+    between the two in some models (Gemma 2) are left out. elsewhere: look for it in the sample too, which is read once for each
+    layer of a model; not for a mixture's. report(share, words) is told how far that is, and may raise to stop it.
+    Errors: ValueError for a position that is not there, for less than one neuron, and where a feed-forward is not taken apart.
+    Source: Geva et al. 2021, "Transformer Feed-Forward Layers Are Key-Value Memories".
+    """
+    count = len(way.tokens)
+    if not -count <= position < count:
+        raise ValueError(f"There are {count} positions, counted from 0: number {position} is none of them.")
+    if top < 1:
+        raise ValueError(f"top says how many neurons are wanted, a whole number from 1 on; it is {top}.")
+    position %= count
+    down, inner, activated = _parts(way)
+    rule, here = activated.rule, np.array([position])
+    assert isinstance(rule, Activation), "found by that"
+    before, after, fires = (_of_token(one, here) for one in (rule.inputs[0], activated, inner))  # [rank of expert, neuron]
+    experts = _experts(way, position)
+    strength = np.abs(fires) * np.array([[share] for _, share in experts] or [[1.0]])
+    where = sampled(way.model, way.stack, way.layer, way.fired, report) if elsewhere and way.fired is not None else None
+    found = []
+    for at in np.argsort(-strength, axis=None, kind="stable")[:top].tolist():
+        rank, number = divmod(at, fires.shape[1])
+        expert = experts[rank][0] if experts else None
+        towards = _towards(way, _row(down, number, expert) * np.sign(fires[rank, number]))
+        gave, made, handed = (float(one[rank, number]) for one in (before, after, fires))
+        found.append(Neuron(number, expert, gave, made, handed, towards, where.of(number) if where else ()))
+    return Neurons(way.layer, position, tuple(found), fires.shape[1], rule.name, rule.function, experts)
+
+
+def _parts(way: Way) -> tuple[Formula, Stage, Stage]:
+    """The down projection, what it is given, and the activation in that."""
+    last = next((one for one in way.stages if one.name.partition(" 2")[0] == "feed-forward"), None)
+    if last is None or last.rule is None or last.missing:
+        raise ValueError((last and last.missing) or "The feed-forward of this layer is not taken apart.")
+    down = last.rule if isinstance(last.rule, Linear) else last.rule.inputs[1].rule
+    inner = down.inputs[0] if down is not None else last
+    sides = inner.rule.inputs if isinstance(inner.rule, Times) else (inner,)
+    activated = next((one for one in sides if isinstance(one.rule, Activation)), None)
+    if down is None or activated is None:
+        raise ValueError("The feed-forward of this layer has no activation that is known.")
+    return down, inner, activated
+
+
+def _of_token(stage: Stage, here: np.ndarray) -> np.ndarray:
+    """The numbers of one token: [rank, neuron], one rank without a mixture."""
+    rows = stage.rows(here)
+    return rows[:, 0] if rows.ndim == 3 else rows
+
+
+def _experts(way: Way, position: int) -> tuple[tuple[int, float], ...]:
+    chosen = next((one for one in way.stages if one.name == "experts"), None)
+    if chosen is None or chosen.rule is None:
+        return ()
+    shares = chosen.rule.inputs[0].rows(np.array([position]))[0]
+    return tuple((int(one), float(shares[int(one)])) for one in chosen.rows(np.array([position]))[0])
+
+
+def _row(down: Formula, number: int, expert: int | None) -> np.ndarray:
+    """What a neuron adds to the stream when it fires by 1: [d_model]."""
+    if isinstance(down, ExpertLinear):
+        return down.of(expert or 0)[0][:, number]
+    assert isinstance(down, Linear), "a down projection is one or the other"
+    return down.weight[:, number]
+
+
+def _towards(way: Way, row: np.ndarray) -> tuple[Push, ...]:
+    """The tokens whose logits a vector raises most; a final norm gives it the length that the stream usually has."""
+    if way.trace.unembed is None or way.stack == "encoder":
+        return ()
+    with_row, without = way.trace.unembed(np.stack([row, np.zeros_like(row)]).astype(np.float32))
+    scores = with_row - without
+    best = np.argsort(-scores, kind="stable")[:PUSHED]
+    return tuple(Push(int(id), way.model.token_text(int(id)), float(scores[id])) for id in best)

@@ -1,0 +1,105 @@
+"""Where neurons fire among the tokens of the built-in sample of texts."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from analysis.inside import steps
+from analysis.inside.reading import on_the_way
+from models.language_model import LanguageModel
+
+PASSAGES, LENGTH = 24, 280  # passages of the sample, and characters of each
+BEST = 6  # tokens that are kept of each neuron
+LAYERS = 8  # of a model that are kept, the last ones that were asked for
+Report = Callable[[float, str], None]
+
+
+@dataclass(frozen=True)
+class Firing:
+    """A token of the sample at which a neuron fires. texts: the tokens of its passage; at: which of them; value: how strongly."""
+
+    texts: tuple[str, ...]
+    at: int
+    value: float
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """What a layer's neurons did in the sample. texts: each passage's tokens; where: int [neuron, rank, 2], the passage and the
+    token in it at which each fires most, the strongest first; values: float32 [neuron, rank]; tokens: how many were read."""
+
+    texts: tuple[tuple[str, ...], ...]
+    where: np.ndarray
+    values: np.ndarray
+    tokens: int
+
+    def of(self, neuron: int) -> tuple[Firing, ...]:
+        places = zip(self.where[neuron].tolist(), self.values[neuron].tolist(), strict=True)
+        return tuple(Firing(self.texts[passage], at, value) for (passage, at), value in places)
+
+
+_kept: WeakKeyDictionary[LanguageModel, OrderedDict[tuple[object, ...], Sampled]] = WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+@cache
+def passages() -> tuple[str, ...]:
+    """The beginnings of the first paragraphs of the sample that are not too short. Source: see `models.tuned_lens.SAMPLE`."""
+    from models.tuned_lens import SAMPLE  # brings torch
+
+    lines = (line.strip() for line in SAMPLE.read_text(encoding="utf-8").splitlines())
+    return tuple(line[:LENGTH] for line in lines if len(line) >= LENGTH // 4)[:PASSAGES]
+
+
+def sampled(model: LanguageModel, stack: str, layer: int, step: int, report: Report = lambda share, words: None) -> Sampled:
+    """What the neurons of a layer did in the sample: calculated once for a model, as long as it stays the same.
+
+    step: which step of the block gives what the neurons hand on, counted along its way. report(share, words) is told how far it
+    is, and may raise to stop it.
+    """
+    key = (stack, layer, step, model.condition)
+    with _lock:
+        known = _kept.setdefault(model, OrderedDict())
+        if key in known:
+            known.move_to_end(key)
+            return known[key]
+    found = _read(model, stack, layer, step, report)
+    with _lock:
+        known[key] = found
+        while len(known) > LAYERS:
+            known.popitem(last=False)
+    return found
+
+
+def _read(model: LanguageModel, stack: str, layer: int, step: int, report: Report) -> Sampled:
+    texts, fired, places = [], [], []
+    for number, text in enumerate(passages()):
+        report(number / PASSAGES, f"Passage {number + 1} of {PASSAGES}")
+        trace = model.trace(text, text if stack == "decoder" else "", remember=False)
+        tokens = trace.target if stack == "decoder" else trace.tokens
+        section = model.watch(trace, stack, layer, [len(tokens) - 1]).block
+        value = steps.flat(on_the_way(section)[step], len(tokens))
+        shown = [i for i, token in enumerate(tokens) if not token.special]
+        texts.append(tuple(token.text for token in tokens))
+        if value is not None and shown:
+            fired.append(value[shown].astype(np.float16))
+            places += [(number, i) for i in shown]
+    every = np.concatenate(fired)  # [token, neuron]
+    strength = np.abs(every)
+    best = np.argsort(-strength, axis=0, kind="stable")[:BEST] if len(every) <= BEST else _largest(strength)
+    values = np.take_along_axis(every, best, 0).astype(np.float32).T
+    return Sampled(tuple(texts), np.array(places)[best.T], values, len(every))
+
+
+def _largest(strength: np.ndarray) -> np.ndarray:
+    """Which tokens each neuron fires at most: int [rank, neuron]."""
+    best = np.argpartition(-strength, BEST, axis=0)[:BEST]
+    order = np.argsort(-np.take_along_axis(strength, best, 0), axis=0, kind="stable")
+    return np.take_along_axis(best, order, 0)

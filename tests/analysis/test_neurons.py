@@ -1,0 +1,98 @@
+"""The neurons of a feed-forward: together they are what it adds, and each fires where it is said to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import models
+from analysis import inside
+from analysis.inside.sample import passages
+from models.huggingface.model import HuggingFaceModel
+from tests.models.networks import network, tokenizer
+
+TEXT = "Once upon a time there was a little cat."
+
+
+@pytest.fixture(scope="module")
+def way():
+    writer = models.load("writer")
+    return inside.follow(writer, writer.trace(TEXT), 2)
+
+
+@pytest.fixture(scope="module")
+def mixture():
+    model = HuggingFaceModel(network("Mixtral"), tokenizer("decoder"), "decoder", True, "Mixtral")
+    return inside.follow(model, model.trace("The cat sat on the mat."), 1)
+
+
+def test_all_neurons_together_are_what_the_feed_forward_adds(way):
+    found = inside.neurons(way, 4, top=10_000, elsewhere=False)
+    assert len(found.neurons) == found.count == 704
+    fires = np.zeros(found.count)
+    for one in found.neurons:
+        fires[one.number] = one.fires
+    np.testing.assert_allclose(way.stage("feed-forward").rule.weight @ fires, way.stage("feed-forward").values[4], atol=1e-4)
+
+
+def test_the_strongest_come_first_and_lie_on_the_curve(way):
+    found = inside.neurons(way, -1, top=20, elsewhere=False)
+    sizes = [abs(one.fires) for one in found.neurons]
+    assert sizes == sorted(sizes, reverse=True) and sizes[0] == pytest.approx(np.abs(way.stage("gated").values[-1]).max())
+    for one in found.neurons:
+        assert found.curve(np.array([one.before], np.float32))[0] == pytest.approx(one.after, abs=1e-6)
+
+
+def test_a_neuron_pushes_towards_what_its_row_raises_through_the_unembedding(way):
+    one = inside.neurons(way, -1, top=1, elsewhere=False).neurons[0]
+    row = way.stage("feed-forward").rule.weight[:, one.number] * np.sign(one.fires)
+    scale = way.model.network.final_norm.weight.numpy()
+    logits = way.model.embedding() @ (row / np.sqrt(np.square(row).mean()) * scale)  # RMSNorm, then the tied unembedding
+    assert one.towards[0].id == logits.argmax()
+    assert [push.score for push in one.towards] == pytest.approx(np.sort(logits)[::-1][: len(one.towards)].tolist(), abs=1e-3)
+
+
+def test_elsewhere_is_where_it_fires_most_in_the_sample(way):
+    one = inside.neurons(way, -1, top=1).neurons[0]
+    found = []
+    for text in passages():
+        trace = way.model.trace(text)
+        values = inside.follow(way.model, trace, 2, around=0).stage("gated").rows(None)[:, one.number]
+        found += [(abs(float(value)), token.text) for value, token in zip(values, trace.tokens, strict=True) if not token.special]
+    found.sort(reverse=True)
+    assert [abs(each.value) for each in one.elsewhere] == pytest.approx([size for size, _ in found[:6]], rel=1e-2)
+    assert one.elsewhere[0].texts[one.elsewhere[0].at] == found[0][1]
+
+
+def test_the_sample_is_read_once_for_a_layer(way, monkeypatch):
+    inside.neurons(way, -1, top=1)
+    monkeypatch.setattr(type(way.model), "watch", lambda *_: pytest.fail("it reads the sample again"))
+    assert inside.neurons(way, 0, top=2).neurons[0].elsewhere
+
+
+def test_reading_the_sample_can_be_stopped(way):
+    def stop(share: float, words: str) -> None:
+        raise InterruptedError(words)
+
+    other = inside.follow(way.model, way.trace, 4)
+    with pytest.raises(InterruptedError, match="Passage 1"):
+        inside.neurons(other, report=stop)
+
+
+def test_in_a_mixture_the_experts_that_took_the_token_are_named(mixture):
+    for position in range(len(mixture.tokens)):
+        found = inside.neurons(mixture, position, top=10_000)
+        assert sum(share for _, share in found.experts) == pytest.approx(1, abs=1e-5)
+        shares = mixture.stage("router shares").values[position]
+        assert dict(found.experts) == pytest.approx({int(one): float(shares[one]) for one in np.flatnonzero(shares)})
+        added = np.zeros(64)
+        down = mixture.model.network.model.layers[1].mlp.experts.down_proj
+        for one in found.neurons:
+            added += dict(found.experts)[one.expert] * one.fires * down[one.expert, :, one.number].numpy()
+        np.testing.assert_allclose(added, mixture.stage("feed-forward").values[position], atol=1e-4)
+
+
+def test_a_model_without_a_head_pushes_towards_nothing():
+    model = HuggingFaceModel(network("BERT without a head"), tokenizer("encoder"), "encoder", False, "BERT")
+    found = inside.neurons(inside.follow(model, model.trace("The cat")), 1, top=3, elsewhere=False)
+    assert len(found.neurons) == 3 and all(one.towards == () for one in found.neurons)
