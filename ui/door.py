@@ -18,7 +18,10 @@ SECTIONS = {  # by what one wants to do
         "flow": ("Flow", ":material/account_tree:"),
         "space": ("Space", ":material/scatter_plot:"),
     },
-    "Follow": {"generate": ("Generate", ":material/edit_note:")},
+    "Follow": {
+        "inside": ("Inside", ":material/biotech:"),
+        "generate": ("Generate", ":material/edit_note:"),
+    },
     "Make": {"build": ("Build", ":material/construction:"), "train": ("Train", ":material/exercise:")},
 }
 

@@ -149,10 +149,16 @@ def look_at(model: LanguageModel, trace: Trace, second: str) -> Look:
     kind, level = kind_of(model.info), state.level()
     picked = (None, None) if level == "beginner" else (state.LAYER.get(), state.HEAD.get())
     most = max(len(trace.attention[kind].queries), len(trace.read))
+    if (asked := state.once(state.TOKEN)) is not None:
+        if asked.isdecimal() and int(asked) < most:
+            state.TOKEN.set(int(asked))
+        else:
+            state.complain(state.TOKEN, asked, "the token")
     kept = state.TOKEN.get()
     if kept is not None and (kept >= most or most == 1):  # a text that became shorter than that lets it go
         kept = None
         state.TOKEN.set(None)
+    state.keep(state.TOKEN, kept, None)
     return Look(model, trace, kind, level, beside(trace, second), picked, kept, scope_options())
 
 

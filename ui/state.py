@@ -71,7 +71,7 @@ TWO_TEXTS = link("two-texts", default=False)
 ATTENTION = link("attention", "Cross", "Encoder", "Decoder")  # of an encoder-decoder; a newcomer meets the first
 LAYER, HEAD = link("layer"), link("head")  # None: the favourite's
 SPECIAL, RENORMALISED, WHOLE_WORDS = (link("special", default=True), link("renormalised", default=False), link("whole-words"))
-TOKEN: Key[int | None] = Key("token", None)  # that is kept chosen
+TOKEN: Key[int | None] = link("token")  # that is kept chosen
 WHOLE_PAGE = Key("whole-page", False)
 COMPLAINTS: Key[dict[str, tuple[str, str]] | None] = Key("complaints", None)
 
@@ -134,8 +134,10 @@ CONTEXT_WORD, CONTEXTS, CONTEXT_ALL = Key("context-word", ""), Key("contexts", "
 VOCABULARY, CENTRED, WORD_PARTS = Key("vocabulary", ""), Key("centred", False), Key("word-parts", False)
 NEAREST_TO, ANALOGY, GIF = Key("nearest-to", ""), Key[Any]("analogy", None), Key[Any]("gif", None)
 
-# Inside: pieces
+# Inside
 PIECE_WORD, OTHER_TOKENIZER = link("word"), link("other-tokenizer")
+STAGE, CELL, TRAIL, BLOCK = (link(name, default="") for name in ("stage", "cell", "trail", "block"))
+INSIDE_COLUMNS, WAY = Key[Any]("inside-columns", None), Key[Any]("way", None)
 
 # Generate
 GENERATE_METHOD = link("generate-method", "Draw by dice", "Always the likeliest", "Beams")

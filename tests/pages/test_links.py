@@ -127,6 +127,22 @@ LINKS = [
         },
     ),
     ("build", f"{EXPERT}&build=Positions", {"build": "Positions"}),
+    ("type", f"{TEXT}&token=3", {"token": 3}),
+    ("inside", f"{TEXT}&stage=pieces", {"stage": "pieces"}),
+    (
+        "inside",
+        f"{EXPERT}&layer=L3&head=H2&token=2&stage=weights&cell=2.2.1&trail=logits.5.7@self~output.5.9@self5",
+        {
+            "layer": 3,
+            "head": 2,
+            "token": 2,
+            "stage": "weights",
+            "cell": "2.2.1",
+            "trail": "logits.5.7@self~output.5.9@self5",
+        },
+    ),
+    ("inside", f"{TEXT}&stage=output&cell=2.9&block=self1", {"stage": "output", "cell": "2.9", "block": "self1"}),
+    ("inside", f"{FRENCH}&level=expert&stage=cross+weights&cell=0.1.2", {"stage": "cross weights", "cell": "0.1.2"}),
     ("generate", TEXT, {"generate-method": "Draw by dice", "generate-temperature": 0.8}),
     (
         "generate",
@@ -192,7 +208,15 @@ def test_the_words_are_about_the_head_that_the_link_names(view):
     assert "L3 H5" not in said(open_link("attention", f"{TEXT}&view={view}&layer=L3&head=H5")), "a beginner sees one head"
 
 
-FREE = {"text", "target", "model", "trained", "other-model", "other-text"}  # any text, and names that are tried and told of
+FREE = {
+    "text",
+    "target",
+    "model",
+    "trained",
+    "other-model",
+    "other-text",
+    "other-tokenizer",
+}  # any text, and names that are tried and told of
 WRONG = {  # where each choice is offered; nonsense is told of wherever a link asks for it
     "level": ("type", ""), "attention": ("type", f"{FRENCH}&level=expert"),
     **dict.fromkeys(["layer", "head", "special", "whole-words"], ("type", EXPERT)),
@@ -205,6 +229,8 @@ WRONG = {  # where each choice is offered; nonsense is told of wherever a link a
     **dict.fromkeys(["lens", "lens-colour"], ("layers", f"{EXPERT}&part=Lens")),
     **dict.fromkeys(["show", "fusion", "discard", "residual"], ("flow", EXPERT)),
     **dict.fromkeys(["space", "projection", "dimensions", "measure", "colour"], ("space", EXPERT)),
+    "token": ("type", TEXT), "stage": ("inside", TEXT), "block": ("inside", TEXT), "word": ("inside", f"{TEXT}&stage=pieces"),
+    **dict.fromkeys(["cell", "trail"], ("inside", f"{EXPERT}&stage=weights")),
     "stack": ("space", f"{FRENCH}&level=expert"),
     **dict.fromkeys(["build", "build-kind", "build-layers", "build-tied", "build-temperature"], ("build", EXPERT)),
     **dict.fromkeys(["train-task", "train-layers", "train-rate", "train-optimizer", "train-log"], ("train", EXPERT)),

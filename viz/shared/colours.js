@@ -60,15 +60,27 @@ export function scaleOf(root) {
   return Array.from({ length: 256 }, (_, i) => mix(zero, accent, shade(i / 255)).map(Math.round));
 }
 
+// From blue through the trace of grey, which is zero and stands at 128, to red, at 256 steps.
+export function divergingOf(root) {
+  const { paper } = colours(root);
+  const zero = mix(paper, GROUND, GROUND[3]);
+  const style = getComputedStyle(root);
+  const [plus, minus] = [style.floodColor, style.lightingColor].map(resolved);
+  return Array.from({ length: 256 }, (_, i) => mix(zero, i < 128 ? minus : plus, shade(Math.abs(i - 128) / 127)).map(Math.round));
+}
+
 // The three colours that pictures are mixed from, as [r, g, b]; view.css puts them where computed style resolves them. A node that has
 // left the page has no style: a picture may come when the visitor has gone on, and nobody sees it.
 export function colours(root) {
   const style = getComputedStyle(root);
-  const [ink, accent, paper] = [style.color, style.caretColor, style.columnRuleColor].map((text) => {
-    const numbers = (text.match(/[\d.]+/g) ?? [0, 0, 0]).slice(0, 3).map(Number);
-    return text.startsWith("color(") ? numbers.map((v) => 255 * v) : numbers;
-  });
+  const [ink, accent, paper] = [style.color, style.caretColor, style.columnRuleColor].map(resolved);
   return { ink, accent, paper, name: [ink, accent, paper].join() };
+}
+
+// A colour of a computed style as [r, g, b].
+function resolved(text) {
+  const numbers = (text.match(/[\d.]+/g) ?? [0, 0, 0]).slice(0, 3).map(Number);
+  return text.startsWith("color(") ? numbers.map((v) => 255 * v) : numbers;
 }
 
 // Whether the page is dark.

@@ -33,6 +33,7 @@ def grid_view(
     cell: tuple[int, int] = (8, 34),
     height: int = 0,
     numbered: bool = False,
+    signed: bool = False,
     label: str = "",
 ) -> View:
     """Cells `values` [row, column], or [frame, row, column] to be played, paused and scrubbed through; NaN is left blank.
@@ -41,7 +42,7 @@ def grid_view(
     otherwise); row_notes: a few words behind each row; frames: what each frame is called. down, across: what the two axes are.
     unit: "%" for shares of one, said in per cent; else said behind the number. The colours run over `scale`, or from the smallest
     to the largest value, from near the page's ground to its accent; shades, of the shape of `values` and in 0..1, takes the place
-    of the value in this, with `ends` as what the legend says of 0 and 1.
+    of the value in this, with `ends` as what the legend says of 0 and 1. signed: they run from blue over none to red.
     texts[row][column]: words in the cell; notes[row][column]: words that are said of it beside its number.
     cell: the least and the most CSS pixels that a column takes; where there is no room for the least, the grid scrolls. height:
     of a row, 0 for square cells. numbered: two digits in each cell that has room for them. Numbers are on hover, on the keyboard
@@ -76,9 +77,11 @@ def grid_view(
         "cell": list(cell),
         "height": height,
         "numbered": numbered,
+        "signed": signed,
     }
     numbers = np.where(np.isfinite(values), values, np.nan).astype(np.float32 if values.size <= EXACT else np.float16)
-    steps = np.rint(np.clip(np.nan_to_num(shades), 0, 1) * 255).astype(np.uint8)
+    parts = np.clip(np.nan_to_num(shades), 0, 1)
+    steps = np.rint(1 + 254 * parts if signed else 255 * parts).astype(np.uint8)
     return View("grid_view", pack(header, values=numbers, shades=steps), name)
 
 

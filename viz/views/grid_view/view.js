@@ -2,7 +2,7 @@
 // chosen, are ordinary elements above it; a screen reader is given the cell that the keyboard is on, and a table of all.
 
 import { unpack } from "../../shared/bytes.js";
-import { blackOrWhite, colours, css, mix, scaleOf, stripOf } from "../../shared/colours.js";
+import { blackOrWhite, colours, css, divergingOf, mix, scaleOf, stripOf } from "../../shared/colours.js";
 import { element, write } from "../../shared/element.js";
 import { onMove } from "../../shared/hover.js";
 import { number } from "../../shared/number.js";
@@ -247,7 +247,7 @@ function draw(state) {
   const { values, shades } = header.arrays;
   const { ink, paper } = colours(root);
   const soft = css(mix(paper, ink, 0.75));
-  const scale = scaleOf(root);
+  const scale = header.signed ? divergingOf(root) : scaleOf(root);
   const pen = pencil(canvas);
   const [w, h] = [size.width - size.gap, size.height - size.gap];
   for (let row = 0; row < rows; row++) {
@@ -310,11 +310,7 @@ function explain({ legend, header, root }) {
   if (header.down) parts.push(element("span", "", "down: " + header.down));
   if (header.across) parts.push(element("span", "", "across: " + header.across));
   const strip = element("i");
-  strip.style.background = stripOf(
-    scaleOf(root)
-      .filter((_, i) => i % 17 === 0)
-      .map(css),
-  );
+  strip.style.background = stripOf((header.signed ? divergingOf(root) : scaleOf(root)).filter((_, i) => i % 17 === 0).map(css));
   const [low, high] = header.ends.map((end) => (typeof end === "number" ? number(end, header.unit) : end));
   const scale = element("span");
   scale.append(low, strip, high);

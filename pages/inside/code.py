@@ -1,0 +1,50 @@
+"""The code of the from-scratch transformer that does what a stage does, read from its file so that it cannot drift."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from pages.inside.formulas import CROSS
+
+if TYPE_CHECKING:
+    from analysis import inside
+
+
+def of(stage: inside.Stage, way: inside.Way) -> str:
+    """The source of what does the same; "" where the from-scratch transformer has nothing of the kind."""
+    gated = any(one.name == "gate" for one in way.stages)
+    found = _named(gated).get(stage.name.removeprefix(CROSS).rstrip(" 0123456789")) or _of_formula(stage.formula)
+    return textwrap.dedent(inspect.getsource(found)).rstrip() if found else ""
+
+
+def _named(gated: bool) -> dict[str, Any]:
+    """The function or the class by the name of a stage."""
+    from models import decoding, recorder
+    from models.scratch import feedforward, positions, transformer
+
+    attention, stack, block = transformer.MultiHeadAttention, transformer.Stack, transformer.Block
+    names: dict[Any, str] = {
+        stack.hidden: "embeddings, scaled embeddings, embedding sum, blocks",
+        positions.Learned: "positions",
+        block.forward: "stream",
+        attention.forward: "queries, attention",
+        attention.keys_and_values: "keys, values",
+        positions.rotate: "turned queries, turned keys",
+        recorder.scores: "products, scores, capped scores, biased scores",
+        recorder.weights: "masked scores, weights",
+        recorder.attend_by_weights: "mixed values",
+        block.add: "attention stream, output",
+        feedforward.SwiGLU if gated else feedforward.FeedForward: "gate, up, activation, gated, feed-forward",
+        feedforward.MixtureOfExperts: "router, experts",
+        stack.unembed: "logits, biased logits",
+        decoding.softmax: "probabilities",
+    }
+    return {name: one for one, listed in names.items() for name in listed.split(", ")}
+
+
+def _of_formula(formula: str) -> Any:
+    from models.scratch import norms
+
+    return {"rms norm": norms.RMSNorm, "layer norm": norms.LayerNorm}.get(formula)

@@ -1,0 +1,50 @@
+"""The last stage: the probabilities are there, and something is chosen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from models.decoding import softmax
+from pages.inside import formulas, recipes
+from ui.look import Look
+from ui.picture.picture import Numbers, Picture
+from ui.show import show
+from ui.text import plain
+from ui.words import words
+from viz import Card, Part, board, percent
+from viz.tokens import named
+
+HERE = Path(__file__).parent
+TOP = {"beginner": 5, "intermediate": 10, "expert": 20}
+
+
+def draw(look: Look) -> list[Picture]:
+    """The likeliest tokens at the one that is followed."""
+    model, at = look.model, look.token_among(len(look.trace.read))
+    logits = look.trace.logits_at(at)
+    assert logits is not None, "without a head there is no choice"
+    best = model.top(logits, at, TOP[look.level])
+    options = {"token": at, "top": TOP[look.level], "plainly": look.beginner}
+
+    def numbers() -> dict[str, Numbers]:
+        names = {"place": [one.text for one in best]}
+        each = {"probability": [one.probability for one in best], "logit": [logits[one.id] for one in best]}
+        return {name: Numbers(np.array(values, dtype=np.float32), ("place",), names) for name, values in each.items()}
+
+    made = Picture(
+        recipes.choice, (look,), options, "inside-choice", numbers, words=f"at token {at}", title="The choice", part="bars",
+        takes=("model", "trace"),
+    )  # fmt: skip
+    kind = model.info.kind
+    where = "at a mask" if at in model.places(look.trace) and kind == "encoder" else "elsewhere" if kind == "encoder" else "next"
+    said = {
+        "token": plain(named(look.written(look.trace.read)[at].text)), "best": plain(named(best[0].text)),
+        "share": percent(best[0].probability), "vocabulary": f"{model.info.vocabulary:,}",
+        "rest": percent(1 - float(np.sort(softmax(logits))[-TOP[look.level] :].sum())), "top": TOP[look.level],
+    }  # fmt: skip
+    told = formulas.told(HERE, "choice", said)
+    cards = [Card([Part("words", None, told), made.on_board(words(HERE, f"choice {where}", **said))])]
+    show(board(cards, "The choice"), "inside-choice")
+    return [made]

@@ -1,0 +1,127 @@
+"""What rows, columns and numbers of a stage are called, in the tokens of this text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from analysis import inside
+from models.tokens import Token
+from pages.inside import formulas, recipes
+from pages.inside.choose import Spot
+from ui.look import Look
+from viz.tokens import label, named
+
+TOKENS = ("token", "query", "key", "source")  # axes that run over tokens
+WORDS = {
+    "token": "token", "query": "from", "key": "to", "source": "token", "vocabulary": "candidate", "head": "head",
+    "d_model": "dimension", "d_head": "dimension",
+}  # fmt: skip
+SIMPLY = {"token": "piece", "source": "piece", "vocabulary": "candidate", "d_model": "number", "d_head": "number"}
+SYMBOLS = {"token": "n", "query": "n", "key": "n", "source": "n", "vocabulary": "V", "head": "heads"}
+
+
+def axis_word(look: Look, axis: str) -> str:
+    return (SIMPLY if look.beginner else WORDS).get(axis, WORDS.get(axis, axis))
+
+
+def tokens(look: Look, stage: inside.Stage, axis: str) -> list[Token]:
+    """What an axis of positions runs over."""
+    across = stage.name.startswith("cross") and axis in ("key", "source")
+    own = look.trace.target if stage.stack == "decoder" and not across else look.trace.tokens
+    return look.written(own)
+
+
+def row_axis(stage: inside.Stage) -> str:
+    return stage.axes[stage.axes[0] == "head"]
+
+
+def count(look: Look, stage: inside.Stage) -> int:
+    """How many positions a stage has numbers of."""
+    return len(tokens(look, stage, row_axis(stage)))
+
+
+def sizes(look: Look, stage: inside.Stage) -> tuple[int, ...]:
+    """The sizes of a stage over the whole text, however much of it is shown."""
+    positions = stage.positions if stage.positions is not None else np.array([0])
+    found = list(stage.rows(positions[:1]).shape)
+    found[stage.axes.index(row_axis(stage))] = count(look, stage)
+    return tuple(found)
+
+
+def axes(look: Look, stage: inside.Stage) -> tuple[str, str]:
+    """What the rows and the columns are, in words."""
+    inner = stage.axes[stage.axes[0] == "head" :]
+    return axis_word(look, inner[0]), axis_word(look, inner[1]) if len(inner) > 1 else ""
+
+
+def rows(look: Look, stage: inside.Stage, places: Sequence[int]) -> list[str]:
+    """What stands beside the rows."""
+    every = tokens(look, stage, row_axis(stage))
+    return [label(every[at].text) for at in places]
+
+
+def columns(look: Look, stage: inside.Stage, places: Sequence[int]) -> list[str]:
+    """What stands above the columns."""
+    axis = stage.axes[-1]
+    if axis == "vocabulary":
+        return [label(look.model.token_text(at)) for at in places]
+    if axis == row_axis(stage):
+        return [""]
+    every = tokens(look, stage, axis) if axis in TOKENS else []
+    return [label(every[at].text) for at in places] if every else [str(at) for at in places]
+
+
+def along(look: Look, stage: inside.Stage, axis: str, at: int) -> str:
+    """A place on an axis, as a sentence says it."""
+    if axis == "vocabulary":
+        return f"“{named(look.model.token_text(at))}”"
+    if axis in TOKENS:
+        every = tokens(look, stage, axis)
+        return f"“{named(every[at].text)}”" if at < len(every) else str(at)
+    return f"{axis_word(look, axis)} {at}"
+
+
+def spot(folder: Path, look: Look, way: inside.Way, of: Spot) -> str:
+    """A number in words: "Weights: “dog” to “the”"."""
+    stage = next((one for one in way.stages if one.name == of.stage), None)
+    layer = f"L{of.layer} " if of.layer not in (None, way.layer) else ""
+    if stage is None or len(stage.axes) != len(of.index):
+        return f"{layer}{formulas.name(folder, of.stage) or of.stage}"
+    places = [along(look, stage, axis, at) for axis, at in zip(stage.axes, of.index, strict=True) if axis != "head"]
+    pair = " to ".join(places) if stage.axes[-1] == "key" else ", ".join(places)
+    return f"{layer}{formulas.name(folder, stage)}: {pair}"
+
+
+def term(folder: Path, look: Look, way: inside.Way, of: inside.Stage, one: inside.Term) -> str:
+    """What a term is called: where it stands on the axis that is summed over, or by the stage that it comes from."""
+    if one.source is None:
+        return one.label
+    stage = next((each for each in way.stages if each.name == one.source.stage), None)
+    if stage is None:
+        return one.label
+    if of.formula == "add":
+        return formulas.name(folder, stage)
+    inner = along(look, stage, stage.axes[-1], one.source.at[-1])
+    return f"{one.label.partition(',')[0]}, {inner}" if one.label.startswith("head") else inner
+
+
+def facts(look: Look, stage: inside.Stage, index: tuple[int, ...]) -> dict[str, str]:
+    """Names and numbers that the words are about."""
+    info, whole = look.model.info, sizes(look, stage)
+    inner = index[stage.axes[0] == "head" :]
+    found = {
+        "token": along(look, stage, row_axis(stage), inner[0]), "other": along(look, stage, stage.axes[-1], inner[-1]),
+        "head": look.head_name, "layer": look.layer_name, "value": recipes.written(stage.at(index)), "model": info.name,
+        "size": f"{info.d_model:,}", "width": f"{whole[-1]:,}", "vocabulary": f"{info.vocabulary:,}",
+        "tokens": f"{whole[0]:,}", "shape": shape(look, stage),
+    }  # fmt: skip
+    return {name: text.replace("*", r"\*") for name, text in found.items()}
+
+
+def shape(look: Look, stage: inside.Stage) -> str:
+    """How many numbers a stage has, in figures, and in symbols before them."""
+    figures = " × ".join(f"{size:,}" for size in sizes(look, stage))
+    return figures if look.beginner else f"{' × '.join(SYMBOLS.get(axis, axis) for axis in stage.axes)} = {figures}"

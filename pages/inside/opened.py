@@ -1,0 +1,187 @@
+"""The stage that stands open: its numbers as colours, the chosen token's row, and how one of them came about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from analysis import inside
+from pages.inside import choose, code, formulas, naming, recipes
+from ui import state
+from ui.choices.token import keep
+from ui.look import Look
+from ui.picture.picture import Numbers, Picture
+from ui.show import choice, part, show
+from ui.words import words
+from viz import Card, Part, board
+
+HERE = Path(__file__).parent
+ROWS = 32  # tokens that are shown at a time
+COLUMNS = 256  # and numbers of each
+LIKELIEST = 24  # of a vocabulary, the tokens that are shown
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A stage as it is looked at. index: the number that is taken apart; rows, columns: which of its numbers are shown."""
+
+    look: Look
+    way: inside.Way
+    stage: inside.Stage
+    index: tuple[int, ...]
+    trail: tuple[choose.Spot, ...]
+    rows: list[int]
+    columns: list[int]
+
+    @property
+    def spot(self) -> choose.Spot:
+        return choose.Spot(self.stage.name, self.index, self.stage.layer, self.stage.stack)
+
+    @property
+    def head(self) -> int:
+        return self.index[0] if self.stage.axes[0] == "head" else self.look.head
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """The row and the column of the number that is taken apart."""
+        return row_and_column(self.stage, self.index)
+
+    @property
+    def base(self) -> dict[str, Any]:
+        """What every recipe takes."""
+        token = recipes.nearest(self.way.stages[0], self.look.token)
+        return {"stack": self.way.stack, "layer": self.way.layer, "around": token, "stage": self.stage.name}
+
+    def at(self, row: int, column: int) -> tuple[int, ...]:
+        """Where in the stage's array a row and a column are."""
+        return whole_index(self.stage, self.head, row, column)
+
+
+def row_and_column(stage: inside.Stage, index: tuple[int, ...]) -> tuple[int, int]:
+    inner = index[stage.axes[0] == "head" :]
+    return inner[0], inner[1] if len(inner) > 1 else 0
+
+
+def whole_index(stage: inside.Stage, head: int, row: int, column: int) -> tuple[int, ...]:
+    inner = (row, column)[: len(stage.axes) - (stage.axes[0] == "head")]
+    return (head, *inner) if stage.axes[0] == "head" else inner
+
+
+def open_stage(look: Look, way: inside.Way, stage: inside.Stage, chosen: choose.Chosen) -> Opened:
+    """What is shown of a stage: a window of rows and columns in which the number is that is looked at."""
+    heads = naming.sizes(look, stage)[0] if stage.axes[0] == "head" else 0
+    row, column = row_and_column(stage, chosen.index) if chosen.index else (recipes.nearest(stage, look.token), None)
+    head = chosen.index[0] if chosen.index and heads else look.head * heads // max(1, look.attention.heads)  # shared by queries
+    values = recipes.plane(stage, [row], head)[0]
+    if column is None:
+        column = int(np.argmax(np.where(np.isfinite(values), np.abs(values), -1)))
+    shown = [] if stage.positions is None else stage.positions.tolist()
+    first = max(0, min(len(shown) - ROWS, shown.index(row) - ROWS // 2)) if row in shown else 0
+    rows = shown[first : first + ROWS] if row in shown else [row]
+    if stage.axes[-1] == "vocabulary":
+        best = np.argsort(-values, kind="stable")[: min(LIKELIEST, len(values))].tolist()
+        columns = best if column in best else [*best[:-1], column]
+    else:
+        columns = window("Numbers up to", len(values), COLUMNS, column)
+    return Opened(look, way, stage, whole_index(stage, head, row, column), chosen.trail, rows, columns)
+
+
+def window(label: str, count: int, most: int, at: int) -> list[int]:
+    """Of many, some neighbours: those that are chosen, or at first those in whose midst the one is that is looked at."""
+    if count <= most:
+        return list(range(count))
+    first, key = min(count, max(most, at + most // 2)), state.INSIDE_COLUMNS.of(f"{count}-{at}")
+    last = st.slider(label, most, count, first, key=key.name, help=f"{most} of {count:,} are shown at a time.")
+    return list(range(last - most, last))
+
+
+def draw(here: Opened) -> list[Picture]:
+    """Words, pictures and code of a stage; gives the pictures."""
+    stage, pictures = here.stage, drawings(here)
+    said = naming.facts(here.look, stage, here.index)
+    below = "\n\n".join(filter(None, [formulas.put_in(HERE, here.way.explain(stage.name, here.index), stage, said)]))
+    many = len(here.columns) > 1
+    cards = [
+        Card([
+            Part("words", None, formulas.told(HERE, stage, said)),
+            part("The numbers", pictures["matrix"].on_board),
+            *([part("The row", pictures["row"].on_board, words(HERE, "row", **said))] if many else []),
+            part("The number", pictures["cell"].on_board, words(HERE, "cell", **said), below),
+        ]),
+    ]  # fmt: skip
+    show(board(cards, formulas.name(HERE, stage)), "inside-open", lambda: react(here))
+    if here.look.level == "expert" and (source := code.of(stage, here.way)):
+        st.caption(words(HERE, "code", **said))
+        st.code(source, language="python")
+    return [one for name, one in pictures.items() if many or name != "row"]
+
+
+def react(here: Opened) -> None:
+    """What a press in the open stage does."""
+    stage = here.stage
+    match choice("inside-open"):
+        case {"part": "matrix", "value": [row, column]}:
+            if naming.row_axis(stage) != "source":  # the token of a row is the one that is followed
+                keep(here.rows[row])
+            choose.look_at(stage.name, here.at(here.rows[row], here.columns[column]))
+        case {"part": "row", "value": [_, column]}:
+            choose.look_at(stage.name, here.at(here.place[0], here.columns[column]))
+        case {"part": "cell", "value": {"term": number, "side": side}}:
+            shown, _ = recipes.largest(here.way.explain(stage.name, here.index))
+            place = (shown[number].other if side else shown[number].source) if number < len(shown) else None
+            if place is not None:
+                choose.follow(here.look, here.spot, here.trail, choose.Spot(*place))
+        case {"part": "cell", "value": {"back": number}} if number < len(here.trail):
+            choose.back(here.look, here.trail, number)
+
+
+def drawings(here: Opened) -> dict[str, Picture]:
+    """The pictures of a stage by the part of the board that shows them."""
+    look, stage, (row, column) = here.look, here.stage, here.place
+    down, across = naming.axes(look, stage)
+    row_names, column_names = naming.rows(look, stage, here.rows), naming.columns(look, stage, here.columns)
+    near = (here.rows.index(row) if row in here.rows else -1, here.columns.index(column) if column in here.columns else -1)
+    cells = here.way.explain(stage.name, here.index)
+    matrix = {
+        "head": here.head, "rows": here.rows, "columns": here.columns, "row_names": row_names, "column_names": column_names,
+        "down": down, "across": across, "chosen": near,
+    }  # fmt: skip
+    one = {
+        "head": here.head, "at": row, "columns": here.columns, "name": naming.rows(look, stage, [row])[0],
+        "column_names": column_names, "chosen": near[1],
+    }  # fmt: skip
+    cell = {
+        "index": here.index, "name": naming.spot(HERE, look, here.way, here.spot), "factors": formulas.factors(HERE, stage),
+        "labels": [naming.term(HERE, look, here.way, stage, one) for one in recipes.largest(cells)[0]],
+        "trail": [naming.spot(HERE, look, here.way, one) for one in here.trail],
+    }  # fmt: skip
+    names = {down: row_names, across: column_names}
+
+    def values() -> dict[str, Numbers]:
+        return {"value": Numbers(recipes.plane(stage, here.rows, here.head)[:, here.columns], (down, across), names)}
+
+    def of_row() -> dict[str, Numbers]:
+        return {"value": Numbers(recipes.plane(stage, [row], here.head)[0, here.columns], (across,), names)}
+
+    def terms() -> dict[str, Numbers]:
+        each = {name: np.array([getattr(term, name) for term in cells.terms]) for name in ("left", "right", "product")}
+        named = {"term": [term.label for term in cells.terms]}
+        return {name: Numbers(found.astype(np.float32), ("term",), named) for name, found in each.items()}
+
+    def picture(part: str, recipe: Callable, title: str, options: dict[str, Any], numbers: Callable) -> Picture:
+        of = f"{formulas.name(HERE, stage)} in {look.head_name}"
+        return Picture(
+            recipe, (look,), here.base | options, "inside-open", numbers, words=of, title=title, part=part,
+            takes=("model", "trace"), known={"way": here.way},
+        )  # fmt: skip
+
+    return {
+        "matrix": picture("matrix", recipes.matrix, "The numbers", matrix, values),
+        "row": picture("row", recipes.numbers, "The row", one, of_row),
+        "cell": picture("cell", recipes.products, "How the number came about", cell, terms),
+    }

@@ -1,0 +1,69 @@
+"""Page "Inside": the way of a text through a model, stage by stage, and how each number of it came about."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from analysis import inside
+from pages.inside import beginning, choose, ending, naming, opened, recipes, stops
+from ui import shell
+from ui.choices import heads, picker
+from ui.look import Look
+from ui.picture.picture import Picture
+from ui.picture.take_away import take_away
+from ui.show import choice, picture, show
+from ui.text import plain
+from ui.words import say
+from viz.tokens import named
+from viz.views.way_view import way_view
+
+HERE = Path(__file__).parent
+
+
+def draw(look: Look) -> None:
+    way = stops.way(look)
+    shapes = {one.name: naming.sizes(look, one) for one in way.stages if recipes.known(one)}
+    chosen = choose.chosen(shapes, [*stops.BEGINNING, *(one.name for one in way.stages)])
+    above = shell.above()
+    with above:
+        say(HERE, "followed", token=plain(named(look.written(look.attention.queries)[look.token].text)), head=look.head_name)
+    glance = stops.glance(look, way, chosen)
+    with st.container(key="inside-glance"):
+        show(glance.drawn, "inside-strip", lambda: choose.press(choice("inside-strip")["key"]))
+    pictures = [glance, *stages(look, way, chosen)]
+    with above, picture("“Take it away”"):
+        take_away("inside", lambda: pictures)
+
+
+def stages(look: Look, way: inside.Way, chosen: choose.Chosen) -> list[Picture]:
+    """One stage under the other; the one that is open with all that is in it."""
+    lines = stops.lines(look, way)
+    at = next((i for i, one in enumerate(lines) if one.key == chosen.stage), len(lines) - 1)
+    show(way_view(lines[: at + 1], chosen.stage), "inside-before", lambda: choose.press(choice("inside-before")["key"]))
+    pictures: list[Picture] = []
+    if chosen.stage:
+        with st.container(key="inside-stage"), picture(f"The stage “{lines[at].name}”"):
+            pictures = open_one(look, way, chosen)
+    if rest := lines[at + 1 :]:
+        show(way_view(rest), "inside-after", lambda: choose.press(choice("inside-after")["key"]))
+    return pictures
+
+
+def open_one(look: Look, way: inside.Way, chosen: choose.Chosen) -> list[Picture]:
+    """The stage that is open."""
+    if chosen.stage in stops.BEGINNING:
+        return beginning.draw(look, chosen.stage)
+    stage = recipes.stage_of(way, chosen.stage)
+    if stage.missing:
+        st.info(plain(stage.missing), icon=":material/visibility_off:")
+    if not recipes.known(stage):
+        return []
+    if stage.name == "ids":
+        return beginning.ids(look)
+    if stage.name == "choice":
+        return ending.draw(look)
+    return opened.draw(opened.open_stage(look, way, stage, chosen))
+
+
+heads.side_bar(picker.in_use())
+shell.live(HERE, draw)

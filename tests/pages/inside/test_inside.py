@@ -1,0 +1,170 @@
+"""Page Inside: every stage opens and is spoken of, a number is followed back, and what is chosen stands in the link."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import models
+from analysis import inside
+from models.scratch import norms, transformer
+from pages.inside import choose, code, formulas, naming, opened, recipes
+from tests.pages.opening import open_link, said
+from tests.serving import ROOT
+from ui import state
+from ui.look import Look
+from viz.views.sum_view import Product, sum_view
+from viz.views.way_view import Stop, shades, way_view
+
+HERE = ROOT / "pages" / "inside"
+TEXTS = {"writer": ("The cat sat", ""), "filler": ("The [MASK] sat", ""), "translator": ("The cat sleeps.", "Le chat")}
+WAYS = [("writer", "self"), ("filler", "self"), ("translator", "encoder"), ("translator", "decoder")]
+
+
+def look_of(name: str, stack: str, level: str = "expert") -> tuple[Look, inside.Way]:
+    model = models.load(name)
+    trace = model.trace(*TEXTS[name])
+    look = Look(model, trace, "cross" if stack == "decoder" else stack, level, picked=(1, 2))
+    return look, inside.follow(model, trace, 1, 2, stack=stack)
+
+
+@pytest.mark.parametrize("level", state.LEVELS)
+@pytest.mark.parametrize(("name", "stack"), WAYS)
+def test_every_stage_of_our_models_has_words_of_its_own(monkeypatch, name, stack, level):
+    monkeypatch.setattr(state, "level", lambda: level)
+    _, way = look_of(name, stack)
+    for stage in ("text", "pieces", *way.stages):
+        _, gist = formulas.first_line(HERE, stage)
+        assert gist and formulas.told(HERE, stage, {}), stage
+        if not isinstance(stage, str) and stage.rule is not None and stage.name != "choice":
+            assert all(formulas.factors(HERE, stage)), stage.formula
+            cell = way.explain(stage.name, (0,) * len(stage.axes))
+            assert bool(formulas.put_in(HERE, cell, stage, {})) == (level != "beginner"), stage.formula
+
+
+@pytest.mark.parametrize(
+    ("name", "stack", "level"),
+    [
+        ("writer", "self", "beginner"),
+        ("filler", "self", "intermediate"),
+        ("translator", "encoder", "expert"),
+        ("translator", "decoder", "intermediate"),
+    ],
+)
+def test_every_stage_opens(name, stack, level):
+    text, target = TEXTS[name]
+    link = f"model={name}&text={text}&target={target}&level={level}&attention={stack.capitalize()}"
+    link = link if name == "translator" else link.partition("&target")[0] + f"&level={level}"
+    for stage in ("text", "pieces", *(one.name for one in look_of(name, stack)[1].stages)):
+        app = open_link("inside", f"{link}&stage={stage}")
+        assert not app.warned and app.session_state["stage"] == stage
+
+
+@pytest.mark.parametrize("text", ["", "a", "word " * 400])
+def test_any_length_of_text_has_its_way(text):
+    for stage in ("queries", "weights", "probabilities", "choice"):
+        open_link("inside", f"text={text}&level=expert&stage={stage}")
+
+
+@pytest.mark.parametrize(("name", "stack"), WAYS)
+def test_numbers_that_are_shown_are_those_of_the_stage_and_their_terms_add_up(name, stack):
+    look, way = look_of(name, stack)
+    for stage in way.stages:
+        if stage.name in ("ids", "choice"):
+            continue
+        here = opened.open_stage(look, way, stage, choose.Chosen(stage.name))
+        shown = recipes.plane(stage, here.rows, here.head)[:, here.columns]
+        row, column = here.place
+        assert shown[here.rows.index(row), here.columns.index(column)] == pytest.approx(stage.at(here.index), abs=1e-5)
+        found = way.explain(stage.name, here.index)
+        named, others = recipes.largest(found)
+        assert sum(one.product for one in (*named, *others)) == pytest.approx(found.value, rel=1e-3, abs=1e-3)
+        assert naming.rows(look, stage, here.rows) and naming.columns(look, stage, here.columns)
+
+
+def test_a_number_is_followed_back_to_the_table_of_the_embedding():
+    """From a logit, always by the largest term, through every layer."""
+    _, way = look_of("writer", "self")
+    place = inside.Place("logits", (len(way.tokens) - 1, 5), None, "self")
+    layers, stages = set(), []
+    for _ in range(400):
+        terms, _ = recipes.largest(way.explain(*place))
+        nearer = [one for one in terms if one.source is not None]
+        if not nearer:
+            break
+        place = next((one.source for one in nearer if one.source.stage.endswith("stream")), nearer[0].source)
+        layers.add(place.layer)
+        stages.append(place.stage)
+    assert place.stage == "ids" and {"embeddings", "stream", "output", "final norm"} <= set(stages)
+    assert layers >= set(range(models.load("writer").info.layers))
+
+
+@given(
+    st.builds(
+        choose.Spot,
+        st.from_regex("[a-z][a-z -]{0,20}[a-z]", fullmatch=True),
+        st.lists(st.integers(0, 9999), min_size=1).map(tuple),
+        st.none() | st.integers(0, 99),
+        st.sampled_from(["self", "encoder", "decoder"]),
+    )
+)
+def test_a_place_is_read_back_from_a_link(spot):
+    assert choose.Spot.read(str(spot)) == spot
+
+
+@pytest.mark.parametrize("text", ["", "queries", "queries.1", "queries@self", "queries.1@", "queries.x@self", "queries.1@self-1"])
+def test_what_is_no_place_is_not_read_as_one(text):
+    assert choose.Spot.read(text) is None
+
+
+def test_the_code_is_that_of_the_file():
+    _, way = look_of("writer", "self")
+    shown = {stage.name: code.of(stage, way) for stage in way.stages}
+    assert shown["final norm"] == inspect.getsource(norms.RMSNorm).rstrip()
+    assert shown["queries"].splitlines()[0].strip() in inspect.getsource(transformer.MultiHeadAttention)
+    assert all(shown[name] for name in shown if name not in ("ids", "choice"))
+
+
+def test_the_expert_sees_code_and_the_beginner_sees_neither_code_nor_formula():
+    link = "text=The+cat+sat&stage=weights"
+    assert "def weights(" in open_link("inside", f"{link}&level=expert").code[0].value
+    assert not open_link("inside", f"{link}&level=beginner").code
+
+
+def test_a_text_that_became_shorter_lets_a_number_go_without_a_complaint():
+    app = open_link("inside", "text=The+cat+sat+on+the+mat&level=expert&stage=stream&cell=6.3")
+    assert app.session_state["cell"] == "6.3"
+    app.text_input[0].set_value("The cat").run()
+    assert app.session_state["cell"] == "" and app.session_state["stage"] == "stream" and not app.warning
+
+
+def test_the_head_of_the_side_bar_is_the_one_that_is_followed():
+    assert "L3 H5" in said(open_link("inside", "text=The+cat&level=intermediate&layer=L3&head=H5"))
+
+
+def test_a_sum_that_does_not_add_up_is_refused():
+    with pytest.raises(ValueError, match="add up"):
+        sum_view("a number", 3.0, [Product("one", 1.0, 1.0, 1.0)])
+    sum_view("a number", 3.0, [Product("one", 1.0, 1.0, 1.0)], (2, 2.0))
+    sum_view("a hidden score", -np.inf, [Product("mask", -np.inf, -np.inf, 1.0)])
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=2000))
+def test_a_strip_shows_the_sign_of_what_is_largest_and_zero_as_none(values):
+    cells, signed = shades(np.array(values))
+    assert signed == (min(values) < 0) and len(cells) <= 256
+    if len(values) <= 256:
+        assert all(
+            (cell > 128) == (value > 0)
+            for cell, value in zip(cells, values, strict=True)
+            if signed and abs(value) == max(map(abs, values)) and value
+        )
+        assert all(cell == (128 if signed else 0) for cell, value in zip(cells, values, strict=True) if value == 0)
+
+
+def test_a_single_number_is_no_strip():
+    assert way_view([Stop("ids", "Ids", values=np.array([7.0]))]).data and not len(shades(np.array([7.0]))[0])

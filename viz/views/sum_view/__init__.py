@@ -1,0 +1,58 @@
+"""How one number came about: what was multiplied, each product, and their sum; a press follows a factor to its source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from viz.view import View, pack
+
+
+@dataclass(frozen=True)
+class Product:
+    """One of the numbers that are added up, and the two factors that it is the product of. open: whether a press follows each
+    of the factors to where it comes from."""
+
+    label: str
+    value: float
+    left: float
+    right: float
+    open: tuple[bool, bool] = (False, False)
+
+
+def sum_view(
+    name: str,
+    value: float,
+    products: Sequence[Product],
+    rest: tuple[int, float] | None = None,
+    *,
+    left: str = "",
+    right: str = "",
+    trail: Sequence[str] = (),
+) -> View:
+    """A row for each product, in the order given, then one for the rest (how many there are, and their sum), then the total.
+
+    name: what the number is; left, right: what the two factors are. trail: the numbers that somebody came from, the first one
+    first. A press tells `chosen`: `{"term": row, "side": 0 or 1, "n"}` for a factor that is open, or `{"back": number of
+    the trail, "n"}`, where `n` grows.
+    Raises ValueError where the rows and the rest do not add up to the value.
+    """
+    total = sum(one.value for one in products) + (rest[1] if rest else 0.0)
+    size = sum(abs(one.value) for one in products) + abs(value) + (abs(rest[1]) if rest else 0.0)
+    if np.isfinite(size) and abs(total - value) > 1e-3 * max(1.0, size):
+        raise ValueError(f"The terms add up to {total:.6g}, and not to {value:.6g}.")
+    header: dict[str, Any] = {
+        "label": f"How {name} came about",
+        "name": name,
+        "labels": [one.label for one in products],
+        "open": [list(one.open) for one in products],
+        "factors": [left, right],
+        "more": rest[0] if rest else 0,
+        "trail": list(trail),
+    }
+    numbers = np.array([[one.left, one.right, one.value] for one in products], dtype=np.float32).reshape(-1, 3)
+    sums = np.array([value, rest[1] if rest else 0.0], dtype=np.float32)
+    return View("sum_view", pack(header, terms=numbers, sums=sums), header["label"])

@@ -1,0 +1,92 @@
+// A number taken apart: a row for each product, the rest in one, and the total. Rows whose source is known are buttons.
+
+import { unpack } from "../../shared/bytes.js";
+import { element, makeButton } from "../../shared/element.js";
+import { exactly } from "../../shared/number.js";
+import { stateOf } from "../../shared/state.js";
+
+export function mount({ parentElement, data, setTriggerValue }) {
+  const header = unpack(data);
+  const state = stateOf(parentElement, make);
+  state.tell = setTriggerValue;
+  state.table.setAttribute("aria-label", header.label);
+  walk(state, header);
+  fill(state, header);
+}
+
+function make(state) {
+  const trail = element("nav", "trail");
+  trail.setAttribute("aria-label", "The numbers that you came from");
+  const table = element("div", "terms");
+  table.setAttribute("role", "table");
+  state.root.replaceChildren(trail, table);
+  Object.assign(state, { trail, table, n: 0 });
+}
+
+// n grows: the same press twice is two.
+function tell(state, what) {
+  state.n = Math.max(state.n + 1, Date.now());
+  state.tell("chosen", { ...what, n: state.n });
+}
+
+function walk(state, { trail, name }) {
+  state.trail.hidden = !trail.length;
+  const steps = trail.map((text, i) => makeButton("", text, () => tell(state, { back: i })));
+  const here = element("b", "", name);
+  here.setAttribute("aria-current", "step");
+  state.trail.replaceChildren(...steps.flatMap((step) => [step, element("span", "arrow", "→")]), here);
+}
+
+function fill(state, { name, labels, open, factors, more, arrays }) {
+  const { data } = arrays.terms;
+  const [value, others] = arrays.sums.data;
+  const most = Math.max(...labels.map((_, i) => Math.abs(data[3 * i + 2])), Math.abs(others), 1e-30);
+  const head = line("head", ["", factors[0], "", factors[1], "", "product"], null, "columnheader");
+  const rows = labels.map((label, i) => {
+    const [left, right, product] = data.subarray(3 * i, 3 * i + 3);
+    const row = line("row", [label, exactly(left), "×", exactly(right), "=", exactly(product)], product / most);
+    open[i].forEach((may, side) => may && follow(state, row.children[1 + 2 * side], i, side));
+    return row;
+  });
+  if (more)
+    rows.push(line("row rest", [`and ${more.toLocaleString("en")} more`, "", "", "", "", exactly(others)], others / most));
+  const total = line("row total", ["together", "", "", "", "", exactly(value)], null);
+  total.setAttribute("aria-label", `${name}: ${exactly(value)}`);
+  state.table.replaceChildren(head, ...rows, total);
+}
+
+function line(className, cells, share, role = "cell") {
+  const row = element("div", className);
+  row.setAttribute("role", "row");
+  cells.forEach((text, i) => {
+    const cell = element("span", `c${i}`);
+    cell.append(element("bdi", "", text));
+    cell.setAttribute("role", i ? role : role === "cell" ? "rowheader" : role);
+    row.append(cell);
+  });
+  const track = element("span", "track");
+  track.setAttribute("aria-hidden", "true");
+  if (share !== null) {
+    const bar = element("i", share < 0 ? "minus" : "plus");
+    bar.style.width = (50 * Math.min(1, Math.abs(share) || 0)).toFixed(2) + "%";
+    track.append(bar);
+  }
+  row.append(track);
+  return row;
+}
+
+// A number that can be followed. (No button: a picture that is taken away has none.)
+function follow(state, cell, term, side) {
+  const number = cell.firstChild;
+  number.className = "follow";
+  number.tabIndex = 0;
+  number.setAttribute("role", "button");
+  number.title = "Where this number comes from";
+  const go = () => tell(state, { term, side });
+  number.addEventListener("click", go);
+  number.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    go();
+  });
+}

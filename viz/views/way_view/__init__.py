@@ -1,0 +1,68 @@
+"""The stages of a way, each with a thin strip of its numbers: as a strip of all of them, or a line each; a press opens one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from viz.view import View, pack
+
+CELLS = 256  # of a strip: of more numbers, each cell is the largest in size of those that it covers
+CLEAR = 99.0  # per cent of the numbers that stay within the colours; the others have the strongest
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A stage as it is shown. key: what a press tells; name: a word or two; gist: what happens there, in a few words; shape: how
+    many numbers it has; values: float, of any shape, the numbers of its strip; group: the name of those that belong together."""
+
+    key: str
+    name: str
+    gist: str = ""
+    shape: str = ""
+    values: np.ndarray | None = None
+    group: str = ""
+
+
+def way_view(stops: Sequence[Stop], chosen: str = "", *, strip: bool = False, label: str = "") -> View:
+    """The stages in their order. strip: small and side by side, in their groups; else a line each. chosen: the key of the one
+    that is open. A press or Enter tells `chosen`: `{"key", "n"}`, where `n` grows."""
+    strips, signed = [], []
+    for one in stops:
+        cells, both = shades(np.zeros(0) if one.values is None else one.values)
+        strips.append(cells)
+        signed.append(both)
+    header: dict[str, Any] = {
+        "label": label or f"{len(stops)} stages",
+        "strip": strip,
+        "chosen": chosen,
+        "keys": [one.key for one in stops],
+        "names": [one.name for one in stops],
+        "gists": [] if strip else [one.gist for one in stops],
+        "shapes": [] if strip else [one.shape for one in stops],
+        "groups": [one.group for one in stops],
+        "signed": signed,
+        "counts": [len(one) for one in strips],
+    }
+    joined = np.concatenate(strips) if strips else np.zeros(0, dtype=np.uint8)
+    return View("way_view", pack(header, shades=joined), header["label"])
+
+
+def shades(values: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Numbers as the bytes of a strip, and whether they lie on both sides of zero: then 128 is zero."""
+    flat = np.asarray(values, dtype=np.float64).ravel()
+    flat = flat[np.isfinite(flat)]
+    if not flat.size:
+        return np.zeros(0, dtype=np.uint8), False
+    if flat.size == 1:
+        return np.zeros(0, dtype=np.uint8), False  # a single number is no strip
+    if flat.size > CELLS:
+        parts = np.array_split(flat, CELLS)
+        flat = np.array([part[np.abs(part).argmax()] for part in parts])
+    signed = bool(flat.min() < 0)
+    limit = float(np.percentile(np.abs(flat), CLEAR)) or float(np.abs(flat).max()) or 1.0
+    share = np.clip(flat / limit, -1, 1)
+    return np.rint(128 + 127 * share if signed else 255 * share).astype(np.uint8), signed
