@@ -71,6 +71,14 @@ def attended(section: Section, call: Call, end: Node) -> Attended | None:
     return Attended(q, k, v, end, out, float(call.scale), bias, _mask(call), call.causal, cap, sinks)
 
 
+def values(section: Section, call: Call, end: Node) -> Given | None:
+    """The values of a call of which queries and keys are not known, if they are."""
+    if call.value is not None:
+        return Given(section.node(call.value), steps.array(call.value))
+    ours = [view for view in end.given if end.op in MULTIPLIES and view.base is not section.node(call.given).base]  # type: ignore[arg-type]
+    return _heads(ours[-1]) if ours else None
+
+
 def _mask(call: Call) -> np.ndarray | None:
     if call.mask is None:
         return None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.inside import experts, steps
-from analysis.inside.attention_calls import attended, end_of
+from analysis.inside.attention_calls import attended, end_of, values
 from analysis.inside.formulas import Sum
 from analysis.inside.heads import Heads
 from analysis.inside.reading import ADDS, PRODUCTS, Reading, operands
@@ -230,7 +230,7 @@ class Block:
         heads = Heads(self.reading, prefix, self.memory if prefix else None, self.keys, self.rotary)
         known = attended(self.section, call, node)
         if known is None:
-            heads.unseen(node, self.weights[number])
+            heads.unseen(node, self.weights[number], values(self.section, call, node))
         else:
             heads.read(known, self.weights[number])
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 HEADS, PAIRS = ("head", "token", "d_head"), ("head", "query", "key")
 UNSEEN = "This model multiplies queries and keys in a form of its own: its weights are known, how they came about is not."
 ELSEWHERE = "This model puts its {} together in a way of its own, which is not taken apart. The numbers are its own."
-TURNED = "it changes them by their positions"
+TURNED = "between the map and the scores"
 
 
 class Heads:
@@ -44,14 +44,17 @@ class Heads:
         found = reading.add(prefix + "weights", PAIRS, Probabilities(scores, of.sinks), weights)
         reading.add(prefix + "mixed values", HEADS, Mixed(found, v), of.out, of.end)
 
-    def unseen(self, end: Node, weights: np.ndarray) -> None:
-        """Of a model whose queries and keys are not known, its weights and what heads brought."""
+    def unseen(self, end: Node, weights: np.ndarray, v: Given | None) -> None:
+        """Of a model whose queries and keys are not known, its weights, its values where they are, and what heads brought."""
+        add, prefix = self.reading.add, self.prefix
         brought = steps.array(end.value)
         if end.op == "einsum":  # [token, head, d_head]
             brought = brought.reshape(weights.shape[1], len(weights), -1).transpose(1, 0, 2)
         brought = brought.reshape(len(weights), weights.shape[1], -1)
-        self.reading.add(self.prefix + "weights", PAIRS, None, weights, None, UNSEEN)
-        self.reading.add(self.prefix + "mixed values", HEADS, None, brought, end, UNSEEN)
+        stage = None if v is None else self.part(v, "values", "", self.source)
+        found = add(prefix + "weights", PAIRS, None, weights, None, UNSEEN)
+        rule = None if stage is None else Mixed(found, stage)
+        add(prefix + "mixed values", HEADS, rule, brought, end, UNSEEN if rule is None else None)
 
     def weigh(self, of: Attended, q: Stage, k: Stage) -> Stage:
         """From queries and keys to what the softmax is taken of."""
