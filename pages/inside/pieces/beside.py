@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 import models
+from models.errors import ModelError
 from models.progress import Progress
 from models.tokens import Token, Vocabulary
 from pages.inside.pieces import recipes, told
@@ -38,7 +39,11 @@ def draw(look: Look) -> list[Picture]:
         name = picker.another(state.OTHER_TOKENIZER, "The other tokenizer", mine, WHICH.get(mine, "translator"))
     if not name:
         return []
-    other = vocabulary_of(name)
+    try:
+        other = vocabulary_of(name)
+    except ModelError as error:
+        st.warning(plain(f"The tokenizer of “{called(name)}” could not be read. {error}"), icon=":material/deployed_code_alert:")
+        return []
     if other is None:
         return []
     names = [called(mine), called(name)]

@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 import viz
 from viz import View
 from viz.views.grid_view import grid_view
+from viz.views.pieces_view import Box, Row
 from viz.views.space_view import space_view
 from viz.views.time_slider import time_slider
 
@@ -238,6 +239,7 @@ def test_chips_and_paragraph_of_one_link_point_together(draw):
         viz.reading_view(tokens(["a"]), np.ones((1, 1))),
         viz.model_view(np.zeros((1, 1, 0, 0))),
         viz.model_view(np.ones((1, 1, 1, 1))),
+        viz.pieces_view(0, [], [""], [""]),
     ],
     ids=lambda view: f"{view.kind}-{view.label}",
 )
@@ -257,6 +259,7 @@ def test_in_a_notebook_the_frame_takes_the_height_it_needs(new_page):
 PLAYERS = {
     "grid": lambda: grid_view(np.eye(3)[:2, None], ["a"], "xyz", frames=["one", "two"]),
     "time": lambda: time_slider(["one", "two"], 1, 1),
+    "pieces": lambda: viz.pieces_view(1, [Row([Box("a", 0, 1)]), Row([Box(NASTY, 0, 1)], 1)], ["one", "two"], ["1", "2"]),
     "shares": lambda: viz.compare_view(tokens(WORDS), ["a"], np.full((2, 1, len(WORDS)), 0.2), ["one", "two"]),
     "space": lambda: space_view(tokens(WORDS), np.random.default_rng(0).normal(size=(2, len(WORDS), 3)), stages=["one", "two"]),
 }
