@@ -1,5 +1,6 @@
 """Page "Generate": a model goes on with a text, token by token, and all that decides the next one is on screen."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
@@ -100,9 +101,13 @@ def draw(look: Look) -> None:
         strategy, most = choose.strategy(look)
         with st.container(key="generate-grown"):
             linked.reopen(grown, strategy, most)
-            if not run.under_way(grown, row, lambda: meanwhile(grown, look, strategy)):
+
+            def buttons(cancel: Callable[[], None] | None = None) -> None:
                 with row:
-                    run.buttons(grown, strategy, most)
+                    run.buttons(grown, strategy, most, cancel)
+
+            if not run.under_way(grown, buttons, lambda: meanwhile(grown, look, strategy)):
+                buttons()
                 run.trouble(grown)
                 linked.keep(grown, strategy.method == "beam")
                 if own and not grown.steps:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from contextlib import closing
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from models.language_model import LanguageModel
 from models.strategy import Strategy
@@ -19,36 +18,32 @@ from ui.text import plain
 WIDTH = 130  # pixels of the first button, so that “Stop” stands where “Go on” stood
 
 
-def buttons(grown: Grown, strategy: Strategy, most: int) -> None:
-    """A run, one token, back, and all over again; beams are searched in one go and then looked at step by step."""
-    beams = strategy.method == "beam"
-    over = (grown.search and grown.reached >= len(grown.search)) if beams else grown.ended
+def buttons(grown: Grown, strategy: Strategy, most: int, cancel: Callable[[], None] | None = None) -> None:
+    """A run, one token, back, and all over again; beams are searched in one go and then looked at step by step. cancel: ends the
+    run that is under way; the button that began it is then one that stops it, and stays where it is."""
+    beams, busy = strategy.method == "beam", cancel is not None
+    over = bool((grown.search and grown.reached >= len(grown.search)) if beams else grown.ended)
     back = grown.reached > 1 if beams else grown.steps
-    ways = (
-        ("Go on by one", ":material/arrow_forward:", "next", bool(over), lambda: forward(grown, strategy, most), ""),
-        ("Step back", ":material/undo:", "back", not back, lambda: backward(grown, beams), ""),
-        ("Draw again", ":material/casino:", "draw", False, choose.draw_again, "Other draws from the same chances."),
-        ("Start over", ":material/restart_alt:", "over", False, start_over, ""),
-    )
-    here = {"draw": strategy.method == "sampling", "over": bool(grown.steps or grown.search)}
-    st.button(
-        "Go on", icon=":material/fast_forward:", type="primary", key="generate-run", width=WIDTH, on_click=grown.begin,
-        disabled=bool(over and not beams), args=(strategy, most),
-        help=f"By at most {most:,} tokens, or to the end of the text. You can stop it.",
-    )  # fmt: skip
-    for label, icon, name, off, press, words in ways:
-        if here.get(name, True):
-            st.button(label, icon=icon, key=f"generate-{name}", disabled=off, on_click=press, help=words or None)
-
-
-def stop_button(grown: Grown, cancel: Callable[[], None]) -> None:
-    """What stands in the place of the buttons while the text grows."""
 
     def stop() -> None:
-        cancel()
+        if cancel:
+            cancel()
         grown.end_run(stopped=True)
 
-    st.button("Stop", icon=":material/stop:", type="primary", key="generate-stop", width=WIDTH, on_click=stop)
+    st.button(
+        "Stop" if busy else "Go on", icon=":material/stop:" if busy else ":material/fast_forward:", type="primary",
+        key="generate-run", width=WIDTH, on_click=stop if busy else lambda: grown.begin(strategy, most),
+        disabled=over and not beams and not busy, help=f"By at most {most:,} tokens, or to the end of the text. You can stop it.",
+    )  # fmt: skip
+    ways = [
+        ("Go on by one", ":material/arrow_forward:", "next", over, lambda: forward(grown, strategy, most)),
+        ("Step back", ":material/undo:", "back", not back, lambda: backward(grown, beams)),
+        ("Draw again", ":material/casino:", "draw", False, choose.draw_again),
+        ("Start over", ":material/restart_alt:", "over", not (grown.steps or grown.search), start_over),
+    ]
+    for label, icon, name, off, press in ways:
+        if name != "draw" or strategy.method == "sampling":
+            st.button(label, icon=icon, key=f"generate-{name}", disabled=bool(off or busy), on_click=press)
 
 
 def forward(grown: Grown, strategy: Strategy, most: int) -> None:
@@ -71,26 +66,21 @@ def start_over() -> None:
     state.GENERATED.pop()
 
 
-def under_way(grown: Grown, row: DeltaGenerator, meanwhile: Callable[[], None]) -> bool:
-    """Whether the text grows by itself now; then it is drawn here by `meanwhile`, again and again, with a way to stop it in the
-    row of buttons."""
+def under_way(grown: Grown, place: Callable[[Callable[[], None]], None], meanwhile: Callable[[], None]) -> bool:
+    """Whether the text grows by itself now; then it is drawn here by `meanwhile`, again and again. place: the buttons, given what
+    stops the run."""
     run = grown.run
     if run is None:
         return False
-
-    def stop(cancel: Callable[[], None]) -> None:
-        with row:
-            stop_button(grown, cancel)
-
     doing = "Searching" if run.strategy.method == "beam" else "Going on"
     try:
-        found = jobs.result(("generate", run.key), lambda report: _work(grown.beginning, run, report), doing, meanwhile, stop)
+        found = jobs.result(("generate", run.key), lambda report: _work(grown.beginning, run, report), doing, meanwhile, place)
     except ValueError as error:
         grown.trouble, found = str(error), 0
     if found is None:
         return True
     grown.end_run()
-    st.rerun()  # the row of buttons has “Stop” in it
+    st.rerun()  # the buttons stop a run that has ended
 
 
 def _work(beginning: Beginning, run: Run, report: jobs.Report) -> int:
