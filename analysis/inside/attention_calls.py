@@ -9,6 +9,7 @@ import numpy as np
 
 from analysis.inside import steps
 from analysis.inside.reading import ADDS, on_the_way
+from analysis.inside.stored import array
 
 if TYPE_CHECKING:
     from models.recorder import Call
@@ -63,10 +64,10 @@ def attended(section: Section, call: Call, end: Node) -> Attended | None:
     """All that is known of a call; None where its queries and keys are multiplied in a way that is not known."""
     if call.query is None or call.key is None or call.value is None:
         return _recovered(section, call, end)
-    q, k, v = (Given(section.node(one), steps.array(one)) for one in (call.query, call.key, call.value))
-    bias = None if call.bias is None or not bool(call.bias.any()) else steps.array(call.bias)
-    sinks = None if call.sinks is None else steps.array(call.sinks)
-    out = steps.array(call.out).transpose(1, 0, 2)
+    q, k, v = (Given(section.node(one), array(one)) for one in (call.query, call.key, call.value))
+    bias = None if call.bias is None or not bool(call.bias.any()) else array(call.bias)
+    sinks = None if call.sinks is None else array(call.sinks)
+    out = array(call.out).transpose(1, 0, 2)
     cap = None if call.softcap is None else float(call.softcap)
     return Attended(q, k, v, end, out, float(call.scale), bias, _mask(call), call.causal, cap, sinks)
 
@@ -74,7 +75,7 @@ def attended(section: Section, call: Call, end: Node) -> Attended | None:
 def values(section: Section, call: Call, end: Node) -> Given | None:
     """The values of a call of which queries and keys are not known, if they are."""
     if call.value is not None:
-        return Given(section.node(call.value), steps.array(call.value))
+        return Given(section.node(call.value), array(call.value))
     ours = [view for view in end.given if end.op in MULTIPLIES and view.base is not section.node(call.given).base]  # type: ignore[arg-type]
     return _heads(ours[-1]) if ours else None
 
@@ -84,7 +85,7 @@ def _mask(call: Call) -> np.ndarray | None:
         return None
     if not call.mask.is_floating_point():
         return np.where(call.mask.cpu().numpy(), 0, -np.inf).astype(np.float32)
-    added = steps.array(call.mask)
+    added = array(call.mask)
     return np.where(added < LOWEST, -np.inf, added).astype(np.float32)
 
 
@@ -115,7 +116,7 @@ def _recovered(section: Section, call: Call, end: Node) -> Attended | None:
     q, k, v = (_heads(given[0]), _heads(given[1], turned=True), _heads(ours[-1]))
     if (q.array.shape[:2], k.array.shape[1]) != ((heads, queries), keys):
         return None
-    out = steps.array(end.value).reshape(heads, queries, -1)
+    out = array(end.value).reshape(heads, queries, -1)
     mask = np.where(hidden, -np.inf, 0).astype(np.float32) if hidden.any() else None
     return Attended(q, k, v, end, out, scale, bias.astype(np.float32) if bias.any() else None, mask)
 
@@ -124,7 +125,7 @@ def _undone(node: Node, inner: Node, fixed: list[Node], scale: float, shape: tup
     """The scale of what a step was given, and what it added to it, where `scale` is that of what it gave; None: another step."""
     nothing = np.zeros((1, 1, 1))
     plain = [one for one in node.inputs[1:] if isinstance(one, int | float)]
-    number = plain[0] if plain else steps.array(fixed[0].value).item() if fixed and fixed[0].value.numel() == 1 else None
+    number = plain[0] if plain else array(fixed[0].value).item() if fixed and fixed[0].value.numel() == 1 else None
     if node.op in ADDS and fixed:
         return scale, scale * _spread(fixed[0], shape)
     if node.op in ("mul", "mul_") and number is not None:
@@ -136,7 +137,7 @@ def _undone(node: Node, inner: Node, fixed: list[Node], scale: float, shape: tup
         if mask is not None:
             shut = _spread(mask, shape) > 0
             return scale, np.where(shut if node.op != "where" else ~shut, -np.inf, 0)
-    same = node.value.numel() == inner.value.numel() and steps.close(steps.array(node.value), steps.array(inner.value))
+    same = node.value.numel() == inner.value.numel() and steps.close(array(node.value), array(inner.value))
     return (scale, nothing) if same else None
 
 
@@ -154,13 +155,13 @@ def _depends(view: Node, live: set[int], section: Section) -> bool:
 
 def _spread(view: Node, shape: tuple[int, ...]) -> np.ndarray:
     """A tensor that is added to scores, as [heads or 1, query or 1, key]."""
-    value: Any = steps.array(view.value) if view.value.is_floating_point() else view.value.cpu().numpy()
+    value: Any = array(view.value) if view.value.is_floating_point() else view.value.cpu().numpy()
     value = value.reshape(value.shape[-3:]) if value.ndim > 3 else value
     return np.asarray(value, np.float64).reshape((1,) * (3 - value.ndim) + value.shape)
 
 
 def _heads(view: Node, turned: bool = False) -> Given:
     """[1, head, token, d] or [head, token, d] (the last two the other way round: `turned`) as [head, token, d]."""
-    value = steps.array(view.value)
+    value = array(view.value)
     value = value.reshape(-1, *value.shape[-2:])
     return Given(view, value.transpose(0, 2, 1) if turned else value)

@@ -105,9 +105,9 @@ class Block:
     def read(self) -> None:
         for node in self.reading.path:
             if id(node) in self.calls:
-                self.attend(node, *self.calls[id(node)])
+                self.reading.tried(node, lambda node: self.attend(node, *self.calls[id(node)]))
             elif id(node) not in self.hidden | self.maps | self.sums:
-                self.step(node)
+                self.reading.tried(node, self.step)
 
     def step(self, node: Node) -> None:
         reading = self.reading

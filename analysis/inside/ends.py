@@ -11,8 +11,11 @@ from analysis.inside.attending import Capped
 from analysis.inside.formulas import Choice, Lookup, Probabilities, Scale, Shifted
 from analysis.inside.reading import ADDS, OWN, PRODUCTS, Reading
 from analysis.inside.stages import Stage
+from analysis.inside.stored import Matrix, array, matrix
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from models.watching import Node
 
 
@@ -20,32 +23,37 @@ def begin(reading: Reading, ids: np.ndarray, stream: np.ndarray) -> Stage:
     """The stages before the blocks; returns the one that the first block is given. ids: int [token]; stream: [token, d_model]."""
     chosen = reading.add("ids", ("token",), None, ids.astype(np.float32))
     for node in reading.path:
-        if _table(node) is not None:
-            _looked_up(reading, node, ids, chosen)
-        elif node.op in ADDS:
-            for view in node.given:
-                if reading.taken(view) is None:
-                    _added(reading, view)
-            reading.plain(node, "embedding sum")
-        elif steps.is_norm(node):
-            reading.plain(node, "embedding norm")
-        elif steps.is_linear(node):
-            reading.plain(node, "embedding projection")
-        elif node.op in PRODUCTS:
-            reading.plain(node, "scaled embeddings")
-        elif steps.flat(node, reading.count) is None:
-            continue
-        elif all(reading.taken(view) is None for view in node.given):
-            _added(reading, node)  # it follows from the positions alone
-        else:
-            reading.plain(node, "own step")
+        reading.tried(node, lambda node: _begun(reading, node, ids, chosen))
     end = reading.taken(reading.section.end) if reading.section.end is not None else None
     if end is None or not steps.close(end.rows(None), stream, reading.near):
         end = reading.add("embedding sum", ("token", "d_model"), None, stream, None, OWN.format("between table and blocks"))
     return end
 
 
-def _table(node: Node) -> object | None:
+def _begun(reading: Reading, node: Node, ids: np.ndarray, chosen: Stage) -> None:
+    """The stage of one step before the blocks."""
+    if _table(node) is not None:
+        _looked_up(reading, node, ids, chosen)
+    elif node.op in ADDS:
+        for view in node.given:
+            if reading.taken(view) is None:
+                _added(reading, view)
+        reading.plain(node, "embedding sum")
+    elif steps.is_norm(node):
+        reading.plain(node, "embedding norm")
+    elif steps.is_linear(node):
+        reading.plain(node, "embedding projection")
+    elif node.op in PRODUCTS:
+        reading.plain(node, "scaled embeddings")
+    elif steps.flat(node, reading.count) is None:
+        return
+    elif all(reading.taken(view) is None for view in node.given):
+        _added(reading, node)  # it follows from the positions alone
+    else:
+        reading.plain(node, "own step")
+
+
+def _table(node: Node) -> Tensor | None:
     """The table that a step looks rows up in."""
     weight = getattr(node.module, "weight", None) if node.op == "module" else None
     if node.op == "embedding":
@@ -56,7 +64,9 @@ def _table(node: Node) -> object | None:
 
 
 def _looked_up(reading: Reading, node: Node, ids: np.ndarray, chosen: Stage) -> None:
-    table, value = steps.array(_table(node)), steps.flat(node, reading.count)
+    stored, value = _table(node), steps.flat(node, reading.count)
+    assert stored is not None, "asked for first"
+    table = matrix(stored)
     if value is None or value.shape[-1] != table.shape[-1]:
         return
     if len(value) == 1 and reading.count > 1:  # the same row for all
@@ -74,12 +84,12 @@ def _looked_up(reading: Reading, node: Node, ids: np.ndarray, chosen: Stage) -> 
     reading.add(name, ("token", "d_model"), Lookup(table, rows, chosen if of_ids else None, factor), value, node)
 
 
-def _rows(table: np.ndarray, value: np.ndarray, guess: np.ndarray) -> np.ndarray | None:
+def _rows(table: Matrix, value: np.ndarray, guess: np.ndarray) -> np.ndarray | None:
     """Which rows of a table these are."""
     if guess.max() < len(table) and np.array_equal(table[guess], value):
         return guess
     known: dict[bytes, int] = {}
-    for i, row in enumerate(table):
+    for i, row in enumerate(table[:]):
         known.setdefault(row.tobytes(), i)
     found = [known.get(row.tobytes(), -1) for row in np.ascontiguousarray(value)]
     return np.array(found) if min(found) >= 0 else None
@@ -103,18 +113,19 @@ def finish(reading: Reading, stream: Stage) -> None:
     section = reading.section
     reading.of[id(section.start)] = stream
     for node in reading.path:
-        value = steps.flat(node, reading.count)
-        x = _capped(reading, node) or (reading.taken(node.given[0]) if node.given else None)
-        if value is not None and x is not None:
-            _finished(reading, node, x, value)
+        reading.tried(node, lambda node: _finished(reading, node))
     last = reading.stages[-1]
     if "vocabulary" in last.axes:
         chances = reading.add("probabilities", ("token", "vocabulary"), Probabilities(last))
         reading.add("choice", ("token",), Choice(chances))
 
 
-def _finished(reading: Reading, node: Node, x: Stage, value: np.ndarray) -> None:
+def _finished(reading: Reading, node: Node) -> None:
     """The stage of one step after the blocks."""
+    value = steps.flat(node, reading.count)
+    x = _capped(reading, node) or (reading.taken(node.given[0]) if node.given else None)
+    if value is None or x is None:
+        return
     axes, stored = x.axes, [one for one in node.given if one.base.op == "given"]
     if steps.is_linear(node):
         wide = not any(steps.is_linear(later) for later in _after(reading, node))
@@ -134,7 +145,7 @@ def _finished(reading: Reading, node: Node, x: Stage, value: np.ndarray) -> None
     elif steps.is_activation(node):
         reading.plain(node, "transform activation")
     elif node.op in ADDS and len(stored) == 1:
-        bias = steps.array(stored[0].value).ravel()
+        bias = array(stored[0].value).ravel()
         if not bias.any():
             reading.of[id(node)] = x  # nothing is added
             return

@@ -16,6 +16,7 @@ from analysis.inside import steps
 from analysis.inside.formulas import Activation, Linear, Same, Times, constant
 from analysis.inside.reading import OWN, Reading
 from analysis.inside.stages import Index, Stage, Term
+from analysis.inside.stored import array
 
 if TYPE_CHECKING:
     from models.watching import Node
@@ -25,37 +26,54 @@ RANKED = ("rank", "token", "neuron")
 
 
 class Shares(Same):
-    """The softmax of the router's scores over the experts that were chosen (over all: `every`); the others get nothing.
+    """Which share each expert has in a token: a softmax of the router's scores, or their sigmoids; who is not chosen has none.
 
-    chosen: int [token, rank]. One term: exp(score − m), m being the largest, times 1 / the sum of all that count.
-    Source: Jiang et al. 2024, "Mixtral of Experts"; Shazeer et al. 2017.
+    chosen: int [token, rank]; soft: exp, else the sigmoid 1 / (1 + exp(−score)); over: what they are divided by, the sum over the
+    experts that were "chosen", over "all", or "none"; factor: by which all are multiplied at last. One term: exp(score − m), m
+    being the largest, or the sigmoid, times factor / sum.
+    Source: Jiang et al. 2024, "Mixtral of Experts"; Shazeer et al. 2017; sigmoids: DeepSeek-AI 2024, "DeepSeek-V3".
     """
 
     form = "routing"
 
-    def __init__(self, x: Stage, chosen: np.ndarray, every: bool):
+    def __init__(self, x: Stage, chosen: np.ndarray, soft: bool = True, over: str = "chosen", factor: float = 1.0):
         super().__init__(x)
-        self.chosen, self.every = chosen, every
+        self.chosen, self.soft, self.over, self.factor = chosen, soft, over, factor
 
     def rows(self, positions: np.ndarray | None) -> np.ndarray:
         x = self.inputs[0].rows(positions).astype(np.float64)
         taken = np.zeros(x.shape, bool)
         np.put_along_axis(taken, self.chosen if positions is None else self.chosen[positions], True, axis=-1)
-        powers = np.exp(x - x.max(-1, keepdims=True))
-        total = (powers if self.every else powers * taken).sum(-1, keepdims=True)
-        return (powers * taken / total).astype(np.float32)
+        powers = np.exp(x - x.max(-1, keepdims=True)) if self.soft else 1 / (1 + np.exp(-x))
+        counted = {"chosen": powers * taken, "all": powers}.get(self.over)
+        total = 1.0 if counted is None else counted.sum(-1, keepdims=True)
+        return (powers * taken / total * self.factor).astype(np.float32)
 
     def terms(self, index: Index) -> list[Term]:
         token, expert = index
-        facts = self.facts(index)
-        here = expert in self.chosen[token]
-        left = float(np.exp(self.inputs[0].at(index) - facts["largest"])) if here else 0.0
-        return [Term("exp(score − largest) / sum", left, 1 / facts["sum"], left / facts["sum"], self.inputs[0].place(*index))]
+        facts, x = self.facts(index), self.inputs[0].at(index)
+        power = float(np.exp(x - facts["largest"])) if self.soft else float(1 / (1 + np.exp(-x)))
+        left, right = power if expert in self.chosen[token] else 0.0, self.factor / facts["sum"]
+        label = "exp(score − largest) / sum" if self.soft else "sigmoid / sum"
+        return [Term(label, left, right, left * right, self.inputs[0].place(*index))]
 
     def facts(self, index: Index) -> dict[str, float]:
         x = self.inputs[0].rows(np.array([index[0]]))[0].astype(np.float64)
-        counted = x if self.every else x[self.chosen[index[0]]]
-        return {"largest": float(x.max()), "sum": float(np.exp(counted - x.max()).sum())}
+        powers = np.exp(x - x.max()) if self.soft else 1 / (1 + np.exp(-x))
+        counted = {"chosen": powers[self.chosen[index[0]]], "all": powers}.get(self.over)
+        return {"largest": float(x.max()), "sum": 1.0 if counted is None else float(counted.sum()), "factor": self.factor}
+
+    @classmethod
+    def fitted(cls, x: Stage, chosen: np.ndarray, recorded: np.ndarray | None, near: float) -> Shares | None:
+        """The way that gives the shares that were recorded, of those that are in use."""
+        for soft, over in product((True, False), ("chosen", "all", "none")):
+            way = cls(x, chosen, soft, over)
+            if recorded is None:
+                return way
+            way.factor = float(recorded.sum() / way.rows(None).sum())
+            if steps.close(way.rows(None), recorded, near):
+                return way
+        return None
 
 
 class Chosen(Same):
@@ -149,6 +167,7 @@ class Kinds:
     down: Matrix
     function: Callable[[np.ndarray], np.ndarray]
     name: str
+    lift: Callable[[np.ndarray], np.ndarray] | None = None  # what is done to `up` before it meets the gate (GPT-OSS)
 
 
 def is_mixture(node: Node) -> bool:
@@ -190,6 +209,8 @@ def _answers(reading: Reading, kinds: Kinds, x: Stage, chosen: np.ndarray) -> St
         inner = reading.add("expert gate", RANKED, ExpertLinear(x, kinds.gate, chosen))
         inner = reading.add("expert activation", RANKED, Activation(inner, kinds.function, kinds.name))
         up = reading.add("expert up", RANKED, ExpertLinear(x, kinds.up, chosen))
+        if kinds.lift is not None:
+            up = reading.add("expert lifted", RANKED, Activation(up, kinds.lift, "cut and one added"))
         inner = reading.add("expert gated", RANKED, Times(inner, up))
     return reading.add("expert answers", ("rank", "token", "d_model"), ExpertLinear(inner, kinds.down, chosen))
 
@@ -201,7 +222,7 @@ def _scores(reading: Reading, node: Node, x: Stage, router: Node | None) -> Stag
     own = getattr(node.module, "router", None)
     if own is None:
         return None
-    return reading.add("router", ("token", "expert"), Linear(x, steps.array(own.weight), None))
+    return reading.add("router", ("token", "expert"), Linear(x, array(own.weight), None))
 
 
 def _chosen(node: Node, scores: Stage) -> np.ndarray | None:
@@ -224,13 +245,10 @@ def _shares(reading: Reading, node: Node, scores: Stage, chosen: np.ndarray) -> 
     recorded = None
     if index is not None and weights is not None:
         recorded = np.zeros(scores.rows(None).shape, np.float32)
-        np.put_along_axis(
-            recorded, index.reshape(len(recorded), -1).cpu().numpy(), steps.array(weights).reshape(len(recorded), -1), -1
-        )
-    ways = [Shares(scores, chosen, every) for every in (False, True)]
-    right = [way for way in ways if recorded is None or steps.close(way.rows(None), recorded, reading.near)]
-    missing = None if right else OWN.format("how it shares tokens out")
-    return reading.add("router shares", ("token", "expert"), right[0] if right else None, recorded, None, missing)
+        np.put_along_axis(recorded, index.reshape(len(recorded), -1).cpu().numpy(), array(weights).reshape(len(recorded), -1), -1)
+    rule = Shares.fitted(scores, chosen, recorded, reading.near)
+    missing = OWN.format("how it shares tokens out") if rule is None else None
+    return reading.add("router shares", ("token", "expert"), rule, recorded, None, missing)
 
 
 def _listed(module: Any) -> bool:
@@ -258,9 +276,11 @@ def _kinds(module: Any, width: int) -> Iterator[Kinds]:
     first = next((name for name in cubes if "up" in name), None)
     last = next((name for name in cubes if "down" in name), None)
     function = next(iter(module.children()), None) or getattr(module, "act_fn", None)
+    named, lift = type(function).__name__.removesuffix("Activation"), None
+    if hasattr(module, "alpha") and hasattr(module, "limit"):
+        function, lift, named = *_cut(module.alpha, module.limit), "swish, cut"
     if first is None or last is None or function is None:
         return
-    named = type(function).__name__.removesuffix("Activation")
     for turned, apart in product((False, True), (False, True)):
         outs = cubes[first].shape[2 if turned else 1]
         if cubes[first].shape[1 if turned else 2] != width or outs % 2:
@@ -269,13 +289,25 @@ def _kinds(module: Any, width: int) -> Iterator[Kinds]:
         up = slice(1, outs, 2) if apart else slice(outs // 2, outs)
         sides = [_of_cube(own, first, turned, part) for part in (gate, up)]
         down = _of_cube(own, last, turned, slice(None))
-        yield Kinds(sides[0], sides[1], down, steps.on_arrays(function), named)
+        yield Kinds(sides[0], sides[1], down, steps.on_arrays(function), named, None if lift is None else steps.on_arrays(lift))
+
+
+def _cut(alpha: float, limit: float) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """x · sigmoid(alpha x) of what is cut at the limit, and the other side, cut at both and one added (GPT-OSS, OpenAI 2025)."""
+
+    def gate(x: Any) -> Any:
+        return x.clamp(max=limit) * (alpha * x.clamp(max=limit)).sigmoid()
+
+    def up(x: Any) -> Any:
+        return x.clamp(-limit, limit) + 1
+
+    return gate, up
 
 
 def _of_list(maps: Sequence[dict[str, Any]], name: str) -> Matrix:
     def of(expert: int) -> tuple[np.ndarray, np.ndarray | None]:
         part = maps[expert][name]
-        return steps.array(part.weight), None if part.bias is None else steps.array(part.bias)
+        return array(part.weight), None if part.bias is None else array(part.bias)
 
     return of
 
@@ -286,6 +318,6 @@ def _of_cube(own: dict[str, Any], name: str, turned: bool, part: slice) -> Matri
 
     def of(expert: int) -> tuple[np.ndarray, np.ndarray | None]:
         weight = own[name][expert]
-        return steps.array(weight.T if turned else weight)[part], None if bias is None else steps.array(bias[expert])[part]
+        return array(weight.T if turned else weight)[part], None if bias is None else array(bias[expert])[part]
 
     return of

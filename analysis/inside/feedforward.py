@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.inside.experts import ExpertLinear
-from analysis.inside.formulas import Activation, Linear, Times
+from analysis.inside.experts import ExpertLinear, Experts
+from analysis.inside.formulas import Activation, Linear
 from analysis.inside.sample import Firing, Report, sampled
 from analysis.inside.stages import Formula, Stage
 from analysis.inside.way import Way
@@ -86,7 +86,7 @@ def neurons(
     rule, here = activated.rule, np.array([position])
     assert isinstance(rule, Activation), "found by that"
     before, after, fires = (_of_token(one, here) for one in (rule.inputs[0], activated, inner))  # [rank of expert, neuron]
-    experts = _experts(way, position)
+    experts = _experts(way, position) if isinstance(down, ExpertLinear) else ()
     strength = np.abs(fires) * np.array([[share] for _, share in experts] or [[1.0]])
     where = sampled(way.model, way.stack, way.layer, way.fired, report) if elsewhere and way.fired is not None else None
     found = []
@@ -101,16 +101,20 @@ def neurons(
 
 def _parts(way: Way) -> tuple[Formula, Stage, Stage]:
     """The down projection, what it is given, and the activation in that."""
-    last = next((one for one in way.stages if one.name.partition(" 2")[0] == "feed-forward"), None)
+    ends = [one for one in way.stages if one.name.startswith("feed-forward") and isinstance(one.rule, Experts | Linear)]
+    last = next((one for one in ends if isinstance(one.rule, Experts)), ends[0] if ends else None)
     if last is None or last.rule is None or last.missing:
-        raise ValueError((last and last.missing) or "The feed-forward of this layer is not taken apart.")
+        own = next((one.missing for one in way.stages if one.missing and one.name.startswith("feed-forward")), None)
+        raise ValueError(own or "The feed-forward of this layer is not taken apart.")
     down = last.rule if isinstance(last.rule, Linear) else last.rule.inputs[1].rule
     inner = down.inputs[0] if down is not None else last
-    sides = inner.rule.inputs if isinstance(inner.rule, Times) else (inner,)
-    activated = next((one for one in sides if isinstance(one.rule, Activation)), None)
-    if down is None or activated is None:
-        raise ValueError("The feed-forward of this layer has no activation that is known.")
-    return down, inner, activated
+    ahead = [inner]
+    for stage in ahead:  # the list grows while it is walked
+        if down is not None and isinstance(stage.rule, Activation):
+            return down, inner, stage
+        if stage.rule is not None and stage.axes[-1] in ("neuron", inner.axes[-1]):
+            ahead.extend(stage.rule.inputs)
+    raise ValueError("The feed-forward of this layer has no activation that is known.")
 
 
 def _of_token(stage: Stage, here: np.ndarray) -> np.ndarray:

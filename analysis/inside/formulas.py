@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from analysis.inside.stages import Index, Stage, Term
+from analysis.inside.stored import Matrix, times
 
 
 class Same:
@@ -27,6 +28,19 @@ class Same:
         return {}
 
 
+class Joined(Same):
+    """What the heads brought, [head, token, d_head], side by side: [token, heads · d_head]. One term: the number itself."""
+
+    def rows(self, positions: np.ndarray | None) -> np.ndarray:
+        x = self.inputs[0].rows(positions)
+        return x.transpose(1, 0, 2).reshape(x.shape[1], -1)
+
+    def terms(self, index: Index) -> list[Term]:
+        token, column = index
+        head, d = divmod(column, self.inputs[0].rows(np.array([token])).shape[2])
+        return [_alone(self.inputs[0], (head, token, d))]
+
+
 class Sum(Same):
     """Stages added up, number by number. A term for each, times 1."""
 
@@ -44,7 +58,7 @@ class Lookup(Same):
 
     form = "lookup"
 
-    def __init__(self, table: np.ndarray, which: np.ndarray, ids: Stage | None = None, factor: float = 1.0):
+    def __init__(self, table: Matrix, which: np.ndarray, ids: Stage | None = None, factor: float = 1.0):
         super().__init__(*([ids] if ids is not None else []))
         self.table, self.which, self.factor = table, which, factor
 
@@ -94,6 +108,27 @@ class Norm(Same):
         return facts | {"spread": float(np.sqrt(np.square(x - mean).mean() + self.eps)), "x": float(x[index[-1]])}
 
 
+class WideNorm(Norm):
+    """A norm of all heads' queries or keys together, before they are told apart (OLMo 2): x is [head, token, d_head]."""
+
+    def __init__(self, x: Stage, like: Norm):
+        super().__init__(x, like.weight, like.bias, like.eps, like.centred)
+        self.wide = like
+
+    def rows(self, positions: np.ndarray | None) -> np.ndarray:
+        found = self.wide.rows(positions)
+        return found.reshape(len(found), -1, self.inputs[0].rows(positions).shape[2]).transpose(1, 0, 2)
+
+    def terms(self, index: Index) -> list[Term]:
+        width = self.inputs[0].rows(np.array([index[1]])).shape[2]
+        found = self.wide.terms((index[1], index[0] * width + index[2]))
+        return [found[0]._replace(label=f"dimension {index[2]}", source=self.inputs[0].place(*index)), *found[1:]]
+
+    def facts(self, index: Index) -> dict[str, float]:
+        width = self.inputs[0].rows(np.array([index[1]])).shape[2]
+        return self.wide.facts((index[1], index[0] * width + index[2]))
+
+
 class Linear(Same):
     """A matrix times what a token has: Σ_j x_j W_j + b. A term for each input, and the bias.
 
@@ -103,7 +138,7 @@ class Linear(Same):
 
     form = "linear"
 
-    def __init__(self, x: Stage, weight: np.ndarray, bias: np.ndarray | None, columns: np.ndarray | None = None):
+    def __init__(self, x: Stage, weight: Matrix, bias: np.ndarray | None, columns: np.ndarray | None = None):
         super().__init__(x)
         self.weight, self.bias = weight, bias
         self.columns = np.arange(len(weight)) if columns is None else columns
@@ -113,7 +148,7 @@ class Linear(Same):
         x = x.transpose(1, 0, 2).reshape(x.shape[1], -1) if x.ndim == 3 else x
         whole = self.columns.size == len(self.weight) and bool((self.columns.ravel() == np.arange(len(self.weight))).all())
         picked = slice(None) if whole else self.columns.ravel()
-        found = x @ self.weight[picked].T
+        found = times(x, self.weight, None if whole else self.columns.ravel())
         found = found if self.bias is None else found + self.bias[picked]
         return found if self.columns.ndim == 1 else found.reshape(len(x), *self.columns.shape).transpose(1, 0, 2)
 

@@ -9,9 +9,10 @@ import numpy as np
 from analysis.inside import steps
 from analysis.inside.attending import Biased, Capped, Masked, Mixed, Products, Turn
 from analysis.inside.attention_calls import Attended, Given
-from analysis.inside.formulas import Linear, Norm, Probabilities, Scale
+from analysis.inside.formulas import Joined, Linear, Norm, Probabilities, Scale, WideNorm
 from analysis.inside.reading import OWN, Reading, columns_of
 from analysis.inside.stages import Stage
+from analysis.inside.stored import array
 
 if TYPE_CHECKING:
     from models.rotary import Rotary
@@ -47,7 +48,7 @@ class Heads:
     def unseen(self, end: Node, weights: np.ndarray, v: Given | None) -> None:
         """Of a model whose queries and keys are not known, its weights, its values where they are, and what heads brought."""
         add, prefix = self.reading.add, self.prefix
-        brought = steps.array(end.value)
+        brought = array(end.value)
         if end.op == "einsum":  # [token, head, d_head]
             brought = brought.reshape(weights.shape[1], len(weights), -1).transpose(1, 0, 2)
         brought = brought.reshape(len(weights), weights.shape[1], -1)
@@ -136,8 +137,13 @@ class Heads:
                 continue
             seen.add(id(base))
             for value in views(node, base, whole.shape) if steps.is_norm(base) else []:
-                if (rule := steps.norm(base, x, value, np.arange(whole.shape[1]))) is not None:
+                every = np.arange(whole.shape[1])
+                if (rule := steps.norm(base, x, value, every, self.reading.near)) is not None:
                     return rule, value
+                joined = Stage("joined", ("token", "d_model"), x.layer, x.stack, Joined(x), None, x.positions)
+                beside = value.transpose(1, 0, 2).reshape(len(every), -1)
+                if (wide := steps.norm(base, joined, beside, every, self.reading.near)) is not None:
+                    return WideNorm(x, wide), value
             ahead.extend(base.given)
         return None
 
@@ -149,7 +155,7 @@ class Heads:
         if self.rotary is not None:
             angles = np.arange(count)[:, None] * np.asarray(self.rotary.frequencies, np.float64)
             known = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32), self.rotary.dimensions
-        for found in (known if self.rotary is not None else None, self.angles, fitted(x.rows(None), recorded)):
+        for found in (known if self.rotary is not None else None, self.angles, fitted(x.rows(None), recorded, self.reading.near)):
             if found is not None and steps.close((rule := Turn(x, *found)).rows(None), recorded, self.reading.near):
                 self.angles = found
                 return rule
@@ -178,13 +184,13 @@ def views(node: Node, made: Node, shape: tuple[int, ...]) -> list[np.ndarray]:
         sizes = tuple(size for size in view.value.shape if size != 1)
         for order in ((heads, count, width), (count, heads, width)) if view.base is made else ():
             if sizes == tuple(size for size in order if size != 1):
-                value = steps.array(view.value).reshape(order)
+                value = array(view.value).reshape(order)
                 found.append(value if order[0] == heads and order[1] == count else value.transpose(1, 0, 2))
         ahead.extend(view.given)
     return found
 
 
-def fitted(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+def fitted(before: np.ndarray, after: np.ndarray, near: float) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """The cosines and sines [token, pairs] and the pairs of dimensions by which queries [head, token, d_head] were turned.
 
     All heads must be turned alike, and every pair be as long after as before, but for one factor; None where none is so.
@@ -199,10 +205,10 @@ def fitted(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarra
                 cos = np.divide((a * t + b * u).sum(0), total, out=np.ones_like(total), where=total > 0)
                 sin = np.divide((a * u - b * t).sum(0), total, out=np.zeros_like(total), where=total > 0)
                 length = np.hypot(cos, sin)
-                if np.abs(length - length[0, 0]).max() > 1e-3:
+                if np.abs(length - length[0, 0]).max() > 10 * near:
                     continue
                 turned = before.copy()
                 turned[..., start + first], turned[..., start + second] = a * cos - b * sin, b * cos + a * sin
-                if steps.close(turned, after, 1e-5):
+                if steps.close(turned, after, near / 10):
                     return cos, sin, start + np.stack([first, second], -1)
     return None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from itertools import chain, count
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from analysis.inside import steps
-from analysis.inside.formulas import Lookup, Scale, Sum, Times
+from analysis.inside.formulas import Joined, Scale, Sum, Times
 from analysis.inside.stages import Formula, Stage
 
 if TYPE_CHECKING:
@@ -55,20 +56,32 @@ class Reading:
     ) -> Stage:
         """A stage more, checked against what was recorded."""
         names = {one.name for one in self.stages}
-        unique = next(one for one in (name, *(f"{name} {i}" for i in range(2, 99))) if one not in names)
+        unique = next(one for one in chain([name], (f"{name} {i}" for i in count(2))) if one not in names)
         shown = self.shown if positions is None else positions
         stage = Stage(unique, axes, self.layer, self.stack, rule, recorded, shown, missing, self.held)
-        if (
-            rule is not None
-            and recorded is not None
-            and not missing
-            and not steps.close(rule.rows(shown), stage.values, self.near)
-        ):
+        if rule is not None and recorded is not None and not missing and not self.follows(rule, stage):
             stage.missing = NOT_EQUAL
         self.stages.append(stage)
         if node is not None:
             self.of[id(node)] = stage
         return stage
+
+    def follows(self, rule: Formula, stage: Stage) -> bool:
+        """Whether a formula gives what was recorded."""
+        try:
+            return steps.close(rule.rows(stage.positions), stage.values, self.near)
+        except (ValueError, IndexError):  # other shapes than it is for
+            return False
+
+    def tried(self, node: Node, read: Callable[[Node], None]) -> None:
+        """Read a step; one that is made in a way that nobody thought of must not take the others with it."""
+        before = len(self.stages)
+        try:
+            read(node)
+        except Exception:  # what a step of some family may be is without end
+            del self.stages[before:]
+            if (value := steps.flat(node, self.count)) is not None:
+                self.add("own step", ("token", "d_model"), None, value, node, OWN.format(node.op))
 
     def users_of(self, node: Node) -> list[Node]:
         return [user for user, _ in self.users.get(id(node), [])]
@@ -81,6 +94,12 @@ class Reading:
         mine = None if found is None else steps.flat(view, self.count)
         whole = found is not None and (len(found.axes) != 2 or (mine is not None and np.array_equal(mine, found.rows(None))))
         return found if whole else None
+
+    def joined(self, heads: Stage) -> Stage:
+        """What heads brought, side by side."""
+        name = heads.name.replace("mixed values", "joined heads")
+        known = next((one for one in self.stages if one.name == name), None)
+        return known or self.add(name, ("token", "d_model"), Joined(heads))
 
     def columns(self, view: Node) -> np.ndarray | None:
         """Which outputs of a step a view of it has: int [n]; None where that cannot be said."""
@@ -98,11 +117,14 @@ class Reading:
         if value is None:
             return None
         inputs = [self.taken(view) for view in node.given]
+        if not steps.is_linear(node):
+            inputs = [one if one is None or len(one.axes) == 2 else self.joined(one) for one in inputs]
         ready = [one for one in inputs if one is not None]
         if missing is None and steps.is_linear(node) and inputs[0] is not None:
             rule = steps.linear(node, inputs[0])
         elif missing is None and steps.is_norm(node) and inputs[0] is not None:
-            rule = steps.norm(node, inputs[0], value if self.held is not None else value[self.shown], self.shown)
+            here = value if self.held is not None else value[self.shown]
+            rule = steps.norm(node, inputs[0], here, self.shown, self.near)
         elif missing is None and steps.is_activation(node) and inputs[0] is not None:
             rule = steps.activation(node, inputs[0])
         elif missing is None and node.op in ADDS and len(ready) == len(inputs) > 1:
@@ -156,6 +178,3 @@ def operands(node: Node, inside: set[int]) -> Iterable[Node]:
             yield from operands(view.base, inside)
         else:
             yield view
-
-
-__all__ = ["ADDS", "NOT_EQUAL", "OWN", "PRODUCTS", "Lookup", "Reading", "columns_of", "on_the_way", "operands"]

@@ -10,8 +10,11 @@ import numpy as np
 
 from analysis.inside.formulas import Activation, Linear, Norm
 from analysis.inside.stages import Stage
+from analysis.inside.stored import array, matrix
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from models.watching import Node
 
 NEAR = 1e-4
@@ -36,11 +39,6 @@ SMOOTH = frozenset(
 )
 
 
-def array(value: Any) -> np.ndarray:
-    """A tensor as float32."""
-    return value.detach().float().cpu().numpy()
-
-
 def flat(node: Node, count: int) -> np.ndarray | None:
     """What a step gave as [token, n]; None where tokens are not what it counts first."""
     value = node.value
@@ -50,46 +48,48 @@ def flat(node: Node, count: int) -> np.ndarray | None:
     return array(value).reshape(count, -1) if value.numel() else None
 
 
-def close(found: np.ndarray, recorded: np.ndarray, near: float = NEAR) -> bool:
-    """Whether numbers are what was recorded, within `near` of the largest, or of 1."""
+def apart(found: np.ndarray, recorded: np.ndarray) -> float:
+    """How far numbers are from what was recorded, in shares of the largest of it, or of 1; two equal infinities are not."""
     if found.shape != recorded.shape:
-        return False
-    same = found == recorded  # two infinities are
+        return np.inf
     with np.errstate(invalid="ignore"):
-        apart = np.where(same, 0.0, np.abs(found - recorded))
-    finite = recorded[np.isfinite(recorded)]
-    return not apart.size or bool(
-        np.nanmax(apart) <= near * max(1.0, float(np.abs(finite).max(initial=0.0))) and not np.isnan(apart).any()
-    )
+        each = np.where(found == recorded, 0.0, np.abs(found - recorded))
+    size = max(1.0, float(np.abs(recorded[np.isfinite(recorded)]).max(initial=0.0)))
+    most = float(each.max(initial=0.0)) / size
+    return np.inf if np.isnan(most) else most
+
+
+def close(found: np.ndarray, recorded: np.ndarray, near: float = NEAR) -> bool:
+    """Whether numbers are what was recorded (see `apart`)."""
+    return apart(found, recorded) <= near
 
 
 def is_linear(node: Node) -> bool:
-    return _matrix(node) is not None
+    return _map(node) is not None
 
 
-def _matrix(node: Node) -> tuple[np.ndarray, np.ndarray | None] | None:
+def _map(node: Node) -> tuple[Tensor, Tensor | None] | None:
     """The weights of a linear map [out, in], and its bias."""
     if node.op == "linear":
         weight, bias = node.inputs[1], node.inputs[2] if len(node.inputs) > 2 else node.options.get("bias")
-        return array(getattr(weight, "value")), None if bias is None else array(getattr(bias, "value"))  # noqa: B009
+        return getattr(weight, "value"), None if bias is None else getattr(bias, "value")  # noqa: B009
     weight = getattr(node.module, "weight", None)
     if node.op != "module" or weight is None or weight.dim() != 2 or not node.value.is_floating_point():
         return None
     given = node.given
     if not given or not given[0].value.is_floating_point():
         return None
-    bias = getattr(node.module, "bias", None)
     width, out = given[0].value.shape[-1], node.value.shape[-1]
     straight = tuple(weight.shape) == (out, width) and type(node.module).__name__ != "Conv1D"
     if not straight and tuple(weight.shape) != (width, out):
         return None
-    return array(weight if straight else weight.T), None if bias is None else array(bias)
+    return weight if straight else weight.T, getattr(node.module, "bias", None)
 
 
 def linear(node: Node, x: Stage, columns: np.ndarray | None = None) -> Linear:
-    found = _matrix(node)
+    found = _map(node)
     assert found is not None, "asked for first"
-    return Linear(x, *found, columns)
+    return Linear(x, matrix(found[0]), None if found[1] is None else array(found[1]), columns)
 
 
 def is_norm(node: Node) -> bool:
@@ -103,17 +103,21 @@ def is_norm(node: Node) -> bool:
         node.op == "module"
         and same
         and node.value.is_floating_point()
-        and all(one.dim() == 1 for one in own)
+        and all(one.dim() == 1 and (named or len(one) == node.value.shape[-1]) for one in own)
         and (bool(own) or named)
     )
 
 
-def norm(node: Node, x: Stage, recorded: np.ndarray, positions: np.ndarray) -> Norm | None:
-    """The norm that gives what this step gave at these positions, of all that are in use; None where none does."""
+def norm(node: Node, x: Stage, recorded: np.ndarray, positions: np.ndarray, near: float = NEAR) -> Norm | None:
+    """The norm that gives best what this step gave at these positions, of all that are in use; None where none does."""
+    best, least = None, near
     for rule in _norms(node, x):
-        if close(rule.rows(positions), recorded):
-            return rule
-    return None
+        far = apart(rule.rows(positions), recorded)
+        if far <= least:
+            best, least = rule, far
+        if far < 1e-6:
+            break
+    return best
 
 
 def _norms(node: Node, x: Stage) -> Iterator[Norm]:
@@ -139,11 +143,17 @@ def is_activation(node: Node) -> bool:
     return (
         node.op == "module"
         and not node.view
-        and not any(True for _ in node.module.parameters(recurse=False))  # type: ignore[union-attr]
+        and len(learned(node)) < 4
         and len(given) == 1
         and given[0].value.shape == node.value.shape
         and not is_norm(node)
     )
+
+
+def learned(node: Node) -> list[float]:
+    """The numbers that a module has learned, if they are few."""
+    own = [] if node.module is None else list(node.module.parameters(recurse=False))
+    return [0.0] * 4 if any(one.dim() > 1 for one in own) else [float(one) for each in own for one in each.flatten()[:4]]
 
 
 def activation(node: Node, x: Stage) -> Activation:

@@ -12,6 +12,7 @@ from analysis.inside.ends import begin, finish
 from analysis.inside.formulas import Same
 from analysis.inside.reading import Reading
 from analysis.inside.stages import Cell, Index, Stage
+from analysis.inside.stored import array
 
 if TYPE_CHECKING:
     from models.language_model import LanguageModel
@@ -89,7 +90,8 @@ class Way:
         hidden = trace.hidden[self.stack][layer]
         given = steps.flat(watched.block.start, len(self.tokens))  # type: ignore[arg-type]
         if layer == 0:
-            stream = reading.add("stream", ("token", "d_model"), Same(first), given)
+            whole = given is not None and steps.close(given, hidden, self.near)
+            stream = reading.add("stream", ("token", "d_model"), Same(first), given, None, None if whole else BETWEEN)
         else:
             whole = given is not None and steps.close(given, hidden, self.near)
             below = Stage("output", ("token", "d_model"), layer - 1, self.stack, None, hidden, window)
@@ -109,7 +111,7 @@ class Way:
 
     def _memory(self, watched: Watched, reading: Reading, keys: np.ndarray) -> Stage:
         """What the encoder made of the source: the last stage of its own way."""
-        recorded = steps.array(watched.memory)
+        recorded = array(watched.memory)
         return Stage("memory", ("source", "d_model"), None, "encoder", None, recorded, keys)
 
     def _after(self, watched: Watched, block: list[Stage], rows: np.ndarray) -> list[Stage]:
@@ -123,7 +125,8 @@ class Way:
         end = hidden[-1] if held is None else trace.stream[-1][held]
         output = next(one for one in reversed(block) if one.name == "output") if last and block[-1].name == "output" else None
         below = output or Stage("output", ("token", "d_model"), len(hidden) - 2, self.stack, None, hidden[-1], self.window)
-        stream = reading.add("blocks", ("token", "d_model"), Same(below), end)
+        between = None if trace.tail is None or held is None else BETWEEN
+        stream = reading.add("blocks", ("token", "d_model"), Same(below), end, None, between)
         finish(reading, stream)
         if self.stack == "encoder":
             reading.add("memory", ("token", "d_model"), Same(reading.stages[-1]))

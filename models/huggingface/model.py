@@ -221,7 +221,7 @@ class HuggingFaceModel(LanguageModel):
 
             def run() -> Tensor:
                 _, out = self._pass(source, recording(), **inputs)
-                return out.last_hidden_state if stack != "decoder" else out.logits
+                return out.last_hidden_state if stack != "decoder" and "last_hidden_state" in out else out.logits
 
             watched = watch(network, found.layers[stack], target, run)
             if self.predicts and stack != "encoder":

@@ -6,11 +6,14 @@ from functools import cache
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import models
 from analysis import inside
+from analysis.inside import steps
+from analysis.inside.stored import Stored
 from models.huggingface.model import HuggingFaceModel
 from models.language_model import LanguageModel
 from tests.analysis.walking import walk
@@ -18,8 +21,7 @@ from tests.models.networks import NETWORKS, network, tokenizer
 
 OWN = ("writer", "filler", "translator")
 STRANGE = {  # what is not taken apart, by the beginnings of its stages' names
-    "GPT-OSS, sinks": ("feed-forward",),
-    "DeepSeek-V3": ("attention norm", "turned queries", "keys", "router shares", "feed-forward"),
+    "DeepSeek-V3": ("attention norm", "turned queries", "keys"),
     "DeBERTa-v2": ("weights",),
     "XLNet": ("weights", "mixed values", "own step"),
 }
@@ -128,3 +130,25 @@ def test_the_stages_are_those_that_each_model_has():
     assert "biased scores" in names("T5", "encoder") and "cross biased scores" not in names("T5", "decoder")
     assert {"cross queries", "cross weights", "cross attention stream norm"} <= set(names("BART", "decoder"))
     assert names("T5", "encoder")[-1] == "memory"
+
+
+@pytest.mark.parametrize("name", ["Llama, grouped-query", "GPT-2", "Mixtral"])
+def test_weights_in_16_bits_stay_so_and_every_stage_follows_as_closely_as_they_allow(name):
+    kind = NETWORKS[name][0]
+    half = HuggingFaceModel(network(name).to(torch.bfloat16), tokenizer(kind), kind, True, name)
+    found = inside.follow(half, half.trace("The cat sat on the mat."), 1)
+    assert isinstance(found.stage("logits").rule.weight, Stored)
+    for stage in found.stages[1:]:
+        assert stage.missing is None, f"{stage.name}: {stage.missing}"
+        np.testing.assert_allclose(stage.calculated(), stage.values, atol=8e-2, rtol=2e-2, err_msg=stage.name)
+    cell = found.explain("logits", (2, 7))
+    assert sum(term.product for term in cell.terms) == pytest.approx(cell.value, abs=5e-2)
+    assert inside.neurons(found, 2, top=2, elsewhere=False).neurons[0].towards
+
+
+def test_a_step_that_nobody_thought_of_takes_no_other_with_it(monkeypatch):
+    """Whatever goes wrong while a step is read, it is shown with the model's own numbers, and so is all that follows."""
+    monkeypatch.setattr(steps, "norm", lambda *_: 1 / 0)
+    found = inside.follow(model("GPT-2"), trace("GPT-2"), 0)
+    assert {stage.name for stage in found.stages if stage.missing} >= {"own step", "own step 2"}
+    np.testing.assert_allclose(found.stage("output").values, trace("GPT-2").hidden["self"][1], atol=1e-4)

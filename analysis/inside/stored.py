@@ -1,0 +1,50 @@
+"""Weights as the model stores them: float32 in memory as they are, all others left where they are until a part is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+AT_ONCE = 2**24  # numbers that become float32 at a time
+
+
+class Stored:
+    """A matrix in 16 bits or on another device: what is indexed becomes a float32 array."""
+
+    def __init__(self, tensor: Tensor):
+        self.tensor = tensor
+        self.shape = tuple(tensor.shape)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, index: Any) -> np.ndarray:
+        return array(self.tensor[index])
+
+
+Matrix = np.ndarray | Stored
+
+
+def array(value: Any) -> np.ndarray:
+    """A tensor as float32."""
+    return value.detach().float().cpu().numpy()
+
+
+def matrix(tensor: Tensor) -> Matrix:
+    """Weights to be indexed and multiplied with; those of a large model in 16 bits would not fit twice as large beside it."""
+    tensor = tensor.detach()
+    plain = tensor.device.type == "cpu" and str(tensor.dtype) == "torch.float32"
+    return tensor.numpy() if plain else Stored(tensor)
+
+
+def times(x: np.ndarray, weight: Matrix, rows: np.ndarray | None = None) -> np.ndarray:
+    """x [token, n] times these rows of a matrix [out, n], or all of them: float32 [token, row]."""
+    if isinstance(weight, np.ndarray):
+        return x @ (weight if rows is None else weight[rows]).T
+    rows = np.arange(len(weight)) if rows is None else rows
+    size = max(1, AT_ONCE // weight.shape[1])
+    return np.concatenate([x @ weight[rows[start : start + size]].T for start in range(0, len(rows), size)], axis=-1)
