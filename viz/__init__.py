@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from viz.views.query_key_view import query_key_view
     from viz.views.reading_view import reading_view
     from viz.views.space_view import space_view
+    from viz.views.sum_view import sum_view
     from viz.views.time_slider import time_slider
     from viz.views.token_chips import token_chips
+    from viz.views.way_view import way_view
 
 __all__ = [
     "Assets",
@@ -48,8 +50,10 @@ __all__ = [
     "query_key_view",
     "reading_view",
     "space_view",
+    "sum_view",
     "time_slider",
     "token_chips",
+    "way_view",
 ]
 
 _HOMES = {

@@ -8,12 +8,10 @@ import numpy as np
 import streamlit as st
 
 from pages.inside import formulas, pieces, recipes
-from ui.choices.token import press
+from pages.inside.opened import Opened, draw_end
 from ui.look import Look
 from ui.picture.picture import Numbers, Picture
-from ui.show import choice, show
 from ui.text import plain
-from viz import Card, Part, board
 from viz.tokens import named
 
 HERE = Path(__file__).parent
@@ -25,16 +23,9 @@ def draw(look: Look, stage: str) -> list[Picture]:
     return pieces.draw(look) if stage == "pieces" else []
 
 
-def ids(look: Look) -> list[Picture]:
-    """The pieces with their ids."""
-    made = chips(look)
-    cards = [Card([Part("words", None, formulas.told(HERE, "ids", facts(look))), made.on_board()])]
-
-    def react() -> None:
-        press(choice("inside-chips")["value"], look.newest)
-
-    show(board(cards, formulas.name(HERE, "ids")), "inside-chips", react)
-    return [made]
+def ids(here: Opened) -> list[Picture]:
+    """The pieces with their ids, and the number that was followed back to one of them."""
+    return draw_end(here, chips(here.look), facts(here.look))
 
 
 def facts(look: Look) -> dict[str, object]:
@@ -57,4 +48,4 @@ def chips(look: Look) -> Picture:
         return {"id": Numbers(np.array([one.id for one in tokens]), ("token",), {"token": [one.text for one in tokens]})}
 
     title = "The pieces and their ids"
-    return Picture(recipes.chips, (look,), options, "inside-chips", numbers, title=title, part="chips", takes=("trace",))
+    return Picture(recipes.chips, (look,), options, "inside-open", numbers, title=title, part="chips", takes=("trace",))

@@ -7,21 +7,21 @@ from pathlib import Path
 import numpy as np
 
 from models.decoding import softmax
-from pages.inside import formulas, recipes
-from ui.look import Look
+from pages.inside import recipes
+from pages.inside.opened import Opened, draw_end
 from ui.picture.picture import Numbers, Picture
-from ui.show import show
 from ui.text import plain
 from ui.words import words
-from viz import Card, Part, board, percent
+from viz import percent
 from viz.tokens import named
 
 HERE = Path(__file__).parent
 TOP = {"beginner": 5, "intermediate": 10, "expert": 20}
 
 
-def draw(look: Look) -> list[Picture]:
+def draw(here: Opened) -> list[Picture]:
     """The likeliest tokens at the one that is followed."""
+    look = here.look
     model, at = look.model, look.token_among(len(look.trace.read))
     logits = look.trace.logits_at(at)
     assert logits is not None, "without a head there is no choice"
@@ -34,7 +34,7 @@ def draw(look: Look) -> list[Picture]:
         return {name: Numbers(np.array(values, dtype=np.float32), ("place",), names) for name, values in each.items()}
 
     made = Picture(
-        recipes.choice, (look,), options, "inside-choice", numbers, words=f"at token {at}", title="The choice", part="bars",
+        recipes.choice, (look,), options, "inside-open", numbers, words=f"at token {at}", title="The choice", part="bars",
         takes=("model", "trace"),
     )  # fmt: skip
     kind = model.info.kind
@@ -44,7 +44,4 @@ def draw(look: Look) -> list[Picture]:
         "share": percent(best[0].probability), "vocabulary": f"{model.info.vocabulary:,}",
         "rest": percent(1 - float(np.sort(softmax(logits))[-TOP[look.level] :].sum())), "top": TOP[look.level],
     }  # fmt: skip
-    told = formulas.told(HERE, "choice", said)
-    cards = [Card([Part("words", None, told), made.on_board(words(HERE, f"choice {where}", **said))])]
-    show(board(cards, "The choice"), "inside-choice")
-    return [made]
+    return draw_end(here, made, said, words(HERE, f"choice {where}", **said))

@@ -35,7 +35,7 @@ def tokens(look: Look, stage: inside.Stage, axis: str) -> list[Token]:
 
 
 def row_axis(stage: inside.Stage) -> str:
-    return stage.axes[stage.axes[0] == "head"]
+    return stage.axes[recipes.stacked(stage)]
 
 
 def count(look: Look, stage: inside.Stage) -> int:
@@ -53,7 +53,7 @@ def sizes(look: Look, stage: inside.Stage) -> tuple[int, ...]:
 
 def axes(look: Look, stage: inside.Stage) -> tuple[str, str]:
     """What the rows and the columns are, in words."""
-    inner = stage.axes[stage.axes[0] == "head" :]
+    inner = stage.axes[recipes.stacked(stage) :]
     return axis_word(look, inner[0]), axis_word(look, inner[1]) if len(inner) > 1 else ""
 
 
@@ -111,7 +111,7 @@ def term(folder: Path, look: Look, way: inside.Way, of: inside.Stage, one: insid
 def facts(look: Look, stage: inside.Stage, index: tuple[int, ...]) -> dict[str, str]:
     """Names and numbers that the words are about."""
     info, whole = look.model.info, sizes(look, stage)
-    inner = index[stage.axes[0] == "head" :]
+    inner = index[recipes.stacked(stage) :]
     found = {
         "token": along(look, stage, row_axis(stage), inner[0]), "other": along(look, stage, stage.axes[-1], inner[-1]),
         "head": look.head_name, "layer": look.layer_name, "value": recipes.written(stage.at(index)), "model": info.name,

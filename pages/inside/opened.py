@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import streamlit as st
 from analysis import inside
 from pages.inside import choose, code, formulas, naming, recipes
 from ui import state
-from ui.choices.token import keep
+from ui.choices.token import keep, press
 from ui.look import Look
 from ui.picture.picture import Numbers, Picture
 from ui.show import choice, part, show
@@ -44,7 +45,7 @@ class Opened:
 
     @property
     def head(self) -> int:
-        return self.index[0] if self.stage.axes[0] == "head" else self.look.head
+        return self.index[0] if recipes.stacked(self.stage) else self.look.head
 
     @property
     def place(self) -> tuple[int, int]:
@@ -57,26 +58,31 @@ class Opened:
         token = recipes.nearest(self.way.stages[0], self.look.token)
         return {"stack": self.way.stack, "layer": self.way.layer, "around": token, "stage": self.stage.name}
 
+    @cached_property
+    def cell(self) -> inside.Cell:
+        """How the number that is taken apart came about."""
+        return self.way.explain(self.stage.name, self.index)
+
     def at(self, row: int, column: int) -> tuple[int, ...]:
         """Where in the stage's array a row and a column are."""
         return whole_index(self.stage, self.head, row, column)
 
 
 def row_and_column(stage: inside.Stage, index: tuple[int, ...]) -> tuple[int, int]:
-    inner = index[stage.axes[0] == "head" :]
+    inner = index[recipes.stacked(stage) :]
     return inner[0], inner[1] if len(inner) > 1 else 0
 
 
 def whole_index(stage: inside.Stage, head: int, row: int, column: int) -> tuple[int, ...]:
-    inner = (row, column)[: len(stage.axes) - (stage.axes[0] == "head")]
-    return (head, *inner) if stage.axes[0] == "head" else inner
+    inner = (row, column)[: len(stage.axes) - (recipes.stacked(stage))]
+    return (head, *inner) if recipes.stacked(stage) else inner
 
 
 def open_stage(look: Look, way: inside.Way, stage: inside.Stage, chosen: choose.Chosen) -> Opened:
     """What is shown of a stage: a window of rows and columns in which the number is that is looked at."""
-    heads = naming.sizes(look, stage)[0] if stage.axes[0] == "head" else 0
     row, column = row_and_column(stage, chosen.index) if chosen.index else (recipes.nearest(stage, look.token), None)
-    head = chosen.index[0] if chosen.index and heads else look.head * heads // max(1, look.attention.heads)  # shared by queries
+    several = chosen.index and recipes.stacked(stage)
+    head = chosen.index[0] if several else recipes.layer_of(stage, look.head, look.attention.heads)  # type: ignore[index]
     values = recipes.plane(stage, [row], head)[0]
     if column is None:
         column = int(np.argmax(np.where(np.isfinite(values), np.abs(values), -1)))
@@ -104,7 +110,7 @@ def draw(here: Opened) -> list[Picture]:
     """Words, pictures and code of a stage; gives the pictures."""
     stage, pictures = here.stage, drawings(here)
     said = naming.facts(here.look, stage, here.index)
-    below = "\n\n".join(filter(None, [formulas.put_in(HERE, here.way.explain(stage.name, here.index), stage, said)]))
+    below = "\n\n".join(filter(None, [formulas.put_in(HERE, here.cell, stage, said)]))
     many = len(here.columns) > 1
     cards = [
         Card([
@@ -118,13 +124,16 @@ def draw(here: Opened) -> list[Picture]:
     if here.look.level == "expert" and (source := code.of(stage, here.way)):
         st.caption(words(HERE, "code", **said))
         st.code(source, language="python")
-    return [one for name, one in pictures.items() if many or name != "row"]
+    shown = {"matrix": True, "row": many, "cell": bool(here.cell.terms)}
+    return [one for name, one in pictures.items() if shown[name]]
 
 
 def react(here: Opened) -> None:
     """What a press in the open stage does."""
     stage = here.stage
     match choice("inside-open"):
+        case {"part": "chips" | "bars", "value": int(token)}:
+            press(token, here.look.newest)
         case {"part": "matrix", "value": [row, column]}:
             if naming.row_axis(stage) != "source":  # the token of a row is the one that is followed
                 keep(here.rows[row])
@@ -132,12 +141,27 @@ def react(here: Opened) -> None:
         case {"part": "row", "value": [_, column]}:
             choose.look_at(stage.name, here.at(here.place[0], here.columns[column]))
         case {"part": "cell", "value": {"term": number, "side": side}}:
-            shown, _ = recipes.largest(here.way.explain(stage.name, here.index))
+            shown, _ = recipes.largest(here.cell)
             place = (shown[number].other if side else shown[number].source) if number < len(shown) else None
             if place is not None:
                 choose.follow(here.look, here.spot, here.trail, choose.Spot(*place))
         case {"part": "cell", "value": {"back": number}} if number < len(here.trail):
             choose.back(here.look, here.trail, number)
+
+
+def draw_end(here: Opened, made: Picture, said: dict[str, object], above: str = "") -> list[Picture]:
+    """The first or the last stage of the model: a picture of its own, and below it how its number came about, or what was
+    followed back to it."""
+    cell = drawings(here)["cell"]
+    cards = [
+        Card([
+            Part("words", None, formulas.told(HERE, here.stage, said)),
+            made.on_board(above),
+            part("The number", cell.on_board, words(HERE, f"cell {here.stage.name}", **said)),
+        ]),
+    ]  # fmt: skip
+    show(board(cards, formulas.name(HERE, here.stage)), "inside-open", lambda: react(here))
+    return [made, cell] if here.cell.terms else [made]
 
 
 def drawings(here: Opened) -> dict[str, Picture]:
@@ -146,7 +170,7 @@ def drawings(here: Opened) -> dict[str, Picture]:
     down, across = naming.axes(look, stage)
     row_names, column_names = naming.rows(look, stage, here.rows), naming.columns(look, stage, here.columns)
     near = (here.rows.index(row) if row in here.rows else -1, here.columns.index(column) if column in here.columns else -1)
-    cells = here.way.explain(stage.name, here.index)
+    cells = here.cell
     matrix = {
         "head": here.head, "rows": here.rows, "columns": here.columns, "row_names": row_names, "column_names": column_names,
         "down": down, "across": across, "chosen": near,

@@ -58,11 +58,8 @@ def open_one(look: Look, way: inside.Way, chosen: choose.Chosen) -> list[Picture
         st.info(plain(stage.missing), icon=":material/visibility_off:")
     if not recipes.known(stage):
         return []
-    if stage.name == "ids":
-        return beginning.ids(look)
-    if stage.name == "choice":
-        return ending.draw(look)
-    return opened.draw(opened.open_stage(look, way, stage, chosen))
+    here = opened.open_stage(look, way, stage, chosen)
+    return {"ids": beginning.ids, "choice": ending.draw}.get(stage.name, opened.draw)(here)
 
 
 heads.side_bar(picker.in_use())

@@ -31,15 +31,29 @@ def strip(
 ) -> View:  # fmt: skip
     """All stages at a glance. stops: key, name and group of each; around: the token whose numbers the strips of colour are."""
     found = {one.name: one for one in (way or way_of(model, trace, stack, layer, around)).stages}
-    made = [Stop(key, name, values=row(found.get(key), around, head), group=group) for key, name, group in stops]
+    heads = trace.attention[stack].heads
+    made = [Stop(key, name, values=row(found.get(key), around, head, heads), group=group) for key, name, group in stops]
     return way_view(made, chosen, strip=True, label="All stages")
 
 
-def row(stage: inside.Stage | None, token: int, head: int) -> np.ndarray | None:
-    """The numbers of a stage that belong to a token and a head; None of one that has none."""
+def row(stage: inside.Stage | None, token: int, head: int, heads: int) -> np.ndarray | None:
+    """The numbers of a stage that belong to a token and to a head, one of so many; None of a stage that has none."""
     if stage is None or not known(stage):
         return None
-    return plane(stage, [nearest(stage, token)], head)[0]
+    at = nearest(stage, token)
+    return plane(stage, [at], layer_of(stage, head, heads))[0]
+
+
+def stacked(stage: inside.Stage) -> bool:
+    """Whether a stage has its numbers several times, for each head or for each expert that is used."""
+    return stage.row_axis == 1
+
+
+def layer_of(stage: inside.Stage, head: int, heads: int) -> int:
+    """Which of its heads belongs to a head of queries, of which several may share one; of experts the first."""
+    if not stacked(stage) or stage.axes[0] != "head":
+        return 0
+    return head * len(stage.rows(np.array([nearest(stage, 0)]))) // heads
 
 
 def known(stage: inside.Stage) -> bool:
@@ -120,7 +134,7 @@ def stage_of(way: inside.Way, name: str) -> inside.Stage:
 def plane(stage: inside.Stage, positions: list[int], head: int) -> np.ndarray:
     """The numbers of a stage at some positions, of one head where it has several: [position, number]."""
     values = stage.rows(np.array(positions))
-    return (values[head] if stage.axes[0] == "head" else values).reshape(len(positions), -1)
+    return (values[head] if stacked(stage) else values).reshape(len(positions), -1)
 
 
 def chips(trace: Trace, *, tokens: list[str], chosen: int) -> View:

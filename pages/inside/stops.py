@@ -15,7 +15,7 @@ from viz.views.way_view import Stop
 
 HERE = Path(__file__).parent
 BEGINNING = ("text", "pieces")
-PER_TOKEN = ("router", "experts", "output")  # stages of the feed-forward part, besides those with neurons
+PER_TOKEN = ("feed-forward", "router", "expert", "output")  # begin the names of stages of the feed-forward part
 
 
 def way(look: Look) -> inside.Way:
@@ -46,7 +46,7 @@ def groups(look: Look, found: inside.Way) -> list[str]:
             continue
         if stage.name.startswith("cross"):
             part = "cross-attention"
-        elif stage.axes[-1] == "neuron" or stage.name.startswith("feed-forward") or stage.name in PER_TOKEN:
+        elif stage.axes[-1] == "neuron" or stage.name.startswith(PER_TOKEN):
             part = "each token by itself" if not look.beginner else "each piece by itself"
         where = f"{stack}{block}: {part}"
         made.append(f"{where[0].upper()}{where[1:]}")
@@ -55,7 +55,7 @@ def groups(look: Look, found: inside.Way) -> list[str]:
 
 def lines(look: Look, found: inside.Way) -> list[Stop]:
     """A line for each stage."""
-    made = []
+    made, heads = [], look.trace.attention[found.stack].heads
     for stage, where in zip(names(found), groups(look, found), strict=True):
         name, gist = formulas.first_line(HERE, stage)
         if isinstance(stage, str):
@@ -63,7 +63,9 @@ def lines(look: Look, found: inside.Way) -> list[Stop]:
         elif not recipes.known(stage):
             made.append(Stop(stage.name, name, gist, "", None, where))
         else:
-            made.append(Stop(stage.name, name, gist, naming.shape(look, stage), recipes.row(stage, look.token, look.head), where))
+            made.append(
+                Stop(stage.name, name, gist, naming.shape(look, stage), recipes.row(stage, look.token, look.head, heads), where)
+            )
     return made
 
 
@@ -81,7 +83,8 @@ def glance(look: Look, found: inside.Way, chosen: choose.Chosen) -> Picture:
     }  # fmt: skip
 
     def strips() -> dict[str, Numbers]:
-        each = {one.name: recipes.row(one, look.token, look.head) for one in found.stages}
+        heads = look.trace.attention[found.stack].heads
+        each = {one.name: recipes.row(one, look.token, look.head, heads) for one in found.stages}
         return {name: Numbers(np.asarray(values), (f"number of {name}",)) for name, values in each.items() if values is not None}
 
     return Picture(

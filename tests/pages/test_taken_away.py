@@ -43,7 +43,7 @@ LINKS = {  # each with the parts or keys of its pictures
     ("space", f"level=beginner&space=Vocabulary&model=filler&{TEXT}"): "vocabulary-view nearest-words analogy",
     ("inside", f"level=expert&stage=weights&{TEXT}"): "inside-strip matrix row cell",
     ("inside", f"level=beginner&stage=logits&cell=2.9&{TEXT}"): "inside-strip matrix row cell",
-    ("inside", f"level=intermediate&stage=choice&{TEXT}"): "inside-strip bars",
+    ("inside", f"level=intermediate&stage=choice&{TEXT}"): "inside-strip bars cell",
     ("inside", f"level=intermediate&stage=ids&{TEXT}"): "inside-strip chips",
     ("inside", "level=expert&stage=cross+weights&model=translator&text=The+cat+sat&target=Le"): "inside-strip matrix row cell",
     ("build", "level=expert&build=Architecture"): "architecture",

@@ -240,6 +240,8 @@ def test_chips_and_paragraph_of_one_link_point_together(draw):
         viz.model_view(np.zeros((1, 1, 0, 0))),
         viz.model_view(np.ones((1, 1, 1, 1))),
         viz.pieces_view(0, [], [""], [""]),
+        viz.sum_view("a number", 0.0, []),
+        viz.way_view([]),
     ],
     ids=lambda view: f"{view.kind}-{view.label}",
 )

@@ -38,11 +38,11 @@ def sum_view(
     name: what the number is; left, right: what the two factors are. trail: the numbers that somebody came from, the first one
     first. A press tells `chosen`: `{"term": row, "side": 0 or 1, "n"}` for a factor that is open, or `{"back": number of
     the trail, "n"}`, where `n` grows.
-    Raises ValueError where the rows and the rest do not add up to the value.
+    Without rows the number alone is shown. Raises ValueError where rows and rest do not add up to the value.
     """
     total = sum(one.value for one in products) + (rest[1] if rest else 0.0)
     size = sum(abs(one.value) for one in products) + abs(value) + (abs(rest[1]) if rest else 0.0)
-    if np.isfinite(size) and abs(total - value) > 1e-3 * max(1.0, size):
+    if products and np.isfinite(size) and abs(total - value) > 1e-3 * max(1.0, size):
         raise ValueError(f"The terms add up to {total:.6g}, and not to {value:.6g}.")
     header: dict[str, Any] = {
         "label": f"How {name} came about",
