@@ -112,8 +112,9 @@ def bars(
     found = distribution(step.logits, step.ids, how, step.never)
     chosen, _ = found.choose(how, step.position)
     best = likeliest(found, chosen, count)
+    tokens = [Token(id, model.token_text(id), 0, 0, model.is_special(id)) for id in best]
     return prediction_bars(
-        [model.token_text(id) for id in best],
+        [token.text for token in (tokens if percent else plain_signs(tokens, False))],
         [float(found.after[id]) for id in best],
         ids=best,
         percent=percent,
@@ -127,7 +128,7 @@ def likeliest(found: Distribution, chosen: int, count: int) -> list[int]:
     """The ids that are shown: the likeliest before and after the controls, and the chosen one, by what they were before."""
     most = min(count, len(found.before))
     before, after = (np.argpartition(-one, most - 1)[:most].tolist() for one in (found.before, found.after))
-    after = sorted(after, key=lambda id: -found.after[id])[: most // 3]
+    after = sorted((id for id in after if found.after[id]), key=lambda id: -found.after[id])[: most // 3]
     ids = sorted({*before, *after, chosen}, key=lambda id: (-found.before[id], id))
     while len(ids) > most:
         spare = next(id for id in reversed(ids) if id not in after and id != chosen)

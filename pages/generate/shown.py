@@ -10,6 +10,7 @@ import numpy as np
 
 from models.generation import Step
 from models.strategy import Distribution, Strategy
+from models.tokens import Token
 from pages.generate import recipes, told
 from pages.generate.grown import Grown
 from ui.look import Look
@@ -138,6 +139,7 @@ def stages(found: Distribution) -> list[str]:
 
 
 def name_of(look: Look, id: int) -> str:
-    text = look.model.token_text(id)
+    (token,) = look.written([Token(id, look.model.token_text(id), 0, 0, look.model.is_special(id))], first=False)
+    text = token.text
     name = named(text) if text.strip() else label(text)
     return name.replace("*", r"\*")

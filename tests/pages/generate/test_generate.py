@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
 import pytest
 
 from models.errors import Cancelled
 from models.strategy import Strategy
 from pages.generate import run
 from pages.generate.grown import Beginning, Grown, Run
-from pages.generate.recipes import read_and_said
+from pages.generate.recipes import likeliest, read_and_said
 from pages.generate.shown import step_of, with_next
 from tests.pages.opening import PATIENCE, open_link, said
 from ui.look import Look
@@ -265,3 +266,11 @@ def test_the_cache_is_measured_as_the_formula_says():
     model, grown = loaded.model("writer"), app.session_state["generated"]
     expected = model.cache_bytes(len(grown.ahead.tokens))
     assert grown.ahead.read.bytes == expected and said(app).count(f"**{expected:,} bytes**") == 2
+
+
+def test_the_bars_are_of_the_likeliest_before_and_after_and_of_none_that_a_control_left_nothing():
+    step = next(loaded.model("writer").generate(TEXT, Strategy("sampling", top_k=2)))
+    found = step.distribution
+    ids = likeliest(found, step.token.id, 9)
+    assert step.token.id in ids and set(np.argsort(-found.after)[:2]) <= set(ids)
+    assert ids == [int(id) for id in np.argsort(-found.before, kind="stable")[:9]], "what is struck out stands where it stood"

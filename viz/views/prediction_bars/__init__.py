@@ -54,10 +54,10 @@ def prediction_bars(
     if before is not None:
         header["before"] = [float(one) for one in before]
         header["befores"] = [in_percent(one) if percent else _in_hundred(one) for one in header["before"]]
-        if not percent:  # two columns of numbers have no room for words, which stand above them
-            header["unit"] = IN_HUNDRED
-            for name in ("numbers", "befores"):
-                header[name] = [one.removesuffix(IN_HUNDRED) for one in header[name]]
+        for name in ("numbers", "befores"):  # two columns of numbers have no room for words
+            words = header[name]
+            header[name] = [one.replace("under ", "< ") if percent else one.removesuffix(IN_HUNDRED) for one in words]
+        header["unit"] = "" if percent else IN_HUNDRED  # stands above them
     if struck is not None:
         header["struck"] = [bool(one) for one in struck]
     if marked is not None:
