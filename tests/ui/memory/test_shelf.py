@@ -8,7 +8,7 @@ import weakref
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from models.errors import Cancelled, ModelError
@@ -109,14 +109,15 @@ def test_the_least_recently_used_model_leaves_first(loader):
     assert "a:40" in shelf and "b:40" not in shelf and "c:40" in shelf
 
 
-@settings(deadline=None, max_examples=30)  # each model that leaves is collected
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), st.integers(1, 60)), min_size=1, max_size=12))
 def test_the_bytes_are_never_above_the_limit_and_the_last_model_is_there(wanted):
     shelf = shelf_of(Loader(), limit=100)
-    for letter, size in wanted:
-        shelf.get(f"{letter}:{size}")
-        assert shelf.bytes <= 100
-        assert f"{letter}:{size}" in shelf
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gc, "collect", lambda: 0)  # slow beside torch, and nothing here counts what it frees
+        for letter, size in wanted:
+            shelf.get(f"{letter}:{size}")
+            assert shelf.bytes <= 100
+            assert f"{letter}:{size}" in shelf
 
 
 def test_a_model_that_is_read_with_stays_and_leaves_afterwards(loader):
