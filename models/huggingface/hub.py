@@ -57,6 +57,8 @@ def fetch(name: HubName, device: str | None, report: Report, weights: bool = Tru
         return from_cache(name, "Downloads are switched off here (HEADLIGHT_HUB=0)")
     if constants.HF_HUB_OFFLINE:
         return from_cache(name, "HF_HUB_OFFLINE is set")
+    # The Hub is asked for the model and told nothing of who asks; its client would also fetch a list to tell agents by.
+    constants.HF_HUB_DISABLE_TELEMETRY = True
 
     def ask():
         return HfApi().model_info(name.repository, revision=name.revision, files_metadata=True, timeout=TIMEOUT)
