@@ -17,7 +17,7 @@ Lines = list[tuple[int, tuple[int, ...]]]  # of each branch, how many ids of the
 
 def own_answer(second: str) -> bool:
     """Whether the answer in the box is the model's own, so that the page begins it again; a link says so too."""
-    asked = state.once(state.GENERATE_OWN)
+    asked = None if state.JOB.get() else state.once(state.GENERATE_OWN)  # not while the model of the link still loads
     if asked == "true":
         state.SAID.set(second)
     elif asked not in (None, "false"):

@@ -43,8 +43,12 @@ def test_it_runs_is_stopped_and_what_it_said_opens_on_page_attention(open_page):
     page = open_page(f"{LINK}&generate-tokens=400")
     expect(page.locator(".hl-prediction-bars .marked")).to_be_visible(timeout=WAIT)
     count = tokens(page).count()
+    place = page.get_by_role("button", name="Go on", exact=True).bounding_box()
     press(page, "Go on")
-    press(page, "Stop")
+    stop = page.get_by_role("button", name="Stop", exact=True)
+    expect(stop).to_be_visible()
+    assert stop.bounding_box() == place, "where the hand is already"
+    stop.click()
     expect(page.get_by_role("button", name="Go on", exact=True)).to_be_enabled(timeout=WAIT)
     expect(tokens(page).nth(count)).to_be_visible()
     assert count < tokens(page).count() < count + 400, "some of it was said, and not all"
@@ -67,3 +71,11 @@ def test_the_translator_translates_by_one_press(open_page):
     expect(page.get_by_text("The model chose its end token")).to_be_visible(timeout=WAIT)
     press(page, "Open this text on the other pages")
     expect(page.get_by_role("textbox", name="The answer so far")).to_have_value("Elle lui donna un livre.")
+
+
+def test_on_a_phone_the_text_stands_before_the_controls_and_a_link_opens_it_with_its_branches(open_page):
+    page = open_page(f"{LINK}&generate-said=14-561~1-370&generate-branch=1", width=390, height=844)
+    expect(page.locator("[data-part^=branch]")).to_have_count(2, timeout=WAIT)
+    expect(page.locator("[data-part=text]")).to_contain_text("mat. The")
+    text, controls = (page.locator(one).bounding_box() for one in ("[data-part=text]", ".st-key-generate-controls"))
+    assert text["y"] + text["height"] < 844 and controls["y"] > text["y"] + text["height"]
