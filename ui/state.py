@@ -228,8 +228,9 @@ def waits(key: Key[Any]) -> str | None:
 
 
 def once(key: Key[Any]) -> str | None:
-    """What the link that opened this page says of a choice, the first time that somebody asks."""
-    return LINK.get()[1].pop(key.name, None)
+    """What the link that opened this page says of a choice, the first time that somebody asks; nothing while the model that it is
+    about is still being read."""
+    return None if JOB.get() else LINK.get()[1].pop(key.name, None)
 
 
 def later(level: str, *keys: Key[Any]) -> None:

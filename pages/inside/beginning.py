@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from pages.inside import formulas, pieces, recipes
+from pages.inside.naming import starred
 from pages.inside.opened import Opened, draw_end
 from ui.look import Look
 from ui.picture.picture import Numbers, Picture
@@ -31,11 +32,12 @@ def ids(here: Opened) -> list[Picture]:
 def facts(look: Look) -> dict[str, object]:
     """Names and numbers that the words are about."""
     tokens = look.trace.read
-    token = tokens[min(look.token, len(tokens) - 1)]
+    at = look.token_among(len(tokens))
+    token, named_so = tokens[at], named(look.written(tokens)[at].text)
     text = look.second if look.trace.target else look.trace.text
     return {
         "characters": f"{len(text):,}", "bytes": f"{len(text.encode('utf-8', 'replace')):,}", "tokens": f"{len(tokens):,}",
-        "token": plain(named(token.text)), "id": f"{token.id:,}", "vocabulary": f"{look.model.info.vocabulary:,}",
+        "token": starred(f"“{named_so}”"), "id": f"{token.id:,}", "vocabulary": f"{look.model.info.vocabulary:,}",
         "model": plain(look.model.info.name), "each": f"{len(text) / max(1, len(tokens)):.1f}",
     }  # fmt: skip
 

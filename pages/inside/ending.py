@@ -8,9 +8,9 @@ import numpy as np
 
 from models.decoding import softmax
 from pages.inside import recipes
+from pages.inside.naming import starred
 from pages.inside.opened import Opened, draw_end
 from ui.picture.picture import Numbers, Picture
-from ui.text import plain
 from ui.words import words
 from viz import percent
 from viz.tokens import named
@@ -40,7 +40,7 @@ def draw(here: Opened) -> list[Picture]:
     kind = model.info.kind
     where = "at a mask" if at in model.places(look.trace) and kind == "encoder" else "elsewhere" if kind == "encoder" else "next"
     said = {
-        "token": plain(named(look.written(look.trace.read)[at].text)), "best": plain(named(best[0].text)),
+        "token": starred(f"“{named(look.written(look.trace.read)[at].text)}”"), "best": starred(named(best[0].text)),
         "share": percent(best[0].probability), "vocabulary": f"{model.info.vocabulary:,}",
         "rest": percent(1 - float(np.sort(softmax(logits))[-TOP[look.level] :].sum())), "top": TOP[look.level],
     }  # fmt: skip

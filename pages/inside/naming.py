@@ -118,7 +118,12 @@ def facts(look: Look, stage: inside.Stage, index: tuple[int, ...]) -> dict[str, 
         "size": f"{info.d_model:,}", "width": f"{whole[-1]:,}", "vocabulary": f"{info.vocabulary:,}",
         "tokens": f"{whole[0]:,}", "shape": shape(look, stage),
     }  # fmt: skip
-    return {name: text.replace("*", r"\*") for name, text in found.items()}
+    return {name: starred(text) for name, text in found.items()}
+
+
+def starred(text: str) -> str:
+    """Text as words on a board write it, where a star is a mark."""
+    return text.replace("*", r"\*")
 
 
 def shape(look: Look, stage: inside.Stage) -> str:

@@ -142,6 +142,14 @@ def test_a_text_that_became_shorter_lets_a_number_go_without_a_complaint():
     assert app.session_state["cell"] == "" and app.session_state["stage"] == "stream" and not app.warning
 
 
+def test_a_link_waits_for_its_model(monkeypatch):
+    monkeypatch.setattr(state, "LINK", state.Key("a-link", ("inside", {"stage": "weights"})))
+    monkeypatch.setattr(state.st, "session_state", {"job": object()})
+    assert state.once(state.STAGE) is None
+    state.st.session_state["job"] = None
+    assert state.once(state.STAGE) == "weights" and state.once(state.STAGE) is None
+
+
 def test_the_head_of_the_side_bar_is_the_one_that_is_followed():
     assert "L3 H5" in said(open_link("inside", "text=The+cat&level=intermediate&layer=L3&head=H5"))
 

@@ -50,9 +50,9 @@ function fill(state, { name, labels, open, factors, more, arrays }) {
   });
   if (more)
     rows.push(line("row rest", [`and ${more.toLocaleString("en")} more`, "", "", "", "", exactly(others)], others / most));
-  const total = line("row total", ["together", "", "", "", "", exactly(value)], null);
+  const total = line("row total", [labels.length ? "together" : name, "", "", "", "", exactly(value)], null);
   total.setAttribute("aria-label", `${name}: ${exactly(value)}`);
-  state.table.replaceChildren(head, ...rows, total);
+  state.table.replaceChildren(...(labels.length ? [head] : []), ...rows, total);
 }
 
 function line(className, cells, share, role = "cell") {
