@@ -205,8 +205,8 @@ class LanguageModel(ABC):
     def watch(self, trace: Trace, stack: str, layer: int, positions: Sequence[int]) -> Watched:
         """Read what a trace read again, and keep every step of one block, of what comes before the blocks and what after them.
 
-        stack: "self", or "encoder" or "decoder"; positions: of `trace.read`, those whose way to the logits is kept. The modules
-        are a copy with the same weights, so that no other reading is disturbed.
+        stack: "self", or "encoder" or "decoder"; positions: of `trace.read`, those whose way to the logits is kept; none: what
+        comes after the block is left out. The modules are a copy with the same weights, so that no other reading is disturbed.
         """
 
     @abstractmethod

@@ -89,15 +89,15 @@ class Section:
 
 @dataclass(eq=False)
 class Watched:
-    """What one forward pass did: before its blocks, in one block, after the last one.
+    """What one forward pass did: before its blocks, and in one block.
 
-    head: from the stream to logits, for some positions; None without a language-model head. memory: what a decoder looks at
-    [position, d_model], None where there is none.
+    after: after the last block, where the pass went so far. head: from the stream to logits, for some positions; None without
+    a language-model head. memory: what a decoder looks at [position, d_model], None where there is none.
     """
 
     before: Section
     block: Section
-    after: Section
+    after: Section | None = None
     head: Section | None = None
     memory: Tensor | None = None
 
@@ -191,13 +191,18 @@ def private(network: nn.Module, *others: object) -> tuple:
     return copy.deepcopy((network, *others), shared)
 
 
-def watch(network: nn.Module, layers: Sequence[nn.Module], target: int, run: Callable[[], Tensor]) -> Watched:
+class _Enough(Exception):
+    """All that was wanted of a pass has been seen."""
+
+
+def watch(network: nn.Module, layers: Sequence[nn.Module], target: int, run: Callable[[], Tensor], whole: bool = True) -> Watched:
     """Watch a forward pass, which a record is being made of, through a private network.
 
     layers: what the stack runs, in order; target: which of them is to be kept; run: the pass; gives the last tensor that counts.
+    whole: whether the pass goes on to its end after that layer.
     """
     watcher, ran = Watcher(), 0
-    found = Watched(Section(), Section(), Section())
+    found = Watched(Section(), Section(), Section() if whole else None)
 
     def enter(module, args, kwargs):
         stream = args[0] if args else kwargs["hidden_states"]
@@ -214,19 +219,27 @@ def watch(network: nn.Module, layers: Sequence[nn.Module], target: int, run: Cal
         if ran == target:
             found.block.end, watcher.section = found.block.node(stream), None
             found.block.calls = active().calls[found.block.calls[0] :]
+            if not whole:
+                raise _Enough
         ran += 1
         if ran == len(layers):
             _begin(found.after, stream)
             watcher.section = found.after
 
+    hooks = []
     for layer in {id(layer): layer for layer in layers}.values():
-        layer.register_forward_pre_hook(enter, with_kwargs=True)
-        layer.register_forward_hook(leave, with_kwargs=True)
+        hooks.append(layer.register_forward_pre_hook(enter, with_kwargs=True))
+        hooks.append(layer.register_forward_hook(leave, with_kwargs=True))
     watcher.hook(network)
     watcher.section = found.before
-    with watcher:
-        out = run()
-    found.after.end = found.after.node(out)
+    try:
+        with watcher:
+            out = run()
+        found.after.end = found.after.node(out)
+    except _Enough:
+        pass
+    for hook in hooks:
+        hook.remove()
     return found
 
 

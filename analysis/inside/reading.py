@@ -126,7 +126,7 @@ class Reading:
             here = value if self.held is not None else value[self.shown]
             rule = steps.norm(node, inputs[0], here, self.shown, self.near)
         elif missing is None and steps.is_activation(node) and inputs[0] is not None:
-            rule = steps.activation(node, inputs[0])
+            rule = steps.activation(node, inputs[0], self.shown[:1])
         elif missing is None and node.op in ADDS and len(ready) == len(inputs) > 1:
             rule = Sum(*ready)
         elif missing is None and node.op in PRODUCTS and len(ready) == 2 == len(inputs):

@@ -14,8 +14,9 @@ import numpy as np
 from analysis.inside import steps
 from analysis.inside.reading import on_the_way
 from models.language_model import LanguageModel
+from models.trace import Trace
 
-PASSAGES, LENGTH = 24, 280  # passages of the sample, and characters of each
+PASSAGES, LENGTH = 24, 240  # passages of the sample, and characters of each
 BEST = 6  # tokens that are kept of each neuron
 LAYERS = 8  # of a model that are kept, the last ones that were asked for
 Report = Callable[[float, str], None]
@@ -82,9 +83,13 @@ def _read(model: LanguageModel, stack: str, layer: int, step: int, report: Repor
     texts, fired, places = [], [], []
     for number, text in enumerate(passages()):
         report(number / PASSAGES, f"Passage {number + 1} of {PASSAGES}")
-        trace = model.trace(text, text if stack == "decoder" else "", remember=False)
-        tokens = trace.target if stack == "decoder" else trace.tokens
-        section = model.watch(trace, stack, layer, [len(tokens) - 1]).block
+        if stack == "self":
+            tokens = model.tokenize(text)[: model.room]
+            trace = Trace(text, tokens, {}, {})
+        else:
+            trace = model.trace(text, text if stack == "decoder" else "", remember=False)
+            tokens = trace.target if stack == "decoder" else trace.tokens
+        section = model.watch(trace, stack, layer, []).block
         value = steps.flat(on_the_way(section)[step], len(tokens))
         shown = [i for i, token in enumerate(tokens) if not token.special]
         texts.append(tuple(token.text for token in tokens))

@@ -156,8 +156,8 @@ def learned(node: Node) -> list[float]:
     return [0.0] * 4 if any(one.dim() > 1 for one in own) else [float(one) for each in own for one in each.flatten()[:4]]
 
 
-def activation(node: Node, x: Stage) -> Activation:
-    """With the model's own function."""
+def activation(node: Node, x: Stage, here: np.ndarray) -> Activation | None:
+    """With the model's own function; None for one that looks at more than one number at a time. here: a position to try it at."""
     import torch
 
     options = {key: one for key, one in node.options.items() if not hasattr(one, "value")}
@@ -169,7 +169,13 @@ def activation(node: Node, x: Stage) -> Activation:
         name = node.op.rstrip("_")
         call = getattr(torch.nn.functional, name, None) or getattr(torch, name)
 
-    return Activation(x, on_arrays(call, *rest, **options), name)
+    function = on_arrays(call, *rest, **options)
+    row = x.rows(here)
+    try:  # of one number it gives what it gives of it among others
+        same = close(function(row.ravel()[:1]), function(row).ravel()[:1], 1e-6)
+    except RuntimeError:
+        same = False
+    return Activation(x, function, name) if same else None
 
 
 def on_arrays(call: Callable[..., Any], *rest: object, **options: object) -> Callable[[np.ndarray], np.ndarray]:

@@ -117,6 +117,7 @@ class Way:
     def _after(self, watched: Watched, block: list[Stage], rows: np.ndarray) -> list[Stage]:
         trace = self.trace
         section, held = (watched.head, rows) if watched.head is not None else (watched.after, None)
+        assert section is not None, "a pass that is made for some positions has an end"
         count = len(self.tokens) if held is None else len(held)
         shown = self.window if held is None else held
         reading = Reading(section, count, None, self.stack, shown, self.near, held)

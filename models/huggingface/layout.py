@@ -182,6 +182,12 @@ class Stream:
     shape: dict[int, int] = field(default_factory=dict)  # layer -> how many values it returns; 0: a bare tensor
     turned: set[int] = field(default_factory=set)  # layers whose stream is [position, batch, d_model] (FSMT, XLNet)
 
+    def like(self, copied: Layout) -> Stream:
+        """The same for a copy of the network, with what is known of its layers."""
+        pairs = [(id(a), id(b)) for stack, layers in self.layout.layers.items() for a, b in zip(layers, copied.layers[stack])]  # noqa: B905
+        shape = {new: self.shape[old] for old, new in pairs if old in self.shape}
+        return Stream(copied, shape, {new for old, new in pairs if old in self.turned})
+
     def install(self) -> None:
         for stack, layers in self.layout.layers.items():
             for layer in {id(layer): layer for layer in layers}.values():  # ALBERT has one block in all layers

@@ -204,7 +204,7 @@ class HuggingFaceModel(LanguageModel):
         network, found = private(self.network, self._layout)
         for one in {id(one): one for layers in found.layers.values() for one in layers}.values():
             vars(one).pop("forward", None)  # it speaks of the other network's layer
-        layout.Stream(found).install()
+        self._stream.like(found).install()
         ours = {id(block) for block in found.blocks[stack]}
         target = [i for i, one in enumerate(found.layers[stack]) if id(one) in ours][layer]
         inputs = self._inputs([trace.tokens], [[token.id for token in trace.target]])
@@ -223,8 +223,9 @@ class HuggingFaceModel(LanguageModel):
                 _, out = self._pass(source, recording(), **inputs)
                 return out.last_hidden_state if stack != "decoder" and "last_hidden_state" in out else out.logits
 
-            watched = watch(network, found.layers[stack], target, run)
-            if self.predicts and stack != "encoder":
+            head = self.predicts and stack != "encoder"
+            watched = watch(network, found.layers[stack], target, run, whole=bool(positions) and not head)
+            if head and positions:
                 rows = torch.from_numpy(trace.stream[-1][list(positions)]).to(self.network.device, self.network.dtype)[None]
                 but = frozenset(map(id, found.tail(stack))) if self._each else frozenset()
                 with layout.skipping(rows, but):
@@ -477,7 +478,8 @@ class HuggingFaceModel(LanguageModel):
         tap = SoftmaxTap(self._tap) if self._tap else nullcontext()
         with tap:
             self._layout = layout.find(self.network, run, pairs)
-        layout.Stream(self._layout).install()
+        self._stream = layout.Stream(self._layout)
+        self._stream.install()
         self._outputs = Outputs(self._layout)
         with recording() as record, tap, self._outputs.watching(self.network, record):
             run()

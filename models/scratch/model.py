@@ -107,8 +107,8 @@ class ScratchModel(LanguageModel):
                 return network.hidden(read) if memory is None else network.hidden(read, memory)
 
             with recording():
-                found = watch(network, of.blocks, layer, run)
-            if stack != "encoder":
+                found = watch(network, of.blocks, layer, run, whole=stack == "encoder" and bool(positions))
+            if stack != "encoder" and positions:
                 rows = self._rows(trace, positions)
                 found.head = watch_rows(network, rows, network.unembed)
         found.memory = None if memory is None else memory[0]
