@@ -3,6 +3,8 @@
 Nothing heavy is imported until a model is loaded.
 """
 
+from typing import Any
+
 from models.catalog import load, load_tokenizer, names
 from models.tokens import Prediction, Token
 
@@ -21,7 +23,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name in ("Attention", "Trace"):
         from models import trace
 

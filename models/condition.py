@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from itertools import chain
 from operator import itemgetter
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -27,7 +28,7 @@ class Condition:
         self._lock = threading.Lock()
         self._parts = _Parts(network)
         self._own_hooks = set(self._parts.hooks())
-        self._number, self._seen, self._held = 0, None, []
+        self._number, self._seen, self._held = 0, tuple[Any, ...](), list[Any]()
 
     def now(self) -> int | None:
         """The number of the present condition; None while the answer to the same text may be another one each time.

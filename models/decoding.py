@@ -33,7 +33,8 @@ Worth = Callable[[Said], float]
 
 def greedy(following: Following, start: int, end: int, most: int) -> Said:
     """The likeliest token each time, until the end or until there are `most`."""
-    ids, score = [], 0.0
+    ids: list[int] = []
+    score = 0.0
     while len(ids) < most:
         known = log_softmax(following([(start, *ids)]))[0]
         ids.append(int(known.argmax()))
@@ -49,12 +50,13 @@ def beam(following: Following, start: int, end: int, width: int, most: int, pena
     An answer comes to its end or is `most` long. Answers of different lengths are compared by `by_wu`. Errors: ValueError for a
     width below 1.
     """
-    search, known = beam_search(start, end, width, most, penalty), None
-    while True:
-        try:
-            known = following(search.send(known))
-        except StopIteration as found:
-            return found.value
+    search = beam_search(start, end, width, most, penalty)
+    try:
+        beginnings = next(search)
+        while True:
+            beginnings = search.send(following(beginnings))
+    except StopIteration as found:
+        return found.value
 
 
 def beam_search(start: int, end: int, width: int, most: int, penalty: float = 0.6) -> Search:
@@ -103,7 +105,8 @@ class Beams:
         if width < 1:
             raise ValueError(f"A beam is at least 1 wide; it is {width}.")
         self.ends, self.width, self.most, self.worth = frozenset(ends), width, most, worth
-        self.alive, self.answers, self.tree = [Said((), 0.0, False)], [], []
+        self.alive, self.answers = [Said((), 0.0, False)], list[Said]()
+        self.tree: list[Branch] = []
         self._numbers = [-1]  # of the alive ones in the tree
 
     @property
@@ -118,7 +121,7 @@ class Beams:
         count = min(max(2, 1 + len(self.ends)) * self.width, len(totals))
         best = np.flatnonzero((totals >= np.partition(totals, -count)[-count]) & np.isfinite(totals))
         best = best[np.argsort(-totals[best], kind="stable")][:count]  # the first of those that are equally likely
-        alive, numbers, parents = [], [], []
+        alive, numbers, parents = list[Said](), list[int](), list[int]()
         for rank, at in enumerate(best):
             parent, id = divmod(int(at), known.shape[1])
             one = Said((*self.alive[parent].ids, id), float(totals[at]), id in self.ends)
@@ -129,7 +132,9 @@ class Beams:
                     fate = "answer"
             elif len(alive) < self.width:
                 fate = "kept"
-                alive.append(one), numbers.append(number), parents.append(parent)
+                alive.append(one)
+                numbers.append(number)
+                parents.append(parent)
             self.tree.append(Branch(number, self._numbers[parent], id, len(one.ids), one.score, fate))
         self.alive, self._numbers = alive, numbers
         return parents

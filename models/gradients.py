@@ -22,7 +22,7 @@ class Gradients:
         """calls: one a layer. slopes: dL/dO of each, [query, heads, d_head]; or dL/dP, [heads, query, key], of a call whose
         weights were `given`."""
         self.layers = len(calls)
-        self._values = [None if call.given is not None else call.value.detach() for call in calls]
+        self._values = [None if call.given is not None or call.value is None else call.value.detach() for call in calls]
         self._slopes = [slope.detach() for slope in slopes]
 
     def __getitem__(self, layer: int) -> np.ndarray:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -64,6 +64,7 @@ class LanguageModel(ABC):
 
     info: ModelInfo
     vocabulary: Vocabulary
+    network: Any  # the torch module that reads
     files: tuple[WeightsFile, ...] = ()  # of safetensors, that its weights were read from
     revision: str = ""  # the commit of the Hub that they are of; "" where they are not from there
     _recent: Recent

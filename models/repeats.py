@@ -32,7 +32,7 @@ def share_on(weights: np.ndarray, where: np.ndarray) -> np.ndarray:
     weights: [..., query, key]; where: bool [query, key]. NaN where no query has one.
     """
     rows = where.any(-1).sum()
-    return weights[..., *np.nonzero(where)].sum(-1, dtype=np.float64) / rows if rows else np.full(weights.shape[:-2], np.nan)
+    return weights[..., where].sum(-1, dtype=np.float64) / rows if rows else np.full(weights.shape[:-2], np.nan)
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ class Loop:
 def loop(ids: Sequence[int], longest: int = 30, least: int = 24) -> Loop | None:
     """What a text says over and over at its end: a piece of at most `longest` tokens, twice at least, `least` tokens at least in
     all; None when it does not. The shortest such piece is taken."""
-    ids = np.asarray(ids)
+    text = np.asarray(ids)
     for period in range(1, min(longest, len(ids) // 2) + 1):
-        other = np.flatnonzero(ids[period:] != ids[:-period])
+        other = np.flatnonzero(text[period:] != text[:-period])
         start = int(other[-1]) + 1 if len(other) else 0  # from there on every token is said again a period later
         if len(ids) - start >= max(2 * period, least):
-            return Loop(tuple(ids[start : start + period].tolist()), start, (len(ids) - start) / period)
+            return Loop(tuple(text[start : start + period].tolist()), start, (len(ids) - start) / period)
     return None
 
 

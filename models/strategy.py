@@ -46,7 +46,7 @@ class Strategy:
     length_penalty: float = 1.0
     seed: int = 0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise ValueError(f"A token is chosen by one of {', '.join(METHODS)}; “{self.method}” is none of them.")
         for name in ("temperature", "top_p", "min_p", "typical", "repetition_penalty", "length_penalty"):

@@ -56,6 +56,7 @@ class Prediction:
 
 
 def spell_bytes(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError), "it is for decoding alone"
     return "".join(f"<0x{byte:02X}>" for byte in error.object[error.start : error.end]), error.end
 
 
@@ -91,9 +92,15 @@ class ByteLevelTokens:
     """A byte-level BPE tokenizer that tells for each token what it is and where it stood."""
 
     def __init__(self, tokenizer: Tokenizer, start: str, end: str = "", mask: str = ""):
-        """start, end, mask: the signs that are no text; a tokenizer may lack the last two. Only the mask can be typed."""
+        """start, end, mask: the signs that are no text; a tokenizer may lack the last two. Only the mask can be typed.
+
+        Raises ValueError where it lacks the first.
+        """
         self.tokenizer = tokenizer
-        self.start, self.end, self.mask = (tokenizer.token_to_id(sign) for sign in (start, end, mask))
+        first, self.end, self.mask = (tokenizer.token_to_id(sign) for sign in (start, end, mask))
+        if first is None:
+            raise ValueError(f"The tokenizer has no token {start} to begin a text with.")
+        self.start = first
         self.special = {self.start, self.end, self.mask} - {None}
         self.size = tokenizer.get_vocab_size()
         tokenizer.no_truncation()
@@ -103,6 +110,8 @@ class ByteLevelTokens:
     def text(self, id: int) -> tuple[str, bool]:
         """What a token stands for, and whether it is a fragment of a character."""
         piece = self.tokenizer.id_to_token(id)
+        if piece is None:
+            raise ValueError(f"There is no token {id} in this vocabulary.")
         return (piece, False) if id in self.special else self.spelt(piece)
 
     def spelt(self, piece: str) -> tuple[str, bool]:

@@ -106,7 +106,7 @@ def train(
     for layer in range(layers):
         seen, test = (torch.from_numpy(part[layer].astype(np.float32)) for part in (learn, held))
 
-        def measured(a: np.ndarray, b: np.ndarray, test=test) -> float:
+        def measured(a: np.ndarray, b: np.ndarray, test: torch.Tensor = test) -> float:
             with torch.no_grad():
                 moved = test + test @ torch.from_numpy(a.astype(np.float32)) + torch.from_numpy(b.astype(np.float32))
                 return divergence(moved, goal).item()
@@ -118,7 +118,7 @@ def train(
         for step in range(steps + 1):
             if step in (0, steps):
                 half = [one.detach().numpy().astype(np.float16) for one in (a, b)]  # what is kept is what is measured
-                if all(np.isfinite(one).all() for one in half) and (now := measured(*half)) < kl[1, layer]:
+                if all(np.isfinite(one).all() for one in half) and (now := measured(half[0], half[1])) < kl[1, layer]:
                     (matrices[layer], offsets[layer]), kl[1, layer] = half, now
             if step == steps:
                 break
@@ -203,7 +203,9 @@ def read(model: LanguageModel, text: str) -> Trace:
     said = ""
     for _ in range(ANSWER):
         trace = model.trace(text, said)
-        best = int(trace.logits_at(-1).argmax())
+        logits = trace.logits_at(-1)
+        assert logits is not None, "it is asked of models that predict"
+        best = int(logits.argmax())
         if model.is_special(best):
             break
         said += model.token_text(best)

@@ -4,7 +4,7 @@ steps the library keeps to itself, is done here once more."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
@@ -74,7 +74,7 @@ class Rules:
             sign = contents.get(these[0][2])
             yield "".join(written for _, written, _ in these), None if sign is None else self._added[sign.content]
 
-    def _cutting(self, model: dict[str, Any], spelt: Spelt):
+    def _cutting(self, model: dict[str, Any], spelt: Spelt) -> Callable[[str], Any]:
         if self.cuts:
             cutter = CUTTERS[self.kind](model, spelt)
             return lambda word: words_of(cutter, word)

@@ -23,6 +23,8 @@ class Performer(nn.Module):
     Source: Choromanski et al. 2021, "Rethinking Attention with Performers" (FAVOR+, positive features).
     """
 
+    directions: Tensor
+
     def __init__(self, config: TransformerConfig):
         super().__init__()
         self.scale = (config.d_head**-0.5 / config.temperature) ** 0.5
@@ -38,7 +40,7 @@ class Performer(nn.Module):
             met = met * mask.transpose(-1, -2)
         if active() is not None or (not future and query.shape[2] != key.shape[2]):  # somebody looks: then the matrix is built
             pairs = asked @ met.transpose(-1, -2)  # [batch, heads, query, key]
-            pairs = pairs if future else pairs * causal_mask(*pairs.shape[-2:], pairs.device)
+            pairs = pairs if future else pairs * causal_mask(query.shape[2], key.shape[2], pairs.device)
             return attend_by_weights(pairs / pairs.sum(-1, keepdim=True).clamp(min=TINY), key, value)
         total = met.sum(-2, keepdim=True) if future else met.cumsum(2)  # [batch, heads, 1 or key, features]
         if future:

@@ -55,7 +55,7 @@ class TransformerConfig:
     initialisation: str = "zero"  # INITIALISATIONS, see initialisation.py
     checkpointing: bool = False  # compute blocks again in the backward pass, to save memory (Chen et al. 2016)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for one in fields(self):
             value = getattr(self, one.name)
             if one.type == "int" and (not isinstance(value, int) or isinstance(value, bool)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -11,6 +13,8 @@ from models.scratch.config import TransformerConfig
 
 class FeedForward(nn.Module):
     """Two matrices with an activation between: W_down f(W_up x). What f is, the subclasses say."""
+
+    activation: Callable[[Tensor], Tensor]
 
     def __init__(self, config: TransformerConfig):
         super().__init__()

@@ -43,6 +43,8 @@ class Sinusoidal(NoPositions):
     Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.5.
     """
 
+    waves: Tensor
+
     def __init__(self, config: TransformerConfig, causal: bool):
         super().__init__(config, causal)
         self.reset()
@@ -71,6 +73,8 @@ class Rotary(NoPositions):
     Source: Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding", eq. 15.
     """
 
+    turns: Tensor
+
     def __init__(self, config: TransformerConfig, causal: bool):
         super().__init__(config, causal)
         self.reset()
@@ -89,6 +93,8 @@ class ALiBi(NoPositions):
     lower power and every second of the next higher one. In an encoder the distance counts to both sides.
     Source: Press, Smith and Lewis 2022, "Train Short, Test Long: Attention with Linear Biases".
     """
+
+    slopes: Tensor
 
     def __init__(self, config: TransformerConfig, causal: bool):
         super().__init__(config, causal)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -42,7 +44,7 @@ class Multiplicative(Dot):
         self.scale = 1 / config.temperature
         self.between = nn.Parameter(torch.eye(config.d_head).repeat(config.heads, 1, 1) * config.d_head**-0.5)
 
-    def forward(self, query: Tensor, *others) -> Tensor:
+    def forward(self, query: Tensor, *others: Any) -> Tensor:
         return super().forward(query @ self.between, *others)
 
 
@@ -73,7 +75,7 @@ class Additive(nn.Module):
         scores = torch.einsum("bhqkd,hd->bhqk", sums, self.vector.to(sums.dtype)) / self.temperature
         scores = scores if bias is None else scores + bias
         if mask is None and not future:
-            mask = causal_mask(*scores.shape[-2:], scores.device)
+            mask = causal_mask(query.shape[2], key.shape[2], scores.device)
         scores = scores if mask is None else scores.masked_fill(~mask, float("-inf"))
         return attend_by_weights(scores.softmax(-1), key, value, dropout)
 

@@ -25,11 +25,14 @@ def pairs(path: Path) -> list[tuple[str, str]]:
 
     Errors: FileNotFoundError as `documents`; ValueError for a line that is no pair.
     """
-    found = [tuple(line.split("\t")) for line in read(path).splitlines() if line.strip()]
-    for number, pair in enumerate(found, 1):
-        if len(pair) != 2:
-            raise ValueError(f"Pair {number} of {path.name} has {len(pair)} parts: a line is a sentence, a TAB, its translation.")
-    return found
+    pairs = []
+    for number, line in enumerate((line for line in read(path).splitlines() if line.strip()), 1):
+        parts = line.split("\t")
+        if len(parts) != 2:
+            what = f"Pair {number} of {path.name} has {len(parts)} parts"
+            raise ValueError(f"{what}: a line is a sentence, a TAB, its translation.")
+        pairs.append((parts[0], parts[1]))
+    return pairs
 
 
 def read(path: Path) -> str:
@@ -70,13 +73,20 @@ def with_mask(tokenizer: Tokenizer) -> Tokenizer:
     return made
 
 
+def id_of(tokenizer: Tokenizer, sign: str) -> int:
+    """Errors: ValueError where the tokenizer lacks a sign."""
+    if (id := tokenizer.token_to_id(sign)) is None:
+        raise ValueError(f"The tokenizer has no token {sign}.")
+    return id
+
+
 class Corpus:
     """Documents as ids, shuffled and packed again each epoch into windows for next-token training."""
 
     def __init__(self, texts: list[str], tokenizer: Tokenizer, context: int, twice_under: int = 0):
         """twice_under: documents of fewer characters come twice an epoch (short modern ones among long old books)."""
         self.context = context
-        self.start = tokenizer.token_to_id(START)
+        self.start = id_of(tokenizer, START)
         self.documents = [np.array([self.start, *e.ids], dtype=np.uint16) for e in tokenizer.encode_batch(texts)]
         self.order = [i for i, t in enumerate(texts) for _ in range(1 + (len(t) < twice_under))]
         self.bytes = sum(len(t.encode()) for t in texts)

@@ -58,7 +58,7 @@ class Budget:
     optimizer: str = "muon"
     seed: int = 0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("steps", "rows", "warmup", "every"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1; it is {getattr(self, name)}.")
@@ -132,7 +132,8 @@ class Training:
         self.parameters = size
         self._optimizers = optimizers(self.network, budget)
         self.schedule = Schedule(budget.steps, round(0.7 * budget.steps), min(budget.warmup, budget.steps))
-        self.curves, self.snapshots = Curves(), []
+        self.curves = Curves()
+        self.snapshots: list[Snapshot] = []
         self.step, self.seconds, self.state, self.says = 0, 0.0, "paused", ""
         self._generator = np.random.default_rng([budget.seed, 1])
         self._probe = task.batch(np.random.default_rng([budget.seed, 2]), PROBES)
@@ -146,7 +147,8 @@ class Training:
     @property
     def probe(self) -> tuple[str, str]:
         """What is given in the example that the snapshots' attention is of, and the answer."""
-        return tuple(part.decode("utf-8", "replace") for part in self.example)
+        given, answer = (part.decode("utf-8", "replace") for part in self.example)
+        return given, answer
 
     @property
     def example(self) -> tuple[bytes, bytes]:
@@ -328,4 +330,5 @@ def looked(attention: np.ndarray, tokens: list[int]) -> tuple[np.ndarray, np.nda
     none has.
     """
     before = np.eye(len(tokens), k=-1, dtype=bool)
-    return tuple(share_on(attention, where).astype(np.float32) for where in (before, what_followed(tokens)))
+    previous, induction = (share_on(attention, where).astype(np.float32) for where in (before, what_followed(tokens)))
+    return previous, induction

@@ -10,7 +10,7 @@ import time
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -114,7 +114,7 @@ class Run:
         return saved
 
     def save(self) -> None:
-        saved = {"model": self.model.state_dict(), "optimizers": [one.state_dict() for one in self.optims]}
+        saved: dict[str, Any] = {"model": self.model.state_dict(), "optimizers": [one.state_dict() for one in self.optims]}
         saved |= {"state": asdict(self.state), "earlier": self.earlier}
         torch.save(saved, self.work / "checkpoint.new")
         (self.work / "checkpoint.new").rename(self.work / "checkpoint.pt")
@@ -188,7 +188,7 @@ class Run:
         """The weights, and what was measured of them on held-out text."""
         write_weights(self.model, self.training.config, self.out)
         total, count = held_out(self.objective, self.model)
-        figures = {"nats_per_" + self.objective.unit.replace(" ", "_"): total / count, "predictions": count}
+        figures: dict[str, Any] = {"nats_per_" + self.objective.unit.replace(" ", "_"): total / count, "predictions": count}
         if hasattr(self.objective, "bytes"):
             figures["bits_per_byte"] = total / math.log(2) / self.objective.bytes
         figures |= {"step": self.state.step, "tokens": self.state.tokens, "seconds": round(self.state.seconds)}

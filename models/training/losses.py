@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -29,7 +31,7 @@ def token_loss(x: Tensor, unembedding: Tensor, targets: Tensor, avoided: Tensor 
 
 class _TokenLoss(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, x: Tensor, unembedding: Tensor, targets: Tensor, avoided: Tensor, strength: float) -> Tensor:
+    def forward(ctx: Any, x: Tensor, unembedding: Tensor, targets: Tensor, avoided: Tensor, strength: float) -> Tensor:
         right, wrong = targets != IGNORED, (avoided != NONE).any(-1)
         share = right / right.sum().clamp(min=1)  # [position]: of each in the mean
         blame = strength * wrong / len(wrong)
@@ -62,6 +64,6 @@ class _TokenLoss(torch.autograd.Function):
         return loss
 
     @staticmethod
-    def backward(ctx, given: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, given: Tensor) -> tuple[Tensor | None, ...]:
         of_x, of_unembedding = ctx.saved_tensors
         return of_x * given.to(of_x.dtype), of_unembedding * given, None, None, None

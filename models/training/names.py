@@ -12,10 +12,13 @@ from collections.abc import Collection, Sequence
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
+from typing import TypeVar
 
 import numpy as np
 
 from models.training import corpus
+
+T = TypeVar("T")
 
 HELD_OUT_NAMES = Path(__file__).parent.parent / "weights" / "translator" / "names.txt"
 FRAMES = Path(__file__).parent / "frames.tsv"
@@ -97,11 +100,12 @@ class Names:
         for name in CITIES:
             pair = replaced(pair, name, (self.first("place", generator),) * 2) if shared(pair, name) else pair
         others = {digits: other_number(int(digits), generator) for digits in shared_numbers(pair)}
-        return tuple(re.sub(NUMBER, lambda found: others.get(found[0], found[0]), side) for side in pair)
+        english, french = (re.sub(NUMBER, lambda digits: others.get(digits[0], digits[0]), side) for side in pair)
+        return english, french
 
     def named(self, pair: Pair, generator: np.random.Generator) -> Pair:
         """A sentence that begins with him or her, about somebody who has a name."""
-        pronoun = re.match(r"\w+", pair[0])[0]
+        pronoun = re.findall(r"\w+", pair[0])[0]
         said, kind = PRONOUNS[pronoun]
         english, french = self.person(kind, generator)
         return english + pair[0].removeprefix(pronoun), french + pair[1].removeprefix(said)
@@ -154,7 +158,7 @@ def invented_name(generator: np.random.Generator) -> str:
     return made.capitalize() if 3 <= len(made) <= 14 else invented_name(generator)
 
 
-def drawn(things: Sequence, generator: np.random.Generator):
+def drawn(things: Sequence[T], generator: np.random.Generator) -> T:
     return things[int(generator.integers(len(things)))]
 
 

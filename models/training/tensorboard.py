@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -133,7 +133,7 @@ class TensorBoardLog:
         writer.add_text("about/this run", _about(training, chosen))
         compared = {"task": training.task.name, "parameters": training.parameters} | {name: chosen[name] for name in COMPARED}
         for summary in hparams(compared, dict.fromkeys(["held out/accuracy", "held out/loss"]))[:2]:
-            writer.file_writer.add_summary(summary)
+            _events(writer).add_summary(summary)
         writer.add_custom_scalars(_charts(training.config.layers))
         _add_graph(writer, training)
 
@@ -163,12 +163,17 @@ class TensorBoardLog:
             _add_embedding(writer, training, self._snapshot)
         writer.add_text("about/its end", training.says, training.step)
         if training.state in ("done", "stopped"):
-            writer.file_writer.add_summary(hparams({}, {})[2])  # says that it went well
+            _events(writer).add_summary(hparams({}, {})[2])  # says that it went well
 
     def _room(self, training: Training) -> bool:
         """Whether the log has not yet taken more than its share at this step."""
         taken = sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
         return training.step in (0, training.budget.steps) or taken <= PICTURES * training.step / training.budget.steps
+
+
+def _events(writer: SummaryWriter) -> Any:
+    """What writes the events of a log that is open."""
+    return writer.file_writer
 
 
 def _new_folder(folder: Path, name: str) -> Path:
@@ -177,6 +182,7 @@ def _new_folder(folder: Path, name: str) -> Path:
         with contextlib.suppress(FileExistsError):
             (folder / f"{name}-{number}").mkdir()
             return folder / f"{name}-{number}"
+    raise AssertionError("there is always one number more")
 
 
 def _about(training: Training, chosen: dict[str, object]) -> str:
@@ -208,7 +214,9 @@ def _add_scores(writer: SummaryWriter, snapshot: Snapshot) -> None:
 
 def _add_attention(writer: SummaryWriter, training: Training, snapshot: Snapshot) -> None:
     """Histograms of what each head gives the keys that may be seen, and a picture of each layer."""
-    visible = masks.mask(training.config, *snapshot.attention.shape[2:]).numpy()  # [query, key]
+    mask = masks.mask(training.config, *snapshot.attention.shape[2:])
+    assert mask is not None, "a decoder has one"
+    visible = mask.numpy()  # [query, key]
     for layer, heads in enumerate(snapshot.attention.astype(np.float32).clip(0, 1)):
         for head, weights in enumerate(heads):
             bins = np.linspace(0, 1, 41)
@@ -232,7 +240,7 @@ def _add_embedding(writer: SummaryWriter, training: Training, step: int) -> None
     """The token embedding, with a name for each token, what it is, and whether the task has it."""
     used = {START, *np.unique(training.task.batch(np.random.default_rng(0), 256)[0]).tolist()}
     rows = [[*_label(code), "yes" if code in used else "no"] for code in range(VOCABULARY)]
-    vectors = training.network.embedding.weight.detach()[:VOCABULARY]
+    vectors = training.network.get_parameter("embedding.weight").detach()[:VOCABULARY]
     writer.add_embedding(vectors, rows, global_step=step, tag="embedding", metadata_header=["token", "kind", "in the task"])
 
 
@@ -248,12 +256,15 @@ def _label(code: int) -> tuple[str, str]:
     return character, "letter" if character.isalpha() else "digit" if character.isdigit() else "sign"
 
 
+SIZE: Any = torch.Tensor.shape  # the descriptor, of which the class says nothing
+
+
 class _PlainSizes(TorchFunctionMode):
     """While a network is traced its sizes would be tensors, which attention does not take; they are numbers here, as always."""
 
-    def __torch_function__(self, func, types, args=(), kwargs=None):
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
         result = func(*args, **(kwargs or {}))
-        return tuple(int(one) for one in result) if func == torch.Tensor.shape.__get__ else result
+        return tuple(int(one) for one in result) if func == SIZE.__get__ else result
 
 
 def _add_graph(writer: SummaryWriter, training: Training) -> None:
@@ -266,7 +277,7 @@ def _add_graph(writer: SummaryWriter, training: Training) -> None:
             warnings.simplefilter("ignore", torch.jit.TracerWarning)
             warnings.filterwarnings("ignore", r"`torch\.jit\.", DeprecationWarning)
             traced, statistics = graph(training.network, torch.full((1, training.task.length), START))
-        writer.file_writer.add_graph((_tidied(traced), statistics))
+        _events(writer).add_graph((_tidied(traced), statistics))
 
     contextvars.Context().run(trace)  # an empty context has no recorder that could keep what is traced
 
