@@ -1,0 +1,44 @@
+// The lines below: what the filter leaves, the axes, the scales.
+
+import { CIVIDIS, css, shadesOf, stripOf } from "../../shared/colours.js";
+import { element, write } from "../../shared/element.js";
+
+// The lines below: what the filter leaves, the axes, the scales.
+export function explain(state) {
+  const { legend, left, header, count } = state;
+  const faint = header.arrays.faint?.data;
+  const kept = faint ? count - faint.reduce((sum, one) => sum + one, 0) : count;
+  const said = !faint
+    ? ""
+    : kept
+      ? `${kept} of ${count} heads pass the filter.`
+      : "No head passes the filter: all are drawn faint.";
+  write(left, said);
+  left.hidden = !said;
+  legend.hidden = !header.legend;
+  const parts = [
+    element("span", "", "down: from (query)" + (header.chooses ? ", choosing" : "")),
+    element("span", "", "across: to (key)"),
+    scale("0 %", shadesOf("accent"), "100 %"),
+  ];
+  const { quantity } = header;
+  if (quantity?.names) quantity.names.forEach((name, i) => parts.push(swatch(quantity.colours[i], name)));
+  else if (quantity) parts.push(scale(quantity.low, CIVIDIS.map(css), `${quantity.high} ${quantity.unit}`.trim(), "frame: "));
+  legend.replaceChildren(...parts);
+}
+
+function scale(low, stops, high, before = "") {
+  const node = element("span", "scale");
+  const strip = element("i");
+  strip.style.background = stripOf(stops);
+  node.append(before + low, strip, high);
+  return node;
+}
+
+export function swatch(colour, name) {
+  const node = element("span", "swatch");
+  const box = element("i");
+  box.style.borderColor = colour;
+  node.append(box, name);
+  return node;
+}

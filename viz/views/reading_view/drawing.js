@@ -1,0 +1,100 @@
+// Shades, strips and numbers of the token that one points at, or that is chosen.
+
+import { inkOn, shade } from "../../shared/colours.js";
+import { element } from "../../shared/element.js";
+import { FULL, inks } from "./legend.js";
+import { NUMBER_FROM, named, sentenceOf, tabulate } from "./sentence.js";
+import { seen, strongest, wayOf } from "./weights.js";
+
+const NUMBERED = 3; // so many of the strongest carry their number
+const ROOM = 30; // CSS pixels between the middles of two numbers
+const STEPS = 50; // of shade: a hover repaints only the words that change by one
+
+const SHARES = Uint8Array.from({ length: 256 }, (_, byte) => 4 * Math.round(25 * shade(byte / 255))); // a head's opacity in per cent
+
+export function draw(state) {
+  const { header, tokens, theme, sentence } = state;
+  state.toggle.show(state.direction);
+  const asked = state.pointed >= 0 ? state.pointed : header.chosen;
+  const direction = asked < 0 ? state.direction : wayOf(state, asked);
+  if (asked < 0) {
+    sentence.textContent = "";
+    state.below.replaceChildren();
+    state.numbered = [];
+    state.table.replaceChildren();
+    return;
+  }
+  const values = seen(state, asked);
+  const each = (header.heads?.names ?? []).map((_, head) => seen(state, asked, direction, head));
+  const coloured = inks(state);
+  tokens.forEach((token, i) => {
+    const opacity = (Math.round(STEPS * shade(values[i])) / STEPS) * FULL;
+    if (token.opacity !== opacity) {
+      token.opacity = opacity;
+      token.word.style.setProperty("--shade", 100 * opacity + "%");
+    }
+    let ink = theme.inks.get(opacity);
+    if (ink === undefined) theme.inks.set(opacity, (ink = inkOn(theme, opacity)));
+    if (token.ink !== ink) token.word.style.color = token.ink = ink;
+    const faint = header.causal && values[i] === 0 && (direction === "from" ? i > asked : i < asked);
+    if (token.faint !== faint) token.node.classList.toggle("faint", (token.faint = faint));
+    if (token.asked !== (i === asked)) {
+      token.asked = i === asked;
+      token.word.classList.toggle("asked", token.asked);
+    }
+    strips(state, coloured, token, each, i);
+    if (token.pressed !== (i === header.chosen)) token.node.setAttribute("aria-pressed", (token.pressed = i === header.chosen));
+  });
+  Object.assign(state, { values, numbered: strongest(values, NUMBERED) });
+  number(state);
+  sentence.hidden = !header.summary;
+  sentence.replaceChildren(...sentenceOf(state, asked).map((part, i) => (i % 2 ? named(part) : part)));
+  clearTimeout(state.later);
+  state.later = setTimeout(() => tabulate(state, asked, values), 300); // nobody reads it at fifteen keys a second
+}
+
+// The strongest carry their number below them. The numbers stand apart from the text, of which the browser would lay out every
+// line again for each. Of two that would touch, under narrow neighbours, the larger stays.
+export function number(state) {
+  const { header, tokens, boxes, below, numbered, values } = state;
+  const kept = [];
+  for (const i of numbered) {
+    if (!(values[i] >= NUMBER_FROM)) continue;
+    const { word } = tokens[i];
+    if (!boxes.has(i)) {
+      const top = word.offsetTop - below.offsetTop; // both move together when what stands above them leaves the picture
+      boxes.set(i, { middle: word.offsetLeft + word.offsetWidth / 2, top, bottom: top + word.offsetHeight });
+    }
+    const box = boxes.get(i);
+    if (kept.some(({ top, middle }) => Math.abs(top - box.top) <= 4 && Math.abs(middle - box.middle) <= ROOM)) continue;
+    kept.push(box);
+    const node = below.children[kept.length - 1] ?? below.appendChild(element("b"));
+    node.hidden = false;
+    node.textContent = header.quantity ? header.quantity.words[i] : Math.round(100 * values[i]) + " %";
+    node.style.translate = `calc(${box.middle}px - 50%) ${box.bottom + 1}px`;
+  }
+  for (let i = kept.length; i < below.children.length; i++) below.children[i].hidden = true;
+}
+
+// A strip a head under the word, as opaque as the head's weight is large; `rows` has the weights of each head, as bytes.
+function strips({ text }, colours, token, rows, position) {
+  let key = ""; // in steps: most words of a long text stay as they are
+  for (let head = 0; head < rows.length; head++) {
+    const share = SHARES[rows[head][position]];
+    if (share) key += `${colours[head]} ${share} ${head},`;
+  }
+  if (colours.length) key += "|";
+  if (token.strips === key) return;
+  token.strips = key;
+  const layers = [];
+  for (let head = 0; head < rows.length; head++) {
+    const share = SHARES[rows[head][position]];
+    if (!share) continue;
+    const seen = `color-mix(in srgb, ${colours[head]} ${share}%, transparent)`;
+    const down = (colours.length - 1 - head) * text.strip;
+    layers.push(`linear-gradient(${seen}, ${seen}) 0 calc(100% - ${down}px) / 100% var(--strip) no-repeat`);
+  }
+  const behind = "color-mix(in srgb, var(--accent) var(--shade, 0%), transparent)"; // only the word, not the strips
+  layers.push(`linear-gradient(${behind}, ${behind}) 0 0 / 100% calc(100% - var(--strips) - 1px) no-repeat`);
+  token.word.style.background = colours.length ? layers.join() : "";
+}

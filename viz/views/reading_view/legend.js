@@ -1,0 +1,46 @@
+// What the strips and the shades mean, and their colours.
+
+import { isDark, shadesOf, stripOf } from "../../shared/colours.js";
+import { element } from "../../shared/element.js";
+import { counted } from "../../shared/number.js";
+
+export const FULL = 0.8; // of the accent: text on it stays readable
+const STRIP = 5; // CSS pixels of a head's strip with the gap below it; fewer where there are many
+
+// What the strips or the shades mean; nothing where attention of one head is shown.
+export function explain(state) {
+  const { legend, header, text } = state;
+  const { heads, quantity } = header;
+  legend.hidden = !heads && !quantity && !header.broken;
+  const strip = heads ? Math.max(2, Math.min(STRIP, Math.floor(28 / heads.names.length))) : 0;
+  text.style.setProperty("--strips", heads ? heads.names.length * strip + "px" : "0px");
+  text.style.setProperty("--strip", Math.max(1, strip - 1) + "px");
+  text.strip = strip;
+  const parts = [];
+  if (heads) {
+    parts.push(element("span", "", "shade: the mean; strips:"));
+    const colours = inks(state);
+    heads.names.forEach((name, i) => {
+      const node = element("span", "key");
+      const box = element("i");
+      box.style.background = colours[i];
+      node.append(box, name);
+      parts.push(node);
+    });
+  } else if (quantity) {
+    const node = element("span", "key");
+    const box = element("i", "scale");
+    box.style.background = stripOf(shadesOf("accent", FULL));
+    node.append(quantity.low, box, `${quantity.high} ${quantity.unit}`.trim());
+    parts.push(node);
+  }
+  const { broken } = header;
+  if (broken)
+    parts.push(`${counted(broken, "weight is not a number", "weights are not numbers")} here, so nothing is drawn for them.`);
+  legend.replaceChildren(...parts);
+}
+
+// The colours of several heads on this page; none where one is shown.
+export function inks({ header, theme }) {
+  return header.heads ? (isDark(theme) ? header.heads.dark : header.heads.light) : [];
+}

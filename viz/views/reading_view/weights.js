@@ -1,0 +1,35 @@
+// Weights as seen from one token.
+
+// Which way one token is shown: one that looks nowhere (the source, in cross-attention) by who looks at it.
+export function wayOf({ header, direction }, from) {
+  if (header.quantity || header.after[from]) return "from"; // a word that was chosen means its row: nobody looks at it here
+  const count = header.tokens.length;
+  const row = header.arrays.weights.data.subarray(from * count, (from + 1) * count);
+  return direction === "from" && count > 1 && row.every((weight) => weight === 0) ? "to" : direction;
+}
+
+// Weights as seen from one token: its row, or its column; of the mean, or of one of several heads (as bytes).
+export function seen(state, from, direction = wayOf(state, from), head = -1) {
+  const { header } = state;
+  if (header.quantity) return header.arrays.on.data;
+  const count = header.tokens.length;
+  const size = count * count;
+  const values = head < 0 ? header.arrays.weights.data : header.arrays.heads.data.subarray(head * size, (head + 1) * size);
+  if (direction === "from") return values.subarray(from * count, (from + 1) * count);
+  const column = new values.constructor(count);
+  for (let i = 0; i < count; i++) column[i] = values[i * count + from];
+  return column;
+}
+
+// Where the `most` largest stand, the largest first; of equals, the first.
+export function strongest(values, most) {
+  const best = [];
+  for (let i = 0; i < values.length; i++) {
+    if (best.length === most && values[i] <= values[best[most - 1]]) continue;
+    let place = best.length;
+    while (place > 0 && values[best[place - 1]] < values[i]) place--;
+    best.splice(place, 0, i);
+    if (best.length > most) best.pop();
+  }
+  return best;
+}
