@@ -22,9 +22,9 @@ from models.scratch.encoder_decoder_model import EncoderDecoderModel
 from models.scratch.signs import END, START
 from models.strategy import Strategy, distribution
 from models.training.corpus import train_tokenizer
+from tests.models.huggingface.test_architectures import HYBRIDS, save
 from tests.models.networks import NETWORKS, TEXTS, network, tokenizer
 from tests.models.ours import small
-from tests.models.test_architectures import HYBRIDS, save
 
 TEXT, NEW = "The cat sat on the mat", 12
 DECODERS = ["GPT-2", "Llama, grouped-query", "Mistral, sliding window", "Qwen3", "Gemma 2, soft-capped", "GPT-OSS, sinks",

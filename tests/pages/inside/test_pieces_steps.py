@@ -15,8 +15,8 @@ from models.pieces.apart import pieces_of
 from models.pieces.values import Lattice, Merges, Tries
 from pages.inside import pieces
 from pages.inside.pieces import recipes, told
-from tests.models.test_huggingface_text import folder
-from tests.models.test_pieces import KINDS
+from tests.models.huggingface.test_text import folder
+from tests.models.pieces.test_pieces import KINDS
 from ui import state
 from viz.views.pieces_view import Row, pieces_view
 

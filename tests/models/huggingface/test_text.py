@@ -23,7 +23,7 @@ from transformers.models.bert.tokenization_bert_legacy import BertTokenizerLegac
 from models.huggingface.offsets import align
 from models.huggingface.text import TextTokens
 
-SHARED = Path(__file__).parents[3] / "shared"
+SHARED = Path(__file__).parents[4] / "shared"
 needs_shared = pytest.mark.skipif(not SHARED.exists(), reason="the large tokenizers and texts are not in the repository")
 
 LETTERS = "the cat sat on the mat and the dog sat on the cat. fine naïve cafe café Straße İstanbul 猫が座った שלום עולם 👩‍👩‍👧 😀"

@@ -18,7 +18,7 @@ from models.scratch.folder import from_folder, write_weights
 from models.scratch.signs import END, START
 from models.training.corpus import train_tokenizer
 from tests.models.ours import small
-from tests.models.test_encoder_model import written_out
+from tests.models.scratch.test_encoder_model import written_out
 
 SENTENCES = ["the cat sat on the mat and the dog sat on the cat", "le chat était assis sur le tapis et le chien sur le chat"]
 TOKENIZER = train_tokenizer(SENTENCES * 3, 290, (START, END))

@@ -337,7 +337,7 @@ def test_heads_are_scored(name):
     assert scores[["previous", "current", "first"]].to_numpy().min() >= 0
 
 
-STORIES = Path(__file__).parents[3] / "shared" / "models" / "stories260k"
+STORIES = Path(__file__).parents[4] / "shared" / "models" / "stories260k"
 
 
 @pytest.mark.skipif(not STORIES.is_dir(), reason="the real small Llama is not here")
