@@ -159,6 +159,9 @@ TRAIN_LOG = link("train-log", default=False)
 CURVES = link("curves", "Answers and heads", "Loss", "Entropy", "Rate and gradient")
 TRAINED_AT, TRAIN_HEAD = Key[Any]("trained-at", None), Key[Any]("train-head", None)
 
+# A picture that is taken away
+TAKEN_COLOURS = Key("taken-colours", "screen", ("screen", "light", "dark"))
+
 
 def built(name: str) -> Key[Any]:
     """A part or a size of the transformer that is put together on page "Build": a field of `TransformerConfig`."""

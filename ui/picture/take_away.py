@@ -14,7 +14,7 @@ from ui.picture.files import csv, left_out, npz, numbers
 from ui.picture.notebook import notebook
 from ui.picture.picture import Caption, Picture
 from ui.picture.provenance import as_json, as_meta
-from ui.show import show
+from ui.show import choice, show
 from viz.view import View
 from viz.views.export import export_view, figure_page, table_page
 
@@ -56,7 +56,9 @@ def contents(picture: Picture) -> None:
         with st.container(gap="xsmall"):
             st.caption("As it looks now")
             where = as_json(about.where)
-            show(export_view(picture.key, about.stem, about.title, str(about), where, picture.part), f"take-drawn-{picture.key}")
+            key = f"take-drawn-{picture.key}"
+            view = export_view(picture.key, about.stem, about.title, str(about), where, picture.part)
+            show(view, key, lambda: state.TAKEN_COLOURS.set(choice(key)))
     with st.container(gap="xsmall"):
         st.caption("To work with")
         row = st.container(horizontal=True, gap="small")
@@ -88,6 +90,12 @@ def file(name: str, about: Caption, ending: str, mime: str, make: Callable[[], s
     )
 
 
+def in_dark() -> bool:
+    """Whether a page is to have the colours of a dark one: as on screen, or as chosen for the pictures."""
+    colours = state.TAKEN_COLOURS.get()
+    return (st.context.theme.type if colours == "screen" else colours) == "dark"
+
+
 def page(picture: Picture, about: Caption) -> str:
     """The picture as one self-contained page, with its caption and where it comes from."""
     drawn = picture.drawn
@@ -97,5 +105,6 @@ def page(picture: Picture, about: Caption) -> str:
     elif isinstance(drawn, View):
         whole = drawn.to_html(caption=str(about))
     else:
-        whole = (figure_page if hasattr(drawn, "to_plotly_json") else table_page)(drawn, about.title, str(about))
+        make = figure_page if hasattr(drawn, "to_plotly_json") else table_page
+        whole = make(drawn, about.title, str(about), in_dark())
     return as_meta(whole, about.where)

@@ -8,9 +8,9 @@ import transformers
 import models
 from models.pieces.apart import HIDDEN
 from pages.inside import pieces
+from tests.models.huggingface.test_text import folder
 from tests.models.networks import network
-from tests.models.test_huggingface_text import folder
-from tests.models.test_pieces import KINDS
+from tests.models.pieces.test_pieces import KINDS
 from tests.pages.opening import open_link, said
 from tests.pages.taking import arrays, data, made_again, offered, table
 from ui import state

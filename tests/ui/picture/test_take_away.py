@@ -29,11 +29,12 @@ from tests.models.networks import network, tokenizer
 from tests.serving import ROOT
 from ui import state
 from ui.look import Look, beside
-from ui.picture import files
+from ui.picture import files, take_away
 from ui.picture.caption import caption, slug
 from ui.picture.files import cell, csv, npz
 from ui.picture.notebook import literal, looks_source, notebook
 from ui.picture.picture import Numbers, Picture
+from viz.palette import DARK, LIGHT, sequential
 from viz.view import View
 
 TEXT = "The farmer gave the hungry dog a bone"
@@ -395,3 +396,19 @@ def test_beginners_get_the_head_view_with_heads_and_threshold_alone(look, place)
 @given(st.text())
 def test_a_file_name_is_one_that_every_system_takes(text):
     assert re.fullmatch(r"([A-Za-z0-9.][A-Za-z0-9.\-]*)?", slug(text)) and not slug(text).startswith(".")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "screen", "dark"),
+    [("screen", "light", False), ("screen", "dark", True), ("light", "dark", False), ("dark", "light", True)],
+)
+def test_the_page_of_a_figure_has_the_colours_on_screen_or_those_that_are_chosen(look, place, monkeypatch, chosen, screen, dark):
+    made = place("Heatmap", look("writer"))
+    about = caption(made)
+    monkeypatch.setattr(streamlit, "session_state", {"taken-colours": chosen})
+    monkeypatch.setattr(streamlit, "context", SimpleNamespace(theme=SimpleNamespace(type=screen)))
+    whole = take_away.page(made, about)
+    ours, other = (DARK, LIGHT) if dark else (LIGHT, DARK)
+    assert f"background: {ours['paper']}" in whole and f"background: {other['paper']}" not in whole
+    end, other_end = (sequential(theme["accent"])[-1][1] for theme in (ours, other))
+    assert end in whole and other_end not in whole, "the scale of the weights too"

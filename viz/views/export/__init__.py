@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
+from viz.figures.style import on_page
 from viz.palette import DARK, LIGHT
 from viz.view import View, pack
 
@@ -33,18 +34,22 @@ def export_view(key: str, name: str, title: str, caption: str, provenance: str =
     return View("export", pack(header), f"{title}, as a file")
 
 
-def figure_page(figure: go.Figure, title: str, caption: str) -> str:
-    """A Plotly figure with its caption as one self-contained page, Plotly's own script inside it: no request leaves it."""
+def figure_page(figure: go.Figure, title: str, caption: str, dark: bool = False) -> str:
+    """A Plotly figure with its caption as one self-contained page, Plotly's own script inside it: no request leaves it.
+
+    dark: in the colours of a dark page.
+    """
     config = {"displaylogo": False, "responsive": True, "topojsonURL": ""}
-    figure = go.Figure(figure).update_layout(template="plotly_white")  # Streamlit's own template has colours for Streamlit only
+    template = "plotly_dark" if dark else "plotly_white"  # Streamlit's own template has colours for Streamlit only
+    figure = on_page(go.Figure(figure), dark).update_layout(template=template)
     body = figure.to_html(full_html=False, include_plotlyjs=True, include_mathjax=False, config=config)
-    return _PAGE.format(title=escape(title), body=body, caption=escape(caption), **LIGHT)
+    return _PAGE.format(title=escape(title), body=body, caption=escape(caption), **(DARK if dark else LIGHT))
 
 
-def table_page(table: pd.DataFrame, title: str, caption: str) -> str:
+def table_page(table: pd.DataFrame, title: str, caption: str, dark: bool = False) -> str:
     """A table with its caption as one self-contained page."""
     body = table.to_html(index=False, border=0)
-    return _PAGE.format(title=escape(title), body=body, caption=escape(caption), **LIGHT)
+    return _PAGE.format(title=escape(title), body=body, caption=escape(caption), **(DARK if dark else LIGHT))
 
 
 _PAGE = """<!doctype html>

@@ -14,8 +14,9 @@ const CHOICES = {
 };
 const chosen = { ...AS_IT_IS }; // for all pictures: who wants one on white wants the next one on white too
 
-export function mount({ parentElement, data }) {
+export function mount({ parentElement, data, setTriggerValue }) {
   const state = stateOf(parentElement, make);
+  state.tell = setTriggerValue;
   state.header = unpack(data);
   for (const [kind, button] of Object.entries(state.buttons)) button.title = `${state.header.name}.${kind}`;
   show(state);
@@ -33,6 +34,7 @@ function choose(state, name, value) {
     else chosen.ground = "page";
   }
   show(state);
+  state.tell("chosen", chosen.colours); // a page of a figure has them too
 }
 
 function make(state) {
