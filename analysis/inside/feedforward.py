@@ -15,6 +15,7 @@ from analysis.inside.stages import Formula, Stage
 from analysis.inside.way import Way
 
 PUSHED = 8  # tokens that a neuron pushes towards
+AT_ONCE = 32  # neurons whose logits are made at a time
 
 
 class Push(NamedTuple):
@@ -89,13 +90,13 @@ def neurons(
     experts = _experts(way, position) if isinstance(down, ExpertLinear) else ()
     strength = np.abs(fires) * np.array([[share] for _, share in experts] or [[1.0]])
     where = sampled(way.model, way.stack, way.layer, way.fired, report) if elsewhere and way.fired is not None else None
+    best = [divmod(at, fires.shape[1]) for at in np.argsort(-strength, axis=None, kind="stable")[:top].tolist()]
+    whose = [experts[rank][0] if experts else None for rank, _ in best]
+    rows = [_row(down, at, expert) * np.sign(fires[rank, at]) for (rank, at), expert in zip(best, whose, strict=True)]
     found = []
-    for at in np.argsort(-strength, axis=None, kind="stable")[:top].tolist():
-        rank, number = divmod(at, fires.shape[1])
-        expert = experts[rank][0] if experts else None
-        towards = _towards(way, _row(down, number, expert) * np.sign(fires[rank, number]))
-        gave, made, handed = (float(one[rank, number]) for one in (before, after, fires))
-        found.append(Neuron(number, expert, gave, made, handed, towards, where.of(number) if where else ()))
+    for (rank, at), expert, towards in zip(best, whose, _towards(way, np.stack(rows)), strict=True):
+        gave, made, handed = (float(one[rank, at]) for one in (before, after, fires))
+        found.append(Neuron(at, expert, gave, made, handed, towards, where.of(at) if where else ()))
     return Neurons(way.layer, position, tuple(found), fires.shape[1], rule.name, rule.function, experts)
 
 
@@ -139,11 +140,15 @@ def _row(down: Formula, number: int, expert: int | None) -> np.ndarray:
     return down.weight[:, number]
 
 
-def _towards(way: Way, row: np.ndarray) -> tuple[Push, ...]:
-    """The tokens whose logits a vector raises most; a final norm gives it the length that the stream usually has."""
+def _towards(way: Way, rows: np.ndarray) -> list[tuple[Push, ...]]:
+    """The tokens whose logits each row [row, d_model] raises most; a final norm gives it the usual length of the stream."""
     if way.trace.unembed is None or way.stack == "encoder":
-        return ()
-    with_row, without = way.trace.unembed(np.stack([row, np.zeros_like(row)]).astype(np.float32))
-    scores = with_row - without
-    best = np.argsort(-scores, kind="stable")[:PUSHED]
-    return tuple(Push(int(id), way.model.token_text(int(id)), float(scores[id])) for id in best)
+        return [()] * len(rows)
+    found = []
+    for start in range(0, len(rows), AT_ONCE):
+        part = rows[start : start + AT_ONCE].astype(np.float32)
+        *raised, nothing = way.trace.unembed(np.concatenate([part, np.zeros_like(part[:1])]))
+        for scores in (one - nothing for one in raised):
+            best = np.argsort(-scores, kind="stable")[:PUSHED]
+            found.append(tuple(Push(int(id), way.model.token_text(int(id)), float(scores[id])) for id in best))
+    return found
