@@ -174,5 +174,10 @@ def test_a_strip_shows_the_sign_of_what_is_largest_and_zero_as_none(values):
         assert all(cell == (128 if signed else 0) for cell, value in zip(cells, values, strict=True) if value == 0)
 
 
+def test_what_is_hidden_keeps_its_place_in_a_strip_and_has_no_colour():
+    cells, signed = shades(np.array([-1.0, 2.0, -np.inf, -np.inf]))
+    assert signed and len(cells) == 4 and cells[2:].tolist() == [128, 128]
+
+
 def test_a_single_number_is_no_strip():
     assert way_view([Stop("ids", "Ids", values=np.array([7.0]))]).data and not len(shades(np.array([7.0]))[0])

@@ -54,10 +54,8 @@ def way_view(stops: Sequence[Stop], chosen: str = "", *, strip: bool = False, la
 def shades(values: np.ndarray) -> tuple[np.ndarray, bool]:
     """Numbers as the bytes of a strip, and whether they lie on both sides of zero: then 128 is zero."""
     flat = np.asarray(values, dtype=np.float64).ravel()
-    flat = flat[np.isfinite(flat)]
-    if not flat.size:
-        return np.zeros(0, dtype=np.uint8), False
-    if flat.size == 1:
+    flat = np.where(np.isfinite(flat), flat, 0.0)  # what is hidden has no colour
+    if flat.size < 2:
         return np.zeros(0, dtype=np.uint8), False  # a single number is no strip
     if flat.size > CELLS:
         parts = np.array_split(flat, CELLS)
