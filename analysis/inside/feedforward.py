@@ -102,7 +102,9 @@ def neurons(
 
 def _parts(way: Way) -> tuple[Formula, Stage, Stage]:
     """The down projection, what it is given, and the activation in that."""
+    width = way.trace.hidden[way.stack].shape[-1]
     ends = [one for one in way.stages if one.name.startswith("feed-forward") and isinstance(one.rule, Experts | Linear)]
+    ends = [one for one in ends if one.shape[-1] == width]  # others end in something narrower, beside the stream
     last = next((one for one in ends if isinstance(one.rule, Experts)), ends[0] if ends else None)
     if last is None or last.rule is None or last.missing:
         own = next((one.missing for one in way.stages if one.missing and one.name.startswith("feed-forward")), None)
