@@ -51,6 +51,7 @@ def chosen(key: str, pictures: Sequence[Picture]) -> Picture | None:
 
 def contents(picture: Picture) -> None:
     about, arrays = caption(picture), numbers(picture)
+    dark = in_dark()  # now: a file is made later, where no visitor is known
     own = isinstance(picture.drawn, str)  # a page of its own: it is the file, and a browser lets nobody look into it
     if not own:
         with st.container(gap="xsmall"):
@@ -63,7 +64,7 @@ def contents(picture: Picture) -> None:
         st.caption("To work with")
         row = st.container(horizontal=True, gap="small")
     with row:
-        file("HTML", about, "html", "text/html", lambda: page(picture, about), "A page that works without a network.")
+        file("HTML", about, "html", "text/html", lambda: page(picture, about, dark), "A page that works without a network.")
         if arrays:
             file("CSV", about, "csv", "text/csv", lambda: csv(picture, about), "The numbers for a spreadsheet, one in each row.")
             file("NPZ", about, "npz", "application/octet-stream", lambda: npz(picture, about), "The numbers as NumPy arrays.")
@@ -96,7 +97,7 @@ def in_dark() -> bool:
     return (st.context.theme.type if colours == "screen" else colours) == "dark"
 
 
-def page(picture: Picture, about: Caption) -> str:
+def page(picture: Picture, about: Caption, dark: bool = False) -> str:
     """The picture as one self-contained page, with its caption and where it comes from."""
     drawn = picture.drawn
     if isinstance(drawn, str):
@@ -106,5 +107,5 @@ def page(picture: Picture, about: Caption) -> str:
         whole = drawn.to_html(caption=str(about))
     else:
         make = figure_page if hasattr(drawn, "to_plotly_json") else table_page
-        whole = make(drawn, about.title, str(about), in_dark())
+        whole = make(drawn, about.title, str(about), dark)
     return as_meta(whole, about.where)
