@@ -5,6 +5,7 @@ import { css, divergingOf, scaleOf } from "../../shared/colours.js";
 import { element, makeButton, write } from "../../shared/element.js";
 import { stateOf } from "../../shared/state.js";
 
+const SETTLED = 250; // milliseconds until what was opened below a line is there
 const SIGN = "M3 1.5 8 6 3 10.5"; // points to the right; CSS turns it down at the stage that is open
 
 export function mount({ parentElement, data, setTriggerValue }) {
@@ -115,5 +116,5 @@ function reveal({ header, stops, root }) {
   if (header.strip) {
     const [outer, inner] = [root.getBoundingClientRect(), stop.node.getBoundingClientRect()];
     root.scrollLeft += inner.left + inner.width / 2 - outer.left - outer.width / 2;
-  } else requestAnimationFrame(() => stop.node.scrollIntoView({ block: "nearest" }));
+  } else setTimeout(() => stop.node.scrollIntoView({ block: "nearest" }), SETTLED);
 }
