@@ -10,6 +10,8 @@ import streamlit as st
 
 from ui import state
 
+TOUCHED = re.compile("Mobi|Android|iPhone|iPad")  # in what a browser says of itself, on telephones and tablets
+
 
 @lru_cache(maxsize=64)
 def sections(path: Path) -> dict[str, str]:
@@ -19,9 +21,14 @@ def sections(path: Path) -> dict[str, str]:
 
 
 def words(folder: Path, heading: str, **values: object) -> str:
-    """What the page says under a heading at this level, with `{name}` replaced by the values given; "" when it says nothing."""
+    """What the page says under a heading at this level, with `{name}` replaced by the values given; "" when it says nothing.
+
+    A number and its % stay on one line. Who has no mouse is told to press, not to point at something.
+    """
     text = sections(folder / f"{state.level()}.md").get(heading, "")
-    return re.sub(r"\{([a-z_]+)\}", lambda name: str(values.get(name[1], name[0])), text)
+    if TOUCHED.search(st.context.headers.get("User-Agent") or ""):
+        text = text.replace("Point at", "Press").replace("point at", "press")
+    return re.sub(r"\{([a-z_]+)\}", lambda name: str(values.get(name[1], name[0])), text).replace(" %", "\u00a0%")
 
 
 def say(folder: Path, heading: str, **values: object) -> None:

@@ -25,7 +25,7 @@ SIMPLE = ("Architecture", "Cost", "Masks", "Positions")
 
 def draw(look: Look) -> None:
     trace = look.trace
-    left, right = st.container(key="look").columns([4, 8], gap="medium")  # on a phone the picture comes first
+    left, right = st.container(key="plan").columns([4, 8], gap="medium")
     with left:
         st.markdown("##### Its parts")
         try:
@@ -38,7 +38,7 @@ def draw(look: Look) -> None:
         with above:
             part = tabs(state.BUILD, "the part", SIMPLE if look.beginner else None)
         if config is None:
-            st.info("These parts do not fit together yet. The sentence beside says why.")
+            st.info("These parts do not fit together yet. The sentence by the parts says why.")
             return
         with picture(f"The part “{part}”"):
             pictures = PARTS[part](HERE, config, len(trace.tokens), len(trace.target) or len(trace.tokens))

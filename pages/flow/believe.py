@@ -183,5 +183,5 @@ def table(found: Faithfulness, names: list[str]) -> pd.DataFrame:
 
 def signed(value: float) -> str:
     if abs(value) < 1e-5:
-        return "0 %" if value == 0 else "nearly 0 %"
+        return "0\u00a0%" if value == 0 else "nearly 0\u00a0%"
     return percent(value) if value > 0 else "−" + percent(-value)

@@ -54,11 +54,15 @@ PART_NAMES = {"positions": "Positions", "norm": "Norm", "norm_place": "Place of 
 MOST_SNAPSHOTS = 100
 
 
-def choices(disabled: bool) -> tuple[str, dict, dict]:
-    """The task, the sizes and parts of the transformer, and the numbers of the budget; those alone that are chosen here."""
+def task(disabled: bool) -> str:
+    """What is to be learned."""
+    return one_of(state.TRAIN_TASK, state.TRAIN_TASK.values, "the task", menu=True, disabled=disabled).lower()
+
+
+def numbers(disabled: bool) -> tuple[dict, dict]:
+    """The sizes and parts of the transformer, and the numbers of the budget; those alone that are chosen here."""
     from models.training.live import OPTIMIZERS
 
-    task = one_of(state.TRAIN_TASK, state.TRAIN_TASK.values, "the task", menu=True, disabled=disabled).lower()
     sizes, learning = LEVELS[state.level()]
     here = [*sizes, *learning]
     for level, (more, numbers) in LEVELS.items():
@@ -71,7 +75,7 @@ def choices(disabled: bool) -> tuple[str, dict, dict]:
         budget["optimizer"] = _one_of("optimizer", "Optimizer", OPTIMIZERS, disabled)
         for name in PARTS:
             found[name] = _one_of(name, PART_NAMES[name], allowed(name), disabled)
-    return task, found, budget
+    return found, budget
 
 
 def allowed(name: str) -> tuple[str, ...]:

@@ -27,24 +27,32 @@ def draw(look: Look) -> None:
     # On a phone the picture comes first, but nothing comes before the choices while there is none.
     left, right = st.container(key="look" if training else "plan").columns([4, 8], gap="medium")
     with left:
-        say(HERE, "what")
-        task, sizes, budget = choose.choices(disabled=training is not None)
+        task = choose.task(disabled=training is not None)
         say(HERE, f"task {task}")
-        plan = None
+        first = st.container()  # many choices stand between the task and the end of the page
+        sizes, budget = choose.numbers(disabled=training is not None)
         if training is None:
-            try:
-                plan = choose.plan(task, sizes, budget, look.trace.text)
-            except ValueError as error:
-                st.error(plain(str(error)), icon=":material/report:")
-            log = control.log_switch()
-            control.begin(plan, log)
-        else:
-            say(HERE, "fixed", what=control.described(training))
+            plan, log = planned(task, sizes, budget, look), control.log_switch()
+        with first:
+            if training is None:
+                control.begin(plan, log)
+            else:
+                say(HERE, "fixed", what=control.described(training))
+                say(HERE, "what")
     with right:
         if training is None:
             shown.before(HERE, plan)
             return
         st.fragment(watch, run_every=EVERY if training.state == "running" else None)(name, training, training.state)
+
+
+def planned(task: str, sizes: dict, budget: dict, look: Look) -> choose.Plan | None:
+    """What is to be trained; what cannot be is said."""
+    try:
+        return choose.plan(task, sizes, budget, look.trace.text)
+    except ValueError as error:
+        st.error(plain(str(error)), icon=":material/report:")
+        return None
 
 
 def watch(name: str, training: Training, state: str) -> None:

@@ -33,6 +33,7 @@ Lines = dict[str, tuple[Sequence[float], Sequence[float]]]  # the steps and the 
 def before(here: Path, plan: Plan | None) -> None:
     """What one will see, while nothing is trained: the task's example."""
     st.markdown("##### Nothing is trained yet")
+    say(here, "what")
     say(here, "before")
     if plan is None:
         return

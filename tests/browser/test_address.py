@@ -182,6 +182,22 @@ def test_on_a_phone_the_menu_closes_when_a_page_is_chosen(open_page, path):
     expect(menu).to_have_attribute("data-collapsed", "true")
 
 
+def test_a_phone_shows_level_and_model_and_what_is_chosen_stands_above_what_it_makes(open_page):
+    page = open_page("/build?level=intermediate", width=390, height=844)
+    part = page.get_by_role("spinbutton", name="Layers")
+    expect(part).to_be_visible(timeout=START)
+    chosen = page.get_by_text("Level: intermediate · Model: writer")
+    expect(chosen).to_be_in_viewport()
+    expect(page.get_by_role("button", name="Examples").get_by_text("Examples")).to_be_in_viewport()
+    picture = page.locator(".hl-architecture")
+    expect(picture).to_be_visible()
+    assert part.bounding_box()["y"] < picture.bounding_box()["y"]
+    page.get_by_test_id("stExpandSidebarButton").click()
+    expect(chosen).to_be_hidden()
+    page.get_by_role("link", name="Train").click()
+    expect(page.get_by_role("button", name="Start")).to_be_in_viewport(ratio=1, timeout=START)
+
+
 def test_the_address_follows_a_choice_that_has_another_place_at_another_level(open_page):
     page = open_page("/flow?text=The+cat+sat")
     page.get_by_role("radio", name="Streams").wait_for(timeout=START)

@@ -1,12 +1,12 @@
 // Numbers as people read them.
 
-// Three significant digits, never scientific notation.
+// Three significant digits, never scientific notation, and number and sign on one line.
 export function percent(p) {
   const hundred = 100 * p;
   if (!(hundred >= 0)) return "–";
-  if (hundred === 0) return "0 %";
-  if (hundred < 0.001) return "under 0.001 %";
-  return hundred.toPrecision(3) + " %";
+  if (hundred === 0) return "0\u00a0%";
+  if (hundred < 0.001) return "under 0.001\u00a0%";
+  return hundred.toPrecision(3) + "\u00a0%";
 }
 
 // Of a weight that came as a byte, which is right to 0.2 of a hundred: no more digits than that.

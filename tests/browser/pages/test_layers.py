@@ -184,7 +184,7 @@ def test_a_grid_draws_blank_cells_blank_and_text_as_text(draw):
     page.keyboard.press("Enter")
     assert page.evaluate("told") == [{"name": "chosen", "value": [0, 2]}], "and cannot be pressed"
     assert page.title() != "caught" and page.locator("img").count() == 0
-    assert table(page) == [["x 25.0 %", "y –", f"{NASTY} 100 %"]]
+    assert table(page) == [["x 25.0\u00a0%", "y –", f"{NASTY} 100\u00a0%"]]
 
 
 @pytest.mark.parametrize("width", [390, 1280])

@@ -265,7 +265,7 @@ def test_query_times_key_leads_to_the_weight(opened, case):
     def numbers() -> np.ndarray:
         """Of each row q·k, score and weight, as the view writes them: three digits."""
         texts = [rows.locator(name).all_inner_texts() for name in (".sum", ".score", ".weight .number")]
-        texts[2] = ["0" if text == "masked" else text.replace(" %", "e-2") for text in texts[2]]
+        texts[2] = ["0" if text == "masked" else text.replace("\u00a0%", "e-2") for text in texts[2]]
         return np.array([[float(text.replace("−", "-").removeprefix("under ")) for text in column] for column in texts])
 
     wanted, until = np.array([parts.raw, parts.score, one.attention[1][2][2]])[:, :14], time.monotonic() + 5

@@ -115,7 +115,7 @@ def test_a_line_has_its_head_s_colour_and_is_as_opaque_as_its_weight(draw):
     *_, faint = pixel(page, 2)
     assert 255 * 0.2 < faint < 255 * 0.5  # 20 %, lifted as everywhere (`shade`)
     page.locator("input[type=range]").fill("30")
-    page.wait_for_function("document.querySelector('.sentence').textContent.includes('30 %')")
+    page.wait_for_function("document.querySelector('.sentence').textContent.includes('30\u00a0%')")
     assert pixel(page, 2)[3] == 0
     assert pixel(page, 0)[3] > 245
 

@@ -45,7 +45,7 @@ def view_of(parts: dict, texts: list[str] | None = None, **choices) -> View:
 
 
 def said(text: str) -> float:
-    return float(text.replace("−", "-").replace("+", "").replace("±", "").replace(" %", "e-2"))
+    return float(text.replace("−", "-").replace("+", "").replace("±", "").replace("\u00a0%", "e-2"))
 
 
 def pieces(page: Page) -> dict[str, str]:
@@ -127,7 +127,7 @@ def test_what_is_masked_says_so_and_weighs_nothing(draw):
     score, total = pieces(page)["softmax"][1:].replace("−", "-").replace(" - ", " ").replace(" + ", " -").split()
     assert np.exp(float(score) - float(total)) == pytest.approx(said(pieces(page)["weight"]), rel=0.02)
     page.locator(".row").nth(5).hover()
-    assert pieces(page)["weight"] == "0 %"
+    assert pieces(page)["weight"] == "0\u00a0%"
     expect(page.locator(".piece").filter(has_text="masked")).to_be_visible()
     expect(page.locator(".notes")).to_contain_text("5 keys are masked")
 

@@ -71,6 +71,6 @@ def test_there_is_a_box_for_each_token_in_each_layer_and_the_last_read_stand_out
 def test_bars_say_what_was_before_the_controls_what_was_struck_out_and_what_is_chosen():
     view = prediction_bars([" a", " b"], [1.0, 0.0], before=[0.25, 0.75], struck=[False, True], marked=0)
     header = json.loads(view.data[4 : 4 + int.from_bytes(view.data[:4], "little")])
-    assert header["befores"] == ["25.0 %", "75.0 %"] and header["struck"] == [False, True] and header["marked"] == 0
+    assert header["befores"] == ["25.0\u00a0%", "75.0\u00a0%"] and header["struck"] == [False, True] and header["marked"] == 0
     with pytest.raises(ValueError, match="1 before for 2 labels"):
         prediction_bars([" a", " b"], [1.0, 0.0], before=[0.25])

@@ -93,7 +93,7 @@ def test_grey_stays_and_orange_is_carried():
 def test_shares_and_texts_are_said_and_nothing_in_them_is_html():
     figure = sankey(["<b>x</b>", "%{label}"], TWO, NAMES)
     said = " ".join([*figure.data[0].link.customdata, *figure.data[0].node.customdata])
-    assert "25.0 %" in said and "75.0 %" in said and "<b>" not in said
+    assert "25.0\u00a0%" in said and "75.0\u00a0%" in said and "<b>" not in said
     assert "<b>" not in " ".join(one.text for one in figure.layout.annotations)
 
 

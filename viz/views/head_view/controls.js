@@ -45,7 +45,7 @@ function set(state, name, value) {
   state.options[name] = value;
   if (name === "layout" || name === "zoom") state.scroll = 0;
   if (name === "least") {
-    state.controls.leastWords.textContent = value + " %"; // the picture follows once a frame
+    state.controls.leastWords.textContent = value + "\u00a0%"; // the picture follows once a frame
     soon(state, () => refresh(state));
   } else refresh(state);
 }

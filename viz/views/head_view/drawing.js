@@ -19,7 +19,7 @@ export function refresh(state) {
   const { controls, options, heads, header, on } = state;
   for (const name of Object.keys(CHOICES)) controls[name].show(options[name]);
   controls.least.value = options.least;
-  controls.leastWords.textContent = options.least + " %";
+  controls.leastWords.textContent = options.least + "\u00a0%";
   const { simple } = header;
   controls.style.node.hidden = controls.layout.node.hidden = controls.top.parentElement.hidden = simple;
   controls.least.previousSibling.textContent = simple ? "lines from" : "weights from";

@@ -5,8 +5,9 @@ import { counted, roughly } from "../../shared/number.js";
 import { fillTable } from "../../shared/table.js";
 import { asked, best, isMissing, nameOf, NAMES, valuesOf } from "./state.js";
 
-const HINT = " Point at a token to see only its own.";
-const PLAIN_HINT = " Point at a word to see only its lines.";
+const POINT = globalThis.matchMedia?.("(hover: none)").matches ? "Press" : "Point at";
+const HINT = ` ${POINT} a token to see only its own.`;
+const PLAIN_HINT = ` ${POINT} a word to see only its lines.`;
 const TABLED = 20;
 
 export function say(state, place) {
@@ -42,7 +43,7 @@ export function say(state, place) {
 function resting({ lines, on, options, sides, header }) {
   if (!sides[0].count || !sides[1].count) return "No text.";
   if (!on.length) return "No head is on: press one above, or “all”.";
-  if (!lines.total) return `No weight of ${options.least} % or more here.`;
+  if (!lines.total) return `No weight of ${options.least}\u00a0% or more here.`;
   const all = counted(lines.total, "line", "lines");
   const some = lines.count < lines.total;
   const drawn = some ? `the strongest ${lines.count.toLocaleString("en")} of ${all}` : all;
@@ -50,7 +51,7 @@ function resting({ lines, on, options, sides, header }) {
   const heads = options.mode === "each" ? `${on.length} heads` : `the ${options.mode} of ${on.length} heads`;
   const layer = header.layer === null ? "" : `L${header.layer}, `;
   const what = header.simple ? (on.length === 1 ? "One head" : heads) : layer + (on.length === 1 ? `H${on[0]}` : heads);
-  return `${what}: ${drawn}, of ${from} % and more.${header.simple ? PLAIN_HINT : HINT}`;
+  return `${what}: ${drawn}, of ${from}\u00a0% and more.${header.simple ? PLAIN_HINT : HINT}`;
 }
 
 function sentenceOf(state, [side, position]) {

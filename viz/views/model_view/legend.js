@@ -19,7 +19,7 @@ export function explain(state) {
   const parts = [
     element("span", "", "down: from (query)" + (header.chooses ? ", choosing" : "")),
     element("span", "", "across: to (key)"),
-    scale("0 %", shadesOf("accent"), "100 %"),
+    scale("0\u00a0%", shadesOf("accent"), "100\u00a0%"),
   ];
   const { quantity } = header;
   if (quantity?.names) quantity.names.forEach((name, i) => parts.push(swatch(quantity.colours[i], name)));

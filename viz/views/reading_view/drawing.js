@@ -70,7 +70,7 @@ export function number(state) {
     kept.push(box);
     const node = below.children[kept.length - 1] ?? below.appendChild(element("b"));
     node.hidden = false;
-    node.textContent = header.quantity ? header.quantity.words[i] : Math.round(100 * values[i]) + " %";
+    node.textContent = header.quantity ? header.quantity.words[i] : Math.round(100 * values[i]) + "\u00a0%";
     node.style.translate = `calc(${box.middle}px - 50%) ${box.bottom + 1}px`;
   }
   for (let i = kept.length; i < below.children.length; i++) below.children[i].hidden = true;
