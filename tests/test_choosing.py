@@ -113,6 +113,6 @@ def test_a_spreadsheet_has_what_was_read_and_what_was_chosen(trace, translator):
     seen = scope(trace.attention["cross"])
     look = Look(translator, trace, "cross", "expert", TARGET, picked=(0, 0))
     made = Picture(lambda: None, (look,), {"layer": 0, "heads": None}, "head-view", lambda: {"weights": seen[0]})
-    rows = pd.read_csv(io.BytesIO(files.csv(made, caption(made))), comment="#", dtype=str).to_dict("records")
+    rows = pd.read_csv(io.BytesIO(files.csv(made, caption(made))), dtype=str).to_dict("records")
     found = {(row["from_position"], row["from_token"], row["choosing_token"]) for row in rows}
     assert found == {(str(i), row.after.text, row.text) for i, row in enumerate(seen.queries.tokens)}

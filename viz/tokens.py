@@ -90,13 +90,18 @@ def plain_signs(tokens: Sequence[T], first: bool = True) -> list[T]:
     return [_plain_sign(token, first and i == 0) for i, token in enumerate(tokens)]
 
 
+def plain_sign(text: str) -> str:
+    """What a model predicts as beginners read it: the sign for the end of a text as “end”."""
+    return "end" if text in _ENDS else text
+
+
 def _plain_sign(token: Any, first: bool) -> Any:
     if before := getattr(token, "after", None):
         token = replace(token, after=_plain_sign(before, before.end == 0))
     if not token.special or token.start < token.end:
         return token
     begins = token.text in _STARTS or (first and token.text in _ENDS | _PADS)
-    return replace(token, text="start" if begins else "end") if begins or token.text in _ENDS else token
+    return replace(token, text="start" if begins else plain_sign(token.text))
 
 
 def quoted(token: Any) -> str:

@@ -12,7 +12,7 @@ from ui.show import choice, show
 from ui.text import plain
 from ui.words import say
 from viz import Card, Part, board, percent, token_chips
-from viz.tokens import label, named
+from viz.tokens import label, named, plain_sign
 
 PREDICTIONS = 10  # to choose from
 
@@ -50,7 +50,7 @@ def token(look: Look, chosen: int) -> int | None:
     if model.info.mask and chosen not in model.places(trace):
         say(HERE, "not covered", mask=plain(model.info.mask))
     if look.beginner:
-        say(HERE, "follows", prediction=f"“{plain(named(best[0].text))}”", share=percent(best[0].probability))
+        say(HERE, "follows", prediction=f"“{plain(named(plain_sign(best[0].text)))}”", share=percent(best[0].probability))
         return best[0].id
     spelt = {one.id: f"“{label(one.text)}” {percent(one.probability)}" for one in best}
     return st.selectbox(

@@ -20,7 +20,7 @@ from ui.show import choice, part, show
 from ui.text import plain
 from ui.words import say, words
 from viz import Card, Part, board, percent
-from viz.tokens import named
+from viz.tokens import named, plain_sign
 from viz.views.grid_view.layers import LENS
 
 KINDS = state.LENS.values
@@ -162,7 +162,7 @@ def _pictures(
     title = f"What each layer would predict by the {kind.lower()}"
     return {
         "lens": picture("lens", recipes.lens_cells, cells, title, "", grid),
-        "layers": picture("layers", recipes.lens_position, layers, "The likeliest tokens of every layer", where, place),
+        "layers": picture("layers", recipes.lens_position, layers, "The likeliest tokens of every layer", where, simple),
         "answer": picture("answer", recipes.lens_answer, answer, "The answer, layer by layer", where, simple),
     }
 
@@ -171,13 +171,18 @@ def _facts(look: Look, seen: Lens, column: int, layer: int) -> dict[str, object]
     model, trace = look.model, look.trace
     place, settled = int(seen.positions[column]), int(seen.settled[column])
     token = named(look.written(trace.read)[place].text)
+
+    def called(id: np.integer) -> str:
+        text = model.token_text(int(id))
+        return named(plain_sign(text) if look.beginner else text)
+
     facts = {
         "where": f"At “{token}”" if model.info.kind == "encoder" else f"After “{token}”",
-        "answer": named(model.token_text(int(seen.answer[column]))),
+        "answer": called(seen.answer[column]),
         "share": percent(seen.probability[-1, column]),
         "settled": "from the very start" if settled == 0 else f"from {_named(settled)} on",
         "layer": "the embedding" if layer == 0 else f"L{layer - 1}",
-        "best": named(model.token_text(int(seen.ids[layer, column, 0]))),
+        "best": called(seen.ids[layer, column, 0]),
         "best_share": percent(seen.probabilities[layer, column, 0]),
         "rank": f"{seen.rank[layer, column]:,}",
         "answer_share": percent(seen.probability[layer, column]),

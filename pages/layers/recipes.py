@@ -14,7 +14,7 @@ from models.language_model import LanguageModel
 from models.trace import Trace
 from viz import View, grid_view, percent, reading_view
 from viz.figures.heads import head_scatter
-from viz.tokens import label
+from viz.tokens import label, plain_sign
 from viz.views.grid_view.layers import answer_grid, attention_movie, head_grid, lens_grid, likeliest, rank_grid
 
 TOP = 5  # of the likeliest tokens, those that are shown
@@ -100,8 +100,9 @@ def lens_cells(
 ) -> View:  # fmt: skip
     """What each layer would predict at each position."""
     found = found or through(model, trace, positions, tuned)
-    best = [[model.token_text(int(id)) for id in row] for row in found.ids[:, :, 0]]
-    answers = [label(model.token_text(int(id))) for id in found.answer]
+    said = plain_sign if simple else str
+    best = [[said(model.token_text(int(id))) for id in row] for row in found.ids[:, :, 0]]
+    answers = [label(said(model.token_text(int(id)))) for id in found.answer]
     notes = [
         [
             f"“{label(text)}” {percent(share)}\n{beside(answer, rank, kl, simple)}"
@@ -117,12 +118,13 @@ def lens_cells(
 
 def lens_position(
     model: LanguageModel, trace: Trace, *, positions: list[int], tuned: bool, column: int, layer: int,
-    found: Lens | None = None,
+    simple: bool, found: Lens | None = None,
 ) -> View:  # fmt: skip
     """The likeliest tokens of every layer at one position."""
     found = found or through(model, trace, positions, tuned)
     ids, shares = found.ids[:, column], found.probabilities[:, column]
-    return likeliest([[model.token_text(int(id)) for id in row] for row in ids], shares, layer)
+    said = plain_sign if simple else str
+    return likeliest([[said(model.token_text(int(id))) for id in row] for row in ids], shares, layer)
 
 
 def lens_answer(
@@ -132,6 +134,7 @@ def lens_answer(
     """How the answer of the last layer rises through the layers at one position."""
     found = found or through(model, trace, positions, tuned)
     answer = model.token_text(int(found.answer[column]))
+    answer = plain_sign(answer) if simple else answer
     each = zip(found.rank[:, column], found.kl[:, column], strict=True)
     notes = [rank_in_words(rank) if simple else f"rank {rank:,} · KL {kl:.2f}" for rank, kl in each]
     return answer_grid(answer, found.probability[:, column], notes, layer)

@@ -45,6 +45,7 @@ def what_it_predicts(
         "temperature": f"{temperature:.1f}",
         "logsum": f"{float(logits.max()) / temperature - np.log(best[0].probability):.2f}",  # as log p = z / T − logsum
         "share": percent(best[0].probability),
+        "together": percent(sum(one.probability for one in best)),
         "token": label(best[0].text).replace("*", r"\*"),
     }
     where = {"decoder": "next", "encoder": "masked", "encoder-decoder": "said next"}[model.info.kind]

@@ -12,7 +12,7 @@ from analysis.scopes import typed
 from models.language_model import LanguageModel, Prediction
 from models.trace import Trace
 from viz import View, model_view, prediction_bars, reading_view, token_chips
-from viz.tokens import plain_signs
+from viz.tokens import plain_sign, plain_signs
 
 
 def chips(
@@ -37,7 +37,7 @@ def bars(
         raise ValueError("This model has no language-model head, so it predicts nothing.")
     best = model.top(logits, position, count, temperature) if best is None else best
     return prediction_bars(
-        [one.text for one in best],
+        [one.text if scores else plain_sign(one.text) for one in best],
         [one.probability for one in best],
         ids=[one.id for one in best],
         logits=[float(logits[one.id]) for one in best] if scores else None,

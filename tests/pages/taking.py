@@ -90,7 +90,7 @@ def data(drawn: View | go.Figure | pd.DataFrame) -> bytes:
 
 
 def table(made: Picture) -> pd.DataFrame:
-    return pd.read_csv(io.BytesIO(csv(made, caption(made))), comment="#", keep_default_na=False)
+    return pd.read_csv(io.BytesIO(csv(made, caption(made))), keep_default_na=False).drop(columns="provenance")
 
 
 def arrays(made: Picture) -> np.lib.npyio.NpzFile:

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from models.tokens import Token
-from viz.tokens import is_fragment, label, named, pieces, plain_signs, reading_pieces, row_names
+from viz.tokens import is_fragment, label, named, pieces, plain_sign, plain_signs, reading_pieces, row_names
 
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=12)  # every code point, lone surrogates too
 
@@ -150,3 +150,8 @@ def test_the_rows_of_cross_attention_name_the_start_in_words():
 
 def test_what_a_window_cuts_off_is_not_taken_for_the_start():
     assert [one.text for one in plain_signs([sign("</s>", 9)], first=False)] == ["end"]
+
+
+def test_beginners_read_the_same_name_of_the_end_in_a_text_and_among_the_guesses():
+    guesses = ("</s>", "<|end|>", " dog", "<|start|>", "end.")
+    assert [plain_sign(text) for text in guesses] == ["end", "end", " dog", "<|start|>", "end."]

@@ -14,7 +14,7 @@ import numpy as np
 from analysis import Scope
 from ui.look import Look
 from ui.picture.picture import Caption, Numbers, Picture
-from ui.picture.provenance import as_comments, as_json
+from ui.picture.provenance import as_cell, as_json
 from ui.text import called
 
 MOST_ROWS = 2**20 - 1  # of a spreadsheet, below its headings
@@ -73,10 +73,10 @@ def rows(arrays: dict[str, Numbers]) -> tuple[tuple[str, ...], dict[str, Numbers
 def csv(picture: Picture, about: Caption) -> bytes:
     """A row for each number: where it stands (layer, head, from and to by position and token), and the number.
 
-    Lines that begin with # come first and say where it is from: `pandas.read_csv(…, comment="#")` passes over them, and over no
-    token, for text is in quotation marks. Numbers are written so that they read back as the same float32. Of a model that looks
-    back only, the pairs that it masks have no row. Where all would be more rows than a spreadsheet has (2**20), it is those of
-    the chosen head, and where that is still too many, the largest. UTF-8 with a byte-order mark, by which Excel knows it.
+    The last column, `provenance`, says in its first row where the numbers are from: every program reads the file as it is, and
+    who sorts or cuts the table keeps its columns. Numbers are written so that they read back as the same float32. Of a model that
+    looks back only, the pairs that it masks have no row. Where all would be more rows than a spreadsheet has (2**20), it is those
+    of the chosen head, and where that is still too many, the largest. UTF-8 with a byte-order mark, by which Excel knows it.
     Spreadsheets take a cell that begins with = + - @ for a formula: such a token, or one that begins with ', has a ' before it;
     take one away to have it back.
     """
@@ -111,8 +111,9 @@ def csv(picture: Picture, about: Caption) -> bytes:
         table[column(name)] = (
             np.array([cell(str(value)) for value in values], dtype=object) if values.dtype.kind in "UO" else values
         )
-    written = pd.DataFrame(table).to_csv(index=False, lineterminator="\r\n", quoting=QUOTE_NONNUMERIC)
-    return f"\ufeff{as_comments(about.where)}{written}".encode()
+    frame = pd.DataFrame(table)
+    frame["provenance"] = pd.Series([as_cell(about.where)], dtype=object)
+    return ("\ufeff" + frame.to_csv(index=False, lineterminator="\r\n", quoting=QUOTE_NONNUMERIC)).encode()
 
 
 def left_out(arrays: dict[str, Numbers], look: Look | None) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from models.trace import Trace
 
 LIBRARIES = ("torch", "transformers")
+MOST_IN_CELL = 32_767  # characters, as spreadsheets have it
 TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')  # a string in JSON
 
 
@@ -56,13 +57,17 @@ def as_meta(page: str, where: dict[str, Any]) -> str:
     return page.replace(first, f'{first}<meta name="provenance" content="{escape(as_json(where))}">', 1)
 
 
-def as_comments(where: dict[str, Any]) -> str:
-    """Lines of a CSV that begin with #, a name and its value as JSON in each: `pandas.read_csv(…, comment="#")` passes over them.
+def as_cell(where: dict[str, Any]) -> str:
+    """In one cell of a CSV, as JSON.
 
-    A comma or semicolon of a text is written as its code: a spreadsheet would begin a cell there, and it might be a formula.
+    A comma or semicolon of a text is written as its code: a spreadsheet that parts cells by it would begin one there, and it
+    might be a formula. Of what a cell has no room for, the texts and the address, it says how long the texts are.
     """
-    lines = [f"# {name}: {TEXT.sub(without_commas, json.dumps(value))}" for name, value in where.items()]
-    return "".join(f"{line}\r\n" for line in lines)
+    written = TEXT.sub(without_commas, as_json(where))
+    if len(written) <= MOST_IN_CELL:
+        return written
+    texts = [{"characters": len(one["text"]), "tokens": len(one["token_ids"])} for one in where["texts"]]
+    return TEXT.sub(without_commas, as_json(where | {"texts": texts, "address": ""}))
 
 
 def without_commas(text: re.Match) -> str:

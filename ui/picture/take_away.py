@@ -64,9 +64,10 @@ def contents(picture: Picture) -> None:
         st.caption("To work with")
         row = st.container(horizontal=True, gap="small")
     with row:
+        in_csv = "The numbers for a spreadsheet, one in each row. Its last column says where they come from."
         file("HTML", about, "html", "text/html", lambda: page(picture, about, dark), "A page that works without a network.")
         if arrays:
-            file("CSV", about, "csv", "text/csv", lambda: csv(picture, about), "The numbers for a spreadsheet, one in each row.")
+            file("CSV", about, "csv", "text/csv", lambda: csv(picture, about), in_csv)
             file("NPZ", about, "npz", "application/octet-stream", lambda: npz(picture, about), "The numbers as NumPy arrays.")
         if not own:
             file(

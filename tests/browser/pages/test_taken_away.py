@@ -20,7 +20,7 @@ PICTURES = [  # an address, which picture, words in it, and an array of its NPZ
     (
         "/layers?part=Lens&level=expert",
         "What each layer would predict by the tuned lens",
-        ["after this layer", "0 %"],
+        ["after this layer", "0\u00a0%"],
         "probability",
     ),
     ("/layers?part=Statistics&level=expert", "Entropy", ["layer", "head"], "entropy"),
@@ -58,7 +58,7 @@ def test_a_picture_in_every_form(open_page, tmp_path, address, title, said, arra
     words = words_in(take(page, "SVG", tmp_path))
     assert all(one in words for one in said), words
     take(page, "PNG", tmp_path)
-    table = pd.read_csv(take(page, "CSV", tmp_path), comment="#")
+    table = pd.read_csv(take(page, "CSV", tmp_path))
     values = np.load(take(page, "NPZ", tmp_path), allow_pickle=False)[array]
     np.testing.assert_allclose(table[array.replace(" ", "_")], values.ravel())
     nbformat.validate(nbformat.read(take(page, "Notebook", tmp_path), as_version=4))

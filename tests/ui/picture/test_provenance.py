@@ -33,7 +33,7 @@ from ui.picture import files, take_away
 from ui.picture.caption import caption
 from ui.picture.notebook import notebook
 from ui.picture.picture import Picture
-from ui.picture.provenance import as_comments, as_json, as_meta, provenance
+from ui.picture.provenance import MOST_IN_CELL, as_cell, as_json, as_meta, provenance
 
 NASTY = '=1+1;=2 , "x" ##ing # </script>\'"><meta>\n\n```\n🐕 \ud800'
 load = cache(models.load)
@@ -155,26 +155,31 @@ def metas(page: str) -> list[dict]:
     return found
 
 
-def test_a_csv_begins_with_it_and_pandas_reads_the_numbers_alone(where):
+def test_a_csv_has_it_in_its_first_row_and_any_program_reads_the_table(where):
     made = picture()
     written = files.csv(made, caption(made))
-    table = pd.read_csv(io.BytesIO(written), comment="#", keep_default_na=False)
+    table = pd.read_csv(io.BytesIO(written), keep_default_na=False)
     tokens = [files.cell(token.text) for token in load("writer").trace(NASTY).tokens]
-    assert list(dict.fromkeys(table["from_token"])) == list(dict.fromkeys(tokens)), "a # in a token is no comment"
-    assert any("#" in token for token in tokens)
-    lines = written.decode("utf-8-sig").split("\r\n")
-    said = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# "))
-    assert {name: json.loads(value) for name, value in said.items()} == where
+    assert list(dict.fromkeys(table["from_token"])) == list(dict.fromkeys(tokens))
+    assert list(table)[-1] == "provenance" and json.loads(table["provenance"][0]) == where
+    assert set(table["provenance"][1:]) == {""}
 
 
 @given(st.text())
-def test_no_cell_of_a_comment_is_a_formula_whatever_separates_cells(text):
-    written = as_comments({"headlight": VERSION, "texts": [{"text": text, "token_ids": [1, 2]}]})
+def test_no_cell_of_it_is_a_formula_whatever_separates_cells(text):
+    found = {"headlight": VERSION, "texts": [{"text": text, "token_ids": [1, 2]}], "address": ""}
+    written = as_cell(found)
+    assert json.loads(written) == found and len(written.splitlines()) == 1
     for separator in ",;\t":
-        for row in reader.reader(io.StringIO(written, newline=""), delimiter=separator):
-            assert row[0].startswith("# ") and not any(re.match(r"\s*[=+\-@]", cell) for cell in row)
-    assert len(written.splitlines()) == 2
-    assert json.loads(written.split("\r\n")[1].removeprefix("# texts: "))[0]["text"] == text
+        for row in reader.reader(io.StringIO(f'1,"{written.replace(chr(34), 2 * chr(34))}"', newline=""), delimiter=separator):
+            assert not any(re.match(r"\s*[=+\-@]", cell) for cell in row)
+
+
+def test_a_cell_has_room_for_it_however_long_the_text_is():
+    found = {"headlight": VERSION, "texts": [{"text": "é" * 9000, "token_ids": [1] * 9000}], "address": "http://x/?text=é"}
+    written = as_cell(found)
+    assert len(written) < MOST_IN_CELL
+    assert json.loads(written) == {"headlight": VERSION, "texts": [{"characters": 9000, "tokens": 9000}], "address": ""}
 
 
 def test_an_npz_has_it(where):

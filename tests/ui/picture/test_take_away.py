@@ -107,7 +107,7 @@ def data(drawn) -> bytes:
 
 
 def table(made: Picture) -> list[dict[str, str]]:
-    read = pd.read_csv(io.BytesIO(csv(made, caption(made))), comment="#", dtype=str, keep_default_na=False)
+    read = pd.read_csv(io.BytesIO(csv(made, caption(made))), dtype=str, keep_default_na=False)
     return read.to_dict("records")
 
 
