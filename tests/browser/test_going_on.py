@@ -19,7 +19,7 @@ def test_an_earlier_token_has_the_predictions_of_what_came_after_it(open_page):
     chips.nth(3).click()  # “ a”
     expect(bars).to_contain_text("You chose “a”")
     expect(bars.locator("[role=option], button").first).to_contain_text("time")
-    expect(bars).to_contain_text(re.compile(r"9\d(\.\d)? %"))  # as when the text ends there
+    expect(bars).to_contain_text(re.compile(r"9\d(\.\d)?\s%"))  # as when the text ends there
     bars.locator("[role=option], button").nth(1).click()
     expect(page.get_by_label("Your text")).not_to_have_value(re.compile("there was"))
     expect(page.get_by_label("Your text")).to_have_value(re.compile(r"^Once upon a\S* ?\S+$"))

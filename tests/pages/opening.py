@@ -31,7 +31,7 @@ def open_link(page: str, link: str = "") -> AppTest:
     app.run()
     app.warned = [one.value for one in app.warning]
     until = time.monotonic() + PATIENCE
-    while any(re.search(r"… \d+ %$", one.proto.text) for one in app.get("progress")) and time.monotonic() < until:  # of a job
+    while any(re.search(r"… \d+\s%$", one.proto.text) for one in app.get("progress")) and time.monotonic() < until:  # of a job
         time.sleep(0.05)
         app.run()
         app.warned += [one.value for one in app.warning]

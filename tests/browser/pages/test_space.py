@@ -226,7 +226,7 @@ def test_a_long_arrangement_can_be_cancelled_while_the_page_goes_on(open_page):
     page = open_space(open_page, level="expert", projection="t-SNE", text=text)
     cancel = page.get_by_role("button", name="Cancel")
     expect(cancel).to_be_visible(timeout=WAIT)
-    expect(page.get_by_text(re.compile(r"… \d+ %"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"… \d+\s%"))).to_be_visible()
     page.get_by_role("radio", name="Norm").or_(page.get_by_role("button", name="Norm")).first.click()
     expect(page.get_by_role("radio", name="Norm").or_(page.get_by_role("button", name="Norm")).first).to_be_enabled()
     cancel.click()

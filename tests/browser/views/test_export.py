@@ -146,7 +146,7 @@ def test_an_svg_is_text_and_lines_that_stand_alone(still, name):
     assert not list(svg.iter(f"{{{NAMESPACE}}}image")), "lines and cells are lines and cells"
     alone(text)
     if name == "reading-heads":
-        numbers = re.findall(r"\d+ %", page.locator(".below").inner_text())
+        numbers = re.findall(r"\d+\s%", page.locator(".below").inner_text())
         assert numbers and all(number in words for number in numbers)
     if name == "head":
         lines = int(page.locator(".sentence").inner_text().split(": ")[1].split(" lines")[0])
