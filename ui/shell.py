@@ -30,7 +30,7 @@ SHOWN = 60  # characters of a wrong value that a sentence repeats
 def heading(folder: Path) -> None:
     """The page's name, beside it in one line what it is for, and at the end of that line texts to try."""
     with st.container(key="chosen"):  # where the side bar is closed, as on a phone
-        st.caption(f"Level: {state.level()} · Model: {plain(picker.shortened(picker.in_use()))}")
+        st.markdown(f"Level: {state.level()} · Model: {plain(picker.shortened(picker.in_use()))}")
     with st.container(key="heading", horizontal=True, vertical_alignment="center", gap="small", wrap=False):
         st.markdown(f"# {words(folder, 'title')}\n\n{words(folder, 'purpose')}", width="stretch")
         boxes.example_menu(loaded.info(picker.in_use()))
