@@ -20,7 +20,7 @@ PICTURES = [  # an address, which picture, words in it, and an array of its NPZ
     (
         "/layers?part=Lens&level=expert",
         "What each layer would predict by the tuned lens",
-        ["after this layer", "0\u00a0%"],
+        ["after this layer", "0 %"],
         "probability",
     ),
     ("/layers?part=Statistics&level=expert", "Entropy", ["layer", "head"], "entropy"),
@@ -37,7 +37,8 @@ PICTURES = [  # an address, which picture, words in it, and an array of its NPZ
 def words_in(file: Path) -> str:
     svg = file.read_text("utf-8")
     alone(svg)
-    return " ".join("".join(one.itertext()) for one in ET.fromstring(svg).iter(f"{{{NAMESPACE}}}text"))
+    words = " ".join("".join(one.itertext()) for one in ET.fromstring(svg).iter(f"{{{NAMESPACE}}}text"))
+    return " ".join(words.split())
 
 
 def choose(page: Page, title: str) -> None:
