@@ -12,7 +12,6 @@ from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 T = TypeVar("T")
 
@@ -204,19 +203,8 @@ def complain(key: Key[Any], asked: str, meaning: str) -> None:
     COMPLAINTS.set({**(COMPLAINTS.get() or {}), key.name: (meaning, asked)})
 
 
-def keep_through_history() -> None:
-    """Back and forward change the page alone: Streamlit would bring back the choices that the address held at that time."""
-    run = get_script_run_ctx(suppress_warning=True)
-    if run and run.is_history_navigation:
-        run.is_history_navigation = False
-        for key in (LEVEL, MODEL):
-            if key.held:
-                key.set(key.get())
-
-
 def open_page(page: str) -> None:
     """Keep in mind what the link asked for, as long as the visitor stays on the page that it opened."""
-    keep_through_history()
     if not LINK.held:
         LINK.set((page, st.query_params.to_dict()))
     elif LINK.get()[0] != page:

@@ -1,4 +1,4 @@
-"""What a browser still sends of a page that it has left already."""
+"""What a browser sends when it goes from one page to another."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ class Leaving:
     Between a press on another page and that page's first message, the old page stands there and goes on sending: a key press, a
     picture's choice, a timer. Streamlit runs such a request after the new page's run, under the old page's name. The browser
     then throws away what the new page has placed, has no place for what the fragment sends ("Bad delta path index"), and stays
-    blank. On a busy server that moment is long.
+    blank. On a busy server that moment is long. And Back and forward change the page alone, as the menu does: Streamlit would
+    bring back the choices that the address held at that time.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -27,9 +28,9 @@ class Leaving:
         asked = Asked()
 
         async def receive_next() -> Message:
-            message = await receive()
-            while message["type"] == "websocket.receive" and not asked.take(message.get("bytes") or b""):
-                message = await receive()
+            while (message := await receive())["type"] == "websocket.receive" and message.get("bytes"):
+                if kept := asked.take(message["bytes"]):
+                    return {**message, "bytes": kept}
             return message
 
         await self.app(scope, receive_next if scope["type"] == "websocket" else receive, send)
@@ -41,15 +42,20 @@ class Asked:
     def __init__(self) -> None:
         self.page, self.there = "", True
 
-    def take(self, message: bytes) -> bool:
-        """Whether a message is for the page that was asked for, or asks for one; what is no message is left to Streamlit."""
+    def take(self, message: bytes) -> bytes:
+        """A message as it goes on, b"" for none: one of a fragment is for the page that was asked for. What is no message is left
+        to Streamlit."""
         try:
-            sent = BackMsg.FromString(message).rerun_script
+            whole = BackMsg.FromString(message)
         except DecodeError:
-            return True
+            return message
+        sent = whole.rerun_script
         if sent.fragment_id:
             self.there = self.there or sent.page_script_hash == self.page
-            return self.there
+            return message if self.there else b""
         if sent.page_script_hash:
             self.page, self.there = sent.page_script_hash, sent.page_script_hash == self.page
-        return True
+        if sent.is_history_navigation:
+            sent.is_history_navigation = False
+            return whole.SerializeToString()
+        return message
