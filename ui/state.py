@@ -92,7 +92,7 @@ FAVOURITES_NEXT, ANY_NAME = Key[Any]("favourites-next", ()), Key("any-name", "")
 LOOKER, CANCELLED, TRAINING = Key("looker", ""), Key[Any]("cancelled", None), Key("training", "")
 
 # Type
-TEMPERATURE, BAR_COUNT = Key("temperature", 1.0), Key[Any]("bar-count", None)
+TEMPERATURE, BAR_COUNT = link("temperature", default=1.0), link("bars", default=10)
 
 # Attention
 VIEW = link("view", "Head", "Reading", "Model", "Query-key", "Heatmap", "BertViz")

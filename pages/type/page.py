@@ -14,6 +14,7 @@ from pages.type.predicted import earlier, predictions
 from ui import shell, state
 from ui.choices import boxes, heads, picker, scope
 from ui.choices.token import press
+from ui.choices.widgets import slider
 from ui.look import Look
 from ui.picture.picture import Numbers, Picture
 from ui.picture.take_away import take_away
@@ -35,10 +36,14 @@ def controls() -> tuple[float, int]:
     """Temperature and number of bars, in the side bar, from the level on that has them."""
     temperature, bars = 1.0, BARS[state.level()]
     with st.sidebar:
-        if state.level() != "beginner":
-            temperature = st.slider("Temperature", 0.1, 3.0, 1.0, 0.1, key=state.TEMPERATURE.name, persist_state="session")
-        if state.level() == "expert":
-            bars = st.slider("Predictions", 5, 50, bars, key=state.BAR_COUNT.name, persist_state="session")
+        if state.level() == "beginner":
+            state.later("intermediate", state.TEMPERATURE)
+        else:
+            temperature = slider(state.TEMPERATURE, "Temperature", 0.1, 3.0, 0.1)
+        if state.level() != "expert":
+            state.later("expert", state.BAR_COUNT)
+        else:
+            bars = int(slider(state.BAR_COUNT, "Predictions", 5, 50, 1))
     return temperature, bars
 
 

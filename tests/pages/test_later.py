@@ -9,6 +9,8 @@ from tests.pages.opening import open_link, said
 TEXT = "text=The+cat+sat"
 LATER = {  # page and link for a beginner, and what its sentence says
     ("type", "layer=L3&head=H5"): "layer “L3” and head “H5”. Choose the level “Intermediate”",
+    ("type", "temperature=1.5&level=intermediate&bars=20"): "bars “20”. Choose the level “Expert”",
+    ("type", "temperature=1.5"): "temperature “1.5”. Choose the level “Intermediate”",
     ("attention", "layer=L3&whole-words=true&view=Model"): "layer “L3”, whole words “true” and view “Model”. Choose",
     ("attention", "view=Heatmap&heat=all+heads&compare=layer"): "heat “all heads” and compare “layer”. Choose",
     ("attention", "view=Reading&shade=rollout"): "shade “rollout”. Choose the level “Intermediate”",

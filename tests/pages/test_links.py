@@ -20,6 +20,7 @@ LINKS = [
     ),
     ("type", "text=Two%20lines%E2%86%B5here&level=intermediate", {"text": "Two lines↵here", "level": "intermediate"}),
     ("type", f"{EXPERT}&layer=L2&head=H7", {"layer": 2, "head": 7}),
+    ("type", f"{EXPERT}&temperature=1.5&bars=20", {"temperature": 1.5, "bars": 20}),
     ("type", "model=filler&text=The+[MASK]+sat", {"model": "filler", "text": "The [MASK] sat"}),
     (
         "type",
@@ -219,7 +220,7 @@ FREE = {
 }  # any text, and names that are tried and told of
 WRONG = {  # where each choice is offered; nonsense is told of wherever a link asks for it
     "level": ("type", ""), "attention": ("type", f"{FRENCH}&level=expert"),
-    **dict.fromkeys(["layer", "head", "special", "whole-words"], ("type", EXPERT)),
+    **dict.fromkeys(["layer", "head", "special", "whole-words", "temperature", "bars"], ("type", EXPERT)),
     "renormalised": ("type", f"{EXPERT}&special=false"),
     "view": ("attention", EXPERT), "shade": ("attention", f"{EXPERT}&view=Reading"),
     **dict.fromkeys(["order", "only"], ("attention", f"{EXPERT}&view=Model")),

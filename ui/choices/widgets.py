@@ -75,7 +75,9 @@ def number(key: Key[Any], label: str, least: float, most: float, default: float,
 def slider(key: Key[Any], label: str, least: float, most: float, step: float, **more: Any) -> float:
     """A number on a line."""
     check_number(key, label, least, most)
-    return st.slider(label, least, most, key.default, step, key=key.name, bind="query-params", **more)
+    chosen = st.slider(label, least, most, key.default, step, key=key.name, bind="query-params", **more)
+    state.keep(key, chosen, key.default)
+    return chosen
 
 
 def check_number(key: Key[Any], label: str, least: float, most: float) -> None:
