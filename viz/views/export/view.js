@@ -61,7 +61,7 @@ async function take(state, kind) {
   const { key, name, title, caption, provenance, part, themes } = state.header;
   state.said.textContent = "";
   try {
-    const place = document.querySelector(".st-key-" + CSS.escape(key));
+    const place = document.querySelector("." + classOf(key));
     const root = part && place ? partOf(place, part) : place;
     if (!root) throw new Error("It is not on the page.");
     const look = await lookOf(root, chosen, themes);
@@ -73,6 +73,11 @@ async function take(state, kind) {
     console.error(error);
     state.said.textContent = `This picture could not be taken away as ${kind.toUpperCase()}. ${error.message}`;
   }
+}
+
+// The class of an element that Streamlit holds under a key: whatever a class cannot be written with is a hyphen in it.
+function classOf(key) {
+  return "st-key-" + key.trim().replace(/[^\w-]/g, "-");
 }
 
 // The view in a part of a board, which may stand in a shadow root; null where there is none.
