@@ -134,6 +134,26 @@ def test_what_is_cut_off_on_the_page_is_cut_off(still):
     assert len([one for one in words if (one or "").startswith("key")]) < 40, "rows that are scrolled out of sight stay there"
 
 
+def test_what_a_canvas_cuts_off_is_cut_off_and_buttons_stay_behind(still):
+    page = still(viz.space_view(WORDS[1:6], np.random.default_rng(3).normal(size=(3, 5, 3)).astype(np.float32)))
+    for _ in range(4):
+        page.get_by_role("button", name="Larger").click()
+    expect(page.get_by_role("button", name="Trails")).to_be_visible()
+    assert not {"Trails", "Labels"} & set(words_of(take(page, "svg")))
+    compare(page)
+
+
+def test_the_legend_of_a_picture_names_the_heads_that_are_on(still):
+    page = still(VIEWS["head"]())
+    page.get_by_role("button", name="all", exact=True).click()
+    page.get_by_role("button", name="H1", exact=True).click()  # off
+    assert [one for one in words_of(take(page, "svg")) if re.fullmatch(r"H\d", one)] == ["H0", "H2", "H3"]
+
+
+def words_of(svg: bytes) -> list[str]:
+    return ["".join(one.itertext()) for one in ET.fromstring(svg).iter(f"{{{NAMESPACE}}}text")]
+
+
 @pytest.mark.parametrize("name", ["head", "reading-heads", "query-key"])
 def test_an_svg_is_text_and_lines_that_stand_alone(still, name):
     page = still(VIEWS[name]())

@@ -19,7 +19,10 @@ export function canvas(page, node) {
     }
     if (pen.parts.length) {
       const scale = `scale(${short(width / node.width)} ${short(height / node.height)})`;
-      page.parts.push(tag("g", { transform: `translate(${short(x)} ${short(y)}) ${scale}` }, pen.parts.join("\n")));
+      const drawn = tag("g", { transform: `translate(${short(x)} ${short(y)}) ${scale}` }, pen.parts.join("\n"));
+      const id = "clip" + page.ids++; // a canvas cuts off what is drawn outside of it
+      page.defs.push(tag("clipPath", { id }, tag("rect", { x, y, width, height })));
+      page.parts.push(tag("g", { "clip-path": `url(#${id})` }, drawn));
     }
     return;
   }

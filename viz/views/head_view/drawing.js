@@ -26,7 +26,10 @@ export function refresh(state) {
   controls.pairs.parentElement.hidden = simple || !state.paired;
   controls.mode.node.hidden = simple || header.shape[0] < 2;
   heads.hidden = header.shape[0] < 2;
-  [...heads.children].slice(0, -1).forEach((node, i) => node.setAttribute("aria-pressed", on.includes(i)));
+  [...heads.children].slice(0, -1).forEach((node, i) => {
+    node.setAttribute("aria-pressed", on.includes(i));
+    node.dataset.take = on.includes(i) ? "" : "no"; // in a picture they are its legend
+  });
   state.planes = planesOf(state);
   state.kept = null;
   if (options.top) {

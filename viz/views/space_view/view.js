@@ -105,6 +105,7 @@ function makeBars(state) {
   const first = element("div", "player");
   first.append(play, scrub);
   const second = element("div", "bar");
+  second.dataset.take = "no"; // pressed or not, they say nothing of the points
   second.append(follows, trails, labels, element("span", "gap"), less, more, back, save);
   Object.assign(state, { play, scrub, time: first, follow, buttons: { trails, labels } });
   return [first, second];
