@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.node import printed
+from viz.numbers import percent
 from viz.palette import DARK, HEADS, LIGHT, LINES, sequential, shade
 from viz.triangle import lower
 
@@ -77,6 +78,22 @@ SAID = {
 @pytest.mark.parametrize("name", SAID)
 def test_numbers_as_people_read_them(name):
     assert called("shared/number.js", name, *SAID[name]) == [*SAID[name].values()]
+
+
+def test_who_redoes_the_formula_of_a_score_with_the_digits_shown_comes_to_the_same():
+    rng, cases = np.random.default_rng(0), []
+    for _ in range(300):
+        raw, others = rng.normal(0, 40), np.exp(rng.normal(0, 2))
+        score = raw * 32**-0.5
+        weight = np.exp(score) / (np.exp(score) + others)
+        facts = {"raw": raw, "scale": 32**-0.5, "bias": 0, "cap": None, "score": score, "added": 0, "weight": weight}
+        cases.append(facts | {"bottom": np.log(np.exp(score) + others)})
+    found = called("views/query_key_view/digits.js", "placesOf", *[[case] for case in cases])
+    assert set(found) > {2, 3}
+    for case, places in zip(cases, found, strict=True):
+        raw, score, bottom = (round(case[name], places) for name in ("raw", "score", "bottom"))
+        assert round(raw * round(case["scale"], places + 2), places) == score
+        assert percent(np.exp(score - bottom)) == percent(case["weight"])
 
 
 def test_what_was_sent_in_half_comes_out_whole():

@@ -96,10 +96,10 @@ def test_the_formula_holds_for_the_key_one_points_at(draw):
         expect(page.locator(".piece.to bdi")).to_have_text(f"·t{key}")
         one = pieces(page)
         assert said(one["q·k"]) == pytest.approx(parts["raw"][key], abs=0.006)
-        assert said(one["score"]) == pytest.approx(said(one["q·k"]) * said(one["scale"]), abs=0.01)
+        places = len(one["score"].partition(".")[2])
+        assert said(one["score"]) == round(said(one["q·k"]) * said(one["scale"]), places), "as one finds who multiplies"
         score, total = one["softmax"][1:].replace("−", "-").replace(" - ", " ").replace(" + ", " -").split()
-        assert np.exp(float(score) - float(total)) == pytest.approx(said(one["weight"]), rel=0.02)
-        assert said(one["weight"]) == pytest.approx(parts["weight"][key], rel=0.006)
+        assert percent(np.exp(float(score) - float(total))) == one["weight"] == percent(np.float32(parts["weight"][key]))
     page.mouse.move(640, 790)
     expect(page.locator(".piece.to bdi")).to_have_text(f"·t{best}")
 

@@ -5,6 +5,7 @@ import { element } from "../../shared/element.js";
 import { exactly, percent } from "../../shared/number.js";
 import { active } from "./active.js";
 import { dialsOf } from "./dials.js";
+import { factor, placesOf, rounded } from "./digits.js";
 import { BARS, TICKS } from "./places.js";
 import { largest } from "./products.js";
 import { rows } from "./rows.js";
@@ -62,24 +63,30 @@ function formulaOf(state) {
   const sign = (text) => element("span", "sign", text);
   const to = piece("", "to (key)", "to");
   to.firstChild.append(tokenOf(header.keys[key]), element("small", "", String(key)));
-  const parts = [to, piece(exactly(raw.data[key]), "q·k"), sign("×"), piece(exactly(header.scale), "scale")];
+  const places = placesOf({
+    raw: raw.data[key],
+    scale: header.scale,
+    bias: bias?.data[key] ?? 0,
+    cap: header.softcap,
+    score: score.data[key],
+    added: mask.data[key],
+    bottom,
+    weight: allowed[key] ? weight.data[key] : null,
+  });
+  const told = (value) => rounded(value, places);
+  const parts = [to, piece(told(raw.data[key]), "q·k"), sign("×"), piece(factor(header.scale, places), "scale")];
   const scaled = raw.data[key] * header.scale;
   if (header.softcap !== null) {
     const bent = header.softcap * Math.tanh(scaled / header.softcap);
-    parts.push(
-      sign("="),
-      piece(exactly(scaled), "scaled"),
-      sign("→"),
-      piece(exactly(bent), `soft cap ±${exactly(header.softcap)}`),
-    );
+    parts.push(sign("="), piece(told(scaled), "scaled"), sign("→"), piece(told(bent), `soft cap ±${exactly(header.softcap)}`));
   }
-  if (bias) parts.push(sign(bias.data[key] < 0 ? "−" : "+"), piece(exactly(Math.abs(bias.data[key])), "position bias"));
-  if (bias || header.softcap === null) parts.push(sign("="), piece(exactly(score.data[key]), "score"));
+  if (bias) parts.push(sign(bias.data[key] < 0 ? "−" : "+"), piece(told(Math.abs(bias.data[key])), "position bias"));
+  if (bias || header.softcap === null) parts.push(sign("="), piece(told(score.data[key]), "score"));
   else parts.at(-1).lastChild.textContent = `score, soft cap ±${exactly(header.softcap)}`;
   if (allowed[key]) {
     const added = mask.data[key];
-    if (added) parts.push(sign(added < 0 ? "−" : "+"), piece(exactly(Math.abs(added)), "mask"));
-    const exponent = element("sup", "", `${exactly(score.data[key] + added)} − ${exactly(bottom)}`.replace("− −", "+ "));
+    if (added) parts.push(sign(added < 0 ? "−" : "+"), piece(told(Math.abs(added)), "mask"));
+    const exponent = element("sup", "", `${told(score.data[key] + added)} − ${told(bottom)}`.replace("− −", "+ "));
     const softmax = piece("e", "softmax");
     softmax.firstChild.append(exponent);
     parts.push(sign("→"), softmax, sign("="), piece(percent(weight.data[key]), "weight", "weight"));
