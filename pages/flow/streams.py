@@ -48,7 +48,7 @@ def drawn(asked: Asked) -> tuple[Picture | None, dict[str, object], dict[str, li
     }
     facts = {
         "count": len(found),
-        "least": percent(min((one.share for one in found), default=least)),
+        "least": f"{100 * least:.1f}\u00a0%" if len(found) < recipes.MOST else percent(min(one.share for one in found)),
         "left_out": percent(left_out),
         "method": title_of,
     }
