@@ -40,11 +40,7 @@ def what_it_predicts(
         "bits": f"{bits:.2f}",
         "choices": f"{2**bits:,.0f}" if bits > 4 else f"{2**bits:.1f}",
         "most": f"{np.log2(len(logits)):.2f}",
-        "logit": f"{logits.max():.2f}",
-        "exponent": f"{np.log(best[0].probability):.4f}".replace("-", "−"),
-        "temperature": f"{temperature:.1f}",
-        "logsum": f"{float(logits.max()) / temperature - np.log(best[0].probability):.2f}",  # as log p = z / T − logsum
-        "share": percent(best[0].probability),
+        **worked_out(float(logits.max()), temperature, best[0].probability),
         "together": percent(sum(one.probability for one in best)),
         "token": label(best[0].text).replace("*", r"\*"),
     }
@@ -56,6 +52,18 @@ def what_it_predicts(
         above = f"**Gap {number + 1}**" if number else f"{above}\n\n**Gap 1**"
     below = words(HERE, "sure" if number is None else "sure several", **facts)
     return drawing.on_board(above, below)
+
+
+def worked_out(logit: float, temperature: float, probability: float) -> dict[str, str]:
+    """One softmax in numbers, with as many digits as one needs who redoes it with those shown, and comes to the same."""
+    logsum = logit / temperature - np.log(probability)  # as log p = z / T − logsum
+    for places in range(2, 7):
+        exponent = round(round(logit, places) / temperature - round(logsum, places), places)
+        if percent(np.exp(exponent)) == percent(probability):
+            break
+    facts = {"logit": logit, "logsum": logsum, "exponent": exponent}
+    told = {name: f"{value:.{places}f}".replace("-", "−") for name, value in facts.items()}
+    return told | {"temperature": str(round(temperature, 3)), "share": percent(probability)}
 
 
 def picture(

@@ -75,7 +75,7 @@ function update(state, { tokens, kinds, ids, positions, surprise, notes }) {
   tokens.forEach((text, i) => {
     const below = [];
     if (positions) below.push("#" + i);
-    if (ids) below.push(String(ids[i]));
+    if (ids) below.push("id\u00a0" + ids[i]);
     if (notes) below.push(notes[i]);
     const bits = surprise ? surprise[i] : undefined;
     const key = JSON.stringify([text, kinds[i], below, bits]);
@@ -107,7 +107,7 @@ function write(node, text, kind, below, bits) {
   node.classList.toggle("special", kind === "special");
   node.classList.toggle("fragment", kind === "fragment");
   node.title = { special: "special token, added by the model", fragment: "a piece of one character" }[kind] ?? "";
-  if (below.length) node.append(element("small", "", below.join(" ")));
+  if (below.length) node.append(element("small", "", below.join(" · ")));
   if (bits !== undefined) {
     node.append(element("small", "bits", bits === null ? "–" : bits.toFixed(1) + " bits"));
     const bar = element("span", "surprise");
