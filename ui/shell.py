@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-import models
 from ui import document, state
 from ui.choices import boxes, picker
 from ui.look import Look, look_at
@@ -64,9 +63,8 @@ def live(folder: Path, draw: Callable[[Look], None], reads: bool = True, answers
                 st.error(plain(complaint("This text", error, "read")), icon=":material/report:")
                 return
         if trace.cut and reads:
-            who = name.capitalize() if name in models.names() else plain(called(name))
             st.info(
-                f"{who} reads at most {len(trace.tokens):,} tokens at a "
+                f"“{plain(called(name))}” reads at most {len(trace.tokens):,} tokens at a "
                 f"time, so the first {trace.cut:,} of {len(text):,} characters are left out here.",
                 icon=":material/content_cut:",
             )

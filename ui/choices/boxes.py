@@ -159,7 +159,7 @@ def say_what_is_left_out(key: Key[str], text: str) -> None:
     if len(text) > state.LINKED:
         said.append(
             f"A link carries at most {state.LINKED:,} characters, so this text is not in the address: "
-            "to hand it on, take a picture away as a notebook."
+            "to hand it on, send the text beside the link."
         )
     if said:
         st.info(" ".join(said), icon=":material/content_cut:")

@@ -96,7 +96,7 @@ def test_a_text_of_any_length_is_cut_to_what_the_box_holds_and_that_is_said():
     assert [one.value for one in app.info] == [
         f"The box holds at most 100,000 characters, so the first {len(text) - LONGEST:,} of your text are left out. "
         "A link carries at most 6,000 characters, so this text is not in the address: "
-        "to hand it on, take a picture away as a notebook."
+        "to hand it on, send the text beside the link."
     ]
     app.text_input(key="text").set_value("The cat").run()
     assert not app.info and not app.exception
