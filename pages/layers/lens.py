@@ -117,7 +117,7 @@ def _window(positions: list[int]) -> list[int]:
 
 
 def _named(layer: int) -> str:
-    return "start" if layer == 0 else f"L{layer - 1}"
+    return "input" if layer == 0 else f"L{layer - 1}"
 
 
 def _pictures(
@@ -180,8 +180,8 @@ def _facts(look: Look, seen: Lens, column: int, layer: int) -> dict[str, object]
         "where": f"At “{token}”" if model.info.kind == "encoder" else f"After “{token}”",
         "answer": called(seen.answer[column]),
         "share": percent(seen.probability[-1, column]),
-        "settled": "from the very start" if settled == 0 else f"from {_named(settled)} on",
-        "layer": "the embedding" if layer == 0 else f"L{layer - 1}",
+        "settled": "from the input on" if settled == 0 else f"from {_named(settled)} on",
+        "layer": _named(layer),
         "best": called(seen.ids[layer, column, 0]),
         "best_share": percent(seen.probabilities[layer, column, 0]),
         "rank": f"{seen.rank[layer, column]:,}",
@@ -190,7 +190,6 @@ def _facts(look: Look, seen: Lens, column: int, layer: int) -> dict[str, object]
         "vocabulary": f"{model.info.vocabulary:,}",
         "d_model": model.info.d_model,
         "name": model.info.name,
-        "row": layer,
         "place": place,
         "mean_settled": f"{np.mean(seen.settled):.1f}",
         "formula": model.way_out_formula("h[l]"),

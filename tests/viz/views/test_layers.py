@@ -107,7 +107,7 @@ def test_the_lens_is_strong_where_the_model_is_sure_or_near_its_answer(colour, s
     probability, rank, kl = np.array([[0.1, 0.9], [0.5, 0.5]]), np.array([[9, 3], [1, 2]]), np.array([[4.0, 2.0], [0.0, 1.0]])
     header, found = sent(lens_grid([" a", " b"], [["x", "y"], ["z", "w"]], probability, rank, kl, colour))
     assert np.unravel_index(found["shades"][0].argmax(), (2, 2)) == strong
-    assert header["texts"] == [["x", "y"], ["z", "w"]] and header["rows"] == ["start", "L0"]
+    assert header["texts"] == [["x", "y"], ["z", "w"]] and header["rows"] == ["input", "L0"]
     given = {"probability": probability, "rank": rank, "kl": kl}[colour]
     np.testing.assert_allclose(found["values"][0], given, rtol=1e-6)
 

@@ -238,7 +238,7 @@ def _spans(tokens: Sequence[Any]) -> tuple[list[str], list[str]]:
 
 def _stages(layers: int) -> list[str]:
     """What the rows of a residual stream are called: before the first block, then after each."""
-    return ["start", *(f"L{layer}" for layer in range(layers - 1))]
+    return ["input", *(f"L{layer}" for layer in range(layers - 1))]
 
 
 def _afters(layers: int) -> list[str]:
