@@ -17,6 +17,7 @@ from playwright.sync_api import expect
 import viz
 from viz import Card, Part, View, modules
 from viz.palette import DARK, LIGHT
+from viz.views.architecture import Box, architecture
 from viz.views.grid_view.layers import head_grid
 
 WORDS = ["<|start|>", "The", " dog", " ran", " into", " the", " forest", ",", " שלום", " 🐕", "\n", " <0xF0>"]
@@ -225,6 +226,19 @@ def test_a_picture_stands_on_the_page_on_white_or_on_nothing(still, dark):
         image = Image.open(io.BytesIO(take(page, "png", ground=ground)))
         corner = image.convert("RGBA").getpixel((0, 0))
         assert corner == ((*bytes.fromhex(fill[1:]), 255) if fill else (0, 0, 0, 0))
+
+
+BOXES = architecture([("", [Box("Embedding", "[5, 64]", "a vector for each token"), Box("Unembedding", "[5, 256]")])])
+
+
+@pytest.mark.parametrize("made", [VIEWS["space"], lambda: BOXES], ids=["a panel", "boxes"])
+@pytest.mark.parametrize("dark", [False, True], ids=["on light", "on dark"])
+@pytest.mark.parametrize("colours", ["screen", "dark"])
+def test_on_nothing_no_ground_stands_behind_what_is_drawn(still, made, dark, colours):
+    page = still(made(), dark=dark)
+    paper = (DARK if dark or colours == "dark" else LIGHT)["paper"]
+    assert take(page, "svg", colours=colours).decode().count(f'fill="{paper}"') > 1
+    assert f'fill="{paper}"' not in take(page, "svg", colours=colours, ground="none").decode()
 
 
 def ground_of(svg: str) -> str | None:

@@ -22,7 +22,9 @@ export function box(page, rect, style) {
     const d = rounded(x + across - spread, y + down - spread, w + 2 * spread, h + 2 * spread, grown(spread));
     parts.push(tag("path", { d: d + whole, "fill-rule": "evenodd", ...painted("fill", css) })); // none of it under the box itself
   }
-  if (colour(style.backgroundColor).opacity) parts.push(tag("path", { d: whole, ...painted("fill", style.backgroundColor) }));
+  const { hex, opacity } = colour(style.backgroundColor);
+  if (opacity && !(opacity === 1 && page.look.bare?.includes(hex)))
+    parts.push(tag("path", { d: whole, ...painted("fill", style.backgroundColor) }));
   const layers = gradients(page, rect, style, radii);
   if (layers.length && layers.cut && radii.some((r) => r)) {
     const id = "clip" + page.ids++;

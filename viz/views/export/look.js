@@ -17,13 +17,16 @@ const DATA = ".plot, .cbfills, .legendsymbols, .sankey-link, .sankey-node, defs"
 export const AS_IT_IS = { ground: "page", colours: "screen" };
 
 // What `pictureOf` draws by. ground: "page" | "white" | "none"; colours: "screen" | "light" | "dark"; themes: those of both pages.
+// bare: grounds of the page that have no place in a picture on nothing.
 export async function lookOf(root, { ground, colours }, themes) {
-  if (colours === "screen") return { ground };
+  const dark = luminance(rgbOf(colour(getComputedStyle(root).color).hex)) > 0.5; // its ink is light
+  const now = themes[dark ? "dark" : "light"];
+  const { paper, card } = themes[colours] ?? now;
+  const bare = ground === "none" ? [paper, card] : [];
+  if (colours === "screen") return { ground, bare };
   const to = { ...themes[colours], ...(ground === "white" ? { paper: "#ffffff" } : {}) };
-  const style = getComputedStyle(root);
-  const dark = luminance(rgbOf(colour(style.color).hex)) > 0.5; // its ink is light
-  const translate = translator(themes[dark ? "dark" : "light"], to);
-  return { ground, to, scheme: colours, translate, images: await imagesOf(root, translate) };
+  const translate = translator(now, to);
+  return { ground, bare, to, scheme: colours, translate, images: await imagesOf(root, translate) };
 }
 
 // Puts the colours on all views among some nodes, and on the one that the first stands in. undo: a list of what to undo, the last first.
