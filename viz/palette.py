@@ -79,9 +79,9 @@ HEADS_ON_LIGHT = (
 )
 HEADS_ON_DARK = (
     "#00eaea",
-    "#c60000",
-    "#a200fc",
     "#d8b400",
+    "#a200fc",
+    "#c60000",
     "#0090b4",
     "#c67e12",
     "#7e7e6c",
