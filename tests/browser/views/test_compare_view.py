@@ -14,7 +14,9 @@ VALUES = np.array(
 
 
 def cells(page) -> list[list[str]]:
-    return [row.locator("td").all_inner_texts() for row in page.locator("tbody tr").all()]
+    return [
+        [text.replace("\u00a0", " ") for text in row.locator("td").all_inner_texts()] for row in page.locator("tbody tr").all()
+    ]
 
 
 def test_it_is_a_table_of_what_it_was_given_and_the_last_frame_comes_first(draw):
@@ -22,7 +24,7 @@ def test_it_is_a_table_of_what_it_was_given_and_the_last_frame_comes_first(draw)
     assert page.get_by_role("columnheader").all_inner_texts() == ["rollout", "flow"]
     assert page.get_by_role("rowheader").count() == 3
     expect(page.locator("output")).to_have_text("layer 1")
-    assert cells(page) == [["10.0", "<0.1"], ["20.0", "0.0"], ["70.0", "–"]]
+    assert cells(page) == [["10.0 %", "<0.1 %"], ["20.0 %", "0.0 %"], ["70.0 %", "–"]]
     expect(page.locator("tr.asked")).to_contain_text("dog")
 
 
@@ -33,7 +35,7 @@ def test_the_slider_moves_by_keyboard_and_says_where_it_is(draw):
     page.keyboard.press("ArrowLeft")
     expect(page.locator("output")).to_have_text("layer 0")
     assert slider.get_attribute("aria-valuetext") == "layer 0"
-    assert cells(page) == [["50.0", "0.0"], ["25.0", "100.0"], ["25.0", "0.0"]]
+    assert cells(page) == [["50.0 %", "0.0 %"], ["25.0 %", "100.0 %"], ["25.0 %", "0.0 %"]]
 
 
 def test_it_plays_from_the_beginning_and_ends_at_the_last(draw):

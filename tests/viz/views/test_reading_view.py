@@ -89,6 +89,11 @@ def test_a_quantity_runs_from_nothing_to_the_largest(quantity, on, ends):
     assert [word == "–" for word in header["quantity"]["words"]] == np.isnan(quantity).tolist()
 
 
+def test_a_share_has_its_sign_wherever_it_stands():
+    said = sent(reading_view(TOKENS, None, quantity=[37.5, np.nan, 0.0], unit="%"))[0]["quantity"]
+    assert said == {"unit": "", "low": "0\u00a0%", "high": "37.5\u00a0%", "words": ["37.5\u00a0%", "–", "0\u00a0%"]}
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -86,7 +86,7 @@ function draw(state) {
   }
 }
 
-// A share in a narrow cell: per cent to one decimal.
+// A share in a narrow cell: to one decimal.
 function written(value) {
-  return value > 0 && value < 0.0005 ? "<0.1" : (100 * value).toFixed(1);
+  return (value > 0 && value < 0.0005 ? "<0.1" : (100 * value).toFixed(1)) + "\u00a0%";
 }

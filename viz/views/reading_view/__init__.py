@@ -105,8 +105,9 @@ def _of_quantity(
     on = np.where(np.isfinite(quantity), (quantity - low) / ((high - low) or 1.0), 0.0)
     header = _header(f"The text, shaded by {unit}" if unit else "The text, shaded", tokens, chosen, summary, second, link)
     header |= {"causal": False, "direction": "from", "toggle": False, "packed": False, "broken": 0}
-    words = [_number(one) for one in quantity]
-    header["quantity"] = {"unit": unit, "low": _number(low), "high": _number(high), "words": words}
+    sign = "\u00a0%" if unit == "%" else ""  # short enough to stand below a word too
+    words, ends = ([text if text == "–" else text + sign for text in map(_number, each)] for each in (quantity, (low, high)))
+    header["quantity"] = {"unit": "" if sign else unit, "low": ends[0], "high": ends[1], "words": words}
     return View("reading_view", pack(header, on=on.astype(np.float16)), header["label"])
 
 

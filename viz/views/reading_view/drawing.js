@@ -7,7 +7,8 @@ import { NUMBER_FROM, named, sentenceOf, tabulate } from "./sentence.js";
 import { seen, strongest, wayOf } from "./weights.js";
 
 const NUMBERED = 3; // so many of the strongest carry their number
-const ROOM = 30; // CSS pixels between the middles of two numbers
+const ROOM = 30; // CSS pixels between the middles of two weights
+const WIDE = 44; // and of two numbers of a token, which have more digits
 const STEPS = 50; // of shade: a hover repaints only the words that change by one
 
 const SHARES = Uint8Array.from({ length: 256 }, (_, byte) => 4 * Math.round(25 * shade(byte / 255))); // a head's opacity in per cent
@@ -58,6 +59,7 @@ export function draw(state) {
 export function number(state) {
   const { header, tokens, boxes, below, numbered, values } = state;
   const kept = [];
+  const room = header.quantity ? WIDE : ROOM;
   for (const i of numbered) {
     if (!(values[i] >= NUMBER_FROM)) continue;
     const { word } = tokens[i];
@@ -66,7 +68,7 @@ export function number(state) {
       boxes.set(i, { middle: word.offsetLeft + word.offsetWidth / 2, top, bottom: top + word.offsetHeight });
     }
     const box = boxes.get(i);
-    if (kept.some(({ top, middle }) => Math.abs(top - box.top) <= 4 && Math.abs(middle - box.middle) <= ROOM)) continue;
+    if (kept.some(({ top, middle }) => Math.abs(top - box.top) <= 4 && Math.abs(middle - box.middle) <= room)) continue;
     kept.push(box);
     const node = below.children[kept.length - 1] ?? below.appendChild(element("b"));
     node.hidden = false;
