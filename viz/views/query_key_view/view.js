@@ -4,6 +4,7 @@
 import { unpack } from "../../shared/bytes.js";
 import { shadesOf, stripOf } from "../../shared/colours.js";
 import { element } from "../../shared/element.js";
+import { fade } from "../../shared/fade.js";
 import { onMove } from "../../shared/hover.js";
 import { onPoint } from "../../shared/link.js";
 import { exactly, percent } from "../../shared/number.js";
@@ -44,6 +45,7 @@ export function mount({ parentElement, data, setTriggerValue }) {
   order(state);
   if (fresh) centre(state, state.chosen);
   draw(state);
+  fade(state.box, state.pane);
   tabulateSoon(state, true);
 }
 
@@ -114,11 +116,11 @@ function makeRows(state) {
   head.setAttribute("aria-hidden", "true");
   const captions = ["key", "cells", "sum", "score", "weight", "value"].map((name) => element("span", name));
   head.append(...captions);
-  const box = element("div", "box");
+  const box = element("div", "box scrolls");
   box.tabIndex = 0;
   box.setAttribute("role", "listbox");
   const spacer = element("div", "spacer");
-  const pane = element("div", "pane");
+  const pane = element("div", "pane fades");
   spacer.setAttribute("role", "presentation");
   pane.setAttribute("role", "presentation");
   const canvas = element("canvas");
@@ -137,7 +139,10 @@ function listen(state) {
   onMove(barCanvas, (event) => aim(state, state.at, dimUnder(state, event)));
   barCanvas.addEventListener("pointerleave", () => aim(state, state.at, -1));
   box.addEventListener("click", (event) => press(state, under(state, event)[0]));
-  box.addEventListener("scroll", () => rows(state));
+  box.addEventListener("scroll", () => {
+    rows(state);
+    fade(box, state.pane);
+  });
   box.addEventListener("focus", () => box.matches(":focus-visible") && walk(state, active(state), state.dim));
   box.addEventListener("blur", () => aim(state, -1, -1, true));
   box.addEventListener("keydown", (event) => {
@@ -155,6 +160,7 @@ function listen(state) {
     if (!state.header || !arrange(state)) return;
     order(state);
     draw(state);
+    fade(box, state.pane);
   }).observe(state.root);
   onPoint(state, (key) => key < state.count && aim(state, key, -1));
 }

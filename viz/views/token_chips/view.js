@@ -2,6 +2,7 @@
 
 import { unpack } from "../../shared/bytes.js";
 import { element } from "../../shared/element.js";
+import { fade } from "../../shared/fade.js";
 import { onHover } from "../../shared/hover.js";
 import { onPoint, point } from "../../shared/link.js";
 import { rove } from "../../shared/rove.js";
@@ -24,7 +25,7 @@ export function mount({ parentElement, data, setTriggerValue }) {
 }
 
 function make(state) {
-  const list = element("div", "chips");
+  const list = element("div", "chips scrolls fades");
   list.setAttribute("role", "listbox");
   list.setAttribute("aria-orientation", "horizontal");
   state.root.replaceChildren(list);
@@ -63,7 +64,7 @@ function make(state) {
   // The last chips stay in view while one types, unless the person has scrolled up.
   list.addEventListener("scroll", () => {
     state.follow = list.scrollTop + list.clientHeight > list.scrollHeight - 12;
-    fade(state);
+    fade(list);
   });
   new ResizeObserver(() => settle(state)).observe(list);
 }
@@ -155,10 +156,5 @@ function reveal({ list, chips }, position) {
 
 function settle(state) {
   if (state.follow) state.list.scrollTop = state.list.scrollHeight;
-  fade(state);
-}
-
-function fade({ list }) {
-  list.classList.toggle("above", list.scrollTop > 2);
-  list.classList.toggle("below", list.scrollTop + list.clientHeight < list.scrollHeight - 2);
+  fade(state.list);
 }
