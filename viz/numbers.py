@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+IN_HUNDRED = " in 100"
+
 
 def percent(probability: float) -> str:
     """A probability as people read it: three significant digits, never scientific notation, and number and sign on one line
-    (shared/number.js agrees)."""
+    (shared/number.js agrees). What is not certain is never rounded up to 100."""
     hundred = 100 * float(probability)
     if not hundred >= 0:
         return "–"
@@ -13,5 +15,14 @@ def percent(probability: float) -> str:
         return "under 0.001\u00a0%"
     if hundred == 0:
         return "0\u00a0%"
+    if 99.95 <= hundred < 99.99999:  # closer than that is what rounding leaves of 100
+        return "over 99.9\u00a0%"
     exponent = int(f"{hundred:.2e}".split("e")[1])  # after rounding: 9.996 has become 10.0
     return f"{hundred:.{max(0, 2 - exponent)}f}\u00a0%"
+
+
+def in_hundred(probability: float) -> str:
+    """A probability as beginners read it: "8 in 100". Below 1 it is never said to be 100, nor 0."""
+    hundred = round(100 * probability)
+    number = "under 1" if hundred < 1 else str(min(hundred, 99)) if probability < 1 else "100"
+    return number + IN_HUNDRED

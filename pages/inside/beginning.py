@@ -7,12 +7,14 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
+from analysis.scopes import typed
 from pages.inside import formulas, pieces, recipes
 from pages.inside.naming import starred
 from pages.inside.opened import Opened, draw_end
 from ui.look import Look
 from ui.picture.picture import Numbers, Picture
 from ui.text import plain
+from ui.words import words
 from viz.tokens import named
 
 HERE = Path(__file__).parent
@@ -20,25 +22,28 @@ HERE = Path(__file__).parent
 
 def draw(look: Look, stage: str) -> list[Picture]:
     """The letters that were typed, of which there is no picture, or how they became pieces."""
-    st.caption(formulas.told(HERE, stage, facts(look)))
+    st.caption(formulas.told(HERE, stage, of_text(look)))
     return pieces.draw(look) if stage == "pieces" else []
 
 
 def ids(here: Opened) -> list[Picture]:
     """The pieces with their ids, and the number that was followed back to one of them."""
-    return draw_end(here, chips(here.look), facts(here.look))
-
-
-def facts(look: Look) -> dict[str, object]:
-    """Names and numbers that the words are about."""
-    tokens = look.trace.read
+    look, tokens = here.look, here.look.trace.read
     at = look.token_among(len(tokens))
-    token, named_so = tokens[at], named(look.written(tokens)[at].text)
-    text = look.second if look.trace.target else look.trace.text
+    said = {"token": starred(f"“{named(look.written(tokens)[at].text)}”"), "id": f"{tokens[at].id:,}"}
+    return draw_end(here, chips(look), {**said, "vocabulary": f"{look.model.info.vocabulary:,}"})
+
+
+def of_text(look: Look) -> dict[str, object]:
+    """Names and numbers that the words about the text and its pieces are about. Only what was typed counts, and of two texts the
+    one that is read; signs that the model adds are named."""
+    text, tokens = look.trace.text, look.written(look.trace.tokens)
+    places = typed(look.trace.tokens)
+    added = list(dict.fromkeys(plain(named(one.text)) for i, one in enumerate(tokens) if i not in set(places)))
+    signs = words(HERE, "signs", signs=" and ".join(f"“{one}”" for one in added)) + " " if added else ""
     return {
-        "characters": f"{len(text):,}", "bytes": f"{len(text.encode('utf-8', 'replace')):,}", "tokens": f"{len(tokens):,}",
-        "token": starred(f"“{named_so}”"), "id": f"{token.id:,}", "vocabulary": f"{look.model.info.vocabulary:,}",
-        "model": plain(look.model.info.name), "each": f"{len(text) / max(1, len(tokens)):.1f}",
+        "characters": f"{len(text):,}", "bytes": f"{len(text.encode('utf-8', 'replace')):,}", "tokens": f"{len(places):,}",
+        "model": plain(look.model.info.name), "each": f"{len(text[look.trace.cut :]) / max(1, len(places)):.1f}", "signs": signs,
     }  # fmt: skip
 
 

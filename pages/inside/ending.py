@@ -13,6 +13,7 @@ from pages.inside.opened import Opened, draw_end
 from ui.picture.picture import Numbers, Picture
 from ui.words import words
 from viz import percent
+from viz.numbers import in_hundred
 from viz.tokens import named
 
 HERE = Path(__file__).parent
@@ -41,7 +42,8 @@ def draw(here: Opened) -> list[Picture]:
     where = "at a mask" if at in model.places(look.trace) and kind == "encoder" else "elsewhere" if kind == "encoder" else "next"
     said = {
         "token": starred(f"“{named(look.written(look.trace.read)[at].text)}”"), "best": starred(named(best[0].text)),
-        "share": percent(best[0].probability), "vocabulary": f"{model.info.vocabulary:,}",
+        "share": (in_hundred if look.beginner else percent)(best[0].probability), "vocabulary": f"{model.info.vocabulary:,}",
+        "place": words(HERE, "place here" if kind == "encoder" else "place next"),
         "rest": percent(1 - float(np.sort(softmax(logits))[-TOP[look.level] :].sum())), "top": TOP[look.level],
     }  # fmt: skip
     return draw_end(here, made, said, words(HERE, f"choice {where}", **said))

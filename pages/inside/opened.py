@@ -85,7 +85,8 @@ def open_stage(look: Look, way: inside.Way, stage: inside.Stage, chosen: choose.
     head = chosen.index[0] if several else recipes.layer_of(stage, look.head, look.attention.heads)  # type: ignore[index]
     values = recipes.plane(stage, [row], head)[0]
     if column is None:
-        column = int(np.argmax(np.where(np.isfinite(values), np.abs(values), -1)))
+        size = values if stage.axes[-1] == "vocabulary" else np.abs(values)  # of candidates the one that the model would choose
+        column = int(np.argmax(np.where(np.isfinite(values), size, -np.inf)))
     shown = [] if stage.positions is None else stage.positions.tolist()
     first = max(0, min(len(shown) - ROWS, shown.index(row) - ROWS // 2)) if row in shown else 0
     rows = shown[first : first + ROWS] if row in shown else [row]

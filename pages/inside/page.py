@@ -13,7 +13,7 @@ from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import choice, picture, show
 from ui.text import plain
-from ui.words import say
+from ui.words import words
 from viz.tokens import named
 from viz.views.way_view import way_view
 
@@ -26,13 +26,22 @@ def draw(look: Look) -> None:
     chosen = choose.chosen(shapes, [*stops.BEGINNING, *(one.name for one in way.stages)])
     above = shell.above()
     with above:
-        say(HERE, "followed", token=plain(named(look.written(look.attention.queries)[look.token].text)), head=look.head_name)
+        st.caption(followed(look, way))
     glance = stops.glance(look, way, chosen)
     with st.container(key="inside-glance"):
         show(glance.drawn, "inside-strip", lambda: choose.press(choice("inside-strip")["key"]))
     pictures = [glance, *stages(look, way, chosen)]
     with above, picture("“Take it away”"):
         take_away("inside", lambda: pictures)
+
+
+def followed(look: Look, way: inside.Way) -> str:
+    """What is followed, and for a beginner, who has not chosen it, through which head."""
+    token = plain(named(look.written(look.attention.queries)[look.token].text))
+    attention = look.trace.attention[way.stack]
+    where = {"heads": attention.heads, "block": way.layer + 1, "layers": attention.layers}
+    which = words(HERE, "searchlight", **where) if attention.heads > 1 else ""
+    return " ".join(filter(None, [words(HERE, "followed", token=token, head=look.head_name), which]))
 
 
 def stages(look: Look, way: inside.Way, chosen: choose.Chosen) -> list[Picture]:

@@ -90,8 +90,8 @@ def test_float16_keeps_three_digits_of_a_probability(p):
 
 @pytest.mark.parametrize(
     ("p", "said"),
-    [(1, "100 %"), (0.99996, "100 %"), (0.07944, "7.94 %"), (0.09996, "10.0 %"), (0.000123, "0.0123 %"), (1e-5, "0.00100 %"),
-     (1e-9, "under 0.001 %"), (0, "0 %"), (float("nan"), "–")],
+    [(1, "100 %"), (0.99996, "over 99.9 %"), (0.99941, "99.9 %"), (1 - 1e-9, "100 %"), (0.07944, "7.94 %"), (0.09996, "10.0 %"),
+     (0.000123, "0.0123 %"), (1e-5, "0.00100 %"), (1e-9, "under 0.001 %"), (0, "0 %"), (float("nan"), "–")],
 )  # fmt: skip
 def test_a_probability_is_said_in_three_digits(p, said):
     assert percent(p) == said.replace(" %", "\u00a0%")
@@ -99,6 +99,7 @@ def test_a_probability_is_said_in_three_digits(p, said):
 
 def test_python_and_javascript_say_a_probability_alike():
     values = np.random.default_rng(1).random(300) ** 9
+    values = np.append(values, [0.9997, 0.99941, 1 - 1e-9])
     script = f"""import {{ percent }} from "./shared/number.js";
 for (const p of [...{values.tolist()}, 0, 1, 1e-9, NaN]) console.log(percent(p));"""
     assert printed(script).strip().split("\n") == [*map(percent, values), "0\u00a0%", "100\u00a0%", "under 0.001\u00a0%", "–"]

@@ -1,11 +1,13 @@
 // Numbers as people read them.
 
-// Three significant digits, never scientific notation, and number and sign on one line.
+// Three significant digits, never scientific notation, and number and sign on one line. What is not certain is never rounded up
+// to 100.
 export function percent(p) {
   const hundred = 100 * p;
   if (!(hundred >= 0)) return "–";
   if (hundred === 0) return "0\u00a0%";
   if (hundred < 0.001) return "under 0.001\u00a0%";
+  if (hundred >= 99.95 && hundred < 99.99999) return "over 99.9\u00a0%";
   return hundred.toPrecision(3) + "\u00a0%";
 }
 
@@ -16,12 +18,14 @@ export function roughly(weight) {
   return (hundred < 0.2 ? "<0.2" : hundred.toFixed(hundred < 9.95 ? 1 : 0)) + "\u00a0%";
 }
 
-// Three significant digits or more down to a hundredth, five places at the most, never scientific notation.
+// Three significant digits or more down to a hundredth, five places at the most, never scientific notation. What is less than 1
+// is not rounded up to it as long as five places tell.
 export function exactly(value) {
   if (!(Math.abs(value) < Infinity)) return Number.isNaN(value) ? "–" : value > 0 ? "∞" : "−∞";
   const size = Math.abs(value);
   const places = size >= 1000 ? 0 : size >= 100 ? 1 : size >= 1 || size === 0 ? 2 : size >= 0.1 ? 3 : size >= 0.01 ? 4 : 5;
-  const text = size.toFixed(places);
+  const short = size.toFixed(places);
+  const text = size < 1 && short === "1.000" && size < 0.999995 ? size.toFixed(5) : short;
   return value < 0 && Number(text) ? "−" + text : text;
 }
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from viz.numbers import IN_HUNDRED, in_hundred
 from viz.numbers import percent as in_percent
 from viz.tokens import is_fragment, pieces
 from viz.view import View, pack
-
-IN_HUNDRED = " in 100"
 
 
 def prediction_bars(
@@ -44,7 +43,7 @@ def prediction_bars(
         "names": [_name(text) for text in labels],
         "fragments": [is_fragment(text) for text in labels],
         "probabilities": [float(f"{p:.4g}") for p in shares],  # as exact as a bar is drawn
-        "numbers": [in_percent(p) if percent else _in_hundred(p) for p in shares],
+        "numbers": [in_percent(p) if percent else in_hundred(p) for p in shares],
         "unit": "",
     }
     if ids is not None:
@@ -53,10 +52,12 @@ def prediction_bars(
         header["logits"] = [f"{float(value):.2f}".replace("-", "−") for value in logits]
     if before is not None:
         header["before"] = [float(one) for one in before]
-        header["befores"] = [in_percent(one) if percent else _in_hundred(one) for one in header["before"]]
+        header["befores"] = [in_percent(one) if percent else in_hundred(one) for one in header["before"]]
         for name in ("numbers", "befores"):  # two columns of numbers have no room for words
             words = header[name]
-            header[name] = [one.replace("under ", "< ") if percent else one.removesuffix(IN_HUNDRED) for one in words]
+            header[name] = [
+                one.replace("under ", "< ").replace("over ", "> ") if percent else one.removesuffix(IN_HUNDRED) for one in words
+            ]
         header["unit"] = "" if percent else IN_HUNDRED  # stands above them
     if struck is not None:
         header["struck"] = [bool(one) for one in struck]
@@ -68,9 +69,3 @@ def prediction_bars(
 def _name(text: str) -> str:
     """A token as one says it: its word, or what stands for it."""
     return text.strip(" ") if text.strip(" ").isprintable() and text.strip(" ") else "".join(pieces(text))
-
-
-def _in_hundred(probability: float) -> str:
-    hundred = round(100 * probability)
-    number = "under 1" if hundred < 1 else str(min(hundred, 99)) if probability < 1 else "100"
-    return number + IN_HUNDRED
