@@ -33,7 +33,7 @@ def buttons(grown: Grown, strategy: Strategy, most: int, cancel: Callable[[], No
     st.button(
         "Stop" if busy else "Go on", icon=":material/stop:" if busy else ":material/fast_forward:", type="primary",
         key="generate-run", width=WIDTH, on_click=stop if busy else lambda: grown.begin(strategy, most),
-        disabled=over and not beams and not busy, help=f"By at most {most:,} tokens, or to the end of the text. You can stop it.",
+        disabled=over and not beams and not busy,
     )  # fmt: skip
     ways = [
         ("Go on by one", ":material/arrow_forward:", "next", over, lambda: forward(grown, strategy, most)),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +15,12 @@ from pages.generate.grown import Grown
 from ui.look import Look
 from ui.picture.picture import Numbers, Picture
 from ui.picture.picture import place as draw
+from ui.text import plain
 from ui.words import say, words
 from viz.figures.beams import WINDOW
 
 HERE = Path(__file__).parent
+CELL = 72  # characters of a text that a cell of the table shows
 
 
 def place(grown: Grown, look: Look, most: int, pictures: list[Picture]) -> None:
@@ -33,22 +37,29 @@ def place(grown: Grown, look: Look, most: int, pictures: list[Picture]) -> None:
     draw(made)
     st.markdown(f"##### {words(HERE, 'answers' if step.end else 'beginnings')}")
     penalty = step.strategy.length_penalty
+    start, ends = parted([one.text.strip() for one in search.answers])
+    if start:
+        say(HERE, "alike", start=plain(start))
     rows = [
-        {
-            "text": one.text.strip() or "–",
-            "tokens": len(one.ids),
-            "log-probability": one.score,
-            "score": one.score / len(one.ids) ** penalty,
-        }
-        for one in search.answers
+        {"text": text or "–", "tokens": len(one.ids), "log-probability": one.score, "score": one.score / len(one.ids) ** penalty}
+        for text, one in zip(ends, search.answers, strict=True)
     ]
     numbers = {name: st.column_config.NumberColumn(format="%.3f") for name in ("log-probability", "score")}
     st.dataframe(rows, hide_index=True, column_config=numbers)
     if (why := grown.why or step.end) and grown.reached >= len(grown.search):
-        say(HERE, "searched length" if why == "length" else f"ended {why}")
+        say(HERE, f"searched {why}" if why in ("length", "stopped") else f"ended {why}")
     say(HERE, "score", penalty=f"{penalty:g}")
     if search.tree[-1].length > WINDOW:
         say(HERE, "window")
+
+
+def parted(texts: Sequence[str]) -> tuple[str, list[str]]:
+    """The words that all texts begin with, and how each goes on from there: of what is too long for a cell the two ends."""
+    same = takewhile(lambda letters: len(set(letters)) == 1, zip(*texts, strict=False)) if len(texts) > 1 else ()
+    start = "".join(letters[0] for letters in same)
+    start = start[: start.rfind(" ") + 1]
+    rest = [f"… {one[len(start) :]}" if start else one for one in texts]
+    return start.strip(), [one if len(one) <= CELL else f"{one[: CELL // 2 - 1]} … {one[2 - CELL // 2 :]}" for one in rest]
 
 
 def tree(grown: Grown, look: Look, most: int) -> Picture:

@@ -7,10 +7,12 @@ import time
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from models.errors import Cancelled
 from models.strategy import Strategy
-from pages.generate import run
+from pages.generate import run, search
 from pages.generate.grown import Beginning, Grown, Run
 from pages.generate.recipes import likeliest, read_and_said
 from pages.generate.shown import step_of, with_next
@@ -173,6 +175,26 @@ def test_beams_find_what_the_model_finds_and_can_be_looked_back_on():
     assert grown.search[-1].said == last.said and grown.reached == 6
     press(app, "back")
     assert app.session_state["generated"].reached == 5 and app.get("plotly_chart")
+
+
+def test_a_search_that_was_stopped_says_that_it_begins_again():
+    app = open_link("generate", f"{LINK}&level=intermediate&generate-method=Beams&generate-beams=3&generate-tokens=6")
+    press(app, "run")
+    app.session_state["generated"].why = "stopped"
+    assert "searches again from the beginning" in said(app.run())
+    assert app.button(key="generate-run").click().run().session_state["generated"].why != "stopped"
+
+
+@given(st.lists(st.lists(st.sampled_from(["a", "dog", "ran", "over " * 30 + "it"]), min_size=1), min_size=2, max_size=6))
+def test_rows_of_beginnings_are_told_from_where_they_part(words):
+    texts = [" ".join(one) for one in words]
+    start, ends = search.parted(texts)
+    for text, end in zip(texts, ends, strict=True):
+        assert text.startswith(start) and len(end) <= search.CELL + 2
+        before, _, after = end.removeprefix("… ").partition(" … ")
+        assert text[len(start) :].lstrip().startswith(before) and text.endswith(after)
+    if max(map(len, texts)) <= search.CELL - 2:
+        assert len(set(ends)) == len(set(texts))
 
 
 def test_beams_that_do_not_fit_in_memory_are_told_of_with_figures(monkeypatch):

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.viz.test_scripts import called
 from viz import View, reading_view
 
 WORDS = ["The", " dog", " ran"]
@@ -45,10 +46,26 @@ def test_what_is_sent_is_the_weights_as_exactly_as_is_said(heads, count, causal,
     header, found = sent(reading_view(tokens, weights))
     assert header["packed"] == (causal and count > 1)
     mean, each = full(header, found["weights"], count), full(header, found["heads"], count)
-    np.testing.assert_allclose(mean, weights.mean(0), rtol=2**-11, atol=2**-25)
+    np.testing.assert_allclose(mean, weights.mean(0), rtol=2**-11, atol=2**-24)
+    assert ((mean > 0) == (weights.mean(0) > 0)).all(), "what is looked at a little is not said to be 0"
     assert np.abs(each / 255 - weights).max() <= 1 / 510 + 1e-6
     header, found = sent(reading_view(tokens, weights[0]))
-    np.testing.assert_allclose(full(header, found["weights"], count), weights[0], rtol=2**-11, atol=2**-25)
+    np.testing.assert_allclose(full(header, found["weights"], count), weights[0], rtol=2**-11, atol=2**-24)
+
+
+def test_only_what_can_be_looked_at_has_a_share_in_the_table():
+    """By hand: what is asked of, the other, the direction, and whether there never is a weight between them."""
+    cases = {
+        "back": ({"after": [], "second": -1, "causal": True}, {(1, 2, "from"): True, (1, 0, "to"): True, (2, 1, "from"): False}),
+        "both ways": ({"after": [], "second": 2, "causal": False}, {(0, 3, "from"): False, (3, 0, "to"): False}),
+        "said": ({"after": ["", "", "a", "b"], "second": -1, "causal": True}, {(3, 3, "from"): True, (3, 2, "from"): False,
+                 (0, 1, "to"): True, (0, 3, "to"): False, (3, 2, "to"): True}),
+        "cross": ({"after": ["", "", "a", "b"], "second": 2, "causal": True}, {(3, 1, "from"): False, (3, 2, "from"): True,
+                  (0, 2, "to"): False, (0, 1, "to"): True}),
+    }  # fmt: skip
+    for header, expected in cases.values():
+        asked = [[header, *one] for one in expected]
+        assert called("views/reading_view/weights.js", "unseen", *asked) == [*expected.values()]
 
 
 def test_what_is_not_a_number_is_drawn_as_nothing_and_counted():

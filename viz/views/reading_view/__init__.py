@@ -64,7 +64,7 @@ def reading_view(
         raise ValueError(f'direction is "from" or "to", not {direction!r}.')
     header = _header("The text, shaded by attention", tokens, chosen, summary, second, link)
     broken = int((~np.isfinite(weights if heads is None else heads)).sum())
-    half = _sound(weights).astype(np.float16)
+    half = _halved(_sound(weights))
     packed = looks_back_only(half)
     toggle = toggle and not any(header["after"])  # two texts: one looks, the other is looked at
     header |= {"causal": causal, "direction": direction, "toggle": toggle, "packed": packed, "broken": broken}
@@ -85,6 +85,13 @@ def reading_view(
 def _sound(weights: np.ndarray) -> np.ndarray:
     """The weights, and 0 for what is not a number."""
     return np.nan_to_num(weights, posinf=0.0, neginf=0.0)
+
+
+def _halved(weights: np.ndarray) -> np.ndarray:
+    """As float16, of which nothing that is more than 0 becomes 0: so what is not looked at at all can be told apart."""
+    half = weights.astype(np.float16)
+    half[(half == 0) & (weights > 0)] = np.finfo(np.float16).smallest_subnormal
+    return half
 
 
 def _colours(given: Sequence[str] | None, otherwise: Sequence[str], count: int) -> list[str]:

@@ -4,7 +4,7 @@ import { element } from "../../shared/element.js";
 import { percent, roughly } from "../../shared/number.js";
 import { fillTable } from "../../shared/table.js";
 import { fill } from "../../shared/token.js";
-import { seen, strongest, wayOf } from "./weights.js";
+import { seen, strongest, unseen, wayOf } from "./weights.js";
 
 export const NUMBER_FROM = 0.05;
 const SAID = 4; // so many heads have their own words in the sentence
@@ -84,10 +84,11 @@ export function tabulate(state, asked, values) {
   const from = header.after[asked] ? `after ${header.after[asked]}, choosing` : "from";
   const said = quantity ? header.label : `Attention ${direction === "from" ? from : "to"} ${header.names[asked]}`;
   const each = (heads?.names ?? []).map((_, head) => seen(state, asked, direction, head));
-  const lines = Array.from(values, (value, i) => [
-    header.names[i],
-    quantity ? amount(quantity, i) : percent(value),
-    ...each.map((weights) => roughly(weights[i] / 255)),
-  ]);
+  const lines = Array.from(values, (value, i) => {
+    const never = value === 0 && unseen(header, asked, i, direction);
+    const share = never ? "–" : percent(value);
+    const heads = each.map((weights) => (never ? "–" : roughly(weights[i] / 255)));
+    return [header.names[i], quantity ? amount(quantity, i) : share, ...heads];
+  });
   fillTable(table, said, heads ? ["Token", "Mean", ...heads.names] : [], lines);
 }

@@ -21,6 +21,15 @@ export function seen(state, from, direction = wayOf(state, from), head = -1) {
   return column;
 }
 
+// Whether nothing can be looked at from one of two tokens to the other, so that the 0 there was never measured. What was chosen has
+// the row of the token before it; in cross-attention rows are of the second text, and columns of the first.
+export function unseen({ after, second, causal }, asked, other, direction) {
+  const [row, column] = direction === "from" ? [asked, other] : [other, asked];
+  if (after.length && !after[row]) return true;
+  if (after.length && second >= 0) return column >= second;
+  return causal && (after[row] ? column >= row : column > row);
+}
+
 // Where the `most` largest stand, the largest first; of equals, the first.
 export function strongest(values, most) {
   const best = [];
