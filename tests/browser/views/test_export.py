@@ -241,6 +241,10 @@ def test_on_nothing_no_ground_stands_behind_what_is_drawn(still, made, dark, col
     assert f'fill="{paper}"' not in take(page, "svg", colours=colours, ground="none").decode()
 
 
+def test_arrows_have_their_heads(still):
+    compare(still(architecture([("", [Box(name) for name in "abcdefgh"])])))
+
+
 def ground_of(svg: str) -> str | None:
     """The colour of what covers all of a picture."""
     root = ET.fromstring(svg)

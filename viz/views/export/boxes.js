@@ -1,7 +1,7 @@
 // Boxes with their grounds, shadows and borders.
 
 import { commas, gradients } from "./gradients.js";
-import { colour, painted, rounded, tag } from "./pen.js";
+import { colour, painted, rounded, short, tag } from "./pen.js";
 import { reach } from "./reach.js";
 
 const SIDES = ["Top", "Right", "Bottom", "Left"];
@@ -48,11 +48,12 @@ function radius(css, size) {
 }
 
 function borders(page, { left: x, top: y, width: w, height: h }, style, radii) {
-  const sides = SIDES.map((side) => ({
+  const given = SIDES.map((side) => ({
     wide: style[`border${side}Style`] === "none" ? 0 : parseFloat(style[`border${side}Width`]),
     kind: style[`border${side}Style`],
     css: style[`border${side}Color`],
-  })).map((side) => (colour(side.css).opacity ? side : { ...side, wide: 0 }));
+  }));
+  const sides = given.map((side) => (colour(side.css).opacity ? side : { ...side, wide: 0 }));
   if (!sides.some(({ wide }) => wide)) return [];
   const dashes = ({ wide, kind }) =>
     ({ dashed: { "stroke-dasharray": `${3 * wide} ${2 * wide}` }, dotted: { "stroke-dasharray": `${wide} ${wide}` } })[kind] ??
@@ -78,6 +79,7 @@ function borders(page, { left: x, top: y, width: w, height: h }, style, radii) {
     ];
   const [top, right, bottom, left] = sides.map(({ wide }) => wide);
   if (radii.some((r) => r) && sides.every(({ wide }) => wide)) return ringOf(page, { x, y, w, h }, sides, radii);
+  const slants = slantsOf({ x, y, w, h }, given);
   const lines = [
     [x, y + top / 2, x + w, y + top / 2],
     [x + w - right / 2, y, x + w - right / 2, y + h],
@@ -86,9 +88,27 @@ function borders(page, { left: x, top: y, width: w, height: h }, style, radii) {
   ];
   return sides.flatMap((side, i) => {
     const [x1, y1, x2, y2] = lines[i];
+    if (side.wide && side.kind === "solid") return [tag("path", { d: slants[i], ...painted("fill", side.css) })];
     return side.wide
       ? [tag("line", { x1, y1, x2, y2, ...painted("stroke", side.css), "stroke-width": side.wide, ...dashes(side) })]
       : [];
+  });
+}
+
+// Sides that end on the slant at which they meet the next ones, also those that nobody sees: with these, one alone is an arrowhead.
+function slantsOf({ x, y, w, h }, given) {
+  const [top, right, bottom, left] = given.map(({ wide }) => wide);
+  const corners = (a, b, c, d) => [
+    [a, b],
+    [c, b],
+    [c, d],
+    [a, d],
+  ];
+  const [outer, inner] = [corners(x, y, x + w, y + h), corners(x + left, y + top, x + w - right, y + h - bottom)];
+  const at = (corner) => corner.map(short).join(" ");
+  return outer.map((corner, i) => {
+    const next = (i + 1) % 4;
+    return `M${at(corner)}L${at(outer[next])}L${at(inner[next])}L${at(inner[i])}Z`;
   });
 }
 
