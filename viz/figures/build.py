@@ -35,8 +35,8 @@ def lines(
         line = {"color": LINES[number % len(LINES)], "dash": DASHES[number % len(DASHES)]}
         figure.add_trace(go.Scatter(x=x, y=y, name=name, line=line, mode="lines+markers" if len(x) < 30 else "lines"))
     figure.update_layout(
-        **CLEAR, height=320, title=title, margin={"l": 10, "r": 10, "t": 46, "b": 10},
+        **CLEAR, height=340, title=title, margin={"l": 10, "r": 10, "t": 46, "b": 10},
         xaxis={"title": across, "type": "log" if log_x else "linear"}, yaxis={"title": up, "type": "log" if log_y else "linear"},
-        legend={"orientation": "h", "y": -0.28, "yanchor": "top"}, showlegend=len(series) > 1,
+        legend={"orientation": "h", "y": -0.4, "yanchor": "top"}, showlegend=len(series) > 1,
     )  # fmt: skip
     return figure

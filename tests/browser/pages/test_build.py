@@ -67,3 +67,13 @@ def test_every_part_draws(open_page, look):
     page = open_page(f"/build?level=expert&build={look}&build-pattern=bigbird&text=The+cat+sat")
     expect(page.locator(".js-plotly-plot").first).to_be_visible(timeout=WAIT)
     assert page.locator(".stException, .stAlertContainer:has-text('went wrong')").count() == 0
+
+
+def test_the_names_of_curves_stand_below_the_name_of_the_axis(open_page):
+    page = open_page("/build?level=expert&build=Cost&text=The+cat", width=820)  # so narrow that the names take three lines
+    name = page.locator(".st-key-crossing .xtitle")
+    expect(name).to_be_visible(timeout=WAIT)
+    curves = page.locator(".st-key-crossing .legend .scrollbox")
+    expect(curves).to_be_visible()
+    above, below = name.bounding_box(), curves.bounding_box()
+    assert above["y"] + above["height"] <= below["y"]
