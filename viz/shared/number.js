@@ -25,7 +25,7 @@ export function exactly(value) {
   const size = Math.abs(value);
   const places = size >= 1000 ? 0 : size >= 100 ? 1 : size >= 1 || size === 0 ? 2 : size >= 0.1 ? 3 : size >= 0.01 ? 4 : 5;
   const short = size.toFixed(places);
-  const text = size < 1 && short === "1.000" && size < 0.999995 ? size.toFixed(5) : short;
+  const text = short === "1.000" && size < 0.999995 ? size.toFixed(5) : short;
   return value < 0 && Number(text) ? "−" + text : text;
 }
 
