@@ -10,6 +10,8 @@ import plotly.graph_objects as go
 from viz.figures.style import CLEAR
 from viz.palette import DASHES, DIVERGING, LINES
 
+_WIDE = 1000  # times the smallest: on a longer axis only powers of ten have room for their numbers
+
 
 def encoding_heatmap(values: np.ndarray, title: str, across: str = "dimension", down: str = "position") -> go.Figure:
     """What a scheme of positions gives each position, [position, dimension], red above 0 and blue below."""
@@ -36,7 +38,15 @@ def lines(
         figure.add_trace(go.Scatter(x=x, y=y, name=name, line=line, mode="lines+markers" if len(x) < 30 else "lines"))
     figure.update_layout(
         **CLEAR, height=340, title=title, margin={"l": 10, "r": 10, "t": 46, "b": 10},
-        xaxis={"title": across, "type": "log" if log_x else "linear"}, yaxis={"title": up, "type": "log" if log_y else "linear"},
+        xaxis={"title": across} | (_powers(x) if log_x else {}),
+        yaxis={"title": up} | (_powers(np.concatenate(list(series.values()))) if log_y else {}),
         legend={"orientation": "h", "y": -0.4, "yanchor": "top"}, showlegend=len(series) > 1,
     )  # fmt: skip
     return figure
+
+
+def _powers(values: np.ndarray) -> dict[str, str | int]:
+    """A logarithmic axis whose numbers have room: 1, 2 and 5 times each power of ten, or on a long one the powers alone."""
+    known = values[np.isfinite(values) & (values > 0)]
+    wide = known.size > 0 and known.max() / known.min() > _WIDE
+    return {"type": "log", "dtick": 1 if wide else "D2"}
