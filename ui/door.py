@@ -24,6 +24,7 @@ SECTIONS = {  # by what one wants to do
     },
     "Make": {"build": ("Build", ":material/construction:"), "train": ("Train", ":material/exercise:")},
 }
+TITLES = {name: title for pages in SECTIONS.values() for name, (title, _) in pages.items()}
 
 
 def side_bar(page: str) -> None:
@@ -55,5 +56,7 @@ page = st.navigation(
         for section, pages in SECTIONS.items()
     }
 )
+title = TITLES.get(page.url_path, TITLES["type"])  # the first page's address has no name
+st.set_page_config(page_title=f"{title} · Headlight")
 side_bar(page.url_path)
 page.run()
