@@ -70,9 +70,9 @@ def live(folder: Path, draw: Callable[[Look], None], reads: bool = True, answers
             )
         with picture("This page"):
             draw(look_at(model, trace, second))
-        if state.COMPLAINTS.get() or any(state.LATER.get().values()):
+        if (more := state.COMPLAINTS.pop() or {}) or any(state.LATER.get().values()):
             with complaints.container():
-                show_complaints()  # of what is chosen on this page
+                show_complaints(early | more)  # of what is chosen beside and on this page, as one
                 show_later()
         if not state.TYPING.pop():  # what is typed Streamlit puts there by itself
             document.keep_address(**state.ADDRESS.get(), **state.texts_in_address(), **picker.in_address())
@@ -82,8 +82,9 @@ def live(folder: Path, draw: Callable[[Look], None], reads: bool = True, answers
     if not picker.settled():
         for choice in (state.LAYER, state.HEAD):
             (state.COMPLAINTS.get() or {}).pop(choice.name, None)
-    show_complaints()
-    complaints = st.empty()
+    early, complaints = state.COMPLAINTS.pop() or {}, st.empty()
+    with complaints.container():
+        show_complaints(early)
     stage()
     picker.about()
     if cached.names(cached.FRESH) != state.LISTED.get():
@@ -95,13 +96,14 @@ def above() -> DeltaGenerator:
     return st.container(key="above", horizontal=True, horizontal_alignment="distribute", wrap=False)
 
 
-def show_complaints() -> None:
-    """A sentence for each thing that the link asks for in vain, once."""
-    for meaning, asked in (state.COMPLAINTS.pop() or {}).values():
-        sentence = (
-            f"The link asks for {meaning} “{plain(asked[:SHOWN])}”, which does not exist here. You see the default instead."
-        )
-        st.warning(sentence, icon=":material/link_off:")
+def show_complaints(complaints: dict[str, tuple[str, str]]) -> None:
+    """A sentence for each thing that the link asks for in vain, together."""
+    if not complaints:
+        return
+    asked = [f"{meaning} “{plain(value[:SHOWN])}”, which does not exist here." for meaning, value in complaints.values()]
+    said = [f"The link {'also ' if i else ''}asks for {one}" for i, one in enumerate(asked)]
+    end = "You see the default instead." if len(asked) == 1 else "You see the defaults instead."
+    st.warning(" ".join([*said, end]), icon=":material/link_off:")
 
 
 def show_later() -> None:

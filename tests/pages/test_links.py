@@ -252,6 +252,12 @@ def test_nonsense_in_a_link_is_told_of(name):
     assert len(told) == 1 and "“nonsense”, which does not exist here. You see the default instead." in told[0]
 
 
+def test_several_wrong_values_are_told_of_together():
+    told = open_link("attention", f"{EXPERT}&layer=L99&head=H99&view=nonsense").warned
+    assert len(told) == 1 and told[0].count("which does not exist here.") == 3
+    assert told[0].endswith("You see the defaults instead.")
+
+
 def test_no_choice_that_a_link_can_ask_for_is_left_out_above():
     # Two texts: for a model that none of those here is. The curves: once something is trained.
     # A chat: of a model that has a template.
