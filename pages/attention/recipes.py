@@ -18,6 +18,14 @@ from viz.figures.heatmap import heatmap, heatmap_grid
 from viz.figures.style import CHOOSING
 from viz.palette import PATTERNS
 
+WORDS = {
+    "previous": "token before",
+    "current": "itself",
+    "next": "token after",
+    "first": "first token",
+    "duplicate": "earlier copies",
+}
+
 
 def head_lines(
     trace: Trace, seen: Scope, *, layer: int, heads: list[int] | None, chosen: int | None, simple: bool = False
@@ -61,14 +69,15 @@ def a_token(trace: Trace, seen: Scope, shade: str, layer: int, head: int) -> np.
 def all_heads(trace: Trace, seen: Scope, *, layer: int, head: int, by: str, filter: str, clear: float) -> View:
     attention = seen.attention
     table, square = patterns(attention), (attention.layers, attention.heads)
-    notes = [f"{row.pattern}, entropy {row.entropy:.2f} nats" for row in table.itertuples()]
+    named = [WORDS.get(name, name) for name in table["pattern"]]
+    notes = [f"{name}, entropy {nats:.2f} nats" for name, nats in zip(named, table["entropy"], strict=True)]
     return model_view(
         (seen[one] for one in range(attention.layers)),
         chosen=(layer, head),
         notes=np.array(notes, dtype=object).reshape(square).tolist(),
         order=None if by == "layer" else order(attention, by, table),
-        values=table["pattern"].to_numpy().reshape(square),
-        colours=PATTERNS,
+        values=np.array(named).reshape(square),
+        colours={WORDS.get(name, name): colour for name, colour in PATTERNS.items()},
         faint=~(table[filter].to_numpy() >= clear).reshape(square) if filter else None,
         chooses=attention.chooses,
     )

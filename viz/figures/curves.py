@@ -41,7 +41,7 @@ def curves(
     if len(random):
         by_luck = 100 * np.asarray(random, dtype=np.float64)
         low, high = by_luck.min(0), by_luck.max(0)
-        name_of = f"middle of {len(by_luck)} random orders"
+        name_of = f"median of {len(by_luck)} random orders"
         quiet = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
         figure.add_scatter(x=x, y=low, showlegend=False, **quiet)
         figure.add_scatter(x=x, y=high, name="their range", fill="tonexty", fillcolor=_RANGE, **quiet)
@@ -49,8 +49,10 @@ def curves(
         figure.add_scatter(
             x=x, y=np.median(by_luck, 0), name=name_of, text=places, mode="lines", line=dashed, hovertemplate=_hover(name_of)
         )
+    thin = {"color": GREY, "width": 1}
+    if others:  # one line of the legend for all of them
+        figure.add_scatter(x=[None], y=[None], name="other methods", mode="lines", line=thin)
     for other, each in (others or {}).items():
-        thin = {"color": GREY, "width": 1}
         figure.add_scatter(
             x=x, y=100 * np.asarray(each), name=escape_plotly(other), text=places, mode="lines", line=thin, opacity=0.75,
             hovertemplate=_hover(other), showlegend=False,

@@ -21,17 +21,24 @@ def test_shares_of_tokens_and_probabilities_are_in_per_cent():
     assert found["rollout"].line.width > found["flow"].line.width
 
 
+def test_a_legend_has_one_line_for_the_thin_ones():
+    figure = curves(COUNTS, ("rollout", VALUES), {"flow": VALUES, "gradient rollout": VALUES}, random=RANDOM)
+    named = [one.name for one in figure.data if one.name and one.showlegend is not False]
+    assert named == ["their range", "median of 3 random orders", "other methods", "rollout"]
+    assert "other methods" not in lines(curves(COUNTS, ("rollout", VALUES)))
+
+
 def test_random_orders_are_a_median_within_their_range():
     figure = curves(COUNTS, ("rollout", VALUES), random=[*RANDOM, [0.5, 0.9, 0.4, 0.0]])
     low = next(np.array(one.y, dtype=float) for one in figure.data if not one.name)
-    np.testing.assert_allclose(lines(figure)["middle of 4 random orders"].y, [50, 45, 35, 0])
+    np.testing.assert_allclose(lines(figure)["median of 4 random orders"].y, [50, 45, 35, 0])
     np.testing.assert_allclose(low, [50, 30, 20, 0])
     np.testing.assert_allclose(lines(figure)["their range"].y, [50, 90, 40, 0])
 
 
 def test_each_point_says_how_many_of_all_are_gone():
     figure = curves(COUNTS, ("rollout", VALUES), random=RANDOM)
-    for line in (figure.data[-1], lines(figure)["middle of 3 random orders"]):
+    for line in (figure.data[-1], lines(figure)["median of 3 random orders"]):
         assert list(line.text) == ["0 of 4", "1 of 4", "2 of 4", "4 of 4"] and "%{text}" in line.hovertemplate
 
 

@@ -49,8 +49,9 @@ function resting({ lines, on, options, sides, header }) {
   const drawn = some ? `the strongest ${lines.count.toLocaleString("en")} of ${all}` : all;
   const from = some ? Math.max(options.least, Math.floor(lines.cut / 2.55)) : options.least;
   const heads = options.mode === "each" ? `${on.length} heads` : `the ${options.mode} of ${on.length} heads`;
-  const layer = header.layer === null ? "" : `L${header.layer}, `;
-  const what = header.simple ? (on.length === 1 ? "One head" : heads) : layer + (on.length === 1 ? `H${on[0]}` : heads);
+  const layer = header.layer === null ? "" : `L${header.layer}`;
+  const named = on.length === 1 ? [layer, `H${on[0]}`].filter(Boolean).join(" ") : [layer, heads].filter(Boolean).join(", ");
+  const what = header.simple ? (on.length === 1 ? "One head" : heads) : named;
   return `${what}: ${drawn}, of ${from}\u00a0% and more.${header.simple ? PLAIN_HINT : HINT}`;
 }
 
