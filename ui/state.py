@@ -271,10 +271,14 @@ def texts_in_address() -> dict[str, str | None]:
 
 
 def address() -> str:
-    """The address that opens this view again, as far as an address can hold it; "" outside of the app."""
+    """The address that opens this view again, as far as an address can hold it; "" outside of the app. Text and model stand in it
+    also where they are those that a visitor begins with, which may be others in another version."""
     if not (place := st.context.url):
         return ""
-    chosen = st.query_params.to_dict() | (ADDRESS.get() or {}) | texts_in_address()
+    first = {MODEL.name: IN_USE.get() or None}
+    chosen = first | st.query_params.to_dict() | (ADDRESS.get() or {}) | texts_in_address()
+    if written(TEXT) == TEXT.default:
+        chosen[TEXT.name] = TEXT.default
     return f"{place.partition('?')[0]}?{urlencode({name: value for name, value in chosen.items() if value is not None})}"
 
 

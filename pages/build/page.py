@@ -1,5 +1,6 @@
 """Page "Build": a transformer put together by its parts, drawn, calculated and measured on the text that is typed."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import streamlit as st
@@ -20,6 +21,7 @@ PARTS = {
     "Positions": parts.positions,
     "Why √d": parts.root,
 }
+COUNTED = ("Architecture", "Masks")  # whose shapes are as long as the text
 SIMPLE = ("Architecture", "Cost", "Masks", "Positions")
 
 
@@ -43,7 +45,7 @@ def draw(look: Look) -> None:
         with picture(f"The part “{part}”"):
             pictures = PARTS[part](HERE, config, len(trace.tokens), len(trace.target) or len(trace.tokens))
         with above, picture("“Take it away”"):
-            take_away(part, lambda: pictures)
+            take_away(part, lambda: [replace(one, counted=look) if part in COUNTED else one for one in pictures])
 
 
 shell.live(HERE, draw)

@@ -66,3 +66,10 @@ def test_each_picture_is_made_again_by_its_notebook_and_its_files_are_read_back(
         assert len(table(made)) > 0 and set(made.numbers()) <= set(arrays(made).files)
         said = caption(made)
         assert said.picture and str(said) in page(made, said).replace("&#x27;", "'")
+
+
+@pytest.mark.parametrize("part", ["Architecture", "Masks"])
+def test_shapes_as_long_as_a_text_come_from_it(monkeypatch, part):
+    (made,) = offered(monkeypatch, "build", f"level=expert&build={part}&text=The+cat").values()
+    where = caption(made).where
+    assert [one["text"] for one in where["texts"]] == ["The cat"] and [one["name"] for one in where["models"]] == ["writer"]

@@ -34,12 +34,14 @@ def caption(picture: Picture) -> Caption:
     about = picture.words if picture.title else subject(picture)
     joined = f"{kind}, {about}" if picture.title and about else kind if picture.title else f"{kind} of {about}"
     reads = "trace" in picture.takes or "seen" in picture.takes
-    texts = [text for look in picture.looks for text in (look.trace.text, look.second) if text and reads]
+    counted = [picture.counted] if picture.counted else []
+    texts = [text for look in (*(picture.looks if reads else ()), *counted) for text in (look.trace.text, look.second) if text]
     options = {
         **({} if picture.title else picture.options),
         **(picture.look.scope.options if "seen" in picture.takes and picture.look else {}),
     }
     chosen = [in_words(name, value, picture.look) for name, value in options.items() if picture.look and name not in SAID]
+    chosen += [f"lengths in tokens of {called(look.model.info.name)}" for look in counted]
     names = [
         f"{called(info.name)} ({info.kind}, {size(info)})" for info in dict.fromkeys(look.model.info for look in picture.looks)
     ]
@@ -51,7 +53,10 @@ def caption(picture: Picture) -> Caption:
         tuple(dict.fromkeys(texts)),
         tuple(filter(None, chosen)),
         "-".join(filter(None, map(slug, parts))),
-        provenance(*((look.model, look.trace if reads else None) for look in picture.looks)),
+        provenance(
+            *((look.model, look.trace if reads else None) for look in picture.looks),
+            *((look.model, look.trace) for look in counted),
+        ),
     )
 
 

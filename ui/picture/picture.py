@@ -75,6 +75,7 @@ class Picture:
     numbers: the arrays that the picture shows, in float32, by name; asked for when somebody takes them away.
     known: what the recipe would calculate, by name, where the page has it already; a notebook calculates it again.
     data: arrays that the recipe needs and nobody can calculate again, by name; a notebook carries them.
+    counted: whose tokens give it its lengths, where it shows nothing else of a text.
     """
 
     recipe: Callable[..., View | go.Figure | pd.DataFrame | str]
@@ -90,6 +91,7 @@ class Picture:
     takes: tuple[str, ...] = ("trace", "seen")  # of each look, in this order: of "model", "trace" and "seen", its scope
     known: dict[str, Any] = field(default_factory=dict)
     data: dict[str, np.ndarray] = field(default_factory=dict)
+    counted: Look | None = None
 
     @cached_property
     def drawn(self) -> Any:

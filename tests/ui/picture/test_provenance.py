@@ -12,6 +12,7 @@ from functools import cache
 from html.parser import HTMLParser
 from importlib.metadata import version
 from types import SimpleNamespace
+from urllib.parse import parse_qsl, urlsplit
 
 import nbformat
 import numpy as np
@@ -28,6 +29,7 @@ from models.scratch.folder import from_folder
 from models.version import VERSION
 from pages.attention import recipes
 from tests.models.networks import network, tokenizer
+from ui import state
 from ui.look import Look
 from ui.picture import files, take_away
 from ui.picture.caption import caption
@@ -212,6 +214,22 @@ def test_the_address_is_that_of_the_view(monkeypatch):
     monkeypatch.setattr(streamlit, "query_params", query)
     monkeypatch.setattr(streamlit, "session_state", {"text": "a & b"})
     assert provenance()["address"] == "http://localhost:8501/attention?level=expert&text=a+%26+b&layer=L2"
+
+
+def test_the_address_says_text_and_model_also_where_nobody_chose_them(monkeypatch):
+    monkeypatch.setattr(streamlit, "context", SimpleNamespace(url="http://localhost:8501/build"))
+    monkeypatch.setattr(streamlit, "query_params", SimpleNamespace(to_dict=dict))
+    monkeypatch.setattr(streamlit, "session_state", {"text": state.DEFAULT_TEXT, "in-use": "writer"})
+    asked = dict(parse_qsl(urlsplit(provenance()["address"]).query))
+    assert asked == {"model": "writer", "text": state.DEFAULT_TEXT}
+
+
+def test_a_diagram_says_whose_tokens_give_it_its_lengths():
+    trace = load("writer").trace("The cat")
+    made = Picture(lambda: None, (), {}, "x", dict, title="Architecture", counted=Look(load("writer"), trace, "self", "expert"))
+    said = caption(made)
+    assert said.where["texts"][0]["text"] == "The cat" and said.where["models"][0]["name"] == "writer"
+    assert str(said) == "Architecture. Text: “The cat”. Shown: lengths in tokens of writer. Made with Headlight."
 
 
 def test_a_page_without_a_place_for_it_stays_as_it_is():
