@@ -20,8 +20,8 @@ PATIENCE = 120.0  # seconds
 def open_link(page: str, link: str = "") -> AppTest:
     """A page at a link, "level=expert&view=Model", when all that it computes is there; `warned`: all that it warned of since."""
     given = dict(parse_qsl(link, keep_blank_values=True))
-    if given.get("model", "writer") in ("writer", "filler", "translator"):
-        loaded.model(given.get("model", "writer"))  # so that the page need not be seen waiting for it
+    for name in {given.get("model", "writer"), given.get("other-model", "writer")} & {"writer", "filler", "translator"}:
+        loaded.model(name)  # so that the page need not be seen waiting for it
     app = AppTest.from_file(str(ROOT / "ui" / "door.py"), default_timeout=PATIENCE)
     app._page_hash = calc_hash(page)
     for name, value in given.items():
