@@ -70,7 +70,7 @@ def live(folder: Path, draw: Callable[[Look], None], reads: bool = True, answers
             )
         with picture("This page"):
             draw(look_at(model, trace, second))
-        if (more := state.COMPLAINTS.pop() or {}) or any(state.LATER.get().values()):
+        if (more := complained()) or any(state.LATER.get().values()):
             with complaints.container():
                 show_complaints(early | more)  # of what is chosen beside and on this page, as one
                 show_later()
@@ -82,7 +82,7 @@ def live(folder: Path, draw: Callable[[Look], None], reads: bool = True, answers
     if not picker.settled():
         for choice in (state.LAYER, state.HEAD):
             (state.COMPLAINTS.get() or {}).pop(choice.name, None)
-    early, complaints = state.COMPLAINTS.pop() or {}, st.empty()
+    early, complaints = complained(), st.empty()
     with complaints.container():
         show_complaints(early)
     stage()
@@ -94,6 +94,11 @@ def live(folder: Path, draw: Callable[[Look], None], reads: bool = True, answers
 def above() -> DeltaGenerator:
     """The row above a picture: on its left what is shown, on its right "Take it away"."""
     return st.container(key="above", horizontal=True, horizontal_alignment="distribute", wrap=False)
+
+
+def complained() -> dict[str, tuple[str, str]]:
+    """What the link asks for in vain, once; while its model loads that waits, for the next page would take its sentence away."""
+    return {} if state.JOB.get() else state.COMPLAINTS.pop() or {}
 
 
 def show_complaints(complaints: dict[str, tuple[str, str]]) -> None:

@@ -198,6 +198,12 @@ def check_link(key: Key[Any], allowed: Iterable[object], meaning: str) -> None:
         complain(key, asked, meaning)
 
 
+def take_as(key: Key[T], value: T) -> None:
+    """Choose what the address asks for in other words than those of its widget."""
+    st.query_params.pop(key.name, None)
+    key.set(value)
+
+
 def complain(key: Key[Any], asked: str, meaning: str) -> None:
     """Remember what a link asks for in vain, for a sentence of `ui.shell`."""
     COMPLAINTS.set({**(COMPLAINTS.get() or {}), key.name: (meaning, asked)})

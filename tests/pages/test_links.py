@@ -6,6 +6,7 @@ import pytest
 
 from tests.pages.opening import open_link, said
 from ui import state
+from ui.memory import allowed
 
 TEXT = "text=The+cat+sat+on+the+mat"
 FRENCH = f"model=translator&{TEXT}&target=Le+chat+noir"
@@ -263,3 +264,20 @@ def test_no_choice_that_a_link_can_ask_for_is_left_out_above():
     # A chat: of a model that has a template.
     keys = {one.name for one in vars(state).values() if isinstance(one, state.Key) and one.linked}
     assert keys - FREE - {"two-texts", "curves", "generate-chat"} <= WRONG.keys()
+
+
+def test_a_layer_and_a_head_may_be_written_without_their_letters():
+    app = open_link("inside", "level=intermediate&layer=0&head=3")
+    assert (app.session_state["layer"], app.session_state["head"]) == (0, 3) and not app.warned
+    app = open_link("inside", "level=intermediate&layer=99")
+    assert app.session_state["layer"] != 99 and ["“99”" in one for one in app.warned] == [True]
+
+
+def test_what_a_link_asks_for_in_vain_is_still_told_of_when_its_model_cannot_be_opened(monkeypatch, tmp_path):
+    monkeypatch.setattr(allowed, "folders", lambda: allowed.roots(address="localhost"))
+    app = open_link("inside", f"model={tmp_path}&level=wizard&stage=nonsense")
+    told = [one.value for one in app.warning]
+    while not told:  # until the model is found not to be one, nothing is said that the next page would take away
+        told = [one.value for one in app.run().warning]
+    assert len(told) == 2 and "could not be opened" in told[0]
+    assert "“wizard”" in told[1] and "“nonsense”" in told[1]

@@ -39,7 +39,9 @@ def side_bar(name: str) -> None:
 
 def numbered(key: Key[int], count: int, default: int, place: DeltaGenerator) -> None:
     """A menu of layers or heads by their numbers, shown and linked as L0, L1, … or H0, H1, …"""
-    letter = key.name[0].upper()
+    letter, asked = key.name[0].upper(), key.asked or ""
+    if asked.isdecimal() and int(asked) < count:  # written by hand, without the letter
+        state.take_as(key, int(asked))
     chosen = one_of(
         key, range(count), f"the {key.name}", default=default, menu=True, written=lambda at: f"{letter}{at}", place=place
     )

@@ -197,8 +197,9 @@ def take(name: str) -> None:
     favourites = {state.LAYER, state.HEAD}
     for key, size in ((state.LAYER, max(info.layers, info.decoder_layers)), (state.HEAD, max(info.heads, info.decoder_heads))):
         asked = state.OPENED.get().pop(key.name, "")
-        if asked[1:].isdecimal() and int(asked[1:]) < size:
-            key.set(int(asked[1:]))
+        number = asked.removeprefix(key.name[0].upper())
+        if number.isdecimal() and int(number) < size:
+            key.set(int(number))
             favourites.discard(key)
         elif asked:
             state.complain(key.of("linked"), asked, f"the {key.name}")

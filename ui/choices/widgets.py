@@ -87,4 +87,4 @@ def check_number(key: Key[Any], label: str, least: float, most: float) -> None:
     except ValueError:
         fits = False
     if not fits:
-        state.complain(key, str(asked), f"{label[0].lower()}{label[1:]} of")
+        state.complain(key, str(asked), f"“{label}” at")

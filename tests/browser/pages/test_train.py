@@ -114,7 +114,7 @@ def test_what_was_trained_opens_like_any_model_and_is_taken_away(open_page):
         ("level=intermediate&train-heads=7", "must be a multiple of heads (7)"),
         ("level=beginner&train-task=Text&text=Too+short", "at least 48 characters"),
         ("level=expert&train-steps=5000&train-every=1", "Take one every 50 steps"),
-        ("level=intermediate&train-heads=7&train-steps=abc", "asks for steps of “abc”"),
+        ("level=intermediate&train-heads=7&train-steps=abc", "asks for “Steps” at “abc”"),
     ],
 )
 def test_what_cannot_be_trained_is_a_sentence(open_page, choices, sentence):

@@ -271,10 +271,10 @@ def test_models_of_the_hub_go_on_too(tmp_path, monkeypatch, network_name, kind):
 @pytest.mark.parametrize(
     ("link", "told"),
     [
-        ("generate-temperature=hot", "temperature of “hot”"),
-        ("generate-temperature=0", "temperature of “0”"),
-        ("level=expert&generate-top-p=0", "top-p of “0”"),
-        ("generate-seed=-1", "number of the draw of “\\-1”"),
+        ("generate-temperature=hot", "“Temperature” at “hot”"),
+        ("generate-temperature=0", "“Temperature” at “0”"),
+        ("level=expert&generate-top-p=0", "“Top-p” at “0”"),
+        ("generate-seed=-1", "“Number of the draw” at “\\-1”"),
         ("generate-method=Guess", "way of choosing “Guess”"),
     ],
 )

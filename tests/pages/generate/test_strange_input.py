@@ -61,7 +61,7 @@ def test_controls_that_keep_everything_are_off(controls):
 def test_controls_that_make_no_sense_are_told_of_and_left_at_their_default(name, value):
     method = "Beams" if name == "beams" else "Draw by dice"
     app = open_link("generate", f"{LINK}&level=expert&generate-{name}={value}&generate-method={method}")
-    assert len(app.warned) == 1 and f"of “{value}”, which does not exist here" in app.warned[0].replace("\\", "")
+    assert len(app.warned) == 1 and f"at “{value}”, which does not exist here" in app.warned[0].replace("\\", "")
     assert app.session_state[f"generate-{name}"] == choose.CONTROLS[name].default
 
 
