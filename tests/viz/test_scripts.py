@@ -82,7 +82,7 @@ def test_numbers_as_people_read_them(name):
 
 
 def test_who_redoes_the_formula_of_a_score_with_the_digits_shown_comes_to_the_same():
-    rng, cases, most = np.random.default_rng(0), [], 6
+    rng, cases = np.random.default_rng(0), []
     for _ in range(300):
         raw, others = rng.normal(0, 40), np.exp(rng.normal(0, 2))
         score = raw * 32**-0.5
@@ -93,12 +93,9 @@ def test_who_redoes_the_formula_of_a_score_with_the_digits_shown_comes_to_the_sa
     assert set(found) > {2, 3}
     for case, places in zip(cases, found, strict=True):
         raw, score, bottom = (round(case[name], places) for name in ("raw", "score", "bottom"))
-        redone = round(raw * round(case["scale"], places + 2), places)
-        if places < most:
-            assert redone == score and percent(np.exp(score - bottom)) == percent(case["weight"])
-        else:  # more digits nobody wants to read; the last one may be off
-            assert redone == pytest.approx(score, abs=2e-6) and np.exp(score - bottom) == pytest.approx(case["weight"], abs=2e-6)
-    assert found.count(most) < 3
+        assert round(raw * round(case["scale"], places + 2), places) == score
+        share = np.exp(score - bottom)
+        assert percent(share) == percent(case["weight"]) or min(share, case["weight"]) >= 0.9995
 
 
 def test_what_was_sent_in_half_comes_out_whole():

@@ -24,8 +24,9 @@ export function placesOf({ raw, scale, bias, cap, score, added, bottom, weight }
     const near = (value, by = places) => Number(value.toFixed(by));
     const scaled = near(raw) * near(scale, places + 2);
     const product = cap === null ? near(scaled + near(bias)) === near(score) : near(scaled) === near(raw * scale);
-    const share = weight === null || percent(Math.exp(near(score + added) - near(bottom))) === percent(weight);
-    if (product && share) return places;
+    const share = Math.exp(near(score + added) - near(bottom));
+    const all = Math.min(share, weight) >= 0.9995; // nearly all is all: no digits for what is left
+    if (product && (weight === null || all || percent(share) === percent(weight))) return places;
   }
   return MOST;
 }
