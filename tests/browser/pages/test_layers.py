@@ -125,9 +125,9 @@ def test_the_lens_says_what_each_layer_would_say(open_page):
 
     def agrees(found) -> None:
         best = found.sort_values(["layer", "position"])
-        shown = [cell.rsplit(" ", 2) for row in table(page, "lens") for cell in row]
-        assert [cell[0] for cell in shown] == [label(text) for text in best["text"]]
-        shares = [float(cell[1]) for cell in shown]
+        shown = [re.fullmatch(r"(.*?)(?: over)? ([\d.]+)\s%", cell) for row in table(page, "lens") for cell in row]
+        assert [cell[1] for cell in shown] == [label(text) for text in best["text"]]
+        shares = [float(cell[2]) for cell in shown]
         assert shares == pytest.approx((100 * best["probability"]).tolist(), rel=0.006)
 
     expect(page.get_by_text("goes through an affine map")).to_be_visible()  # the tuned lens, where there is one
