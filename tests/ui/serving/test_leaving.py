@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -77,5 +78,6 @@ def test_only_such_messages_of_a_web_socket_are_left_out():
     async def receive():
         return next(messages)
 
-    asyncio.run(Leaving(app)({"type": "websocket"}, receive, None))
+    with ThreadPoolExecutor(1) as other:  # the thread of a worker that also drives browsers has an event loop already
+        other.submit(asyncio.run, Leaving(app)({"type": "websocket"}, receive, None)).result()
     assert heard == kept
