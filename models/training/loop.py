@@ -123,7 +123,7 @@ class Run:
         # The fused kernel's backward pass is slow where rows are short.
         kernel = sdpa_kernel(SDPBackend.MATH) if self.training.short and self.device == "cpu" else nullcontext()
         with torch.autocast(self.device, dtype=torch.bfloat16), kernel:
-            return self.objective.loss(model, *batch)
+            return self.objective.loss(model, batch)
 
     def go(self, minutes: float, save_every: float) -> None:
         """Learn until the last recipe's horizon, or for so many minutes."""
@@ -148,7 +148,7 @@ class Run:
         """One step: the factor of its learning rates, and the norm of its gradient."""
         batch = tuple(one.to(self.device) for one in next(self.batches))
         with torch.autocast(self.device, dtype=torch.bfloat16):
-            batch = self.objective.prepare(self.model, self.state.step, *batch)
+            batch = self.objective.prepare(self.model, self.state.step, batch)
         factor = self.state.schedule.rate(self.state.step)
         rates = (self.recipe.matrix_rate * factor, self.recipe.rate * factor)
         loss = self.loss_of(self.model, *batch)

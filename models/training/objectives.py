@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
+from typing import Generic, TypeVar
 
 import numpy as np
 import torch
@@ -19,6 +20,7 @@ from torch import Tensor, nn
 
 from models.scratch.config import TransformerConfig
 from models.scratch.signs import END, MASK, START
+from models.scratch.transformer import Decoder, Encoder, EncoderDecoder
 from models.training.corpus import Corpus, documents, pairs, train_tokenizer, with_mask
 from models.training.losses import IGNORED, NONE, token_loss
 from models.training.names import HELD_OUT_NAMES, Names
@@ -26,16 +28,18 @@ from models.training.recipe import Recipe, Schedule
 from models.training.repetition import continued, repeated_row, said_before, texts_of, word_ids
 
 Batch = tuple[Tensor, ...]
+Pair = tuple[list[int], list[int]]  # the tokens of a source and of its target
+Model = TypeVar("Model", bound=nn.Module)
 
 
-class Objective(ABC):
-    """A task with its data. unit: what one prediction in the loss is."""
+class Objective(ABC, Generic[Model]):
+    """A task for one kind of model, with its data. unit: what one prediction in the loss is."""
 
     unit = "token"
 
     def __init__(self, data: Path, tokenizer: Tokenizer, config: TransformerConfig, recipe: Recipe):
         self.config, self.recipe = config, recipe
-        self.start = tokenizer.token_to_id(START)
+        self.start = find_sign(tokenizer, START)
 
     @classmethod
     @abstractmethod
@@ -50,24 +54,24 @@ class Objective(ABC):
         """How many tokens of a batch are read."""
         return batch[0].numel()
 
-    def prepare(self, model: nn.Module, step: int, *batch: Tensor) -> Batch:
+    def prepare(self, model: Model, step: int, batch: Batch) -> Batch:
         """The batch, with what only the model as it is at this step can add to it."""
         return batch
 
     @abstractmethod
-    def loss(self, model: nn.Module, *batch: Tensor) -> Tensor:
+    def loss(self, model: Model, batch: Batch) -> Tensor:
         """Mean loss of a batch, in nats a prediction."""
 
     @abstractmethod
-    def held_out(self, model: nn.Module, every: int = 1) -> tuple[float, int]:
+    def held_out(self, model: Model, every: int = 1) -> tuple[float, int]:
         """Summed nats and number of predictions over every so-many-th part of the held-out text, in float32."""
 
-    def begin(self, model: nn.Module, weights: Path) -> None:
+    def begin(self, model: Model, weights: Path) -> None:
         """Give a new model what another one in `weights` has learned, where that helps."""
         return
 
 
-class NextToken(Objective):
+class NextToken(Objective[Decoder]):
     """A decoder predicts each token from those before it (Radford et al. 2018)."""
 
     def __init__(self, data: Path, tokenizer: Tokenizer, config: TransformerConfig, recipe: Recipe):
@@ -100,8 +104,9 @@ class NextToken(Objective):
         """Whether the model learns from its own continuations at this step: the more seldom, the lower the learning rate is."""
         return np.random.default_rng([self.recipe.seed, step, 1]).random() < self.recipe.own * self.schedule.rate(step)
 
-    def prepare(self, model: nn.Module, step: int, ids: Tensor, known: Tensor) -> Batch:
+    def prepare(self, model: Decoder, step: int, batch: Batch) -> Batch:
         """At some steps, the model's own continuations of the rows' beginnings, two short ones a row, and what they repeat."""
+        ids, known = batch
         if not self.continues(step):
             return ids, known, torch.zeros_like(known)
         generator = np.random.default_rng([self.recipe.seed, step, 2])
@@ -116,21 +121,22 @@ class NextToken(Objective):
         repeated[:, -1] = False
         return rows, torch.zeros_like(known), repeated
 
-    def loss(self, model: nn.Module, ids: Tensor, known: Tensor, repeated: Tensor) -> Tensor:
+    def loss(self, model: Decoder, batch: Batch) -> Tensor:
         """Over the positions that `known` [batch, context + 1] marks as predictable, and against those marked as `repeated`."""
+        ids, known, repeated = batch
         x = model.final_norm(model.hidden(ids[:, :-1])).flatten(0, 1)  # [batch · context, d_model]
         targets = ids[:, 1:].flatten()
         avoided = targets.masked_fill(~repeated[:, 1:].flatten(), NONE)[:, None]
         return token_loss(x, model.embedding.weight, targets.masked_fill(~known[:, 1:].flatten(), IGNORED), avoided)
 
-    def held_out(self, model: nn.Module, every: int = 1) -> tuple[float, int]:
+    def held_out(self, model: Decoder, every: int = 1) -> tuple[float, int]:
         rows = self.valid.windows()[::every]
         return summed(
             (model(ids[:, :-1]), ids[:, 1:].masked_fill(ids[:, 1:] == self.start, IGNORED)) for ids in parts(rows, 32, of=model)
         )
 
 
-class MaskedTokens(Objective):
+class MaskedTokens(Objective[Encoder]):
     """An encoder finds the tokens that were hidden (Devlin et al. 2019).
 
     The windows of a step are the context long, or a part of it that the recipe names, as many tokens in all: what people type is
@@ -143,7 +149,7 @@ class MaskedTokens(Objective):
 
     def __init__(self, data: Path, tokenizer: Tokenizer, config: TransformerConfig, recipe: Recipe):
         super().__init__(data, tokenizer, config, recipe)
-        self.mask = tokenizer.token_to_id(MASK)
+        self.mask = find_sign(tokenizer, MASK)
         self.corpus = Corpus(documents(data / "english_train.txt"), tokenizer, config.context, recipe.twice_under)
         self.valid = Corpus(documents(data / "english_valid.txt"), tokenizer, config.context)
         counts = np.bincount(np.concatenate(self.corpus.documents), minlength=config.vocabulary)
@@ -160,7 +166,7 @@ class MaskedTokens(Objective):
             raise FileNotFoundError("The filler reads with the writer's tokenizer. Train the writer first.")
         return with_mask(Tokenizer.from_file(str(path)))
 
-    def begin(self, model: nn.Module, weights: Path) -> None:
+    def begin(self, model: Encoder, weights: Path) -> None:
         """The writer knows the words already; what it never saw, the mask, begins as the mean of all tokens."""
         from safetensors.torch import load_file
 
@@ -216,20 +222,21 @@ class MaskedTokens(Objective):
         found[:, 1:][found[:, 1:] == found[:, :-1]] = NONE
         return found
 
-    def loss(self, model: nn.Module, ids: Tensor, places: Tensor, tokens: Tensor, said: Tensor) -> Tensor:
+    def loss(self, model: Encoder, batch: Batch) -> Tensor:
+        ids, places, tokens, said = batch
         x = model.final_norm(self.chosen(model, ids, places))
         return token_loss(x, model.embedding.weight, tokens, said if self.recipe.again else None, self.recipe.again)
 
-    def chosen(self, model: nn.Module, ids: Tensor, places: Tensor) -> Tensor:
+    def chosen(self, model: Encoder, ids: Tensor, places: Tensor) -> Tensor:
         """The stream at the chosen places alone, for the others are not predicted: [chosen, d_model]."""
         return model.hidden(ids).flatten(0, 1)[places]
 
-    def held_out(self, model: nn.Module, every: int = 1) -> tuple[float, int]:
+    def held_out(self, model: Encoder, every: int = 1) -> tuple[float, int]:
         """All chosen tokens are masked here, as they are where somebody uses the model."""
         rows = self.valid.windows()[::every, 1:]
         rows[:, 0] = self.start
 
-        def answers():
+        def answers() -> Iterator[tuple[Tensor, Tensor]]:
             for number, part in enumerate(parts(rows, 32)):
                 hidden = self.hide(part.numpy(), np.random.default_rng([1, number]), always=True)
                 ids, places, tokens = (torch.from_numpy(one).to(device_of(model)) for one in hidden)
@@ -238,7 +245,7 @@ class MaskedTokens(Objective):
         return summed(answers())
 
 
-class Translation(Objective):
+class Translation(Objective[EncoderDecoder]):
     """An encoder-decoder says a sentence again in another language (Sutskever et al. 2014; Vaswani et al. 2017).
 
     A batch holds sources of one length, and targets of about one, so that almost nothing in it is padding. Each epoch, the names
@@ -247,7 +254,7 @@ class Translation(Objective):
 
     def __init__(self, data: Path, tokenizer: Tokenizer, config: TransformerConfig, recipe: Recipe):
         super().__init__(data, tokenizer, config, recipe)
-        self.end = tokenizer.token_to_id(END)
+        self.end = find_sign(tokenizer, END)
         self.texts, self.vocabulary = pairs(data / "pairs_train.tsv"), tokenizer
         self.train = self.encoded(self.texts, tokenizer)
         self.valid = self.encoded(pairs(data / "pairs_valid.tsv"), tokenizer)
@@ -258,17 +265,18 @@ class Translation(Objective):
         both = [sentence for pair in pairs(data / "pairs_train.tsv") for sentence in pair]
         return train_tokenizer(both, vocabulary, (START, END))
 
-    def encoded(self, found: list[tuple[str, str]], tokenizer: Tokenizer) -> list[tuple[list[int], list[int]]]:
+    def encoded(self, sentences: list[tuple[str, str]], tokenizer: Tokenizer) -> list[Pair]:
         """Source with its end, target with its start and its end; what is longer than the context is left out."""
-        sides = [tokenizer.encode_batch([pair[side] for pair in found]) for side in (0, 1)]
+        sides = [tokenizer.encode_batch([pair[side] for pair in sentences]) for side in (0, 1)]
         rows = [([*a.ids, self.end], [self.start, *b.ids, self.end]) for a, b in zip(*sides, strict=True)]
         return [row for row in rows if max(map(len, row)) <= self.config.context + 1]
 
-    def grouped(self, rows: list, generator: np.random.Generator | None = None) -> list[list[int]]:
+    def grouped(self, rows: list[Pair], generator: np.random.Generator | None = None) -> list[list[int]]:
         """The rows in batches of sources of one length, by the length of their targets."""
         chance = np.zeros(len(rows)) if generator is None else generator.random(len(rows))
         order = sorted(range(len(rows)), key=lambda i: (len(rows[i][0]), len(rows[i][1]) + 2 * chance[i]))
-        batches, size = [], self.recipe.batch
+        batches: list[list[int]] = []
+        size = self.recipe.batch
         for at in range(len(order)):
             new = not batches or len(batches[-1]) == size or len(rows[batches[-1][0]][0]) != len(rows[order[at]][0])
             batches.append([order[at]]) if new else batches[-1].append(order[at])
@@ -299,27 +307,35 @@ class Translation(Objective):
     def tokens(self, batch: Batch) -> int:
         return batch[0].numel() + int((batch[1][:, :-1] != IGNORED).sum())
 
-    def padded(self, rows: list) -> Batch:
+    def padded(self, rows: list[Pair]) -> Batch:
         longest = max(len(target) for _, target in rows)
         targets = [target + [IGNORED] * (longest - len(target)) for _, target in rows]
         return torch.tensor([source for source, _ in rows]), torch.tensor(targets)
 
-    def loss(self, model: nn.Module, source: Tensor, target: Tensor) -> Tensor:
+    def loss(self, model: EncoderDecoder, batch: Batch) -> Tensor:
+        source, target = batch
         return cross_entropy(self.logits(model, source, target), target[:, 1:], self.recipe.smoothing)
 
-    def logits(self, model: nn.Module, source: Tensor, target: Tensor) -> Tensor:
+    def logits(self, model: EncoderDecoder, source: Tensor, target: Tensor) -> Tensor:
         read = target[:, :-1]
         return model(source, read.masked_fill(read == IGNORED, self.end))  # nothing before padding sees it
 
-    def held_out(self, model: nn.Module, every: int = 1) -> tuple[float, int]:
+    def held_out(self, model: EncoderDecoder, every: int = 1) -> tuple[float, int]:
         rows = self.valid[::every]
 
-        def answers():
+        def answers() -> Iterator[tuple[Tensor, Tensor]]:
             for batch in self.grouped(rows):
                 source, target = (one.to(device_of(model)) for one in self.padded([rows[i] for i in batch]))
                 yield self.logits(model, source, target), target[:, 1:]
 
         return summed(answers())
+
+
+def find_sign(tokenizer: Tokenizer, text: str) -> int:
+    """The token of a sign. Errors: ValueError where the tokenizer lacks it."""
+    if (id := tokenizer.token_to_id(text)) is None:
+        raise ValueError(f"The tokenizer has no token {text}.")
+    return id
 
 
 def cross_entropy(logits: Tensor, targets: Tensor, smoothing: float = 0.0) -> Tensor:

@@ -157,7 +157,7 @@ def test_a_step_of_own_continuations_blames_what_they_repeat_and_nothing_else(ob
     torch.manual_seed(0)
     model = build(one.config)
     batch = next(one.batches(3, Schedule.of(RECIPE)))
-    rows, known, repeated = one.prepare(model, 3, *batch)
+    rows, known, repeated = one.prepare(model, 3, batch)
     assert rows.shape == batch[0].shape and not known.any()
     half = one.config.context // 2
     assert (rows[:, [0, half]] == one.start).all()
@@ -165,8 +165,8 @@ def test_a_step_of_own_continuations_blames_what_they_repeat_and_nothing_else(ob
         piece = rows[:, at : at + half]
         marked = repeated[:, at : at + half]
         assert (marked <= said_before(piece, 0)).all()
-    assert all(torch.equal(a, b) for a, b in zip(one.prepare(model, 3, *batch), (rows, known, repeated), strict=True))
-    loss = one.loss(model, rows, known, repeated)
+    assert all(torch.equal(a, b) for a, b in zip(one.prepare(model, 3, batch), (rows, known, repeated), strict=True))
+    loss = one.loss(model, (rows, known, repeated))
     assert bool(repeated.any()) == (loss.item() > 0)
 
 
@@ -204,8 +204,8 @@ def test_padding_changes_no_loss(objective):
     model = build(one.config).eval()
     short = (one.train[0][0], one.train[3][1])  # the same source, a shorter target
     both = [one.padded([row]) for row in (one.train[0], short)]
-    alone = [(one.loss(model, *row).item(), row[1].shape[1] - 1) for row in both]
-    together = one.loss(model, *one.padded([one.train[0], short])).item()
+    alone = [(one.loss(model, row).item(), row[1].shape[1] - 1) for row in both]
+    together = one.loss(model, one.padded([one.train[0], short])).item()
     assert together == pytest.approx(sum(nats * n for nats, n in alone) / sum(n for _, n in alone), abs=1e-5)
 
 
