@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from models.bounded import Bounded
 from models.condition import Condition
 from models.recorder import Call, causal_mask
 from models.trace import Attention, Trace
@@ -59,17 +60,15 @@ class Recent:
     """What a network read last, by reader and token ids, so many for each reader and so many bytes in all. Safe between threads.
 
     It keeps traces of a decoder, whose beginnings can be read on from, or what an encoder made of a text. A trace that begins
-    another one is not kept beside it. When there are too many bytes, the newest of each reader stays longest, so that those who
-    type keep theirs. In another condition of the network nothing is left of it all.
+    another one is not kept beside it. `Bounded` says what leaves first: those who type keep theirs. In another condition of the
+    network nothing is left of it all.
     """
 
     def __init__(self, network: nn.Module, each: int = 8, bytes: int = 256 * 2**20):
-        self.each, self.bytes = each, bytes
         self._condition = Condition(network)
         self._lock = threading.Lock()
         self._number = 0
-        self._kept: OrderedDict[Hashable, OrderedDict[Ids, Trace | Encoded]] = OrderedDict()  # the least recently used first
-        self._sizes: dict[Hashable, int] = {}
+        self._kept: Bounded[Ids, Trace | Encoded] = Bounded(each, bytes)
 
     def now(self, remember: bool = True) -> Stamp | None:
         """What `keep`, `get` and `longest_shared` go by in one reading, for the reader of this context.
@@ -86,20 +85,12 @@ class Recent:
                 return
             if stamp.number > self._number:
                 self._clear(stamp.number)
-            mine = self._kept.setdefault(stamp.reader, OrderedDict())
-            self._kept.move_to_end(stamp.reader)
-            longer = next((known for known in mine if len(known) > len(ids) and known[: len(ids)] == ids), None)
-            if isinstance(made, Trace) and longer is not None:
-                mine.move_to_end(longer)
-            else:
-                for known in [known for known in mine if isinstance(made, Trace) and ids[: len(known)] == known]:
-                    del mine[known]
-                mine[ids] = made
-                mine.move_to_end(ids)
-            while len(mine) > self.each:
-                mine.popitem(last=False)
-            self._sizes[stamp.reader] = _bytes(mine)
-            self._make_room()
+            mine = self._kept.of(stamp.reader)
+            if isinstance(made, Trace):
+                longer = next((known for known in mine if len(known) > len(ids) and known[: len(ids)] == ids), None)
+                made, ids = (made, ids) if longer is None else (mine[longer], longer)
+                self._kept.drop(stamp.reader, *(known for known in mine if ids[: len(known)] == known))
+            self._kept.keep(stamp.reader, ids, made)
 
     def forget(self) -> None:
         """Let go of everything."""
@@ -127,29 +118,11 @@ class Recent:
         """What is kept by reader, the one who asks first."""
         if stamp is None or stamp.number != self._number:
             return []
-        mine = self._kept.get(stamp.reader, OrderedDict())
-        return [mine, *(one for one in self._kept.values() if one is not mine)]
-
-    def _make_room(self) -> None:
-        """All but each reader's newest leave first, then readers, those who have not read for the longest; the last one stays."""
-        while sum(self._sizes.values()) > self.bytes:
-            reader = next((one for one, traces in self._kept.items() if len(traces) > 1), next(iter(self._kept)))
-            if len(traces := self._kept[reader]) > 1:
-                traces.popitem(last=False)
-                self._sizes[reader] = _bytes(traces)
-            elif len(self._kept) > 1:
-                del self._kept[reader], self._sizes[reader]
-            else:
-                return
+        return [self._kept.of(one) for one in (stamp.reader, *(each for each in self._kept.owners if each != stamp.reader))]
 
     def _clear(self, number: int) -> None:
         self._number = number
         self._kept.clear()
-        self._sizes.clear()
-
-
-def _bytes(traces: OrderedDict[Ids, Trace | Encoded]) -> int:
-    return sum(one.bytes for one in traces.values())
 
 
 def first(calls: list[Call], positions: int) -> list[Call]:

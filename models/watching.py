@@ -238,6 +238,7 @@ def watch(network: nn.Module, layers: Sequence[nn.Module], target: int, run: Cal
         found.after.end = found.after.node(out)
     except _Enough:
         pass
+    watcher.section = None  # modules hold their hooks, and those the watcher: a section goes when nobody reads it
     for hook in hooks:
         hook.remove()
     return found
@@ -251,7 +252,7 @@ def watch_rows(network: nn.Module, rows: Tensor, run: Callable[[Tensor], Tensor]
     watcher.section = section
     with watcher:
         out = run(rows)
-    section.end = section.node(out)
+    section.end, watcher.section = section.node(out), None
     return section
 
 

@@ -136,7 +136,7 @@ NEAREST_TO, ANALOGY, GIF = Key("nearest-to", ""), Key[Any]("analogy", None), Key
 # Inside
 PIECE_WORD, OTHER_TOKENIZER = link("word"), link("other-tokenizer")
 STAGE, CELL, TRAIL, BLOCK = (link(name, default="") for name in ("stage", "cell", "trail", "block"))
-INSIDE_COLUMNS, WAY = Key[Any]("inside-columns", None), Key[Any]("way", None)
+INSIDE_COLUMNS = Key[Any]("inside-columns", None)
 
 # Generate
 GENERATE_METHOD = link("generate-method", "Draw by dice", "Always the likeliest", "Beams")

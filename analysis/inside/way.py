@@ -65,6 +65,13 @@ class Way:
         terms = tuple(of.rule.terms(index))
         return Cell(of.place(*index), of.at(index), terms, of.rule.facts(index))
 
+    @property
+    def bytes(self) -> int:
+        """What this holds in memory besides the model: its trace, and the numbers of its stages as far as they were asked for."""
+        arrays = [one for stage in self.stages for one in (stage.recorded, vars(stage).get("values")) if one is not None]
+        own = {id(one): one.nbytes for one in arrays}
+        return self.trace.bytes + sum(own.values()) + (self._other.bytes - self.trace.bytes if self._other else 0)
+
     def _at(self, layer: int, stack: str) -> Way:
         other = self._other
         if other is None or (other.layer, other.stack) != (layer, stack):

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from analysis import inside
-from pages.inside import choose, formulas, naming, recipes
-from ui import state
+from pages.inside import choose, formulas, kept, naming, recipes
 from ui.look import Look
+from ui.memory import loaded
 from ui.picture.picture import Numbers, Picture
 from viz.views.way_view import Stop
 
@@ -22,12 +22,7 @@ def way(look: Look) -> inside.Way:
     """The way of this text through the block that is looked at, followed once."""
     stack, layer = choose.block(look)
     count = len(look.trace.target if stack == "decoder" else look.trace.tokens)
-    what = (look.model, look.trace, stack, layer, min(look.token, count - 1))
-    known = state.WAY.get()
-    if known is None or known[0][:4] != what[:4] or what[4] not in known[1].window:
-        known = (what, recipes.way_of(*what))
-        state.WAY.set(known)
-    return known[1]
+    return kept.way(loaded.visitor(), look.model, look.trace, stack, layer, min(look.token, count - 1))
 
 
 def names(found: inside.Way) -> list[inside.Stage | str]:

@@ -115,7 +115,7 @@ def read(name: str, text: str, target: str = "") -> Trace:
     """The Trace of a text by a shared model. Errors: ModelError when the model cannot be had."""
     with shelf.reading(name) as model:
         _share_cores(model)  # the page computes what it shows of the trace on this thread
-        return _forwards.submit(_trace, model, text, target, _visitor()).result()
+        return _forwards.submit(_trace, model, text, target, visitor()).result()
 
 
 def go_on(name: str, text: str, answer: str = "") -> str:
@@ -144,7 +144,7 @@ def next_step(name: str, text: str, target: str = "", chat: bool = False, said: 
     Errors: ModelError when the model cannot be had; ValueError, a sentence, when it does not go on with a text.
     """
     with shelf.reading(name) as model:
-        return _forwards.submit(_next_step, model, text, target, chat, said, _visitor()).result()
+        return _forwards.submit(_next_step, model, text, target, chat, said, visitor()).result()
 
 
 def _next_step(model: LanguageModel, text: str, target: str, chat: bool, said: Sequence[int], visitor: str) -> Step:
@@ -155,8 +155,8 @@ def _next_step(model: LanguageModel, text: str, target: str, chat: bool, said: S
         return next(steps)
 
 
-def _visitor() -> str:
-    """Whose text is read: what is remembered of it is bounded for each visitor."""
+def visitor() -> str:
+    """Whose page runs: what is remembered of their text is bounded for each visitor; "" outside of a page."""
     from streamlit.runtime.scriptrunner import get_script_run_ctx
 
     run = get_script_run_ctx(suppress_warning=True)

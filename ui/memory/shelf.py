@@ -73,6 +73,7 @@ class Shelf:
         self._lock = threading.RLock()
         self._kept: OrderedDict[str, Kept] = OrderedDict()  # the least recently used first
         self._jobs: dict[str, Job] = {}
+        self.leaving: list[Callable[[LanguageModel], None]] = []  # told of each model that leaves: what is kept of it goes too
 
     def __contains__(self, name: str) -> bool:
         return name in self._kept
@@ -211,15 +212,21 @@ class Shelf:
 
     def _make_room(self) -> None:
         """Let models leave until the rest fits, as far as nobody reads with them."""
-        left = False
+        if self._let_go():  # networks hold themselves in circles, which only a collection of what was frozen lets go
+            gc.unfreeze()
+            gc.collect()
+            gc.freeze()
+
+    def _let_go(self) -> bool:
+        """Whether a model left."""
+        left = []
         with self._lock:
             while self._crowded():
                 idle = [name for name, kept in self._kept.items() if not kept.readers and name not in self._stay]
                 if not idle:
                     break
-                del self._kept[idle[0]]
-                left = True
-        if left:  # networks hold themselves in circles, which only a collection of what was frozen lets go
-            gc.unfreeze()
-            gc.collect()
-            gc.freeze()
+                left.append(self._kept.pop(idle[0]).model)
+        for model in left:
+            for tell in self.leaving:
+                tell(model)
+        return bool(left)

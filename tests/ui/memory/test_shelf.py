@@ -77,6 +77,15 @@ def ended(job):
     return job
 
 
+def test_what_is_kept_of_a_model_that_leaves_goes_with_it(loader):
+    shelf, kept = shelf_of(loader), {}
+    shelf.leaving.append(lambda model: kept.pop(model.info.name))
+    kept["a:60"] = shelf.get("a:60")
+    gone = weakref.ref(kept["a:60"])
+    kept["b:60"] = shelf.get("b:60")
+    assert list(kept) == ["b:60"] and gone() is None
+
+
 def test_a_model_is_loaded_once_for_all_who_ask(loader):
     shelf = shelf_of(loader)
     jobs = [shelf.ask("slow:1", visitor) for visitor in "abc"]

@@ -1,0 +1,39 @@
+"""The way that each visitor follows right now, so that a press on a stage calculates nothing again."""
+
+from __future__ import annotations
+
+from threading import Lock
+
+from analysis import inside
+from models.bounded import Bounded
+from models.language_model import LanguageModel
+from models.trace import Trace
+from pages.inside import recipes
+from ui.memory import loaded
+
+ONE, BYTES = "the way", 256 * 2**20  # of all visitors' ways
+
+_lock, ways = Lock(), Bounded[str, inside.Way](1, BYTES)
+
+
+def way(visitor: str, model: LanguageModel, trace: Trace, stack: str, layer: int, around: int) -> inside.Way:
+    """The way of a trace: the one that the visitor follows already, or else followed now, and kept in the place of their last."""
+    with _lock:
+        known = ways.of(visitor).get(ONE)
+    same = known is not None and (known.model, known.stack, known.layer) == (model, stack, layer) and known.trace is trace
+    if known is None or not same or around not in known.window:
+        known = recipes.way_of(model, trace, stack, layer, around)
+    with _lock:
+        ways.keep(visitor, ONE, known)  # also one that was there: it may have grown
+    return known
+
+
+def forget(model: LanguageModel) -> None:
+    """Let go of the ways through a model."""
+    with _lock:
+        for visitor in ways.owners:
+            if any(one.model is model for one in ways.of(visitor).values()):
+                ways.drop(visitor, ONE)
+
+
+loaded.shelf.leaving.append(forget)
