@@ -135,7 +135,7 @@ def test_a_text_longer_than_the_context_is_cut_with_a_sentence(open_page, folder
     expect(page.locator(".hl-reading-view .token")).to_have_count(1024)
     page.locator(".hl-reading-view .token").nth(500).hover()
     expect(page.locator(".hl-reading-view .sentence")).to_contain_text("looks most at")
-    page.get_by_text("Heatmap", exact=True).click()
+    page.get_by_role("radio", name="Heatmap", exact=True).click()
     expect(page.locator(".hl-overview .note")).to_contain_text(re.compile(r"its parts [\d,]+ to [\d,]+ of 1,024\."), timeout=WAIT)
     no_error(page)
 

@@ -121,7 +121,8 @@ def one_line(key: Key[str], label: str, placeholder: str, shown: bool = False) -
     if not meant and last != key.default and key.asked is None:
         key.set(last)  # another page, or the browser's way back, brought the default
     long = len(state.written(key)) > state.LINKED  # a server refuses an address that is longer than about 64 KB
-    if long != (len(last) > state.LINKED):
+    if long != bool(key.of("long").get()):
+        key.of("long").set(long)
         state.TYPING.set(False)  # only from now on, or no longer, Streamlit puts by itself into the address what is typed
     text = st.text_input(
         label,
@@ -171,12 +172,18 @@ def typed(key: Key[str]) -> None:
     state.TYPING.set(True)
     if key == state.TEXT and second() and second() == state.SAID.get():
         change(state.TARGET, "")
-    key.of("meant").set(True)
+    mean(key, state.written(key))
 
 
 def change(key: Key[str], text: str) -> None:
     """Write into a box."""
     key.set(re.sub(r"\r\n|\r|\n", BREAK, text))
+    mean(key, key.get())
+
+
+def mean(key: Key[str], text: str) -> None:
+    """Remember what somebody wrote, at once: another page may be asked for before a run places the box."""
+    key.of("last").set(text)
     key.of("meant").set(True)
 
 

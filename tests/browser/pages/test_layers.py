@@ -133,7 +133,7 @@ def test_the_lens_says_what_each_layer_would_say(open_page):
     expect(page.get_by_text("goes through an affine map")).to_be_visible()  # the tuned lens, where there is one
     agrees(tuned_lens(writer, trace, top=1))
     expect(part(page, "facts")).to_contain_text(writer.predict(TEXT, top=1)[0].text.strip())
-    page.get_by_text("logit lens", exact=True).click()
+    page.get_by_role("radio", name="logit lens", exact=True).click()
     expect(page.get_by_text("softmax(W_U · norm(h[l]))")).to_be_visible()
     agrees(logit_lens(writer, trace, top=1))
     part(page, "lens").get_by_role("grid").focus()
@@ -154,9 +154,9 @@ def test_other_models_draw_every_part_or_say_why_not(open_page, tmp_path, name):
         choices["target"] = "the dog"
     page = opened(open_page, **choices)
     expect(part(page, "weights").locator("canvas").first).to_be_visible(timeout=WAIT)
-    page.get_by_text("Statistics", exact=True).click()
+    page.get_by_role("radio", name="Statistics", exact=True).click()
     expect(page.locator(".js-plotly-plot")).to_be_visible(timeout=WAIT)
-    page.get_by_text("Lens", exact=True).click()
+    page.get_by_role("radio", name="Lens", exact=True).click()
     if kind == "encoder":
         expect(page.get_by_text("no unembedding, hence no lens")).to_be_visible()
     else:

@@ -194,7 +194,7 @@ def test_the_other_views_and_a_phone(open_page, tmp_path):
     arrays = np.load(take(page, "NPZ", tmp_path), allow_pickle=False)
     assert arrays["weights"].shape[:2] == (6, 8)
     fold(page)
-    page.get_by_text("BertViz", exact=True).click()
+    page.get_by_role("radio", name="BertViz", exact=True).click()
     expect(page.locator("iframe")).to_be_visible(timeout=WAIT)  # what was unfolded before it is drawn would fold again
     unfold(page)
     assert page.get_by_role("button", name="PNG", exact=True).count() == 0

@@ -100,3 +100,29 @@ def test_a_text_of_any_length_is_cut_to_what_the_box_holds_and_that_is_said():
     ]
     app.text_input(key="text").set_value("The cat").run()
     assert not app.info and not app.exception
+
+
+def test_what_was_typed_stays_when_its_run_ends_before_the_box_is_placed():
+    """As when somebody types the last letter and presses another page: that page's address says nothing of the text yet."""
+
+    def page():
+        from contextlib import nullcontext
+        from unittest.mock import patch
+
+        import streamlit as st
+
+        from models.language_model import ModelInfo
+        from ui.choices import boxes
+        from ui.state import Key
+
+        late = st.session_state.get("text") == "The cat sat" and "again" not in st.session_state
+        if late:
+            st.session_state["again"] = True
+        interrupted = patch.object(st, "text_input", lambda *_, **__: st.rerun()) if late else nullcontext()
+        with patch.object(Key, "asked", None), interrupted:
+            boxes.write(ModelInfo("writer", "decoder", 6, 8, 8, 256, 8192, 256, 1, "Headlight"))
+
+    app = AppTest.from_function(page, default_timeout=60).run()
+    for text in ("The cat sa", "The cat sat"):
+        app.text_input(key="text").set_value(text).run()
+    assert "again" in app.session_state and app.text_input(key="text").value == "The cat sat"
