@@ -12,7 +12,7 @@ import streamlit as st
 
 from analysis.step_cost import StepCost, step_cost
 from models.language_model import LanguageModel
-from models.sizes import size
+from models.sizes import count, size
 from models.strategy import Strategy
 from pages.generate import recipes
 from pages.generate.grown import Beginning, Grown
@@ -83,21 +83,13 @@ def costs(model: LanguageModel, read: int, source: int) -> None:
     table = {
         "tokens": [f"{length:,}" for length in lengths],
         "keys and values": [size(model.cache_bytes(length, source)) for length in lengths],
-        "operations with the cache": [many(cost.kept(length)) for length in lengths],
-        "without it": [many(cost.unkept(length)) for length in lengths],
+        "operations with the cache": [count(cost.kept(length)) for length in lengths],
+        "without it": [count(cost.unkept(length)) for length in lengths],
         "times as many": [f"{cost.unkept(length) / cost.kept(length):,.0f}" for length in lengths],
     }
     st.dataframe(pd.DataFrame(table), hide_index=True)
     context = f"{model.info.context:,}" if model.info.context else "without a limit"
     say(HERE, "costs", context=context, **{name: f"{value:,}" for name, value in vars(cost).items()})
-
-
-def many(operations: int) -> str:
-    """Operations as people read them: three digits and a word."""
-    for unit, one in (("trillion", 1e12), ("billion", 1e9), ("million", 1e6)):
-        if operations >= one:
-            return f"{operations / one:,.3g} {unit}" if operations < 1000 * one else f"{operations / one:,.0f} {unit}"
-    return f"{operations:,}"
 
 
 @lru_cache(maxsize=8)
