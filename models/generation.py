@@ -82,7 +82,7 @@ class Step:
     dropped: int = 0
     end: str = ""
     search: Search | None = None
-    _reader: Reader | None = field(default=None, repr=False)
+    _reader: Reader = field(repr=False, kw_only=True)
 
     @property
     def ids(self) -> Ids:
@@ -150,13 +150,14 @@ class Reader(ABC):
         more; None: they are read from the start."""
         began = time.perf_counter()
         stamp = self._now() if self.keeps else None
-        goes_on = parents is not None and self._ready and stamp is not None and (self.branches or list(parents) == [0])
-        if not goes_on or stamp.number != self._stamp.number:  # a network that changed is another one
+        # A network that changed is another one.
+        same = stamp is not None and self._stamp is not None and stamp.number == self._stamp.number
+        if parents is not None and self._ready and same and (self.branches or list(parents) == [0]):
+            found = self._on([one[-1] for one in versions], parents)
+        else:
             self._forget()
             self._stamp, self._ready = stamp, stamp is not None and len(versions) == 1
             found = self._start(versions, stamp)
-        else:
-            found = self._on([one[-1] for one in versions], parents)
         return replace(found, seconds=time.perf_counter() - began, bytes=self._bytes())
 
     def token(self, id: int, at: int = 0) -> Token:
@@ -229,7 +230,7 @@ def _check_memory(reader: Reader, length: int, versions: int) -> None:
         )
 
 
-def generate(reader: Reader, strategy: Strategy, most: int, said: Ids = (), given: Ids = ()) -> Iterator[Step]:
+def generate(reader: Reader, strategy: Strategy, most: int, said: Ids = (), given: Ids = ()) -> Generator[Step, None, None]:
     """The steps of one text, at most so many. said: ids that were said after what the reader begins with; given: those that are
     said next, whatever the strategy would choose. Closing the iterator lets go of what it keeps."""
     try:
@@ -325,7 +326,7 @@ def _by_beam(reader: Reader, strategy: Strategy, most: int, said: Ids) -> Iterat
             dropped,
             end,
             Search(tuple(beams.tree[looked_at:]), tuple(beams.tree), tuple(answers)),
-            reader,
+            _reader=reader,
         )
 
 
