@@ -5,16 +5,20 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from models.prefix import Stamp, first, joined
+from models.prefix import Recent, Stamp, first, joined
 from models.recorder import recording
 from models.scratch.model import ScratchModel, stream_of
-from models.scratch.transformer import Cache, Decoder
+from models.scratch.reader import cached
+from models.scratch.transformer import Decoder
 from models.tokens import Token
 from models.trace import Attention, Trace
 
 
 class DecoderModel(ScratchModel):
     """A decoder of our own with its tokenizer. Safe to share between threads."""
+
+    network: Decoder
+    _recent: Recent[Trace]
 
     @property
     def decoder(self) -> Decoder:
@@ -29,15 +33,14 @@ class DecoderModel(ScratchModel):
 
     def _continued(self, text: str, tokens: list[Token], cut: int, before: Trace | None, shared: int) -> Trace:
         """Run the tokens after the first `shared`, and join them to what `before` knows of those."""
-        calls = first(before.attention["self"]._calls, shared) if shared else []
-        hidden = before.hidden["self"][:, :shared] if shared else None
-        known = before.attention["self"].beginning(shared) if shared else {}
-        if shared < len(tokens):
-            cache = Cache([(call.key[None], call.value[None]) for call in calls])
+        calls = first(before.attention["self"]._calls, shared) if before else []
+        hidden = before.hidden["self"][:, :shared] if before else None
+        known = before.attention["self"].beginning(shared) if before else {}
+        if hidden is None or shared < len(tokens):
             with torch.inference_mode(), recording() as record:
-                self.network.hidden(self._ids([tokens[shared:]]), cache)
+                self.network.hidden(self._ids([tokens[shared:]]), cached(calls))
             new = stream_of(record.hidden["self"])  # [layers + 1, new positions, d_model]
-            hidden = np.concatenate([hidden, new], axis=1) if shared else new
-            calls = joined(calls, record.calls) if shared else record.calls
+            hidden = new if hidden is None else np.concatenate([hidden, new], axis=1)
+            calls = joined(calls, record.calls) if before else record.calls
         attention = Attention(tokens, tokens, calls, known, self._rotary)
         return Trace(text, tokens, {"self": attention}, {"self": hidden}, cut, self._unembed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,10 +11,10 @@ from torch import Tensor
 
 from models.decoding import Said, beam
 from models.language_model import check_text
-from models.prefix import Encoded, Stamp
+from models.prefix import Encoded, Recent, Stamp
 from models.recorder import recording
 from models.scratch.model import ScratchModel, stream_of
-from models.scratch.transformer import MultiHeadAttention, Stack
+from models.scratch.transformer import Block, EncoderDecoder, MultiHeadAttention, Stack
 from models.tokens import Token
 from models.trace import Attention, Trace
 
@@ -21,21 +22,30 @@ from models.trace import Attention, Trace
 class EncoderDecoderModel(ScratchModel):
     """An encoder and a decoder of our own with the tokenizer that they share. What the encoder made of a text is remembered."""
 
+    network: EncoderDecoder
+    _recent: Recent[Encoded]
+
+    @property
+    def end(self) -> int:
+        """The token that ends a text."""
+        assert self.vocabulary.end is not None, "the tokenizer of a translator has one"
+        return self.vocabulary.end
+
     def tokenize(self, text: str) -> list[Token]:
         """The text's tokens, then the end."""
         check_text(text)
-        return [*self.vocabulary.body(text), self.vocabulary.sign(self.vocabulary.end, len(text))]
+        return [*self.vocabulary.body(text), self.vocabulary.sign(self.end, len(text))]
 
     def translate(self, text: str, width: int = 4) -> list[Said]:
         """The answers to a text that beam search of this width finds, the best first, with their texts."""
         memory = self._encoded(self._fitting(self._ending(text, self.tokenize))[0], self._recent.now()).out
 
-        def following(said: list[tuple[int, ...]]) -> np.ndarray:
+        def following(said: Sequence[tuple[int, ...]]) -> np.ndarray:
             with torch.inference_mode():
                 stream = self.network.hidden(torch.tensor(said, device=memory.device), memory.expand(len(said), -1, -1))
                 return self.network.unembed(stream[:, -1]).float().cpu().numpy()
 
-        found = beam(following, self.vocabulary.start, self.vocabulary.end, width, self.room - 1)
+        found = beam(following, self.vocabulary.start, self.end, width, self.room - 1)
         return [replace(one, text=self.text_of(one)) for one in found]
 
     def text_of(self, said: Said) -> str:
@@ -78,4 +88,6 @@ class EncoderDecoderModel(ScratchModel):
 
     def _attention(self, kind: str, layer: int) -> MultiHeadAttention:
         stack = self.network.encoder if kind == "encoder" else self.network.decoder
-        return stack.blocks[layer].cross if kind == "cross" else stack.blocks[layer].attention
+        block = stack.blocks[layer]
+        assert isinstance(block, Block), "a stack is made of blocks"
+        return block.cross if kind == "cross" else block.attention

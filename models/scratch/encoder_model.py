@@ -7,12 +7,15 @@ import torch
 from models.prefix import Stamp
 from models.recorder import recording
 from models.scratch.model import ScratchModel, stream_of
+from models.scratch.transformer import Encoder
 from models.tokens import Token
 from models.trace import Attention, Trace
 
 
 class EncoderModel(ScratchModel):
     """An encoder of our own with its tokenizer. Every position sees all, so a changed text is read again."""
+
+    network: Encoder
 
     def _trace(self, text: str, tokens: list[Token], cut: int, target: str, stamp: Stamp | None) -> Trace:
         with torch.inference_mode(), recording() as record:

@@ -14,9 +14,10 @@ from models.generation import Reader
 from models.gradients import Gradients, gradients
 from models.language_model import LanguageModel, ModelInfo, check_text
 from models.long import beginning, moved
-from models.prefix import Recent, Stamp
+from models.prefix import Encoded, Recent, Stamp
 from models.recorder import recording
 from models.rotary import Rotary
+from models.scratch import positions
 from models.scratch.reader import ScratchReader
 from models.scratch.signs import END, MASK, START
 from models.scratch.transformer import Decoder, Encoder, EncoderDecoder, MultiHeadAttention, Stack
@@ -27,6 +28,8 @@ from models.watching import Watched, private, watch, watch_rows
 
 class ScratchModel(LanguageModel):
     """A transformer of our own with its tokenizer. Safe to share between threads."""
+
+    vocabulary: ByteLevelTokens
 
     def __init__(self, network: Decoder | Encoder | EncoderDecoder, tokenizer: Tokenizer, name: str, source: str):
         self.network = network.eval().requires_grad_(False)
@@ -49,6 +52,12 @@ class ScratchModel(LanguageModel):
             mask=MASK if config.kind == "encoder" else "",
         )
         self._recent = Recent(self.network)
+
+    @property
+    def room(self) -> int:
+        room = super().room
+        assert room is not None, "a transformer of our own has a context"
+        return room
 
     def tokenize(self, text: str) -> list[Token]:
         check_text(text)
@@ -87,7 +96,7 @@ class ScratchModel(LanguageModel):
         with torch.enable_grad(), recording(outs=True) as record:
             stream = self._stream(self._ids([trace.tokens]), self._ids([trace.target]))
             logits = self.network.unembed(stream[0, position])
-            return gradients(logits[token], self._by_kind(record.calls), self._by_kind(record.outs))
+            return gradients(logits[token], self._by_kind(record.calls), self._by_kind(record.outs or []))
 
     def logits_of(self, texts: Sequence[Sequence[Token]], position: int = -1, target: Sequence[Token] = ()) -> np.ndarray:
         with torch.inference_mode():
@@ -143,6 +152,10 @@ class ScratchModel(LanguageModel):
     def _trace(self, text: str, tokens: list[Token], cut: int, target: str, stamp: Stamp | None) -> Trace:
         """Read tokens that fit. stamp: what `Recent` goes by."""
 
+    def _encoded(self, tokens: list[Token], stamp: Stamp | None) -> Encoded:
+        """What the encoder beside a decoder makes of tokens that fit. Errors: ValueError where there are no two."""
+        raise ValueError(f"{self.info.name} has no encoder beside a decoder.")
+
     @property
     def _stack(self) -> Stack:
         """The stack that reads the text."""
@@ -176,9 +189,10 @@ class ScratchModel(LanguageModel):
         return tokens[:front] + left, left[0].start
 
     def _rotary(self, layer: int) -> Rotary | None:
-        if self._stack.config.positions != "rotary":
+        order = self._stack.positions
+        if not isinstance(order, positions.Rotary):
             return None
-        cos, sin = self._stack.positions.turns[:, 1].double().cpu().numpy()  # of one step
+        cos, sin = order.turns[:, 1].double().cpu().numpy()  # of one step
         return Rotary(np.arctan2(sin, cos))
 
     def _rows(self, trace: Trace, positions: Sequence[int]) -> Tensor:

@@ -10,22 +10,23 @@ from torch import Tensor
 
 from models.generation import Ids, Read, Reader, rows
 from models.prefix import Stamp
-from models.recorder import recording
+from models.recorder import Call, recording
 from models.scratch.transformer import Cache
+from models.tokens import Token
 
 if TYPE_CHECKING:
-    from models.scratch.decoder_model import DecoderModel
-    from models.scratch.encoder_decoder_model import EncoderDecoderModel
+    from models.scratch.model import ScratchModel
 
 
 class ScratchReader(Reader):
     """As `Reader`, by `models.scratch.transformer.Cache`. What was read already in another text is not read again."""
 
-    model: DecoderModel | EncoderDecoderModel
+    model: ScratchModel
 
-    def __init__(self, model: DecoderModel | EncoderDecoderModel, *begun):
-        super().__init__(model, *begun)
-        self.ends = frozenset({model.vocabulary.end} - {None})
+    def __init__(self, model: ScratchModel, begun: list[Token], source: list[Token], cut: int, keeps: bool):
+        super().__init__(model, begun, source, cut, keeps)
+        end = model.vocabulary.end
+        self.ends = frozenset() if end is None else frozenset([end])
         self._cache: Cache | None = None
         self._memory: Tensor | None = None
 
@@ -45,10 +46,12 @@ class ScratchReader(Reader):
             return self._forward(versions, self._cache)
         trace = self.model._trace("", [self.token(id) for id in versions[0]], 0, "", stamp)
         calls = trace.attention["self"]._calls
-        self._cache = Cache([(call.key[None], call.value[None]) for call in calls])
-        return Read(trace.logits_at([-1]), {"self": rows(calls, len(versions[0]))}, len(versions[0]))
+        self._cache, logits = cached(calls), trace.logits_at([-1])
+        assert logits is not None, "a decoder has a language-model head"
+        return Read(logits, {"self": rows(calls, len(versions[0]))}, len(versions[0]))
 
     def _on(self, ids: list[int], parents: Sequence[int]) -> Read:
+        assert self._cache is not None, "`_start` has kept it"
         if list(parents) != list(range(self._cache.layers[0][0].shape[0])):
             self._cache = self._cache.rows(torch.tensor(parents))
         return self._forward([[id] for id in ids], self._cache)
@@ -70,3 +73,9 @@ class ScratchReader(Reader):
         if self._cache is None:
             return 0
         return sum(one.numel() * one.element_size() for pair in (*self._cache.layers, *self._cache.source) for one in pair)
+
+
+def cached(calls: Sequence[Call]) -> Cache:
+    """What a text is read on from: the keys and values of the calls that read its beginning, one a layer."""
+    pairs = (call.keys_and_values for call in calls)
+    return Cache([(key[None], value[None]) for key, value in pairs])

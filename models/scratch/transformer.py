@@ -112,15 +112,16 @@ class MultiHeadAttention(nn.Module):
         """x: [batch, position, d_model]; memory: [batch, source position, d_model] in cross-attention. Returns the shape of x."""
         query = self.split(self.query(x))  # [batch, heads, position, d_head]
         query = self.query_norm(query) if self.config.qk_norm else query
+        source = x if memory is None else memory
         if not self.cross:
-            key, value = self.keys_and_values(x)
+            key, value = self.keys_and_values(source)
             query, key = reading.positions.turn(query, reading.start), reading.positions.turn(key, reading.start)
             if reading.cache is not None:
                 key, value = reading.cache.extend(layer, key, value)  # [batch, kv_heads, all positions, d_head]
         elif reading.cache is not None:
-            key, value = reading.cache.of_source(layer, lambda: self.keys_and_values(memory))
+            key, value = reading.cache.of_source(layer, lambda: self.keys_and_values(source))
         else:
-            key, value = self.keys_and_values(memory)
+            key, value = self.keys_and_values(source)
         out = self.attend(query, key, value, reading)  # [batch, position, heads, d_head]
         return self.output(out.flatten(-2))  # [batch, position, d_model]
 
