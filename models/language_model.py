@@ -67,7 +67,7 @@ class LanguageModel(ABC):
     network: Any  # the torch module that reads
     files: tuple[WeightsFile, ...] = ()  # of safetensors, that its weights were read from
     revision: str = ""  # the commit of the Hub that they are of; "" where they are not from there
-    _recent: Recent
+    _recent: Recent[Any]
     at_most: int | None = None  # tokens that are read at a time, where somebody wants fewer than the context
 
     @property
@@ -246,7 +246,12 @@ class LanguageModel(ABC):
         trace = self.trace(text, target)
         if trace.unembed is None:
             raise ValueError(f"{self.info.name} has no language-model head, so it makes no predictions.")
-        return [one for place in self.places(trace) for one in self.top(trace.logits_at(place), place, top)]
+        predictions: list[Prediction] = []
+        for place in self.places(trace):
+            logits = trace.logits_at(place)
+            assert logits is not None, "it has a language-model head"
+            predictions += self.top(logits, place, top)
+        return predictions
 
     def places(self, trace: Trace) -> list[int]:
         """The positions that this model predicts at: an encoder's masks; else the last of what is read."""

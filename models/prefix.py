@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -36,6 +36,8 @@ class Encoded:
         return self.attention.bytes + self.hidden.nbytes + self.out.nbytes
 
 
+Kept = TypeVar("Kept", bound=Trace | Encoded)
+
 _reader: ContextVar[Hashable] = ContextVar("headlight_reader", default=None)
 
 
@@ -56,7 +58,7 @@ class Stamp(NamedTuple):
     number: int
 
 
-class Recent:
+class Recent(Generic[Kept]):
     """What a network read last, by reader and token ids, so many for each reader and so many bytes in all. Safe between threads.
 
     It keeps traces of a decoder, whose beginnings can be read on from, or what an encoder made of a text. A trace that begins
@@ -68,7 +70,7 @@ class Recent:
         self._condition = Condition(network)
         self._lock = threading.Lock()
         self._number = 0
-        self._kept: Bounded[Ids, Trace | Encoded] = Bounded(each, bytes)
+        self._kept: Bounded[Ids, Kept] = Bounded(each, bytes)
 
     def now(self, remember: bool = True) -> Stamp | None:
         """What `keep`, `get` and `longest_shared` go by in one reading, for the reader of this context.
@@ -79,7 +81,7 @@ class Recent:
         number = self._condition.now() if remember else None
         return None if number is None else Stamp(_reader.get(), number)
 
-    def keep(self, stamp: Stamp | None, ids: Ids, made: Trace | Encoded) -> None:
+    def keep(self, stamp: Stamp | None, ids: Ids, made: Kept) -> None:
         with self._lock:
             if stamp is None or stamp.number < self._number:
                 return
@@ -97,14 +99,15 @@ class Recent:
         with self._lock:
             self._clear(self._number)
 
-    def get(self, stamp: Stamp | None, ids: Ids) -> Trace | Encoded | None:
+    def get(self, stamp: Stamp | None, ids: Ids) -> Kept | None:
         """What was kept for just these ids, whoever read them."""
         with self._lock:
             return next((known[ids] for known in self._of(stamp) if ids in known), None)
 
-    def longest_shared(self, stamp: Stamp | None, ids: Ids) -> tuple[Trace | None, int]:
+    def longest_shared(self, stamp: Stamp | None, ids: Ids) -> tuple[Kept | None, int]:
         """The trace that begins most like these ids, whoever read it, and for how many of them."""
-        best, shared = None, 0
+        best: Kept | None = None
+        shared = 0
         with self._lock:
             for known, trace in chain.from_iterable(reversed(one.items()) for one in self._of(stamp)):
                 if shared < min(len(known), len(ids)) and known[: shared + 1] == ids[: shared + 1]:
@@ -114,7 +117,7 @@ class Recent:
                     )
         return best, shared
 
-    def _of(self, stamp: Stamp | None) -> list[OrderedDict[Ids, Trace | Encoded]]:
+    def _of(self, stamp: Stamp | None) -> list[OrderedDict[Ids, Kept]]:
         """What is kept by reader, the one who asks first."""
         if stamp is None or stamp.number != self._number:
             return []
@@ -125,7 +128,7 @@ class Recent:
         self._kept.clear()
 
 
-def first(calls: list[Call], positions: int) -> list[Call]:
+def first(calls: Sequence[Call], positions: int) -> list[Call]:
     """The calls of a causal model as they were for the first positions alone; exact, because nothing looks ahead."""
     squares: dict[int, Tensor] = {}  # layers share masks and biases
 
@@ -151,7 +154,7 @@ def first(calls: list[Call], positions: int) -> list[Call]:
     ]
 
 
-def joined(old: list[Call], new: list[Call]) -> list[Call]:
+def joined(old: Sequence[Call], new: Sequence[Call]) -> list[Call]:
     """The calls for all positions; the new ones already hold every key and value."""
     masks: dict[tuple[int, int], Tensor | None] = {}
     biases: dict[tuple[int, int], Tensor] = {}
@@ -164,11 +167,14 @@ def joined(old: list[Call], new: list[Call]) -> list[Call]:
             biases[place] = torch.cat([torch.nn.functional.pad(early, (0, late.shape[-1] - early.shape[-1])), late], dim=-2)
         return biases[place]
 
+    def behind(early: Tensor | None, late: Tensor | None, dim: int) -> Tensor | None:
+        return None if early is None or late is None else torch.cat([early, late], dim)
+
     return [
         replace(
             late,
-            query=None if late.query is None else torch.cat([early.query, late.query], dim=1),
-            out=None if late.out is None else torch.cat([early.out, late.out]),
+            query=behind(early.query, late.query, 1),
+            out=behind(early.out, late.out, 0),
             mask=_joined_mask(early, late, masks),
             bias=below(early.bias, late.bias),
             given=below(early.given, late.given),

@@ -50,8 +50,16 @@ class Call:
     def shape(self) -> tuple[int, int, int]:
         """heads, queries, keys."""
         if self.given is not None:
-            return tuple(self.given.shape)
+            heads, queries, keys = self.given.shape
+            return heads, queries, keys
+        assert self.query is not None and self.key is not None, "weights that are not given were made of these"
         return self.query.shape[0], self.query.shape[1], self.key.shape[1]
+
+    @property
+    def keys_and_values(self) -> tuple[Tensor, Tensor]:
+        """What the text is read on from, each [kv_heads, key, d_head]; of a model that shows them."""
+        assert self.key is not None and self.value is not None, "a model that hides them is not read on from what was recorded"
+        return self.key, self.value
 
     def expanded(self, name: str) -> Tensor:
         """key or value with one row of heads a query head (grouped-query attention shares them): [heads, key, d_head]."""
@@ -59,6 +67,7 @@ class Call:
 
     def scores(self, first: int = 0) -> Tensor:
         """What the softmax is taken of, before the mask, for the queries from `first` on: float32 [heads, query, key]."""
+        assert self.query is not None, "weights that are given have no scores"
         return scores(self.query[:, first:], self.expanded("key"), self.scale, _rows(self.bias, first), self.softcap)
 
     def weights(self, first: int = 0) -> Tensor:
@@ -194,7 +203,7 @@ def weights(scores: Tensor, mask: Tensor | None, causal: bool, sinks: Tensor | N
     whose share nobody gets.
     """
     if mask is None and causal and scores.shape[-2] > 1:  # the last token sees all
-        mask = causal_mask(*scores.shape[-2:], scores.device)
+        mask = causal_mask(scores.shape[-2], scores.shape[-1], scores.device)
     if mask is not None:
         scores = scores.masked_fill_(~mask, float("-inf")) if mask.dtype == torch.bool else scores.add_(mask.float())
     if sinks is None:

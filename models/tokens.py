@@ -84,6 +84,9 @@ class Vocabulary(Protocol):
     @property
     def rules(self) -> Rules | None: ...
 
+    def text(self, id: int) -> tuple[str, bool]:
+        """What a token stands for, and whether it is a fragment of a character."""
+
     def tokens(self, text: str) -> list[Token]:
         """The tokens of a text, with those that the tokenizer adds by itself."""
 

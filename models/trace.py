@@ -13,6 +13,8 @@ import numpy as np
 from models.tokens import Token
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from models.recorder import Call
     from models.rotary import Rotary
 
@@ -69,7 +71,7 @@ class Attention:
     @classmethod
     def _of(cls, weights: np.ndarray, queries: Sequence[Token], keys: Sequence[Token], chooses: bool) -> Attention:
         attention = cls.__new__(cls)
-        attention.queries, attention.keys, attention._calls = list(queries), list(keys), None
+        attention.queries, attention.keys, attention._calls = list(queries), list(keys), ()
         attention._rotary, attention.chooses = lambda layer: None, chooses
         attention.layers, attention.heads = weights.shape[:2]
         weights.flags.writeable = False
@@ -98,17 +100,18 @@ class Attention:
         layer = range(self.layers)[layer]
         known = self._known.get(layer)
         rows = 0 if known is None else known.shape[1]
-        if rows < len(self.queries):
-            weights = self._calls[layer].weights(rows).cpu().numpy()
-            if rows:
-                late, weights = weights, np.zeros((self.heads, len(self.queries), len(self.keys)), np.float32)
-                weights[:, :rows, : known.shape[2]], weights[:, rows:] = known, late
-            weights.flags.writeable = False
-            self._known.pop(layer, None)
-            while (kept := list(self._known.items())) and sum(one.nbytes for _, one in kept) + weights.nbytes > KEPT:
-                self._known.pop(kept[0][0], None)
-            known = self._known[layer] = weights
-        return known
+        if known is not None and rows == len(self.queries):
+            return known
+        weights = self._calls[layer].weights(rows).cpu().numpy()
+        if known is not None:
+            late, weights = weights, np.zeros((self.heads, len(self.queries), len(self.keys)), np.float32)
+            weights[:, :rows, : known.shape[2]], weights[:, rows:] = known, late
+        weights.flags.writeable = False
+        self._known.pop(layer, None)
+        while (kept := list(self._known.items())) and sum(one.nbytes for _, one in kept) + weights.nbytes > KEPT:
+            self._known.pop(kept[0][0], None)
+        self._known[layer] = weights
+        return weights
 
     def beginning(self, positions: int) -> dict[int, np.ndarray]:
         """The weights of layers that were computed already, for the first positions of a causal model: [heads, query, key]."""
@@ -154,7 +157,7 @@ class Attention:
         return _array(self._call(layer).expanded("value"))
 
     def _call(self, layer: int) -> Call:
-        if self._calls is None:
+        if not self._calls:
             raise ValueError("These weights were computed elsewhere: queries, keys, values and scores are not known.")
         call = self._calls[layer]
         if call.query is None:
@@ -171,7 +174,7 @@ class Attention:
 
     @cached_property
     def _recorded_bytes(self) -> int:
-        storages = [one.untyped_storage() for call in self._calls or () for one in call.tensors()]
+        storages = [one.untyped_storage() for call in self._calls for one in call.tensors()]
         return sum({one.data_ptr(): one.nbytes() for one in storages}.values())
 
 
@@ -250,5 +253,6 @@ def _check_rows(weights: np.ndarray) -> None:
         )
 
 
-def _array(tensor) -> np.ndarray:
+def _array(tensor: Tensor | None) -> np.ndarray:
+    assert tensor is not None, "`_call` has said what is not known"
     return tensor.float().cpu().numpy()
