@@ -1,0 +1,114 @@
+"""From ids to the choice by the formulas of the stages alone: no number is taken from the model but its weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+
+import numpy as np
+import pytest
+
+from analysis import inside
+from tests.analysis import test_inside_models as seen
+from tests.analysis.walking import walk
+
+PROMISED = (
+    *seen.OWN, "GPT-2", "Llama, grouped-query", "Qwen3", "Gemma 2, soft-capped", "Mixtral", "Falcon", "BERT", "ModernBERT", "T5",
+    "BART",
+)  # fmt: skip
+LONGER = "The cat sat on the mat, and the dog looked at the cat and sat on the mat."
+Known = dict[tuple[str, int | None, str], np.ndarray]  # by stack, layer and name
+
+
+def ways(model, trace) -> Iterator[inside.Way]:
+    """Through every layer of every stack, each followed by itself."""
+    for stack in trace.hidden:
+        for layer in range(trace.attention[stack].layers):
+            yield inside.follow(model, trace, layer, 0, stack)
+
+
+def ran(way: inside.Way) -> list[inside.Stage]:
+    """Its stages, without those after the blocks where it is not the last block that is followed."""
+    end = way.stages.index(way.stage("output", way.layer)) + 1
+    return list(way.stages if way.layer == len(way.trace.hidden[way.stack]) - 2 else way.stages[:end])
+
+
+def forget(way: inside.Way, known: Known) -> None:
+    """Put what the formulas give in the place of every number that was recorded, in order, what other layers gave too."""
+    for stage in ran(way):
+        assert stage.missing is None, f"{stage.name}: {stage.missing}"
+        vars(stage).pop("values", None)
+        for one in () if stage.rule is None else stage.rule.inputs:
+            if not any(one is other for other in way.stages):
+                one.recorded = known[one.stack, one.layer, one.name]
+        if stage.rule is not None:
+            stage.recorded = None
+            stage.recorded = stage.rows(None)
+        known[stage.stack, stage.layer, stage.name] = stage.recorded
+
+
+@pytest.mark.parametrize("name", PROMISED)
+def test_the_formulas_alone_lead_from_the_ids_to_the_prediction(name):
+    model, trace, known = seen.model(name), seen.trace(name), {}
+    for way in ways(model, trace):
+        forget(way, known)
+        attention, hidden = trace.attention[way.stack], trace.hidden[way.stack]
+        np.testing.assert_allclose(way.stage("stream").values, hidden[way.layer], atol=1e-4)
+        np.testing.assert_allclose(way.stage("output").values, hidden[way.layer + 1], atol=1e-4)
+        np.testing.assert_allclose(way.stage("weights").values, attention[way.layer], atol=1e-4)
+    np.testing.assert_allclose([one for one in way.stages if "logits" in one.name][-1].values, trace.logits, atol=1e-4)
+    places = model.places(trace)
+    expected = model.predict(seen.text(name), "Le chat" if "decoder" in trace.hidden else "", top=1)
+    assert way.stages[-1].name == "choice" and places
+    assert [way.stages[-1].values[place] for place in places] == [one.id for one in expected]
+    for place, one in zip(places, expected, strict=True):
+        assert way.stage("probabilities").values[place, one.id] == pytest.approx(one.probability, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", PROMISED)
+def test_every_stage_serves_the_prediction_and_only_ids_and_tables_come_from_nothing(name):
+    made: dict[tuple, list[tuple]] = {}
+    for way in ways(seen.model(name), seen.trace(name)):
+        for stage in ran(way):
+            inputs = [(one.stack, one.layer, one.name) for one in (stage.rule.inputs if stage.rule else ())]
+            made.setdefault((stage.stack, stage.layer, stage.name), inputs)
+    ahead = [(way.stack, None, "choice")]
+    for one in ahead:  # the list grows while it is walked
+        ahead += [other for other in made[one] if other not in ahead]
+    idle = {one[2] for one in set(made) - set(ahead)}
+    assert idle <= {"experts"}, "who takes a token is told by the shares already"
+    assert {one[2] for one, inputs in made.items() if not inputs} <= {"ids", "positions", "positions 2", "segments"}
+
+
+@pytest.mark.parametrize("name", PROMISED)
+def test_queries_keys_and_values_are_those_that_the_model_recorded(name):
+    for way in ways(seen.model(name), seen.trace(name)):
+        for kind, prefix in ((way.stack, ""), ("cross", "cross ")) if way.stack == "decoder" else ((way.stack, ""),):
+            if not seen.model(name).info.queries:
+                continue
+            attention, products = way.trace.attention[kind], way.stage(f"{prefix}products").rule
+            values = way.stage(f"{prefix}mixed values").rule.inputs[1]
+            found = *products.inputs, values
+            expected = attention.q(way.layer), attention.k(way.layer), attention.v(way.layer)
+            for one, recorded in zip(found, expected, strict=True):
+                each = np.repeat(one.rows(None), len(recorded) // len(one.rows(None)), axis=0)  # heads of queries share them
+                np.testing.assert_allclose(each, recorded, atol=1e-4, err_msg=one.name)
+
+
+@pytest.mark.parametrize("name", [name for name in PROMISED if name not in seen.OWN])
+def test_a_text_that_reaches_beyond_every_window_is_followed_too(name):
+    model = seen.model(name)
+    text = LONGER.replace("looked", "<mask>") if model.info.kind == "encoder" else LONGER
+    trace = model.trace(text, LONGER if model.info.kind == "encoder-decoder" else "")
+    assert len(trace.read) > 20
+    for way in ways(model, trace):
+        for stage in way.stages[1:]:
+            assert stage.missing is None, f"{stage.name}: {stage.missing}"
+            np.testing.assert_allclose(stage.calculated(), stage.values, atol=1e-4, err_msg=stage.name)
+        walk(way, Random(way.layer))
+
+
+def test_the_experts_that_take_a_token_are_those_with_the_highest_scores():
+    for way in ways(seen.model("Mixtral"), seen.trace("Mixtral")):
+        chosen, scores = way.stage("experts").values, way.stage("router").values
+        np.testing.assert_array_equal(chosen, np.argsort(-scores, axis=-1)[:, : chosen.shape[1]])
