@@ -7,6 +7,9 @@ listened to, which gives the weights but neither queries nor keys.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
+from typing import Any
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -40,7 +43,7 @@ def headlight_attention(
     softcap: float | None = None,
     s_aux: Tensor | None = None,
     indices: Tensor | None = None,
-    **kwargs,
+    **kwargs: Any,
 ) -> tuple[Tensor, None]:
     """Attention as transformers asks for it (`AttentionInterface`), recorded when somebody listens.
 
@@ -110,7 +113,9 @@ class SoftmaxTap(TorchFunctionMode):
         super().__init__()
         self.heads, self.batch = heads, batch
 
-    def __torch_function__(self, function, types, args=(), kwargs=None):
+    def __torch_function__(
+        self, function: Callable[..., Any], types: Collection[type], args: tuple = (), kwargs: dict | None = None
+    ) -> Any:
         out = function(*args, **(kwargs or {}))
         if (record := active()) is None:
             return out

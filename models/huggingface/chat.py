@@ -60,7 +60,7 @@ def _around(vocabulary: TextTokens, text: str) -> tuple[str, str]:
 def _rendered(vocabulary: TextTokens, text: str) -> str:
     said = [{"role": "user", "content": text}]
     try:
-        return vocabulary.tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True)
+        return str(vocabulary.tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True))
     except Exception as error:  # whatever a template of anybody's does
         raise ValueError(f"The chat template of this model cannot be used: {short(error, 120)}") from error
 
@@ -86,7 +86,8 @@ def _apart(vocabulary: TextTokens, before: str, typed: str, after: str, signs: f
     first = max([end for id, (_, end) in _placed(vocabulary, before) if id in signs], default=0)
     last = min([start for id, (start, _) in _placed(vocabulary, after) if id in signs], default=len(after))
     parts = (before[:first], before[first:] + typed + after[:last], after[last:])
-    found, at = [], 0
+    found: Placed = []
+    at = 0
     for number, part in enumerate(parts):
         found += [(id, (at + start, at + end)) for id, (start, end) in _placed(vocabulary, part, split=number == 1)]
         at += len(part)
@@ -96,14 +97,14 @@ def _apart(vocabulary: TextTokens, before: str, typed: str, after: str, signs: f
 def _tokens(vocabulary: TextTokens, placed: Placed, first: int, typed: str, text: str) -> list[Token]:
     """With what was typed where it was typed; what the template put there has start == end."""
     begin = max(0, text.find(typed))
-    front, own, back = [], [], []
+    front, own, back = list[Token](), list[Token](), list[Token]()
     for id, (start, end) in placed:
         shown, fragment = vocabulary.text(id)
         inside = start < first + len(typed) and end > first and id not in vocabulary.special
         at = [begin + min(max(one - first, 0), len(typed)) for one in (start, end)]
         side = own if inside else back if end > first else front
-        where = at if inside else [len(text)] * 2 if side is back else [0, 0]
-        side.append(Token(id, shown, *where, id in vocabulary.special, fragment))
+        begins, ends = at if inside else [len(text)] * 2 if side is back else [0, 0]
+        side.append(Token(id, shown, begins, ends, id in vocabulary.special, fragment))
     return [*front, *_settled(own, text), *back]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 
@@ -9,11 +10,11 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel
 from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
-from transformers.utils import ModelOutput
 
 from models.errors import ModelError
 from models.huggingface.attention import NAME, SoftmaxTap
 from models.huggingface.layout import CHOOSE, Layout
+from models.huggingface.passes import Answer, Inputs
 from models.recorder import Call, recording
 
 HALF = 0.4  # of a probe, read first where the rest is read on from it
@@ -33,7 +34,7 @@ class Checks:
         return 1e-3 if self.network.dtype == torch.float32 else 5e-2
 
     @torch.inference_mode()
-    def looks_ahead(self, probe: dict[str, Tensor | bool]) -> bool:
+    def looks_ahead(self, probe: Inputs) -> bool:
         """Whether what stands at the first position hangs on what comes later."""
         ids = probe["input_ids"]
         other = torch.cat([ids[:, :1], ids[:, 1:] + 1], dim=1)
@@ -44,7 +45,7 @@ class Checks:
         return apart(one.hidden["self"][-1][0], two.hidden["self"][-1][0]) > self.close
 
     @torch.inference_mode()
-    def agrees(self, probe: dict[str, Tensor | bool]) -> tuple[Tensor, Tensor | None]:
+    def agrees(self, probe: Inputs) -> tuple[Tensor, Tensor | None]:
         """Read a probe and hold it to what transformers says of it: its hidden states, and attention and logits of an eager pass.
 
         Returns the stream after the last block [position, d_model] and the logits [position, vocabulary], None without a head.
@@ -55,7 +56,7 @@ class Checks:
             ours = self.network(**probe, output_hidden_states=True, return_dict=True)
         calls = self.layout.split(record)
         for stack, noted in record.hidden.items():
-            read = probe["decoder_input_ids" if stack == "decoder" else "input_ids"].shape[1]
+            read = (probe["decoder_input_ids"] if stack == "decoder" else probe["input_ids"]).shape[1]
             if any(stream.dim() != 2 or len(stream) != read for stream in noted):
                 raise ModelError(
                     f"{title} hands on more from layer to layer than one vector a token, "
@@ -75,7 +76,7 @@ class Checks:
         stack = "decoder" if pairs else "self"
         return self.layout.hidden(record, stack)[-1], None if logits is None else logits[0]
 
-    def _check_attention(self, calls: dict[str, list[Call]], ours: ModelOutput, its: ModelOutput) -> None:
+    def _check_attention(self, calls: dict[str, list[Call]], ours: Answer, its: Answer) -> None:
         title = type(self.network).__name__
         for kind, found in calls.items():
             told = getattr(its, "attentions" if kind == "self" else f"{kind}_attentions", None) or ()
@@ -95,7 +96,7 @@ class Checks:
                 f"so nothing would be true that is shown of it. {CHOOSE}"
             )
 
-    def _eagerly(self, probe: dict[str, Tensor | bool]) -> ModelOutput:
+    def _eagerly(self, probe: Inputs) -> Answer:
         """transformers' own answer, with attention as it is written out there."""
         if not self.tap:
             self.network.set_attn_implementation("eager")
@@ -106,7 +107,7 @@ class Checks:
                 self.network.set_attn_implementation(NAME)
 
     @torch.inference_mode()
-    def rereads(self, probe: dict[str, Tensor | bool]) -> bool:
+    def rereads(self, probe: Inputs) -> bool:
         """Whether going on from remembered keys and values gives what reading again gives."""
         base, ids = self.network.base_model, probe["input_ids"]
         config = self.network.config.get_text_config(decoder=True)
@@ -143,9 +144,10 @@ def apart(a: Tensor, b: Tensor) -> float:
     return found if found == found else float("inf")
 
 
-def cache(calls: list[Call]) -> DynamicCache:
+def cache(calls: Sequence[Call]) -> DynamicCache:
     """What transformers reads on from: the keys and values of calls, layer by layer."""
     made = DynamicCache()
     for i, call in enumerate(calls):
-        made.update(call.key[None], call.value[None], i)
+        key, value = call.keys_and_values
+        made.update(key[None], value[None], i)
     return made

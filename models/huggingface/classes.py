@@ -43,7 +43,7 @@ SUBJECTS = {
     **dict.fromkeys(("IMAGE", "OBJECT", "SEGMENTATION", "DEPTH", "KEYPOINT", "MASK_GENERATION", "BACKBONE"), "a vision model"),
 }
 TEXT_ALTHOUGH = {"blt"}  # its class says that it sees images; it reads bytes of text
-TASKS = ("ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering", "ForMultipleChoice")
+TASKS: tuple[str, ...] = ("ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering", "ForMultipleChoice")
 TASKS += ("ForNextSentencePrediction", "ForSequenceScoring", "ForImageClassification", "DoubleHeadsModel")
 
 
@@ -141,14 +141,14 @@ def refuse_unless_text(config: PreTrainedConfig, classes: list[str | None], name
 
     type_ = config.model_type
     title = type(config).__name__.removesuffix("Config")
-    classes = [each for each in classes if each]
+    names = [each for each in classes if each]
     what = NOT_TEXT.get(type_)
-    if not what and classes and not (type_.endswith("_text") or type_ in TEXT_ALTHOUGH):
-        senses = getattr(transformers, classes[0]).input_modalities
-        senses = {senses} if isinstance(senses, str) else set(senses)
+    if not what and names and not (type_.endswith("_text") or type_ in TEXT_ALTHOUGH):
+        named = getattr(transformers, names[0]).input_modalities
+        senses = {named} if isinstance(named, str) else set(named)
         if senses != {"text"}:
             what = f"a model of {' and '.join(sorted(senses))}"
-    if not what and not classes:
+    if not what and not names:
         what = other_subject(type_)
     if what:
         raise ModelError(f"{quoted(name)} is {what} ({title}); Headlight reads text only.")

@@ -116,6 +116,7 @@ def _handed(line: socket.socket) -> subprocess.Popen[bytes]:
                     stdout=subprocess.DEVNULL,
                     pass_fds=[theirs.fileno()],
                 )
+        assert _control is not None, "it was made with the process"
         socket.send_fds(_control, [b"."], [line.fileno()])
         if _rest:
             _rest.cancel()
@@ -129,7 +130,7 @@ def _handed(line: socket.socket) -> subprocess.Popen[bytes]:
 def _end() -> None:
     global _process
     with _lock:
-        if _process is not None:
+        if _process is not None and _control is not None:
             _control.close()  # at which it ends, and not the trials that are under way
             _process.wait()
             _process = None

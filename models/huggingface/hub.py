@@ -11,7 +11,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from models.errors import Cancelled, ModelError
 from models.huggingface.confined import confined
@@ -29,6 +29,9 @@ from models.huggingface.folder import (
 from models.huggingface.memory import check_disk, place
 from models.huggingface.names import HubName, quoted
 from models.progress import Progress, Report
+
+if TYPE_CHECKING:
+    from huggingface_hub.errors import HfHubHTTPError
 
 T = TypeVar("T")
 TICK = 0.2  # seconds between two reports of a download
@@ -49,7 +52,7 @@ def fetch(name: HubName, device: str | None, report: Report, weights: bool = Tru
     at. Errors: ModelError; Cancelled, when `report` raises it (what has been downloaded until then is kept, and used the next
     time).
     """
-    from huggingface_hub import HfApi, constants
+    from huggingface_hub import HfApi, ModelInfo, constants
     from huggingface_hub.errors import HfHubHTTPError
 
     report(Progress("prepare"))
@@ -60,7 +63,7 @@ def fetch(name: HubName, device: str | None, report: Report, weights: bool = Tru
     # The Hub is asked for the model and told nothing of who asks; its client would also fetch a list to tell agents by.
     constants.HF_HUB_DISABLE_TELEMETRY = True
 
-    def ask():
+    def ask() -> ModelInfo:
         return HfApi().model_info(name.repository, revision=name.revision, files_metadata=True, timeout=TIMEOUT)
 
     try:
@@ -72,13 +75,15 @@ def fetch(name: HubName, device: str | None, report: Report, weights: bool = Tru
             raise refusal(error, name) from error
         return from_cache(name, "The Hugging Face Hub cannot be reached", error)
     files = {file.rfilename: file.size or 0 for file in info.siblings or () if "/" not in file.rfilename}
-    folder = download(name, info.sha, files, device, report) if weights else download_tokenizer(name, info.sha, files, report)
+    commit = info.sha
+    assert commit is not None, "the Hub names the commit of what it tells of"
+    folder = download(name, commit, files, device, report) if weights else download_tokenizer(name, commit, files, report)
     reference = storage(name) / "refs" / (name.revision or "main")
-    if name.revision != info.sha and weights:
+    if name.revision != commit and weights:
         # Only now that all is there: who is offline later finds the last complete one.
         reference.parent.mkdir(parents=True, exist_ok=True)
-        reference.write_text(info.sha)
-    return folder, source(info.sha)
+        reference.write_text(commit)
+    return folder, source(commit)
 
 
 def source(commit: str) -> str:
@@ -147,7 +152,7 @@ def get_files(name: HubName, commit: str, files: Iterable[str], total: int, befo
     def work() -> None:
         for file in files:
             bar.update(0)
-            hf_hub_download(name.repository, file, revision=commit, tqdm_class=bar)
+            hf_hub_download(name.repository, file, revision=commit, tqdm_class=bar)  # type: ignore[call-overload]  # anything that makes a bar will do
 
     def tell() -> None:
         report(Progress("download", min(bar.done, total), total) if total else Progress("prepare"))
@@ -176,7 +181,7 @@ class Bar:
         self.done = done
         self.stopped = False
 
-    def __call__(self, *args, initial: int = 0, **kwargs) -> Bar:
+    def __call__(self, *args: object, initial: int = 0, **options: object) -> Bar:
         self.update(initial)  # a download that goes on where an earlier one stopped
         return self
 
@@ -188,7 +193,7 @@ class Bar:
     def __enter__(self) -> Bar:
         return self
 
-    def __exit__(self, *exception) -> None:
+    def __exit__(self, *exception: object) -> None:
         pass
 
     def close(self) -> None:
@@ -273,7 +278,7 @@ def cached_models() -> tuple[str, ...]:
     return tuple(found)
 
 
-def refusal(error: Exception, name: HubName) -> ModelError:
+def refusal(error: HfHubHTTPError, name: HubName) -> ModelError:
     """What the Hub's refusal means to the person who typed the name."""
     from huggingface_hub.errors import DisabledRepoError, GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 

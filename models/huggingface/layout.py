@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -143,19 +144,19 @@ def _block(network: nn.Module, visits: list[Visit], kinds: tuple[str, ...], call
 
 
 @contextlib.contextmanager
-def visiting(network: nn.Module, record: Record):
+def visiting(network: nn.Module, record: Record) -> Iterator[list[Visit]]:
     """Collects every execution of a module inside the `with` block."""
     visits: list[Visit] = []
     handles = []
     open_: list[Visit] = []
     for name, module in network.named_modules():
 
-        def enter(module, args, name=name):
+        def enter(module: nn.Module, args: object, name: str = name) -> None:
             visit = Visit(name, module, len(record.calls))
             visits.append(visit)
             open_.append(visit)
 
-        def leave(module, args, out):
+        def leave(module: nn.Module, args: object, out: object) -> None:
             open_.pop().end = len(record.calls)
 
         handles += [module.register_forward_pre_hook(enter), module.register_forward_hook(leave)]
@@ -194,7 +195,7 @@ class Stream:
                 layer.forward = self._around(layer, layer.forward, stack)
 
     def _around(self, layer: nn.Module, forward: Callable, stack: str) -> Callable:
-        def around(*args, **kwargs):
+        def around(*args: Any, **kwargs: Any) -> Any:
             given = _given.get()
             if given is not None and id(layer) not in given.but:
                 values = self.shape[id(layer)]
@@ -219,7 +220,7 @@ class Stream:
 
 
 @contextlib.contextmanager
-def skipping(stream: Tensor, but: frozenset[int] = frozenset()):
+def skipping(stream: Tensor, but: frozenset[int] = frozenset()) -> Iterator[None]:
     """Inside the `with` block every layer gives this stream [1, position, d_model] instead of computing, but those (by id)."""
     token = _given.set(Given(stream, but))
     try:

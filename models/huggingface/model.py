@@ -6,11 +6,12 @@ import inspect
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
+from typing import Unpack, cast
 
 import numpy as np
 import torch
 from torch import Tensor, nn
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.modeling_outputs import BaseModelOutput
 
 from models.errors import ModelError
@@ -22,6 +23,7 @@ from models.huggingface.chat import as_chat, chats
 from models.huggingface.checks import Checks, cache
 from models.huggingface.names import short
 from models.huggingface.outputs import Outputs
+from models.huggingface.passes import Answer, Inputs
 from models.huggingface.reader import Growth, HuggingFaceReader, grows
 from models.huggingface.text import TextTokens
 from models.huggingface.turns import turns
@@ -48,6 +50,9 @@ class HuggingFaceModel(LanguageModel):
     kind: "decoder" | "encoder" | "encoder-decoder"; predicts: whether it has a language-model head.
     Errors: ModelError when its attention or its layers cannot be followed.
     """
+
+    network: PreTrainedModel
+    vocabulary: TextTokens
 
     def __init__(
         self,
@@ -114,7 +119,9 @@ class HuggingFaceModel(LanguageModel):
         if not self.reads_on:
             return 0
         if self.kind == "decoder" and not self._reusable:  # as its own cache grew when it was tried
-            return self._grows.fixed + self._grows.each * length
+            growth = self._grows
+            assert growth is not None, "`reads_on` says so"
+            return growth.fixed + growth.each * length
         size = self.network.dtype.itemsize
         return size * sum(
             numbers * {"self": length, "decoder": length, "cross": source}.get(kind, 0) for kind, numbers in self._kept.items()
@@ -123,7 +130,7 @@ class HuggingFaceModel(LanguageModel):
     def spell(self, ids: Sequence[int], after: Sequence[int] = ()) -> str:
         before = list(after[-SPELT:])  # a word begins otherwise at the front of a text
         whole, front = (
-            self.vocabulary.tokenizer.decode(some, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+            str(self.vocabulary.tokenizer.decode(some, skip_special_tokens=True, clean_up_tokenization_spaces=False))
             for some in ([*before, *ids], before)
         )
         return whole.removeprefix(front)
@@ -194,7 +201,9 @@ class HuggingFaceModel(LanguageModel):
         at_once, found = max(1, ROWS // (made * self.vocabulary.size)), []
         for start in range(0, len(texts), at_once):
             part = texts[start : start + at_once]
-            inputs = self._inputs(part, [said] * len(part)) | ({"logits_to_keep": 1} if last else {})
+            inputs = self._inputs(part, [said] * len(part))
+            if last:
+                inputs["logits_to_keep"] = 1
             with torch.inference_mode():
                 out = self.network(**inputs, attention_mask=torch.ones_like(inputs["input_ids"]), return_dict=True)
             found.append(out.logits[:, position].float().cpu().numpy())
@@ -208,7 +217,8 @@ class HuggingFaceModel(LanguageModel):
         ours = {id(block) for block in found.blocks[stack]}
         target = [i for i, one in enumerate(found.layers[stack]) if id(one) in ours][layer]
         inputs = self._inputs([trace.tokens], [[token.id for token in trace.target]])
-        memory, source = None, network.base_model
+        memory: Tensor | None = None
+        source = network.base_model
         with torch.inference_mode():
             if stack != "self":
                 source = network.get_encoder()
@@ -261,7 +271,8 @@ class HuggingFaceModel(LanguageModel):
         return f"c · tanh(({formula}) / c), c = {cap:g}" if cap else formula
 
     def embedding(self, ids: Sequence[int] | slice = slice(None)) -> np.ndarray:
-        return self.network.get_input_embeddings().weight[ids].float().cpu().numpy()
+        table = cast(nn.Embedding, self.network.get_input_embeddings())
+        return table.weight[ids].float().cpu().numpy()
 
     def _rotary(self, layer: int) -> Rotary | None:
         return self._turns[layer]
@@ -324,9 +335,9 @@ class HuggingFaceModel(LanguageModel):
     def _decode(self, ids: Ids, stamp: Stamp | None) -> tuple[list[Call], np.ndarray, dict[int, np.ndarray]]:
         """Run the tokens that no remembered trace begins with, and join them to what it knows."""
         before, shared = self._recent.longest_shared(stamp, ids) if self._reusable else (None, 0)
-        if not shared:
-            calls, hidden, _ = self._run(self.network.base_model, input_ids=self._ids(ids), use_cache=False)
-            return calls["self"], hidden["self"], {}
+        if before is None:
+            all_calls, streams, _ = self._run(self.network.base_model, input_ids=self._ids(ids), use_cache=False)
+            return all_calls["self"], streams["self"], {}
         attention = before.attention["self"]
         calls, hidden = first(attention._calls, shared), before.hidden["self"][:, :shared]
         known = attention.beginning(shared)
@@ -351,29 +362,33 @@ class HuggingFaceModel(LanguageModel):
 
     def _read_both(self, text: str, target: str, stamp: Stamp | None) -> Trace:
         tokens, cut, said = self._source_and_target(text, target)
-        known, calls, hidden, _ = self._run_both(tokens, [token.id for token in said], stamp, use_cache=False)
+        known, calls, streams, _ = self._run_both(tokens, [token.id for token in said], stamp, use_cache=False)
         attention = {
             "encoder": known.attention.between(tokens, tokens),
             "decoder": Attention(said, said, calls["decoder"]),
             "cross": Attention(said, tokens, calls["cross"], chooses=True),
         }
-        hidden = {"encoder": known.hidden, "decoder": hidden["decoder"]}
+        hidden = {"encoder": known.hidden, "decoder": streams["decoder"]}
         return Trace(text, tokens, attention, hidden, cut, self._unembed if self.predicts else None, said, self._tail)
 
-    def _run_both(self, tokens: list[Token], said: Sequence[int], stamp: Stamp | None, use_cache: bool):
+    def _run_both(
+        self, tokens: list[Token], said: Sequence[int], stamp: Stamp | None, use_cache: bool
+    ) -> tuple[Encoded, dict[str, list[Call]], dict[str, np.ndarray], Answer]:
         """A source that may be remembered, and what the decoder has said: what the encoder made of it, then as `_run`."""
         ids = tuple(token.id for token in tokens)
-        known = self._recent.get(stamp, ids)
-        given = {"encoder_outputs": BaseModelOutput(last_hidden_state=known.out)} if known else {}
-        calls, hidden, out = self._run(
-            self.network, input_ids=self._ids(ids), decoder_input_ids=self._ids(said), use_cache=use_cache, **given
-        )
+        known: Encoded | None = self._recent.get(stamp, ids)
+        inputs: Inputs = {"input_ids": self._ids(ids), "decoder_input_ids": self._ids(said), "use_cache": use_cache}
+        if known is not None:
+            inputs["encoder_outputs"] = BaseModelOutput(last_hidden_state=known.out)
+        calls, hidden, out = self._run(self.network, **inputs)
         if known is None:
             known = Encoded(Attention(tokens, tokens, calls["encoder"]), hidden["encoder"], out.encoder_last_hidden_state)
             self._recent.keep(stamp, ids, known)
         return known, calls, hidden, out
 
-    def _run(self, network: nn.Module, past: int = 0, **inputs):
+    def _run(
+        self, network: nn.Module, past: int = 0, **inputs: Unpack[Inputs]
+    ) -> tuple[dict[str, list[Call]], dict[str, np.ndarray], Answer]:
         """One forward pass: the calls by kind, the stream of each stack [layers + 1, position, d_model], and what came out.
 
         Errors: ValueError for a token that the network has no vector for.
@@ -385,10 +400,12 @@ class HuggingFaceModel(LanguageModel):
         hidden = {stack: torch.stack(self._layout.hidden(record, stack)).float().cpu().numpy() for stack in record.hidden}
         return calls, hidden, out
 
-    def _pass(self, network: nn.Module, recorder: AbstractContextManager[Record], past: int = 0, **inputs):
+    def _pass(
+        self, network: nn.Module, recorder: AbstractContextManager[Record], past: int = 0, **inputs: Unpack[Inputs]
+    ) -> tuple[Record, Answer]:
         """One forward pass in the mode of the caller: what was recorded, and what came out."""
-        for ids in (one for name, one in inputs.items() if name.endswith("input_ids")):
-            if self._rows and int(ids.max()) >= self._rows:
+        for ids in (inputs["input_ids"], inputs.get("decoder_input_ids")):
+            if ids is not None and self._rows and int(ids.max()) >= self._rows:
                 shown = self.token_text(int(ids.max()))
                 raise ValueError(f"{self.info.name} has no vector for “{shown}”, which its tokenizer knows. Leave it out.")
         batch, count = inputs["input_ids"].shape
@@ -397,16 +414,22 @@ class HuggingFaceModel(LanguageModel):
         with recorder as record, tap:
             return record, network(**inputs, return_dict=True)
 
-    def _inputs(self, texts: Sequence[Sequence[Token]], said: Sequence[Sequence[int]]) -> dict[str, Tensor | bool]:
+    def _inputs(self, texts: Sequence[Sequence[Token]], said: Sequence[Sequence[int]]) -> Inputs:
         """What the network is given of texts, and of what its decoder has said to each, all equally long."""
-        inputs = {"input_ids": torch.tensor([[token.id for token in text] for text in texts], device=self.network.device)}
+        inputs: Inputs = {"input_ids": torch.tensor([[token.id for token in text] for text in texts], device=self.network.device)}
         if self._segments:
             inputs["token_type_ids"] = torch.tensor(
                 [[token.segment for token in text] for text in texts], device=self.network.device
             )
         if any(said):
             inputs["decoder_input_ids"] = torch.tensor(said, device=self.network.device)
-        return inputs if self.kind == "encoder" else inputs | {"use_cache": False}
+        return self._uncached(inputs)
+
+    def _uncached(self, inputs: Inputs) -> Inputs:
+        """The inputs, with no keys and values kept; an encoder is not asked."""
+        if self.kind != "encoder":
+            inputs["use_cache"] = False
+        return inputs
 
     def _ids(self, ids: Sequence[int]) -> Tensor:
         return torch.tensor([ids], device=self.network.device)
@@ -435,16 +458,14 @@ class HuggingFaceModel(LanguageModel):
             network(**self._blank(rows), return_dict=True)
         return record.hidden[stack][-1].float().cpu().numpy()
 
-    def _blank(self, rows: Tensor) -> dict[str, Tensor | bool | BaseModelOutput]:
+    def _blank(self, rows: Tensor) -> Inputs:
         """What the network is given besides rows [row, d_model] that take the place of what it would make of it."""
-        inputs = {"input_ids": self._ids([0] * len(rows)), "attention_mask": self._ids([1] * len(rows)), "use_cache": False}
-        if self.kind == "encoder":
-            del inputs["use_cache"]
+        inputs: Inputs = {"input_ids": self._ids([0] * len(rows)), "attention_mask": self._ids([1] * len(rows))}
         if self.kind == "encoder-decoder":
             inputs["decoder_input_ids"] = inputs.pop("input_ids")
             inputs["attention_mask"] = self._ids([1])
             inputs["encoder_outputs"] = BaseModelOutput(last_hidden_state=rows.new_zeros(1, 1, rows.shape[-1]))
-        return inputs
+        return self._uncached(inputs)
 
     # What is found out once
 
@@ -465,7 +486,7 @@ class HuggingFaceModel(LanguageModel):
             self._notes.append(FULL.format(full))
         probe = self._probe(layout.SOURCE, layout.TARGET)
 
-        def run():
+        def run() -> Answer:
             with torch.inference_mode():
                 return self.network(**probe, return_dict=True)
 
@@ -494,18 +515,19 @@ class HuggingFaceModel(LanguageModel):
         for source, target in ((layout.SOURCE, layout.TARGET), (length, length // 2)):
             noted, logits = checks.agrees(self._probe(source, target))
             if self.predicts:
+                assert logits is not None, "a model that predicts has them"
                 self._check_way_out(noted, logits)
         self._reusable = (
             self.kind == "decoder" and not self._tap and not self._layout.others and checks.rereads(self._probe(length))
         )
 
-    def _probe(self, source: int, target: int = 0) -> dict[str, Tensor | bool]:
+    def _probe(self, source: int, target: int = 0) -> Inputs:
         """Inputs of so many tokens, all different as far as there are so many."""
         ids = [3 + i % min(self._rows - 3 if self._rows else 97, 97) for i in range(max(source, target))]
-        inputs = {"input_ids": self._ids(ids[:source])}
+        inputs: Inputs = {"input_ids": self._ids(ids[:source])}
         if self.kind == "encoder-decoder":
             inputs["decoder_input_ids"] = self._ids(ids[:target])
-        return inputs if self.kind == "encoder" else inputs | {"use_cache": False}
+        return self._uncached(inputs)
 
     def _check_way_out(self, noted: Tensor, logits: Tensor) -> None:
         """Whether logits follow from the stream after the last block, row by row or after the layers that come behind it.
@@ -575,16 +597,15 @@ class HuggingFaceModel(LanguageModel):
             getattr(self.config, "max_position_embeddings", None),
             named if named and named < 10**6 else None,
         ]
-        limits = [limit for limit in limits if limit and limit > 0]
-        return min(limits) if limits else None
+        return min((limit for limit in limits if limit and limit > 0), default=None)
 
 
-def _numbers_kept(calls: dict[str, list[Call]], config) -> dict[str, int]:
+def _numbers_kept(calls: dict[str, list[Call]], config: PreTrainedConfig) -> dict[str, int]:
     """How many numbers of keys and values are kept for each token, by kind of attention."""
     found = {}
     for kind, layers in calls.items():
-        shown = [one for one in layers if one.key is not None and one.value is not None]
-        found[kind] = sum(half.shape[0] * half.shape[-1] for one in shown for half in (one.key, one.value))
+        halves = [half for call in layers for half in (call.key, call.value) if half is not None]
+        found[kind] = sum(half.shape[0] * half.shape[-1] for half in halves)
         found[kind] = found[kind] or 2 * len(layers) * config.hidden_size  # of a model that shows its weights alone
     return found
 
@@ -596,7 +617,7 @@ def _attend_by(network: PreTrainedModel, implementation: str) -> None:
         network.set_attn_implementation("eager")
 
 
-def _start(config, tokenizer: PreTrainedTokenizerBase) -> int:
+def _start(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase) -> int:
     """The token that stands before the first one: the decoder's start, or the beginning or end of text."""
     choices = (
         getattr(config, "decoder_start_token_id", None),

@@ -38,7 +38,7 @@ def align(surfaces: Sequence[bytes | None], text: str) -> list[Span]:
         size = 1 if surface is None else len(surface)
         mine = sorted(set(character_of[at : at + size]))
         at += size
-        spans = [places[i] for i in mine if places[i] is not None]
+        spans = [place for i in mine if (place := places[i]) is not None]
         found.append((min(s for s, _ in spans), max(e for _, e in spans)) if spans else None)
         lost.append(any(_fold(joined[i]) for i in mine))
     return _fill(found, lost, text)
@@ -153,12 +153,12 @@ def _place_folded(places: list[Span | None], spelt: str, text: str) -> list[Span
     """Spaces, accents and controls have no letter to be matched by: they stand as they are between matched neighbours."""
     i, done = 0, 0
     while i < len(spelt):
-        if places[i] is not None:
-            done = max(done, places[i][1])
+        here = places[i]
+        if here is not None:
+            done = max(done, here[1])
             i += 1
             continue
-        stop = next((k for k in range(i, len(spelt)) if places[k] is not None), len(spelt))
-        limit = places[stop][0] if stop < len(spelt) else len(text)
+        stop, (limit, _) = _next(places, i, len(text))
         run = spelt[i:stop]
         if not any(_fold(character) for character in run):
             at = limit - len(run) if text.endswith(run, done, limit) else text.find(run, done, limit)
@@ -173,15 +173,16 @@ def _place_folded(places: list[Span | None], spelt: str, text: str) -> list[Span
 
 def _fill(found: list[Span | None], lost: list[bool], text: str) -> list[Span]:
     """Tokens that were not found: those that had letters share the words of the gap, the others stand at its start."""
-    filled = list(found)
-    i, done = 0, 0
-    while i < len(filled):
-        if filled[i] is not None:
-            done = max(done, filled[i][1])
-            i += 1
+    filled: list[Span] = []
+    done = 0
+    while (i := len(filled)) < len(found):
+        here = found[i]
+        if here is not None:
+            filled.append(here)
+            done = max(done, here[1])
             continue
-        stop = next((k for k in range(i, len(filled)) if filled[k] is not None), len(filled))
-        limit = max(filled[stop][0], done) if stop < len(filled) else len(text)
+        stop, (limit, _) = _next(found, i, len(text))
+        limit = max(limit, done)
         while 0 < done < limit and unicodedata.combining(text[done]):  # an accent that was dropped
             done += 1
         words = [(done + word.start(), done + word.end()) for word in re.finditer(r"\S+", text[done:limit])]
@@ -189,7 +190,12 @@ def _fill(found: list[Span | None], lost: list[bool], text: str) -> list[Span]:
         whole = (words[0][0], words[-1][1]) if words else (done, done)
         shares = dict(zip(owners, words if len(words) == len(owners) else [whole] * len(owners), strict=True))
         for k in range(i, stop):
-            filled[k] = shares.get(k, (done, done))
+            filled.append(shares.get(k, (done, done)))
             done = filled[k][1] if k in shares and len(words) == len(owners) else done
-        i = stop
     return filled
+
+
+def _next(spans: list[Span | None], at: int, end: int) -> tuple[int, Span]:
+    """The first stretch that is known from a place on, and where it stands; after the last one, the end of the text."""
+    known = ((i, span) for i in range(at, len(spans)) if (span := spans[i]) is not None)
+    return next(known, (len(spans), (end, end)))

@@ -127,5 +127,6 @@ def notes_on(chosen: Candidate, config: PreTrainedConfig, folder: Folder) -> tup
     if not chosen.head:
         return (PERMUTED if config.model_type == "xlnet" else NO_HEAD,)
     said = folder.config.get("architectures")
-    bare = isinstance(said, list) and said and str(said[0]).endswith("Model") and said[0] != chosen.cls.__name__
-    return (TIED,) if bare and "LMHead" not in said[0] else ()
+    named = str(said[0]) if isinstance(said, list) and said else ""
+    bare = named.endswith("Model") and named != chosen.cls.__name__
+    return (TIED,) if bare and "LMHead" not in named else ()

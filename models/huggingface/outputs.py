@@ -19,17 +19,18 @@ class Outputs:
 
     def __init__(self, layout: Layout):
         self.layout = layout
-        self.found: dict[int, nn.Module] = {}  # by the number of the call
+        self.found: dict[int, nn.Linear | Conv1D] = {}  # by the number of the call
 
     @contextlib.contextmanager
     def watching(self, network: nn.Module, record: Record) -> Iterator[None]:
         """Look for the maps in a forward pass that is made, and recorded, inside the `with` block."""
 
-        def look(module, args):
+        def look(module: nn.Linear | Conv1D, args: tuple[object, ...]) -> None:
             out = record.calls[-1].out if record.calls else None
-            if out is None or not args or not isinstance(args[0], torch.Tensor):
+            read = args[0] if args else None
+            if out is None or not isinstance(read, torch.Tensor):
                 return
-            given = args[0].flatten(0, -2) if args[0].dim() > 2 else args[0]
+            given = read.flatten(0, -2) if read.dim() > 2 else read
             if given.shape == (out.shape[0], out.shape[1] * out.shape[2]) and torch.equal(given, out.flatten(1)):
                 self.found.setdefault(len(record.calls) - 1, module)
 

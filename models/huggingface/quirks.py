@@ -15,6 +15,7 @@ def read_fully(network: PreTrainedModel) -> int | None:
     if getattr(config, "attention_type", None) != "block_sparse":
         return None
     for module in network.modules():
-        if hasattr(module, "set_attention_type") and hasattr(module, "attention_type"):
-            module.set_attention_type("original_full")
+        switch = getattr(module, "set_attention_type", None)
+        if switch is not None and hasattr(module, "attention_type"):
+            switch("original_full")
     return (5 + 2 * config.num_random_blocks) * config.block_size

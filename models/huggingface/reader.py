@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import torch
 from torch import Tensor
@@ -13,6 +13,7 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from models.generation import Ids, Read, Reader, rows
 from models.huggingface.checks import apart, cache
+from models.huggingface.passes import Inputs
 from models.prefix import Encoded, Stamp
 from models.recorder import recording
 from models.tokens import Token
@@ -29,11 +30,11 @@ class HuggingFaceReader(Reader):
 
     model: HuggingFaceModel
 
-    def __init__(self, model: HuggingFaceModel, begun, source, cut: int, keeps: bool):
+    def __init__(self, model: HuggingFaceModel, begun: list[Token], source: list[Token], cut: int, keeps: bool):
         super().__init__(model, begun, source, cut, keeps and model.reads_on)
         self.ids = model._rows or self.ids
         self.ends, self.never = _ends(model), _never(model)
-        self.branches = self.keeps and (model._reusable or model._grows.branches)
+        self.branches = self.keeps and (model._reusable or bool((growth := model._grows) and growth.branches))
         self._past: Cache | None = None
         self._known: Encoded | None = None
         self._length = self._versions = 0
@@ -54,39 +55,41 @@ class HuggingFaceReader(Reader):
             return Read(out.logits[:, -1].float().cpu().numpy(), weights, count)
         if self._ready and model._reusable:
             trace = model._traced("", [self.token(id) for id in versions[0]], 0, stamp)
-            calls = trace.attention["self"]._calls
-            self._past = cache(calls)
-            return Read(trace.logits_at([-1]), {"self": rows(calls, count)}, count)
+            recorded = trace.attention["self"]._calls
+            self._past, logits = cache(recorded), trace.logits_at([-1])
+            assert logits is not None, "a model that goes on with a text has a language-model head"
+            return Read(logits, {"self": rows(recorded, count)}, count)
         return self._forward(versions, use_cache=self._ready)
 
     def _on(self, ids: list[int], parents: Sequence[int]) -> Read:
         if list(parents) != list(range(self._versions)):
-            self._past.reorder_cache(torch.tensor(parents))
+            assert self._past is not None, "`_start` has kept it"
+            self._past.reorder_cache(torch.tensor(parents))  # type: ignore[arg-type]  # a tensor of int64 is a LongTensor
         self._versions = len(ids)
         self._length += 1
         return self._forward([[id] for id in ids], past_key_values=self._past, use_cache=True)
 
-    def _forward(self, versions: Sequence[Sequence[int]], **options) -> Read:
+    def _forward(self, versions: Sequence[Sequence[int]], **inputs: Unpack[Inputs]) -> Read:
         model, network = self.model, self.model.network
         read = torch.tensor(versions, device=network.device)
         if self.source:
             known = self._known or model._run_both(self.source, versions[0], None, use_cache=False)[0]
             source = torch.tensor([[one.id for one in self.source]], device=network.device)
             out = BaseModelOutput(last_hidden_state=known.out.expand(len(read), -1, -1))
-            inputs = {"input_ids": source.expand(len(read), -1), "decoder_input_ids": read, "encoder_outputs": out}
+            inputs |= {"input_ids": source.expand(len(read), -1), "decoder_input_ids": read, "encoder_outputs": out}
             before = 0
         else:
-            inputs, before = {"input_ids": read}, self._length - read.shape[1]
+            inputs["input_ids"], before = read, self._length - read.shape[1]
             if model._keeps and read.shape[1] > 1:
                 inputs["logits_to_keep"] = 1
         with torch.inference_mode():
-            record, out = model._pass(network, recording(streams=False), before, **inputs, **options)
-        if options["use_cache"]:
-            self._past = out.past_key_values
+            record, answer = model._pass(network, recording(streams=False), before, **inputs)
+        if inputs["use_cache"]:
+            self._past = answer.past_key_values
         calls = model._layout.split(record, without="encoder" if self.source else None)
         lengths = {"cross": len(self.source)}
         weights = {kind: rows(calls[kind], lengths.get(kind, self._length)) for kind in calls}
-        return Read(out.logits[:, -1].float().cpu().numpy(), weights, read.numel())
+        return Read(answer.logits[:, -1].float().cpu().numpy(), weights, read.numel())
 
     def _bytes(self) -> int:
         return cached_bytes(self._past)

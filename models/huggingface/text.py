@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from itertools import pairwise
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from transformers import BatchEncoding, PreTrainedTokenizerBase
 
@@ -113,6 +113,7 @@ class TextTokens:
 
     def _read(self, encoding: BatchEncoding, texts: list[str]) -> list[Token]:
         if self.tokenizer.is_fast:
+            assert encoding.encodings is not None, "a fast tokenizer has them"
             fast = encoding.encodings[0]
             ids, types, sequences, spans = fast.ids, fast.type_ids, fast.sequence_ids, fast.offsets
         else:
@@ -120,9 +121,9 @@ class TextTokens:
             types = encoding.get("token_type_ids", [0] * len(ids))
             sequences, spans = self._reconstruct(ids, texts)
         tokens = []
-        for id, segment, span in zip(ids, _segments(sequences, types), spans, strict=True):
+        for id, segment, (start, end) in zip(ids, _segments(sequences, types), spans, strict=True):
             shown, fragment = self.text(id)
-            tokens.append(Token(id, shown, *span, id in self.special, fragment, segment))
+            tokens.append(Token(id, shown, start, end, id in self.special, fragment, segment))
         for which, text in enumerate(texts):
             own = [i for i, sequence in enumerate(sequences) if sequence == which]
             for i, (start, end) in zip(own, settle([tokens[i] for i in own], text), strict=True):
@@ -143,7 +144,8 @@ class TextTokens:
         at = 0
         for which, (text, front) in enumerate(zip(texts, self._fronts(len(texts)), strict=True)):
             pieces = self.tokenizer.tokenize(text)
-            start = _locate(self.tokenizer.convert_tokens_to_ids(pieces), ids, at, at + front)
+            body = cast(list[int], self.tokenizer.convert_tokens_to_ids(pieces))  # of several pieces it gives several
+            start = _locate(body, ids, at, at + front)
             if start is None:  # it did something else with the text: go by the vocabulary
                 return self._reconstruct_from_ids(ids, texts[0])
             at = start + len(pieces)
@@ -176,7 +178,7 @@ class TextTokens:
 
     def _piece(self, id: int) -> str | None:
         try:
-            return self.tokenizer.convert_ids_to_tokens(id)
+            return cast(str | None, self.tokenizer.convert_ids_to_tokens(id))  # of one id it gives one piece
         except (IndexError, KeyError, ValueError, OverflowError):  # each family has its own way to say no
             return None
 
@@ -217,8 +219,8 @@ class _Spelling:
                 return False
 
         backend = getattr(tokenizer, "backend_tokenizer", None)
-        undecoded = backend is not None and backend.decoder is None
-        before = repr(backend.pre_tokenizer) if undecoded else ""  # without a decoder, what splits the text tells
+        # Without a decoder, what splits the text tells.
+        before = repr(backend.pre_tokenizer) if backend is not None and backend.decoder is None else ""
         self.byte_level = joins(["a", "Ġb"], "a b") or "ByteLevel" in before
         self.metaspace = not self.byte_level and (
             joins(["a", "▁b"], "a b") or "Metaspace" in before or hasattr(tokenizer, "sp_model")

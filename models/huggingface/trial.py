@@ -70,7 +70,8 @@ def check_reading(tokenizer: PreTrainedTokenizerBase, name: str) -> None:
     tokens = 0
     if all(growth(json.loads(step.__getstate__())) <= MOST_GROWTH for step in steps):
         tokens = len(tokenizer(SAMPLE, verbose=False)["input_ids"])
-        tokenizer.convert_tokens_to_string(tokenizer.convert_ids_to_tokens(range(min(len(tokenizer), 100))))
+        pieces = tokenizer.convert_ids_to_tokens(list(range(min(len(tokenizer), 100))))
+        tokenizer.convert_tokens_to_string([pieces] if isinstance(pieces, str) else pieces)
         if tokens <= MOST_TOKENS:
             return
     raise ModelError(f"The tokenizer of {quoted(name)} makes a flood of text of a short one, so Headlight does not read with it.")
@@ -115,8 +116,8 @@ def tokenizer_of(path: Path, name: str) -> PreTrainedTokenizerBase:
 
 def text_of(config: PreTrainedConfig, choice: Candidate) -> PreTrainedConfig:
     """The part of a config that a class takes: of a model that also sees, the half that reads text."""
-    text = config.get_text_config()
-    return text if not isinstance(config, choice.cls.config_class) and isinstance(text, choice.cls.config_class) else config
+    text, own = config.get_text_config(), choice.cls.config_class
+    return text if own is not None and not isinstance(config, own) and isinstance(text, own) else config
 
 
 def choose(choices: list[Candidate], config: PreTrainedConfig, folder: Folder, name: str) -> tuple[Candidate, Rehearsal]:

@@ -13,6 +13,7 @@ from itertools import product
 import numpy as np
 import torch
 from torch import nn
+from transformers import PreTrainedModel
 
 from models.recorder import Call
 from models.rotary import Rotary
@@ -21,7 +22,7 @@ COUNT = 12  # how often the token is read
 ALIKE = 1e-3  # of a query's length
 
 
-def turns(network: nn.Module, read: Callable[[int], Sequence[Call]]) -> list[Rotary | None]:
+def turns(network: PreTrainedModel, read: Callable[[int], Sequence[Call]]) -> list[Rotary | None]:
     """How each layer turns its queries; None where it does not, or in no way that is known.
 
     read(count): the self-attention calls, layer by layer, of a forward pass over one token `count` times.
@@ -30,7 +31,7 @@ def turns(network: nn.Module, read: Callable[[int], Sequence[Call]]) -> list[Rot
         return [None] * len(read(2))
     seen: list[np.ndarray] = []
 
-    def notice(module: nn.Module, _, out) -> None:
+    def notice(module: nn.Module, _: object, out: object) -> None:
         if isinstance(out, tuple) and len(out) == 2 and all(isinstance(one, torch.Tensor) for one in out):
             found = [one.detach().float().cpu().numpy().reshape(-1, *one.shape[-2:])[0] for one in out if one.dim() >= 2]
             if len(found) == 2 and found[0].shape == found[1].shape and len(found[0]) == COUNT:
@@ -83,7 +84,7 @@ def _frequencies(cos: np.ndarray, sin: np.ndarray) -> list[np.ndarray]:
     return [steps[:half]] * bool(in_rounds) + [steps[::2]] * bool(in_rows) + [steps]
 
 
-def _depends_on_length(network: nn.Module) -> bool:
+def _depends_on_length(network: PreTrainedModel) -> bool:
     """Whether the angles change with the length of the text: one short reading then tells nothing of a long one."""
     config = network.config.get_text_config()
     rope = getattr(config, "rope_parameters", None) or {}

@@ -158,8 +158,9 @@ def make(
 ) -> tuple[PreTrainedModel, dict]:
     import torch
 
-    pooling = {"add_pooling_layer": False} if "add_pooling_layer" in inspect.signature(cls.__init__).parameters else {}
-    return cls.from_pretrained(
+    pools = "add_pooling_layer" in inspect.signature(cls.__init__).parameters
+    pooling: dict[str, Any] = {"add_pooling_layer": False} if pools else {}
+    return cls.from_pretrained(  # type: ignore[return-value]  # with `output_loading_info` it gives a pair
         None,
         config=config,
         state_dict=tensors,
