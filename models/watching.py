@@ -8,8 +8,9 @@ of a pass are kept: what comes before the blocks, one block, and what comes afte
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
@@ -110,42 +111,52 @@ class Watcher(TorchFunctionMode):
         self.section: Section | None = None
         self.inside = 0  # a module that is taken as one step
 
-    def __torch_function__(self, function, types, args=(), kwargs=None):
+    def __torch_function__(
+        self, function: Callable[..., Any], types: Collection[type], args: tuple = (), kwargs: dict | None = None
+    ) -> Any:
         kwargs = kwargs or {}
         name = getattr(function, "__name__", "")
         section = None if self.inside else self.section
         if section is not None and name.endswith("_") and not name.endswith("__"):
-            self.save(args[0])
+            self.save(section, args[0])
         out = function(*args, **kwargs)
         if section is not None:
-            self.note(name, args, kwargs, out)
+            self.note(section, name, args, kwargs, out)
         return out
 
-    def save(self, tensor: object) -> None:
+    def save(self, section: Section, tensor: object) -> None:
         """A copy of numbers that are about to be overwritten, for the steps that gave them."""
-        if isinstance(tensor, Tensor) and self.section.knows(tensor):
-            node = self.section.node(tensor)
+        if isinstance(tensor, Tensor) and section.knows(tensor):
+            node = section.node(tensor)
             while node.view and node.inputs and isinstance(node.inputs[0], Node):
                 node.value, node = node.value.clone(), node.inputs[0]
             node.value = node.value.clone()
 
-    def note(self, op: str, args: Sequence, kwargs: dict, out: object, module: nn.Module | None = None, name: str = "") -> None:
-        section = self.section
+    def note(
+        self,
+        section: Section,
+        op: str,
+        args: Sequence,
+        kwargs: dict,
+        out: object,
+        module: nn.Module | None = None,
+        name: str = "",
+    ) -> None:
         outs = [one for one in (out if isinstance(out, tuple | list) else [out]) if isinstance(one, Tensor)]
         if not outs:
             return
-        inputs = tuple(self.of(one) for one in args)
-        options = {key: self.of(one) for key, one in kwargs.items()}
+        inputs = tuple(self.of(section, one) for one in args)
+        options = {key: self.of(section, one) for key, one in kwargs.items()}
         for part, tensor in enumerate(outs):
             node = Node(op, tensor, inputs, options | ({"part": part} if len(outs) > 1 else {}), module, name)
             section.nodes.append(node)
             section.keep(tensor, node)
 
-    def of(self, argument: object) -> object:
+    def of(self, section: Section, argument: object) -> object:
         """An argument with nodes where there were tensors."""
         if isinstance(argument, tuple | list):
-            return tuple(self.of(one) for one in argument)
-        return self.section.node(argument) if isinstance(argument, Tensor) else argument
+            return tuple(self.of(section, one) for one in argument)
+        return section.node(argument) if isinstance(argument, Tensor) else argument
 
     def hook(self, network: nn.Module) -> None:
         """Take the modules of a private network that can be taken as one step as one."""
@@ -154,16 +165,18 @@ class Watcher(TorchFunctionMode):
                 continue
             taken: list[bool] = []
 
-            def enter(module, args, kwargs, taken=taken):
+            def enter(module: nn.Module, args: Sequence, kwargs: dict, taken: list[bool] = taken) -> None:
                 taken.append(_alone(module, args, kwargs))
                 if taken[-1]:
                     self.inside += 1
 
-            def leave(module, args, kwargs, out, taken=taken, name=name):
+            def leave(
+                module: nn.Module, args: Sequence, kwargs: dict, out: object, taken: list[bool] = taken, name: str = name
+            ) -> None:
                 if taken.pop():
                     self.inside -= 1
                     if self.section is not None and not self.inside:
-                        self.note("module", args, kwargs, out, module, name)
+                        self.note(self.section, "module", args, kwargs, out, module, name)
 
             module.register_forward_pre_hook(enter, with_kwargs=True)
             module.register_forward_hook(leave, with_kwargs=True)
@@ -201,28 +214,29 @@ def watch(network: nn.Module, layers: Sequence[nn.Module], target: int, run: Cal
     layers: what the stack runs, in order; target: which of them is to be kept; run: the pass; gives the last tensor that counts.
     whole: whether the pass goes on to its end after that layer.
     """
-    watcher, ran = Watcher(), 0
+    watcher, ran, before = Watcher(), 0, 0
     found = Watched(Section(), Section(), Section() if whole else None)
 
-    def enter(module, args, kwargs):
+    def enter(module: nn.Module, args: Sequence, kwargs: dict) -> None:
+        nonlocal before
         stream = args[0] if args else kwargs["hidden_states"]
         if ran == 0:
             found.before.end, watcher.section = found.before.node(stream), None
         if ran == target:
             _begin(found.block, stream)
-            found.block.calls = [len(active().calls)]
+            before = len(_calls())
             watcher.section = found.block
 
-    def leave(module, args, kwargs, out):
+    def leave(module: nn.Module, args: Sequence, kwargs: dict, out: Any) -> None:
         nonlocal ran
         stream = out[0] if isinstance(out, tuple | list) else out
         if ran == target:
             found.block.end, watcher.section = found.block.node(stream), None
-            found.block.calls = active().calls[found.block.calls[0] :]
+            found.block.calls = _calls()[before:]
             if not whole:
                 raise _Enough
         ran += 1
-        if ran == len(layers):
+        if ran == len(layers) and found.after is not None:
             _begin(found.after, stream)
             watcher.section = found.after
 
@@ -235,7 +249,8 @@ def watch(network: nn.Module, layers: Sequence[nn.Module], target: int, run: Cal
     try:
         with watcher:
             out = run()
-        found.after.end = found.after.node(out)
+        if found.after is not None:
+            found.after.end = found.after.node(out)
     except _Enough:
         pass
     watcher.section = None  # modules hold their hooks, and those the watcher: a section goes when nobody reads it
@@ -259,3 +274,10 @@ def watch_rows(network: nn.Module, rows: Tensor, run: Callable[[Tensor], Tensor]
 def _begin(section: Section, stream: Tensor) -> None:
     section.start = Node("start", stream)
     section.keep(stream, section.start)
+
+
+def _calls() -> list[Call]:
+    """Those of the record that is being made."""
+    record = active()
+    assert record is not None, "who watches a pass records it"
+    return record.calls
