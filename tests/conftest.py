@@ -41,7 +41,8 @@ def chromium() -> str:
     path = find_chromium()
     if path is None:
         say = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
-        say("No Chromium or Chrome: on Debian, sudo apt install chromium-headless-shell; or name one with CHROMIUM=/path/to/chrome.")
+        how = "on Debian, sudo apt install chromium-headless-shell; or name one with CHROMIUM=/path/to/chrome"
+        say(f"No Chromium or Chrome: {how}.")
     return path
 
 
