@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,9 +20,14 @@ from models.trace import Trace
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from models.adding import Place, Sums
+    from models.batches import Ready
+    from models.editing import Plan
+    from models.edits import Edit
     from models.gradients import Gradients
     from models.pieces.values import Pieces
     from models.prefix import Recent
+    from models.recorder import Record
     from models.watching import Watched
 
 
@@ -68,6 +73,7 @@ class LanguageModel(ABC):
     files: tuple[WeightsFile, ...] = ()  # of safetensors, that its weights were read from
     revision: str = ""  # the commit of the Hub that they are of; "" where they are not from there
     _recent: Recent[Any]
+    _tail: Callable[[np.ndarray], np.ndarray] | None = None  # as `Trace.tail`
     at_most: int | None = None  # tokens that are read at a time, where somebody wants fewer than the context
 
     @property
@@ -108,20 +114,74 @@ class LanguageModel(ABC):
     def is_special(self, id: int) -> bool:
         """Whether a token of the vocabulary is no text but a sign, such as one for the end."""
 
-    def trace(self, text: str, target: str = "", edits: Sequence = (), remember: bool = True) -> Trace:
+    def trace(self, text: str, target: str = "", edits: Sequence[Edit] = (), remember: bool = True) -> Trace:
         """Read a text and keep what happened. A text longer than the context is cut from the left (see `Trace.cut`).
 
         target: what an encoder-decoder has said so far; for an encoder that takes pairs, the second text.
         remember: whether the next reading may go on from this one, and this one from the last, where the beginning is the same.
         Nothing is remembered across a change of the network: of a weight, a hook, its mode, dtype or device. A change that torch
         does not count (through `.data`, numpy, a plain attribute) has to be told of by `forget`.
-        Errors: TypeError for what is no text; ValueError for a second text where the model reads one.
+        edits: values of `models.edits`, what is changed while it reads; nothing is remembered of such a reading.
+        Errors: TypeError for what is no text and no edit; ValueError for a second text where the model reads one, and for an edit
+        of what the model does not have.
         """
         check_text(text)
         check_text(target, "The second text")
         if edits:
-            raise ValueError(f"{self.info.name} cannot be edited yet.")
+            return self.traces([text], [edits], target)[0]
         return self._read(text, target, remember)
+
+    def traces(
+        self, texts: str | Sequence[str], edits: Sequence[Sequence[Edit]] = (), targets: str | Sequence[str] = ""
+    ) -> list[Trace]:
+        """The traces of several texts, each with a list of edits of its own, read in batches; equal to the loop over `trace`.
+
+        texts: one text is read once for each list of edits. targets: one for all, or one a text. Texts of the same length are
+        read together, so none is padded. Nothing is remembered. Errors: as `trace`; ValueError where the numbers differ.
+        """
+        from models.batches import read, rows_of
+
+        return read(self, rows_of(self, texts, edits, targets))
+
+    def parts(self, trace: Trace) -> dict[str, dict[str, np.ndarray]]:
+        """What the parts of each block add to the stream in a trace, whose text is read again for it.
+
+        By stack ("self", or "encoder" and "decoder") and part ("attention", "feedforward", "cross"): float32 [layers, position,
+        d_model], NaN where a block has no such part that can be told apart. The very summands: a norm or a factor that comes
+        before the sum belongs to them.
+        """
+        from models.batches import parts
+
+        return parts(self, trace)
+
+    @cached_property
+    def _sums(self) -> dict[Place, Sums]:
+        from models.batches import sums_of
+
+        return sums_of(self)
+
+    @property
+    @abstractmethod
+    def _order(self) -> tuple[list[tuple[str, int]], dict[str, list[int]]]:
+        """The calls and places of a pass, as `Plan` takes them."""
+
+    @abstractmethod
+    def _prepare(self, text: str, target: str) -> Ready:
+        """A text as it is read. Errors: ValueError for a second text where the model reads one."""
+
+    @abstractmethod
+    def _pass_edited(
+        self, texts: Sequence[Sequence[Token]], said: Sequence[Sequence[Token]], plan: Plan, outs: bool = False
+    ) -> Record:
+        """Read texts of one length with the edits of a plan, in the gradient mode of the caller."""
+
+    @abstractmethod
+    def _unembed(self, hidden: np.ndarray) -> np.ndarray:
+        """As `Trace.unembed`."""
+
+    @abstractmethod
+    def _turned(self, kind: str) -> dict[str, Any]:
+        """How an attention of this kind is told of rotary positions."""
 
     @abstractmethod
     def _read(self, text: str, target: str, remember: bool) -> Trace:
@@ -208,6 +268,7 @@ class LanguageModel(ABC):
 
         stack: "self", or "encoder" or "decoder"; positions: of `trace.read`, those whose way to the logits is kept; none: what
         comes after the block is left out. The modules are a copy with the same weights, so that no other reading is disturbed.
+        Errors: ValueError for a trace with edits.
         """
 
     @abstractmethod
@@ -270,6 +331,12 @@ class LanguageModel(ABC):
         best = np.argpartition(-probabilities, min(top, len(probabilities)) - 1)[:top]
         best = best[np.lexsort((best, -probabilities[best]))]
         return [Prediction(position, int(id), self.token_text(int(id)), float(probabilities[id])) for id in best]
+
+
+def check_plain(trace: Trace) -> None:
+    """Errors: ValueError, with a sentence, for a trace with edits."""
+    if trace.edits:
+        raise ValueError("The steps inside a block are followed without edits only. Read the text again without them.")
 
 
 def check_text(text: object, what: str = "The text") -> None:

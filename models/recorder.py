@@ -12,10 +12,15 @@ import contextvars
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+
+if TYPE_CHECKING:
+    from models.editing import Plan
 
 _active: contextvars.ContextVar[Record | None] = contextvars.ContextVar("headlight_record", default=None)
 PIECE = 16  # queries; a quarter of a text is not cut smaller
@@ -32,6 +37,7 @@ class Call:
     (GPT-OSS, OpenAI 2025).
     given [heads, query, key]: weights that came from elsewhere than q·k. The query is None then, so that nobody takes it for
     theirs; key and value too, in a model that does not show them.
+    edited [heads, query, key]: the weights as edits left them, where they are not those that follow from q·k.
     """
 
     query: Tensor | None
@@ -45,6 +51,7 @@ class Call:
     softcap: float | None = None
     sinks: Tensor | None = None
     given: Tensor | None = None
+    edited: Tensor | None = None
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -74,11 +81,13 @@ class Call:
         """What the softmax gave the queries from `first` on: float32 [heads, query, key]; zeros where one may look nowhere."""
         if self.given is not None:
             return self.given[:, first:].float()
+        if self.edited is not None:
+            return self.edited[:, first:].float()
         return weights(self.scores(first), _rows(self.mask, first), self.causal, self.sinks)
 
     def tensors(self) -> list[Tensor]:
         """What the call holds on to, apart from masks, which layers share."""
-        return [one for one in (self.query, self.key, self.value, self.out, self.given) if one is not None]
+        return [one for one in (self.query, self.key, self.value, self.out, self.given, self.edited) if one is not None]
 
 
 @dataclass(slots=True)
@@ -88,12 +97,16 @@ class Record:
     hidden: [position, d_model] after the embedding, then after each block, under "self" (or "encoder" and "decoder").
     outs: what each call gave the network, with its batch dimension, where gradients are wanted: a part of the graph, which
     begins at the first of them. streams: whether the residual stream is wanted; without it a batch may be read.
+    plan: the edits that are made, if any (see `models.editing`). Then the calls are in `rows`, of each one for every row of the
+    batch, and hidden is [batch, position, d_model].
     """
 
     calls: list[Call] = field(default_factory=list)
     hidden: dict[str, list[Tensor]] = field(default_factory=dict)
     outs: list[Tensor] | None = None
     streams: bool = True
+    plan: Plan | None = None
+    rows: list[list[Call]] = field(default_factory=list)
 
     def keep(self, call: Call, out: Tensor) -> None:
         """Keep a call; out: the tensor that the network goes on with, what heads gave or else the weights themselves."""
@@ -105,9 +118,9 @@ class Record:
 
 
 @contextlib.contextmanager
-def recording(outs: bool = False, streams: bool = True) -> Iterator[Record]:
-    """Record every forward pass made inside the `with` block, in this thread and context only. outs, streams: see `Record`."""
-    record = Record(outs=[] if outs else None, streams=streams)
+def recording(outs: bool = False, streams: bool = True, plan: Plan | None = None) -> Iterator[Record]:
+    """Record every forward pass made inside the `with` block, in this thread and context only. The rest: see `Record`."""
+    record = Record(outs=[] if outs else None, streams=streams, plan=plan)
     token = _active.set(record)
     try:
         yield record
@@ -147,12 +160,35 @@ def attend(
             return causal_in_pieces(query, key, value, scale, dropout).transpose(1, 2)
         allowed = causal_mask(queries, keys) if causal else mask
         return softmax_attention(query, key, value, allowed, scale, bias, dropout).transpose(1, 2)
+    if (record := active()) is None:
+        return fused(query, key, value, mask, causal, scale, bias, dropout)
+    scale = query.shape[-1] ** -0.5 if scale is None else scale
+    if record.plan is not None:
+        plain = partial(fused, query, key, value, mask, causal, scale, bias, dropout)
+        return record.plan.attend(record, plain, query, key, value, mask, causal, scale, bias)
+    out = fused(query, key, value, mask, causal, scale, bias, dropout)
+    record.keep(Call(query[0], key[0], value[0], first_row(mask), causal, scale, out[0], bias=first_row(bias)), out)
+    return out
+
+
+def fused(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    causal: bool,
+    scale: float | None,
+    bias: Tensor | None,
+    dropout: float = 0.0,
+) -> Tensor:
+    """As `attend`, by the kernel that never builds the matrix of weights."""
+    queries, keys = query.shape[2], key.shape[2]
     # The kernel's own causal mask is aligned to the first key; a cached prefix needs the last.
     given = causal_mask(queries, keys, query.device) if causal and (bias is not None or 1 < queries < keys) else mask
     if bias is not None:
         bias = bias.to(query.dtype)
     added = given if bias is None else bias if given is None else bias.masked_fill(~given, float("-inf"))
-    out = F.scaled_dot_product_attention(
+    return F.scaled_dot_product_attention(
         query,
         key,
         value,
@@ -162,11 +198,6 @@ def attend(
         scale=scale,
         enable_gqa=query.shape[1] != key.shape[1],
     ).transpose(1, 2)  # [batch, query, heads, d_head]
-    if (record := active()) is not None:
-        scale = query.shape[-1] ** -0.5 if scale is None else scale
-        shown = None if causal else first_row(mask)
-        record.keep(Call(query[0], key[0], value[0], shown, causal, scale, out[0], bias=first_row(bias)), out)
-    return out
 
 
 def attend_by_weights(given: Tensor, key: Tensor, value: Tensor, dropout: float = 0.0) -> Tensor:
@@ -175,14 +206,23 @@ def attend_by_weights(given: Tensor, key: Tensor, value: Tensor, dropout: float 
     key, value: [batch, kv_heads, key, d_head]; the keys are only kept, to be read on from. Returns [batch, query, heads, d_head].
     """
     if (record := active()) is not None:
+        if record.plan is not None:
+            return record.plan.attend_by_weights(record, given, key, value)
         record.keep(Call(None, key[0], value[0], given=given[0]), given)
     return (F.dropout(given, dropout).to(value.dtype) @ expand(value, given.shape[1])).transpose(1, 2)
 
 
-def note_hidden(x: Tensor, stack: str = "self") -> None:
-    """Keep the residual stream x [batch, position, d_model] of a stack of blocks when a recorder is active."""
-    if (record := active()) is not None and record.streams:
-        record.hidden.setdefault(stack, []).append(x[0])
+def note_hidden(x: Tensor, stack: str = "self") -> Tensor:
+    """Keep the residual stream x [batch, position, d_model] of a stack of blocks when a recorder is active.
+
+    Returns what the next block is given: x, unless it is edited.
+    """
+    if (record := active()) is not None:
+        if record.plan is not None:
+            return record.plan.pass_on(record, stack, x)
+        if record.streams:
+            record.hidden.setdefault(stack, []).append(x[0])
+    return x
 
 
 def scores(query: Tensor, key: Tensor, scale: float, bias: Tensor | None = None, softcap: float | None = None) -> Tensor:
@@ -264,6 +304,13 @@ def first_row(batched: Tensor | None) -> Tensor | None:
     if batched is None or batched.dim() == 3:
         return batched
     return batched[0] if batched.dim() == 4 else batched[None]
+
+
+def row_of(batched: Tensor | None, row: int) -> Tensor | None:
+    """A batch row of a mask or bias; as `first_row`, where all rows may share one."""
+    if batched is None or batched.dim() < 4:
+        return first_row(batched)
+    return batched[row if len(batched) > 1 else 0]
 
 
 def _rows(mask: Tensor | None, first: int) -> Tensor | None:

@@ -15,6 +15,7 @@ from models.tokens import Token
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from models.edits import Edit
     from models.recorder import Call
     from models.rotary import Rotary
 
@@ -167,6 +168,13 @@ class Attention:
             )
         return call
 
+    def out(self, layer: int) -> np.ndarray:
+        """What each head gives, before W_O: float32 [heads, position, d_head]. Errors: ValueError where it is not known."""
+        call = self._call(layer)
+        if call.out is None:
+            raise ValueError("What the heads of this model give is not known, only their weights of attention.")
+        return _array(call.out.transpose(0, 1))
+
     @property
     def bytes(self) -> int:
         """What this holds in memory, weights that were already computed included: other threads may compute some meanwhile."""
@@ -189,6 +197,7 @@ class Trace:
     block, before the final norm.
     unembed: the model's way from the stream to logits, row by row. tail: what layers without attention that follow the last
     block make of the stream of the whole text [position, d_model] before; None where there are none that mix positions.
+    edits: what was changed while it was read, with positions counted from the front.
     """
 
     text: str
@@ -199,6 +208,7 @@ class Trace:
     unembed: Callable[[np.ndarray], np.ndarray] | None = field(default=None, repr=False)
     target: list[Token] = field(default_factory=list)
     tail: Callable[[np.ndarray], np.ndarray] | None = field(default=None, repr=False)
+    edits: tuple[Edit, ...] = ()
 
     @property
     def read(self) -> list[Token]:

@@ -8,6 +8,7 @@ listened to, which gives the weights but neither queries nor keys.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from functools import partial
 from typing import Any
 
 import torch
@@ -62,29 +63,64 @@ def headlight_attention(
     causal = bool(causal) and attention_mask is None and query.shape[2] > 1
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     if softcap is None and s_aux is None:
-        kwargs.pop("output_attentions", None)  # the kernel would warn that it has none
-        out, _ = sdpa_attention_forward(
-            module,
-            query,
-            key,
-            value,
-            attention_mask,
-            dropout=dropout,
-            scaling=scaling,
-            is_causal=is_causal,
-            position_bias=position_bias,
-            **kwargs,
-        )
+        plain = partial(_fused, module, query, key, value, attention_mask, dropout, scaling, is_causal, position_bias, kwargs)
     else:  # the kernel knows neither
-        found = scores(query, expand(key, query.shape[1]), scale, position_bias, softcap)
-        found = weights(found, attention_mask, causal, s_aux)
-        out = (found.to(value.dtype) @ expand(value, query.shape[1])).transpose(1, 2).contiguous()
+        plain = partial(_written_out, query, key, value, attention_mask, causal, scale, position_bias, softcap, s_aux)
+    if record is not None and record.plan is not None:
+        asked = query, key, value, attention_mask, causal, scale, position_bias, softcap, s_aux
+        return record.plan.attend(record, plain, *asked), None
+    out = plain()
     if record is not None:
         mask, bias = first_row(attention_mask), first_row(position_bias)
         mask = mask if mask is None else mask[..., : key.shape[2]]
         call = Call(query[0], key[0], value[0], mask, causal, scale, out[0], bias=bias, softcap=softcap, sinks=s_aux)
         record.keep(call, out)
     return out, None
+
+
+def _fused(
+    module: torch.nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    dropout: float,
+    scaling: float | None,
+    is_causal: bool | None,
+    position_bias: Tensor | None,
+    others: dict[str, Any],
+) -> Tensor:
+    """By the fused kernel: [batch, query, heads, d_head]."""
+    others.pop("output_attentions", None)  # the kernel would warn that it has none
+    return sdpa_attention_forward(
+        module,
+        query,
+        key,
+        value,
+        mask,
+        dropout=dropout,
+        scaling=scaling,
+        is_causal=is_causal,
+        position_bias=position_bias,
+        **others,
+    )[0]
+
+
+def _written_out(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    causal: bool,
+    scale: float,
+    position_bias: Tensor | None,
+    softcap: float | None,
+    sinks: Tensor | None,
+) -> Tensor:
+    """By the matrix of weights: [batch, query, heads, d_head]."""
+    found = scores(query, expand(key, query.shape[1]), scale, position_bias, softcap)
+    found = weights(found, mask, causal, sinks)
+    return (found.to(value.dtype) @ expand(value, query.shape[1])).transpose(1, 2).contiguous()
 
 
 def _only(indices: Tensor, mask: Tensor | None, queries: int, keys: int) -> Tensor:
@@ -122,5 +158,7 @@ class SoftmaxTap(TorchFunctionMode):
         if function in self.SOFTMAX:
             found = out.flatten(0, 1) if out.dim() == 4 and out.shape[0] == self.batch else out
             if found.dim() == 3 and found.shape[0] == self.batch * self.heads:
+                if record.plan is not None:
+                    return record.plan.reweigh(record, found.unflatten(0, (self.batch, self.heads))).reshape(out.shape)
                 record.keep(Call(None, None, None, given=found[: self.heads]), out)
         return out

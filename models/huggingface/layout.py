@@ -16,6 +16,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from models.editing import Plan
 from models.errors import ModelError
 from models.recorder import Record, active, recording
 
@@ -58,6 +59,20 @@ class Layout:
             raise RuntimeError(f"{len(noted) - 1} layers ran where the probe found {len(layers)}.")
         blocks = {id(block) for block in self.blocks[stack]}
         return [noted[0], *(noted[i + 1] for i, layer in enumerate(layers) if id(layer) in blocks)]
+
+    @property
+    def places(self) -> dict[str, list[int]]:
+        """Of each stack, after which of its layers the stream after the embedding (0) and after each block stands."""
+        found = {}
+        for stack, layers in self.layers.items():
+            blocks = {id(block) for block in self.blocks[stack]}
+            found[stack] = [0, *(i + 1 for i, layer in enumerate(layers) if id(layer) in blocks)]
+        return found
+
+    @property
+    def order(self) -> list[tuple[str, int]]:
+        """The kind of each attention call of a forward pass, and its layer."""
+        return [(kind, self.calls[:i].count(kind)) for i, kind in enumerate(self.calls)]
 
     def split(self, record: Record, without: str | None = None, of: list | None = None) -> dict[str, list]:
         """The calls of a forward pass by their kind, or the values `of` them. without: a kind that was not run this time.
@@ -202,6 +217,8 @@ class Stream:
                 stream = given.stream.transpose(0, 1) if id(layer) in self.turned else given.stream
                 return (stream,) + (None,) * (values - 1) if values else stream
             record = active()
+            if record is not None and record.plan is not None:
+                return self._edited(record.plan, record, layer, forward, stack, args, kwargs)
             record = record if record is not None and record.streams else None
             if record is not None:
                 # What it is given is the stream after the one before and whatever came between (DeBERTa's convolution).
@@ -217,6 +234,22 @@ class Stream:
             return out
 
         return around
+
+    def _edited(
+        self, plan: Plan, record: Record, layer: nn.Module, forward: Callable, stack: str, args: tuple, kwargs: dict
+    ) -> object:
+        """The layer with what a plan changes of its stream; the whole batch is noted."""
+        turned = id(layer) in self.turned
+
+        def turn(stream: Tensor) -> Tensor:
+            return stream.transpose(0, 1) if turned else stream
+
+        entered = turn(plan.enter(record, stack, turn(args[0] if args else kwargs["hidden_states"]), turned))
+        out = forward(entered, *args[1:], **kwargs) if args else forward(**kwargs | {"hidden_states": entered})
+        several = isinstance(out, tuple | list)
+        last = len(record.hidden[stack]) == len(self.layout.layers[stack])
+        left = turn(plan.leave(record, stack, turn(out[0] if several else out), last))
+        return type(out)([left, *out[1:]]) if several else left
 
 
 @contextlib.contextmanager

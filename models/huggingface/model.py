@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
-from typing import Unpack, cast
+from typing import Any, Unpack, cast
 
 import numpy as np
 import torch
@@ -14,6 +14,8 @@ from torch import Tensor, nn
 from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.modeling_outputs import BaseModelOutput
 
+from models.batches import Ready, alone, of_trace, plan_of
+from models.editing import Plan
 from models.errors import ModelError
 from models.generation import Reader
 from models.gradients import Gradients, gradients
@@ -27,7 +29,7 @@ from models.huggingface.passes import Answer, Inputs
 from models.huggingface.reader import Growth, HuggingFaceReader, grows
 from models.huggingface.text import TextTokens
 from models.huggingface.turns import turns
-from models.language_model import LanguageModel, ModelInfo, check_text
+from models.language_model import LanguageModel, ModelInfo, check_plain, check_text
 from models.long import beginning, moved
 from models.prefix import Encoded, Ids, Recent, Stamp, first, joined
 from models.recorder import Call, Record, recording
@@ -161,11 +163,40 @@ class HuggingFaceModel(LanguageModel):
         stamp = self._recent.now(remember)
         if self.kind == "encoder-decoder":
             return self._read_both(text, target, stamp)
+        tokens, cut = self._to_read(text, target)
+        return self._traced(text, tokens, cut, stamp)
+
+    def _to_read(self, text: str, target: str) -> tuple[list[Token], int]:
+        """The tokens of one text, or two, that fit, and how many characters do not. Errors: ValueError where only one is read."""
         if target and not (self.kind == "encoder" and self.vocabulary.pairs):
             raise ValueError(f"{self.info.name} reads one text at a time. Leave the second one empty.")
         starts = [beginning(self._tokens, one, self.room) for one in (text, target)]
-        tokens, cut = self._fitting(moved(self._tokens(text[starts[0] :], target[starts[1] :]), *starts), text)
-        return self._traced(text, tokens, cut, stamp)
+        return self._fitting(moved(self._tokens(text[starts[0] :], target[starts[1] :]), *starts), text)
+
+    # What edits need
+
+    def _prepare(self, text: str, target: str) -> Ready:
+        check_text(text)
+        check_text(target, "The second text")
+        if self.kind == "encoder-decoder":
+            tokens, cut, said = self._source_and_target(text, target)
+            return Ready(text, tokens, said, cut)
+        tokens, cut = self._to_read(text, target)
+        return Ready(text, tokens, [], cut)
+
+    @cached_property
+    def _order(self) -> tuple[list[tuple[str, int]], dict[str, list[int]]]:
+        return self._layout.order, self._layout.places
+
+    def _pass_edited(
+        self, texts: Sequence[Sequence[Token]], said: Sequence[Sequence[Token]], plan: Plan, outs: bool = False
+    ) -> Record:
+        inputs = self._inputs(texts, [[token.id for token in one] for one in said])
+        network = self.network if any(said) else self.network.base_model
+        return self._pass(network, plan.running(outs), **inputs)[0]
+
+    def _turned(self, kind: str) -> dict[str, Any]:
+        return {"rotary": self._rotary} if kind == "self" else {}
 
     def _traced(self, text: str, tokens: list[Token], cut: int, stamp: Stamp | None) -> Trace:
         ids = tuple(token.id for token in tokens)
@@ -188,7 +219,10 @@ class HuggingFaceModel(LanguageModel):
         inputs = self._inputs([trace.tokens], [[token.id for token in trace.target]])
         network = self.network if trace.target else self.network.base_model
         with torch.enable_grad():
-            record, _ = self._pass(network, recording(outs=True), **inputs)
+            if trace.edits:
+                record = alone(self._pass_edited([trace.tokens], [trace.target], plan_of(self, [of_trace(trace)]), outs=True))
+            else:
+                record, _ = self._pass(network, recording(outs=True), **inputs)
             stream = record.hidden["decoder" if trace.target else "self"][-1]
             logits = self._logits(stream[position : position + 1].to(self.network.dtype))[0]
             return gradients(logits[token], self._layout.split(record), self._layout.split(record, of=record.outs))
@@ -210,6 +244,7 @@ class HuggingFaceModel(LanguageModel):
         return np.concatenate(found)
 
     def watch(self, trace: Trace, stack: str, layer: int, positions: Sequence[int]) -> Watched:
+        check_plain(trace)
         network, found = private(self.network, self._layout)
         for one in {id(one): one for layers in found.layers.values() for one in layers}.values():
             vars(one).pop("forward", None)  # it speaks of the other network's layer

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
+from models.batches import Ready, alone, of_trace, plan_of
+from models.editing import Plan
 from models.generation import Reader
 from models.gradients import Gradients, gradients
-from models.language_model import LanguageModel, ModelInfo, check_text
+from models.language_model import LanguageModel, ModelInfo, check_plain, check_text
 from models.long import beginning, moved
 from models.prefix import Encoded, Recent, Stamp
-from models.recorder import recording
+from models.recorder import Record, recording
 from models.rotary import Rotary
 from models.scratch import positions
 from models.scratch.reader import ScratchReader
@@ -85,16 +88,20 @@ class ScratchModel(LanguageModel):
         self._recent.forget()
 
     def _read(self, text: str, target: str, remember: bool) -> Trace:
-        if target and self.info.kind != "encoder-decoder":
-            raise ValueError(f"{self.info.name} reads one text at a time. Leave the second one empty.")
-        tokens, cut = self._fitting(self._ending(text, self.tokenize))
+        tokens, cut = self._to_read(text, target)
         return self._trace(text, tokens, cut, target, self._recent.now(remember))
 
     def gradients(self, trace: Trace, position: int, token: int) -> dict[str, Gradients]:
         if not -len(trace.read) <= position < len(trace.read):
             raise ValueError(f"There is no position {position} in {len(trace.read)} tokens.")
-        with torch.enable_grad(), recording(outs=True) as record:
-            stream = self._stream(self._ids([trace.tokens]), self._ids([trace.target]))
+        with torch.enable_grad():
+            if trace.edits:
+                record = self._pass_edited([trace.tokens], [trace.target], plan_of(self, [of_trace(trace)]), outs=True)
+                record = alone(record)
+                stream = record.hidden["decoder" if trace.target else "self"][-1][None]
+            else:
+                with recording(outs=True) as record:
+                    stream = self._stream(self._ids([trace.tokens]), self._ids([trace.target]))
             logits = self.network.unembed(stream[0, position])
             return gradients(logits[token], self._by_kind(record.calls), self._by_kind(record.outs or []))
 
@@ -104,6 +111,7 @@ class ScratchModel(LanguageModel):
             return self.network.unembed(stream[:, position]).float().cpu().numpy()
 
     def watch(self, trace: Trace, stack: str, layer: int, positions: Sequence[int]) -> Watched:
+        check_plain(trace)
         (network,) = private(self.network)
         of = network if stack == "self" else network.encoder if stack == "encoder" else network.decoder
         with torch.inference_mode():
@@ -146,6 +154,35 @@ class ScratchModel(LanguageModel):
         said, _ = self._fitting(self._ending(target, self.vocabulary.tokens))
         return ScratchReader(self, said, tokens, cut, cache)
 
+    # What edits need
+
+    def _prepare(self, text: str, target: str) -> Ready:
+        check_text(text)
+        check_text(target, "The second text")
+        tokens, cut = self._to_read(text, target)
+        both = self.info.kind == "encoder-decoder"
+        said = self._fitting(self._ending(target, self.vocabulary.tokens))[0] if both else []
+        return Ready(text, tokens, said, cut)
+
+    @property
+    def _order(self) -> tuple[list[tuple[str, int]], dict[str, list[int]]]:
+        layers = range(self.info.layers)
+        places = [0, *(layer + 1 for layer in layers)]
+        if self.info.kind != "encoder-decoder":
+            return [("self", layer) for layer in layers], {"self": places}
+        decoder = [(kind, layer) for layer in layers for kind in ("decoder", "cross")]
+        return [*(("encoder", layer) for layer in layers), *decoder], {"encoder": places, "decoder": places}
+
+    def _pass_edited(
+        self, texts: Sequence[Sequence[Token]], said: Sequence[Sequence[Token]], plan: Plan, outs: bool = False
+    ) -> Record:
+        with plan.running(outs) as record:
+            self._stream(self._ids(texts), self._ids(said))
+        return record
+
+    def _turned(self, kind: str) -> dict[str, Any]:
+        return {} if kind == "cross" else {"rotary": self._rotary}
+
     # What differs between the kinds
 
     @abstractmethod
@@ -173,6 +210,12 @@ class ScratchModel(LanguageModel):
         return self.network.blocks[layer].attention
 
     # What they share
+
+    def _to_read(self, text: str, target: str) -> tuple[list[Token], int]:
+        """The tokens of a text that fit, and how many characters do not. Errors: ValueError for a second text."""
+        if target and self.info.kind != "encoder-decoder":
+            raise ValueError(f"{self.info.name} reads one text at a time. Leave the second one empty.")
+        return self._fitting(self._ending(text, self.tokenize))
 
     def _ending(self, text: str, tokens_of: Callable[[str], list[Token]]) -> list[Token]:
         """The tokens of a text, or of as much of its end as is more than what fits."""

@@ -226,7 +226,7 @@ class Stack(nn.Module):
         x = self.embedding(ids) * self.config.d_model**0.5 if self.config.embedding_scale else self.embedding(ids)
         x = self.positions.embed(x, start)  # [batch, position, d_model]
         x = self.dropout(self.embedding_norm(x))
-        note_hidden(x, self.name)
+        x = note_hidden(x, self.name)
         reading = self.reading(start, end, cache, lengths)
         source = None if memory is None else self.reading_source(memory, cache, source_lengths)
         for layer, block in enumerate(self.blocks):
@@ -234,7 +234,7 @@ class Stack(nn.Module):
                 x = checkpoint(block, x, reading, layer, memory, source, use_reentrant=False)
             else:
                 x = block(x, reading, layer, memory, source)
-            note_hidden(x, self.name)
+            x = note_hidden(x, self.name)
         return x
 
     def reading(self, start: int, end: int, cache: Cache | None, lengths: Tensor | None) -> Reading:

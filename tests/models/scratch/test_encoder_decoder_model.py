@@ -189,8 +189,8 @@ def test_no_text_is_an_end_alone_and_no_answer_a_start(translator):
     assert translator.translate("")
 
 
-def test_edits_are_refused_with_a_sentence(translator):
-    with pytest.raises(ValueError, match="small translator cannot be edited yet"):
+def test_what_is_no_edit_is_refused_with_a_sentence(translator):
+    with pytest.raises(TypeError, match=r"values of models\.edits"):
         translator.trace(SOURCE, TARGET, edits=[1])
 
 

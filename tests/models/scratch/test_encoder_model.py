@@ -179,10 +179,10 @@ def test_no_text_is_a_start_alone_and_asks_for_nothing(filler):
     np.testing.assert_array_equal(trace.attention["self"][0], np.ones((4, 1, 1)))
 
 
-def test_a_second_text_and_edits_are_refused_with_a_sentence(filler):
+def test_a_second_text_and_what_is_no_edit_are_refused_with_a_sentence(filler):
     with pytest.raises(ValueError, match="small filler reads one text at a time"):
         filler.trace("the cat", "sat")
-    with pytest.raises(ValueError, match="small filler cannot be edited yet"):
+    with pytest.raises(TypeError, match=r"values of models\.edits"):
         filler.trace("the cat", edits=[1])
 
 

@@ -1,0 +1,185 @@
+"""Reading several texts at once, each with edits of its own: what `trace(edits=…)`, `traces` and analyses of causes rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from models.adding import Adds, Place, Probe, Sums
+from models.editing import Plan
+from models.edits import Edit, Part, Skip, check
+from models.recorder import Record
+from models.trace import Attention, Trace
+
+if TYPE_CHECKING:
+    from models.language_model import LanguageModel
+    from models.tokens import Token
+
+TOKENS = 4096  # that are read at once, of all rows together
+UNCLEAR = (
+    "What the {part} of block {layer} of {name} adds to its stream cannot be told apart from the rest of the block, so it cannot "
+    "be changed by itself. Skip the whole block instead."
+)
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A text that fits, before it is read. said: what the decoder of an encoder-decoder is given; cut: as in `Trace`."""
+
+    text: str
+    tokens: list[Token]
+    said: list[Token]
+    cut: int
+    edits: tuple[Edit, ...] = ()
+
+    @property
+    def lengths(self) -> dict[str, int]:
+        """How many positions each stack reads."""
+        return {"encoder": len(self.tokens), "decoder": len(self.said)} if self.said else {"self": len(self.tokens)}
+
+
+def rows_of(
+    model: LanguageModel, texts: str | Sequence[str], edits: Sequence[Sequence[Edit]], targets: str | Sequence[str]
+) -> list[Ready]:
+    """What `LanguageModel.traces` was asked for, checked. Errors: TypeError, ValueError."""
+    if not isinstance(edits, Sequence) or any(not isinstance(some, Sequence) for some in edits):
+        raise TypeError("edits must be a list that holds a list of edits for each text.")
+    count = max(1, len(edits)) if isinstance(texts, str) else len(texts)
+    asked = [texts] * count if isinstance(texts, str) else list(texts)
+    said = [targets] * count if isinstance(targets, str) else list(targets)
+    changed = [tuple(some) for some in edits] or [()] * count
+    if not len(asked) == len(said) == len(changed):
+        raise ValueError(
+            f"There are {len(asked)} texts, {len(said)} targets and {len(changed)} lists of edits: give as many of each."
+        )
+    found = []
+    for text, target, some in zip(asked, said, changed, strict=True):
+        ready = model._prepare(text, target)
+        found.append(replace(ready, edits=check(some, model.info, ready.lengths)))
+    return found
+
+
+def read(model: LanguageModel, rows: Sequence[Ready]) -> list[Trace]:
+    """What each row leaves behind. Rows of one length are read together, and need no padding."""
+    found: dict[int, Trace] = {}
+    for numbers in batches([(len(row.tokens), len(row.said)) for row in rows]):
+        part = [rows[i] for i in numbers]
+        record = run(model, part)
+        found |= dict(zip(numbers, _traces(model, part, record), strict=True))
+    return [found[i] for i in range(len(rows))]
+
+
+def batches(lengths: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
+    """The numbers of rows that are read together: of the same lengths, and not too many tokens."""
+    by_length: dict[tuple[int, int], list[int]] = {}
+    for number, length in enumerate(lengths):
+        by_length.setdefault(length, []).append(number)
+    for length, numbers in by_length.items():
+        count = max(1, TOKENS // sum(length))
+        yield from (numbers[i : i + count] for i in range(0, len(numbers), count))
+
+
+def run(model: LanguageModel, rows: Sequence[Ready], keeps: bool = True, adds: Adds | None = None) -> Record:
+    """One pass over rows of the same lengths. Errors: ValueError where a part is changed that cannot be told apart."""
+    with torch.inference_mode():
+        return model._pass_edited([row.tokens for row in rows], [row.said for row in rows], plan_of(model, rows, keeps, adds))
+
+
+def plan_of(model: LanguageModel, rows: Sequence[Ready], keeps: bool = True, adds: Adds | None = None) -> Plan:
+    order, places = model._order
+    edits = [row.edits for row in rows]
+    parts = [edit for row in edits for edit in row if isinstance(edit, Part | Skip) and edit.part != "block"]
+    if parts and adds is None:
+        known = model._sums
+        for edit in parts:
+            stack, part = ("decoder", "cross") if edit.kind == "cross" else (edit.kind, edit.part)
+            if not any(part in pair for pair in known.get((stack, places[stack][edit.layer + 1] - 1), ())):
+                named = "cross-attention" if part == "cross" else "feed-forward" if part == "feedforward" else part
+                raise ValueError(UNCLEAR.format(part=named, layer=edit.layer, name=model.info.name))
+        adds = Adds(known)
+    return Plan(edits, order, places, adds, keeps)
+
+
+def sums_of(model: LanguageModel) -> dict[Place, Sums]:
+    """Which sums the layers of a model make, and of what: found by a short pass."""
+    probe = Probe()
+    run(model, [model._prepare("the cat", "the cat" if model.info.kind == "encoder-decoder" else "")], False, probe)
+    return dict(probe.found)
+
+
+def parts(model: LanguageModel, trace: Trace) -> dict[str, dict[str, np.ndarray]]:
+    """As `LanguageModel.parts`."""
+    adds = Adds(model._sums, listens=True)
+    run(model, [of_trace(trace)], False, adds)
+    _, places = model._order
+    found: dict[str, dict[str, np.ndarray]] = {}
+    for stack, stream in trace.hidden.items():
+        names = {part for (place, part) in adds.heard if place[0] == stack}
+        for part in sorted(names):
+            values = np.full((len(stream) - 1, *stream.shape[1:]), np.nan, np.float32)
+            for layer, place in enumerate(places[stack][1:]):
+                if (heard := adds.heard.get(((stack, place - 1), part))) is not None:
+                    values[layer] = heard[0].float().cpu().numpy()
+            found.setdefault(stack, {})[part] = values
+    return found
+
+
+def of_trace(trace: Trace, edits: Sequence[Edit] = ()) -> Ready:
+    """What a trace read, to be read again with its edits and some more, whose positions count from the front."""
+    return Ready(trace.text, trace.tokens, trace.target, trace.cut, (*trace.edits, *edits))
+
+
+def alone(record: Record) -> Record:
+    """What a plan recorded of a batch of one, as it is recorded without a plan."""
+    hidden = {stack: [stream[0] for stream in noted] for stack, noted in record.hidden.items()}
+    return Record([rows[0] for rows in record.rows], hidden, record.outs)
+
+
+def answers(model: LanguageModel, trace: Trace, edits: Sequence[Sequence[Edit]], position: int = -1) -> np.ndarray:
+    """Logits at a position of `trace.read`, with each list of edits beside those of the trace: float32 [list, vocabulary].
+
+    Nothing else is kept of these readings. Errors: ValueError without a language-model head, for a position that is not there.
+    """
+    if trace.unembed is None:
+        raise ValueError(f"{model.info.name} has no language-model head, so it makes no predictions.")
+    if not -len(trace.read) <= position < len(trace.read):
+        raise ValueError(f"There is no position {position} in {len(trace.read)} tokens.")
+    plain = of_trace(trace)
+    rows = [of_trace(trace, check(some, model.info, plain.lengths)) for some in edits]
+    stack, found = "decoder" if trace.target else "self", []
+    for numbers in batches([(len(trace.tokens), len(trace.target))] * len(rows)):
+        record = run(model, [rows[i] for i in numbers], keeps=False)
+        stream = record.hidden[stack][model._order[1][stack][-1]].float().cpu().numpy()  # [row, position, d_model]
+        found += [trace.tail(one)[position] for one in stream] if trace.tail else list(stream[:, position])
+    return trace.unembed(np.stack(found))
+
+
+def _traces(model: LanguageModel, rows: Sequence[Ready], record: Record) -> Iterator[Trace]:
+    order, places = model._order
+    hidden = {
+        stack: torch.stack([noted[place] for place in places[stack]], 1).float().cpu().numpy()
+        for stack, noted in record.hidden.items()
+    }  # [row, layers + 1, position, d_model]
+    for number, row in enumerate(rows):
+        calls: dict[str, list] = {}
+        for (kind, _), each in zip(order, record.rows, strict=True):
+            calls.setdefault(kind, []).append(each[number])
+        attention = {}
+        for kind in sorted(calls, key=["self", "encoder", "decoder", "cross"].index):
+            queries, keys = (row.said if kind in one else row.tokens for one in (("decoder", "cross"), ("decoder",)))
+            attention[kind] = Attention(queries, keys, calls[kind], chooses=kind == "cross", **model._turned(kind))
+        yield Trace(
+            row.text,
+            row.tokens,
+            attention,
+            {stack: stream[number] for stack, stream in hidden.items()},
+            row.cut,
+            model._unembed if model.info.predicts else None,
+            row.said,
+            model._tail,
+            row.edits,
+        )

@@ -1,0 +1,238 @@
+"""What can be changed in a model while it reads: small frozen values for `trace(edits=…)`, `traces` and `generate`.
+
+Layers and heads count from 0. kind is that of `trace.attention`: "self", or "encoder", "decoder" and "cross" of two stacks;
+where a stream is meant, "encoder" or "decoder". Positions are those of the tokens that the kind reads (`trace.tokens`, or
+`trace.target`); negative ones count from the end. Edits of one kind of thing at the same place are made in the order given. Two
+edits that say the same are equal and have one hash, arrays included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from models.language_model import ModelInfo
+
+PARTS = ("block", "attention", "feedforward")
+HOW_MANY = "{name} has {count} {what}{kind}, numbered from 0 to {last}; there is no {one} {number!r}."
+
+
+@dataclass(frozen=True, eq=False)
+class Edit:
+    """What all edits have in common."""
+
+    numbers: ClassVar[tuple[str, ...]] = ()  # fields that hold arrays
+    places: ClassVar[dict[str, str]] = {}  # fields that hold positions: of the "queries" or of the "keys"
+    kind: str = field(default="self", kw_only=True)
+
+    def __post_init__(self) -> None:
+        for name in self.numbers:
+            if (given := getattr(self, name)) is not None:
+                try:
+                    held = np.array(given, dtype=np.float32)
+                except (TypeError, ValueError) as error:
+                    raise ValueError(f"{name} must be numbers; it is {type(given).__name__}.") from error
+                if not np.isfinite(held).all():
+                    raise ValueError(f"{name} holds what is no number (NaN or infinite).")
+                held.flags.writeable = False
+                object.__setattr__(self, name, held)
+
+    def _values(self) -> tuple[Any, ...]:
+        values = (getattr(self, one.name) for one in fields(self))
+        return type(self), *((one.shape, one.tobytes()) if isinstance(one, np.ndarray) else one for one in values)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Edit) and self._values() == other._values()
+
+    def __hash__(self) -> int:
+        return hash(self._values())
+
+
+@dataclass(frozen=True, eq=False)
+class Head(Edit):
+    """What a head gives, before W_O, is multiplied by `scale`: 0 is off, 1 is as it was.
+
+    mean: float [d_head] or [query, d_head], put in the place of what it gives, such as its mean over other texts (mean ablation);
+    `scale` does not count then. The maps of the head stay as they are.
+    """
+
+    numbers = ("mean",)
+    layer: int
+    head: int
+    scale: float = 0.0
+    mean: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class Cut(Edit):
+    """A query may not look at a key: it is masked before the softmax, so that the row still sums to 1.
+
+    None stands for all: queries, keys, layers, heads. A query that may look nowhere has a row of zeros, and its heads give zeros.
+    Source: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models" (attention knockout).
+    """
+
+    places: ClassVar = {"query": "queries", "key": "keys"}
+    query: int | None
+    key: int | None
+    layer: int | None = None
+    head: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Temperature(Edit):
+    """The scores of a head are divided by `value` before the softmax: below 1 its rows get sharper, above 1 more even."""
+
+    layer: int
+    head: int
+    value: float
+
+
+@dataclass(frozen=True, eq=False)
+class Row(Edit):
+    """A row of attention is replaced. weights: float [key], shares that sum to 1; keys that come later get 0."""
+
+    numbers = ("weights",)
+    places: ClassVar = {"query": "queries"}
+    layer: int
+    head: int
+    query: int
+    weights: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Skip(Edit):
+    """A block, or its attention or its feed-forward, adds nothing to the stream.
+
+    part: "block" | "attention" | "feedforward". A block that is skipped hands on the stream that it was given, and its maps show
+    what it would have looked at. Where a norm follows the sum, as in BERT, the norm stays when a part of the block is skipped.
+    """
+
+    layer: int
+    part: str = "block"
+
+
+@dataclass(frozen=True, eq=False)
+class Part(Edit):
+    """What the attention or the feed-forward of a block adds to the stream at a position is replaced. value: float [d_model];
+    part: "attention" | "feedforward"."""
+
+    numbers = ("value",)
+    places: ClassVar = {"position": "queries"}
+    layer: int
+    position: int
+    value: Any
+    part: str = "attention"
+
+
+@dataclass(frozen=True, eq=False)
+class Stream(Edit):
+    """The residual stream as `trace.hidden[kind][layer]` has it: 0 after the embedding, l after block l − 1.
+
+    value: float [d_model], put in its place; add: float [d_model], a direction added to it (steering: Turner et al. 2023,
+    "Activation Addition"). position None: every position, in `generate` each new one too.
+    """
+
+    numbers = ("value", "add")
+    places: ClassVar = {"position": "queries"}
+    layer: int
+    position: int | None
+    value: Any = None
+    add: Any = None
+
+
+def check(edits: Iterable[Edit], info: ModelInfo, lengths: Mapping[str, int], later: bool = False) -> tuple[Edit, ...]:
+    """The edits, with positions counted from the front.
+
+    lengths: of what each stack reads, by its name; later: whether positions that are not there yet may be named. Errors:
+    TypeError for what is no edit, ValueError for a layer, head, position or kind that the model does not have, and for arrays of
+    another shape.
+    """
+    found = []
+    for edit in edits:
+        if not isinstance(edit, Edit):
+            raise TypeError(f"edits must be values of models.edits, such as Head(3, 1); one is of type {type(edit).__name__}.")
+        _check_kind(edit, info)
+        _check_place(edit, info)
+        _check_arrays(edit, info)
+        found.append(_placed(edit, info, lengths, later))
+    return tuple(found)
+
+
+def _check_kind(edit: Edit, info: ModelInfo) -> None:
+    streams = isinstance(edit, Stream) or (isinstance(edit, Skip) and edit.part == "block")
+    feedforward = isinstance(edit, Skip | Part) and edit.part == "feedforward"
+    kinds = ("self",) if info.kind != "encoder-decoder" else ("encoder", "decoder") if streams or feedforward else (
+        "encoder", "decoder", "cross")  # fmt: skip
+    if edit.kind not in kinds:
+        said = ", ".join(f'"{one}"' for one in kinds)
+        raise ValueError(f'{type(edit).__name__} has kind="{edit.kind}"; for {info.name} it must be {said}.')
+    if isinstance(edit, Skip) and edit.part not in PARTS:
+        raise ValueError(f'Skip has part="{edit.part}"; it must be "block", "attention" or "feedforward".')
+    if isinstance(edit, Part) and edit.part not in PARTS[1:]:
+        raise ValueError(f'Part has part="{edit.part}"; it must be "attention" or "feedforward".')
+
+
+def _check_place(edit: Edit, info: ModelInfo) -> None:
+    values = {one.name: getattr(edit, one.name) for one in fields(edit)}
+    own = info.kind == "encoder-decoder" and values["kind"] != "encoder"
+    layers, heads = (info.decoder_layers, info.decoder_heads) if own else (info.layers, info.heads)
+    kind = "" if info.kind != "encoder-decoder" else f" in its {values['kind']}"
+    counts = {"layer": layers + isinstance(edit, Stream), "head": heads}
+    for name, count in counts.items():
+        number = values.get(name, 0)
+        if number is None and isinstance(edit, Cut):
+            continue
+        if not isinstance(number, int | np.integer) or isinstance(number, bool) or not 0 <= number < count:
+            what = "places of the stream" if isinstance(edit, Stream) else f"{name}s"
+            one = "place" if isinstance(edit, Stream) else name
+            raise ValueError(
+                HOW_MANY.format(name=info.name, count=count, what=what, kind=kind, last=count - 1, one=one, number=number)
+            )
+
+
+def _check_arrays(edit: Edit, info: ModelInfo) -> None:
+    if isinstance(edit, Temperature) and not (np.isfinite(edit.value) and edit.value > 0):
+        raise ValueError(f"A temperature is a number above 0; it is {edit.value!r}.")
+    if isinstance(edit, Head) and edit.mean is None and not np.isfinite(edit.scale):
+        raise ValueError(f"A head is scaled by a number; it is {edit.scale!r}.")
+    if isinstance(edit, Head) and edit.mean is not None and not info.queries:
+        raise ValueError(
+            f"{info.name} attends in its own way: what its heads give cannot be replaced by a mean. Scale them instead, or "
+            "switch them off."
+        )
+    if isinstance(edit, Head) and edit.mean is not None and edit.mean.ndim not in (1, 2):
+        raise ValueError(f"The mean of a head must be [d_head] or [query, d_head]; it is {list(edit.mean.shape)}.")
+    if isinstance(edit, Row):
+        good = edit.weights.ndim == 1 and (edit.weights >= 0).all() and abs(float(edit.weights.sum()) - 1) < 1e-3
+        if not good:
+            raise ValueError("The weights of a row must be one number a key, none below 0, that sum to 1.")
+    if isinstance(edit, Stream) and (edit.value is None) == (edit.add is None):
+        raise ValueError("Stream takes either value, which replaces, or add, which is added.")
+    for name in ("value", "add") if isinstance(edit, Stream | Part) else ():
+        given = getattr(edit, name, None)
+        if given is not None and given.shape != (info.d_model,):
+            raise ValueError(f"{name} must be [{info.d_model}] numbers for {info.name}; it is {list(given.shape)}.")
+
+
+def _placed(edit: Edit, info: ModelInfo, lengths: Mapping[str, int], later: bool) -> Edit:
+    found: dict[str, Any] = {}
+    for name, side in edit.places.items():
+        position = getattr(edit, name)
+        if position is None and isinstance(edit, Cut | Stream):
+            continue
+        length = lengths[edit.kind if edit.kind != "cross" else "encoder" if side == "keys" else "decoder"]
+        if not isinstance(position, int | np.integer) or isinstance(position, bool):
+            raise ValueError(f"{name} must be a whole number; it is {position!r}.")
+        if not -length <= position < length and not (later and position >= 0):
+            raise ValueError(f"There is no {name} {position} in {length} tokens.")
+        if position < 0:
+            found[name] = int(position) + length
+    if isinstance(edit, Row) and not later:
+        keys = lengths["encoder" if edit.kind == "cross" else edit.kind]
+        if len(edit.weights) > keys:
+            raise ValueError(f"The row has {len(edit.weights)} weights for {keys} keys.")
+    return replace(edit, **found) if found else edit
