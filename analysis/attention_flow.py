@@ -29,8 +29,8 @@ def flow(
     Source: Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers", section 3.
     """
     ways = paths(of)
-    found = maximum_flows(ways, matrices(ways, fusion), query, residual, report)
-    return found / (found.sum() or 1.0)
+    flows = maximum_flows(ways, matrices(ways, fusion), query, residual, report)
+    return flows / (flows.sum() or 1.0)
 
 
 def maximum_flows(
@@ -41,13 +41,13 @@ def maximum_flows(
 
     check_residual(residual)
     graph, inputs, sink = _graph(ways, weights, ways.place(query), residual)
-    found = np.zeros(len(ways.tokens))
+    flows = np.zeros(len(ways.tokens))
     for token, node in enumerate(inputs):
         if report:
             report(token / len(inputs), f"Flow from token {token + 1} of {len(inputs)}")
         if node >= 0:
-            found[token] = 1.0 if node == sink else maximum_flow(graph, node, sink).flow_value / UNIT
-    return found
+            flows[token] = 1.0 if node == sink else maximum_flow(graph, node, sink).flow_value / UNIT
+    return flows
 
 
 def pipes(ways: Paths, weights: Sequence[np.ndarray], query: int) -> tuple[int, int]:
@@ -78,14 +78,14 @@ def cut(ways: Paths, weights: Sequence[np.ndarray], kept: np.ndarray) -> tuple[P
     start = int((kept < ways.start).sum())
     source, target = slice(0, start or len(kept)), slice(start, len(kept))
     slices = {0: source, ways.start: target}
-    steps, found = [], []
+    steps, parts = [], []
     for step, matrix in zip(ways.steps, weights, strict=True):
-        rows, columns = (kept[slices[one.start]] - one.start for one in (step.queries, step.keys))
+        rows, columns = (kept[slices[side.start]] - side.start for side in (step.queries, step.keys))
         part = matrix[np.ix_(rows, columns)]
         total = part.sum(-1, keepdims=True)
-        found.append(np.divide(part, total, out=np.zeros_like(part), where=total > 0))
+        parts.append(np.divide(part, total, out=np.zeros_like(part), where=total > 0))
         steps.append(replace(step, queries=slices[step.queries.start], keys=slices[step.keys.start]))
-    return replace(ways, tokens=[ways.tokens[i] for i in kept], start=start, steps=tuple(steps)), found
+    return replace(ways, tokens=[ways.tokens[i] for i in kept], start=start, steps=tuple(steps)), parts
 
 
 def _around(middle: int, low: int, high: int, most: int) -> range:

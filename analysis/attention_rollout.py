@@ -27,13 +27,13 @@ def rollout(attention: Attention, fusion: str = "mean", residual: float = 0.5, d
     count = len(attention.queries)
     if count != len(attention.keys):
         raise ValueError("Rollout needs self-attention: here the queries and the keys are different texts.")
-    found = np.empty((attention.layers, count, count))
+    products = np.empty((attention.layers, count, count))
     for layer in range(attention.layers):
         step = fused(attention[layer], fusion, discard)
         step *= 1 - residual
         step[np.diag_indices(count)] += 1 - step.sum(-1)  # the residual, and what a row without weights keeps
-        found[layer] = step if layer == 0 else _product(step, found[layer - 1])
-    return found
+        products[layer] = step if layer == 0 else _product(step, products[layer - 1])
+    return products
 
 
 def fused(weights: np.ndarray, fusion: str = "mean", discard: float = 0.0) -> np.ndarray:
@@ -47,14 +47,14 @@ def fused(weights: np.ndarray, fusion: str = "mean", discard: float = 0.0) -> np
         raise ValueError(f"fusion must be one of {', '.join(FUSIONS)}; it is {fusion!r}.")
     if not 0 <= discard < 1:
         raise ValueError(f"discard must be from 0 to below 1; it is {discard}.")
-    one = FUSIONS[fusion](np.asarray(weights)).astype(np.float64)
+    matrix = FUSIONS[fusion](np.asarray(weights)).astype(np.float64)
     if discard:
-        seen = (one > 0).sum(-1, keepdims=True)
-        order = np.argsort(-one, axis=-1, kind="stable")
-        late = np.arange(one.shape[-1]) >= np.maximum(1, seen - np.floor(discard * seen))
-        np.put_along_axis(one, order, np.where(late, 0.0, np.take_along_axis(one, order, -1)), -1)
-    total = one.sum(-1, keepdims=True)
-    return np.divide(one, total, out=one, where=total > 0)
+        seen = (matrix > 0).sum(-1, keepdims=True)
+        order = np.argsort(-matrix, axis=-1, kind="stable")
+        late = np.arange(matrix.shape[-1]) >= np.maximum(1, seen - np.floor(discard * seen))
+        np.put_along_axis(matrix, order, np.where(late, 0.0, np.take_along_axis(matrix, order, -1)), -1)
+    total = matrix.sum(-1, keepdims=True)
+    return np.divide(matrix, total, out=matrix, where=total > 0)
 
 
 def check_residual(residual: float) -> None:
@@ -67,8 +67,8 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     half = len(a) // 2
     if half < SMALL or a[:half, half:].any() or b[:half, half:].any():
         return a @ b
-    found = np.zeros_like(a)
-    found[:half, :half] = _product(a[:half, :half], b[:half, :half])
-    found[half:, half:] = _product(a[half:, half:], b[half:, half:])
-    found[half:, :half] = a[half:, :half] @ b[:half, :half] + a[half:, half:] @ b[half:, :half]
-    return found
+    product = np.zeros_like(a)
+    product[:half, :half] = _product(a[:half, :half], b[:half, :half])
+    product[half:, half:] = _product(a[half:, half:], b[half:, half:])
+    product[half:, :half] = a[half:, :half] @ b[:half, :half] + a[half:, half:] @ b[half:, :half]
+    return product

@@ -63,9 +63,9 @@ class Attribution:
         }
         if method not in ask:
             raise ValueError(f"The method must be one of {', '.join(METHODS)}; it is {method!r}.")
-        found = ask[method]()
-        total = found.sum()
-        return found / total if total > 0 else found
+        scores = ask[method]()
+        total = scores.sum()
+        return scores / total if total > 0 else scores
 
     def flow(self, most: int | None = None, report: Report | None = None) -> np.ndarray:
         """Attention flow, between at most `most` tokens of each text (see `attention_flow.nearest`); NaN for the others."""
@@ -75,9 +75,9 @@ class Attribution:
             ways, weights = cut(ways, weights, kept)
             position = int(np.flatnonzero(kept == place)[0]) - ways.start
         flows = maximum_flows(ways, weights, position, self.residual, report)
-        found = np.full(len(self.ways.tokens), np.nan)
-        found[kept] = flows / (flows.sum() or 1.0)
-        return found
+        flow_shares = np.full(len(self.ways.tokens), np.nan)
+        flow_shares[kept] = flows / (flows.sum() or 1.0)
+        return flow_shares
 
     @cached_property
     def attention(self) -> list[np.ndarray]:
@@ -109,13 +109,13 @@ class Attribution:
 
     def _relevant(self, layer: int | None) -> tuple[Paths, list[np.ndarray]]:
         """The steps of one layer of the stack that predicts, or all."""
-        one = [layer is None or (step.kind != "encoder" and step.layer == layer) for step in self.ways.steps]
-        steps = tuple(step for step, meant in zip(self.ways.steps, one, strict=True) if meant)
-        return replace(self.ways, steps=steps), [matrix for matrix, meant in zip(self.relevance, one, strict=True) if meant]
+        counted = [layer is None or (step.kind != "encoder" and step.layer == layer) for step in self.ways.steps]
+        steps = tuple(step for step, meant in zip(self.ways.steps, counted, strict=True) if meant)
+        return replace(self.ways, steps=steps), [matrix for matrix, meant in zip(self.relevance, counted, strict=True) if meant]
 
 
 def _last_look(ways: Paths, weights: Sequence[np.ndarray], position: int) -> np.ndarray:
     """Where a position looks in the last step alone."""
-    found, step = np.zeros(len(ways.tokens)), ways.steps[-1]
-    found[step.keys] = weights[-1][ways.place(position) - step.queries.start]
-    return found
+    look, step = np.zeros(len(ways.tokens)), ways.steps[-1]
+    look[step.keys] = weights[-1][ways.place(position) - step.queries.start]
+    return look

@@ -73,10 +73,10 @@ def compare(a: Scope, b: Scope, heads: Sequence[tuple[int, int | None]] = ((0, 0
     queries, keys = by(a.queries.tokens, b.queries.tokens), by(a.keys.tokens, b.keys.tokens)
     if not all((*queries, *keys)):
         raise ValueError("The two have no token in common, so there is nothing to compare.")
-    one, other = (_half(*each) for each in zip((a, b), heads, queries, keys, strict=True))
+    half_a, half_b = (_half(*each) for each in zip((a, b), heads, queries, keys, strict=True))
     sides = ((a.queries, b.queries, queries), (a.keys, b.keys, keys))
     rows, columns = (_names(first.tokens, second.tokens, groups, same_text) for first, second, groups in sides)
-    return Common(one, other, rows, columns)
+    return Common(half_a, half_b, rows, columns)
 
 
 def align(a: Sequence[Token], b: Sequence[Token]) -> tuple[Groups, Groups]:
@@ -89,20 +89,20 @@ def align(a: Sequence[Token], b: Sequence[Token]) -> tuple[Groups, Groups]:
     """
     if list(a) == list(b):
         return [[i] for i in range(len(a))], [[i] for i in range(len(b))]
-    found: tuple[Groups, Groups] = ([], [])
+    groups: tuple[Groups, Groups] = ([], [])
     for segment in sorted({token.segment for token in a} & {token.segment for token in b}):
-        one, two = _overlapping(a, b, segment), _overlapping(b, a, segment)
-        if not one or not two:
+        ours, theirs = _overlapping(a, b, segment), _overlapping(b, a, segment)
+        if not ours or not theirs:
             continue
-        ends = [_ends([tokens[i] for i in own]) for tokens, own in ((a, one), (b, two))]
+        ends = [_ends([tokens[i] for i in own]) for tokens, own in ((a, ours), (b, theirs))]
         shared = sorted({*ends[0]} & {*ends[1]} | {max(ends[0][-1], ends[1][-1])})  # what is left at the end goes together
-        parts = [_by_end(own, end, shared) for own, end in zip((one, two), ends, strict=True)]
+        parts = [_by_end(own, end, shared) for own, end in zip((ours, theirs), ends, strict=True)]
         for at in range(len(shared)):
             group = [part.get(at, []) for part in parts]
             if all(group):
-                for side, own in zip(found, group, strict=True):
+                for side, own in zip(groups, group, strict=True):
                     side.append(own)
-    return _with_signs(a, b, *found)
+    return _with_signs(a, b, *groups)
 
 
 def align_texts(a: Sequence[Token], b: Sequence[Token]) -> tuple[Groups, Groups]:
@@ -112,26 +112,26 @@ def align_texts(a: Sequence[Token], b: Sequence[Token]) -> tuple[Groups, Groups]
     place of those of the other, word goes with word when they are as many, else all of them with all. In no group is what
     only one text has. `align_texts(b, a)` gives the same groups.
     """
-    one, two = ([(token.text, token.special, token.segment) for token in tokens] for tokens in (a, b))
-    if two < one:  # difflib may find other runs the other way round
+    ours, theirs = ([(token.text, token.special, token.segment) for token in tokens] for tokens in (a, b))
+    if theirs < ours:  # difflib may find other runs the other way round
         second, first = align_texts(b, a)
         return first, second
-    start = _same(one, two)
-    end = _same(one[start:][::-1], two[start:][::-1])
-    middle = one[start : len(one) - end], two[start : len(two) - end]
-    found: tuple[Groups, Groups] = ([[i] for i in range(start)], [[i] for i in range(start)])
-    for what, i, i_end, j, j_end in SequenceMatcher(None, *middle, autojunk=len(middle[0]) * len(middle[1]) > MANY).get_opcodes():
+    start = _same(ours, theirs)
+    end = _same(ours[start:][::-1], theirs[start:][::-1])
+    middle = ours[start : len(ours) - end], theirs[start : len(theirs) - end]
+    groups: tuple[Groups, Groups] = ([[i] for i in range(start)], [[i] for i in range(start)])
+    for tag, i, i_end, j, j_end in SequenceMatcher(None, *middle, autojunk=len(middle[0]) * len(middle[1]) > MANY).get_opcodes():
         runs = list(range(start + i, start + i_end)), list(range(start + j, start + j_end))
-        if what == "equal":
+        if tag == "equal":
             pairs = [([p], [q]) for p, q in zip(*runs, strict=True)]
         else:
             here, there = ([p for p in run if not _sign(tokens[p])] for run, tokens in zip(runs, (a, b), strict=True))
             pairs = _changed(here, there, a, b)
-        for side, groups in zip(found, zip(*pairs, strict=True), strict=False):
-            side.extend(groups)
-    for side, tokens in zip(found, (a, b), strict=True):
+        for side, more in zip(groups, zip(*pairs, strict=True), strict=False):
+            side.extend(more)
+    for side, tokens in zip(groups, (a, b), strict=True):
         side.extend([i] for i in range(len(tokens) - end, len(tokens)))
-    return found
+    return groups
 
 
 def _half(scope: Scope, chosen: tuple[int, int | None], queries: Groups, keys: Groups) -> Half:
@@ -158,9 +158,9 @@ def _reach(side: Side, groups: Groups, of: Callable[..., int]) -> np.ndarray:
 def _names(a: Sequence[Token], b: Sequence[Token], groups: tuple[Groups, Groups], same_text: bool) -> list[str]:
     """What stands at each group: what the first one has, and where that is another thing, both."""
     pairs = zip(merged_tokens(a, groups[0]), merged_tokens(b, groups[1]), strict=True)
-    one_thing = [one.text == two.text or (same_text and not (_sign(one) and _sign(two))) for one, two in pairs]
+    one_thing = [first.text == second.text or (same_text and not (_sign(first) and _sign(second))) for first, second in pairs]
     each = zip(merged_tokens(a, groups[0]), merged_tokens(b, groups[1]), one_thing, strict=True)
-    return [one.text if same else f"{one.text} / {two.text.strip() or two.text}" for one, two, same in each]
+    return [first.text if same else f"{first.text} / {second.text.strip() or second.text}" for first, second, same in each]
 
 
 def _sign(token: Token) -> bool:
@@ -194,20 +194,20 @@ def _by_end(positions: list[int], ends: list[int], shared: list[int]) -> dict[in
     return groups
 
 
-def _with_signs(a: Sequence[Token], b: Sequence[Token], one: Groups, two: Groups) -> tuple[Groups, Groups]:
+def _with_signs(a: Sequence[Token], b: Sequence[Token], ours: Groups, theirs: Groups) -> tuple[Groups, Groups]:
     """The groups of text, and among them the signs that both have at the same place: before, between or after the same."""
-    at = [_signs_at(tokens, groups) for tokens, groups in ((a, one), (b, two))]
-    found: tuple[Groups, Groups] = ([], [])
-    for place in range(len(one) + 1):
+    at = [_signs_at(tokens, groups) for tokens, groups in ((a, ours), (b, theirs))]
+    groups: tuple[Groups, Groups] = ([], [])
+    for place in range(len(ours) + 1):
         signs = [side.get(place, []) for side in at]
         if all(signs):
             alone = len(signs[0]) == len(signs[1])
-            for side, own in zip(found, signs, strict=True):
+            for side, own in zip(groups, signs, strict=True):
                 side.extend([i] for i in own) if alone else side.append(own)
-        if place < len(one):
-            found[0].append(one[place])
-            found[1].append(two[place])
-    return found
+        if place < len(ours):
+            groups[0].append(ours[place])
+            groups[1].append(theirs[place])
+    return groups
 
 
 def _signs_at(tokens: Sequence[Token], groups: Groups) -> dict[int, list[int]]:
@@ -225,13 +225,13 @@ def _same(a: list, b: list) -> int:
     return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
-def _changed(one: list[int], two: list[int], a: Sequence[Token], b: Sequence[Token]) -> list[tuple[list[int], list[int]]]:
+def _changed(ours: list[int], theirs: list[int], a: Sequence[Token], b: Sequence[Token]) -> list[tuple[list[int], list[int]]]:
     """What stands in the place of what, where two texts differ; nothing where one of them has nothing there."""
-    if not one or not two:
+    if not ours or not theirs:
         return []
-    parts = [[[run[i] for i in word] for word in words([tokens[p] for p in run])] for run, tokens in ((one, a), (two, b))]
+    parts = [[[run[i] for i in word] for word in words([tokens[p] for p in run])] for run, tokens in ((ours, a), (theirs, b))]
     if len(parts[0]) != len(parts[1]):
-        return [(one, two)]
+        return [(ours, theirs)]
     pairs: list[tuple[list[int], list[int]]] = []
     for x, y in zip(*parts, strict=True):
         pairs += [([p], [q]) for p, q in zip(x, y, strict=True)] if len(x) == len(y) else [(x, y)]

@@ -28,15 +28,15 @@ def occurrences(word: str, texts: Sequence[str], tokens: Sequence[Sequence[Token
     if not word:
         return []
     pattern = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)
-    found = []
+    places = []
     for number, (text, read) in enumerate(zip(texts, tokens, strict=True)):
         for match in pattern.finditer(text):
             covered = [
                 i for i, token in enumerate(read) if token.start < token.end and _overlap(token, text, match.start(), match.end())
             ]
             if covered:
-                found.append(Occurrence(number, tuple(covered)))
-    return found
+                places.append(Occurrence(number, tuple(covered)))
+    return places
 
 
 def word_states(hidden: Sequence[np.ndarray], places: Sequence[Occurrence]) -> np.ndarray:
@@ -44,7 +44,7 @@ def word_states(hidden: Sequence[np.ndarray], places: Sequence[Occurrence]) -> n
 
     hidden: [layers + 1, position, d_model] of each text.
     """
-    return np.stack([hidden[one.text][:, list(one.positions)].mean(1) for one in places], axis=1).astype(np.float32)
+    return np.stack([hidden[place.text][:, list(place.positions)].mean(1) for place in places], axis=1).astype(np.float32)
 
 
 def _overlap(token: Token, text: str, start: int, end: int) -> bool:

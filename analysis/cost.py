@@ -87,14 +87,14 @@ def _attention(c: TransformerConfig, name: str, t: str, n: int, source: int | No
     cross, source = source is not None, source or 0
     weights = 2 * d * d + 2 * d * shared + (2 * d + 2 * shared) * c.bias + 2 * e * c.qk_norm
     words = "2 d² + 2 d g e" + " + 2 d + 2 g e" * c.bias + " + 2 e" * c.qk_norm
-    kept, given = Term(f"L ({words})", layers * weights), 2 * d + 2 * shared + (d + shared) * c.qk_norm
+    kept, numbers = Term(f"L ({words})", layers * weights), 2 * d + 2 * shared + (d + shared) * c.qk_norm
     gives = "2 d + 2 g e" + " + d + g e" * c.qk_norm
     yield Cost(
         "self-attention: q, k, v, output",
         name,
         kept,
         Term(f"L · 4 (d² + d g e) {t}", 4 * layers * (d * d + d * shared) * n),
-        Term(f"L ({gives}) {t}", BYTES * layers * given * n),
+        Term(f"L ({gives}) {t}", BYTES * layers * numbers * n),
     )
     yield Cost("self-attention: scores", name, *_scores(c, t, t, n, n, cross or c.kind == "decoder", c.pattern))
     if cross:
@@ -113,13 +113,13 @@ def _feedforward(c: TransformerConfig, name: str, t: str, n: int) -> Cost:
     d, f, layers = c.d_model, c.d_ff, c.layers
     gated, many = c.feedforward == "swiglu", c.experts > 1
     in_out, used = 3 if gated else 2, c.experts_used if many else 1
-    one = in_out * d * f + ((in_out - 1) * f + d) * c.bias
+    weights = in_out * d * f + ((in_out - 1) * f + d) * c.bias
     words = f"{in_out} d f" + (f" + {'2 f' if gated else 'f'} + d" if c.bias else "")
     words, k = (f"E ({words}) + d E", " k") if many else (words, "")
     return Cost(
         "feed-forward",
         name,
-        Term(f"L ({words})", layers * (c.experts * one + d * c.experts if many else one)),
+        Term(f"L ({words})", layers * (c.experts * weights + d * c.experts if many else weights)),
         Term(
             f"L ({2 * in_out}{k} d f{' + 2 d E' if many else ''}) {t}",
             layers * n * (2 * in_out * used * d * f + 2 * d * c.experts * many),
@@ -177,23 +177,23 @@ def _scores(c: TransformerConfig, t: str, s: str, n: int, m: int, causal: bool, 
     d, e, layers = c.d_model, c.d_head, c.layers
     square = f"{t}²" if t == s else f"{t} {s}"
     words, meet = (square, n * m) if pattern == "full" else ("P", pairs(c, n, not causal))
-    given = Term(f"L d {t}", BYTES * layers * d * n)
+    output = Term(f"L d {t}", BYTES * layers * d * n)
     if c.computed == "linformer":
         slots = min(c.features, c.context)
-        return Term("L F C", layers * slots * c.context), Term(f"L · 8 F d {t}", 8 * layers * slots * d * n), given
+        return Term("L F C", layers * slots * c.context), Term(f"L · 8 F d {t}", 8 * layers * slots * d * n), output
     if c.computed == "performer":
         words, each = (f"6 F d {t}", 6 * n) if causal else (f"4 F d ({t} + {s})", 4 * (n + m))
-        return Term(), Term(f"L · {words}", layers * c.features * d * each), given
+        return Term(), Term(f"L · {words}", layers * c.features * d * each), output
     flops = Term(f"L · 4 d {words}", 4 * layers * d * meet)
     if c.score == "multiplicative":
         return (
             Term("L h e²", layers * c.heads * e * e),
             Term(f"L (4 d {words} + 2 d e {t})", flops.value + 2 * layers * d * e * n),
-            given,
+            output,
         )
     if c.score == "additive":
-        return Term("L d", layers * d), flops, given
-    return Term(), flops, given
+        return Term("L d", layers * d), flops, output
+    return Term(), flops, output
 
 
 def scores_bytes(config: TransformerConfig, length: int) -> int:
@@ -216,10 +216,10 @@ def crossing(config: TransformerConfig, over: str = "") -> float:
 
     def overtakes(length: int) -> bool:
         both = [0, 0]
-        for one in costs(config, length):
-            scores = one.part == "self-attention: scores"
-            if scores or over in ("", one.part):
-                both[scores] += one.flops.value
+        for cost in costs(config, length):
+            scores = cost.part == "self-attention: scores"
+            if scores or over in ("", cost.part):
+                both[scores] += cost.flops.value
         return both[1] > both[0]
 
     longest = FURTHEST if config.pattern in ("random", "bigbird") else 2**40
@@ -241,7 +241,7 @@ def measure(config: TransformerConfig, length: int, target: int | None = None, s
     both = config.kind == "encoder-decoder"
     network, generator = build(config).eval(), torch.Generator().manual_seed(seed)
     lengths = [length, length if target is None else target][: 1 + both]
-    inputs = [torch.randint(config.vocabulary, (1, one), generator=generator) for one in lengths]
+    inputs = [torch.randint(config.vocabulary, (1, count), generator=generator) for count in lengths]
     leaves = {name: module for name, module in network.named_modules() if not any(True for _ in module.children())}
 
     parameters: Counter[tuple[str, str]] = Counter()
@@ -278,7 +278,7 @@ def measure(config: TransformerConfig, length: int, target: int | None = None, s
         if (name := path.partition(".")[2]) in leaves:
             flops[_part(name, both)] += sum(kinds.values())
     flops["unembedding", "decoder" if both else ""] += counter.get_total_flops() - flops.total()  # it is no module
-    kept = sum(one.numel() * BYTES for pair in cache.layers for one in pair)
+    kept = sum(half.numel() * BYTES for pair in cache.layers for half in pair)
     return Measured(dict(parameters), dict(flops), dict(activations), kept, seconds)
 
 
@@ -303,9 +303,9 @@ def kernels() -> dict:
 def _part(name: str, both: bool) -> tuple[str, str]:
     """Which part of which stack a module belongs to, by its name."""
     stack = name.split(".")[0] if both else ""
-    if found := re.search(r"\.(attention|cross)\.(score|cheaper)?", name):
-        kind = {"attention": "self-attention", "cross": "cross-attention"}[found[1]]
-        return f"{kind}: {'scores' if found[2] else 'q, k, v, output'}", stack
+    if match := re.search(r"\.(attention|cross)\.(score|cheaper)?", name):
+        kind = {"attention": "self-attention", "cross": "cross-attention"}[match[1]]
+        return f"{kind}: {'scores' if match[2] else 'q, k, v, output'}", stack
     parts = {
         "feed-forward": r"\.feedforward\b",
         "positions": r"positions",

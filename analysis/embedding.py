@@ -33,13 +33,13 @@ def word(model: LanguageModel, text: str) -> Word:
     text = text.strip()
     readings = []
     for before in (" ", ""):
-        tokens = [one for one in model.tokenize(before + text) if one.start < one.end or not one.special]
-        tokens = [one for one in tokens if one.text.strip()] or tokens
+        tokens = [token for token in model.tokenize(before + text) if token.start < token.end or not token.special]
+        tokens = [token for token in tokens if token.text.strip()] or tokens
         if tokens and text:
-            readings.append(Word(text, tuple(one.id for one in tokens), tuple(one.text for one in tokens)))
+            readings.append(Word(text, tuple(token.id for token in tokens), tuple(token.text for token in tokens)))
     if not readings:
         raise ValueError("This word has no token in the vocabulary. Type a word.")
-    return min(readings, key=lambda one: len(one.ids))
+    return min(readings, key=lambda reading: len(reading.ids))
 
 
 def vectors(model: LanguageModel, words: Sequence[str], centred: bool = False) -> np.ndarray:
@@ -48,8 +48,8 @@ def vectors(model: LanguageModel, words: Sequence[str], centred: bool = False) -
     centred: less the mean of the whole vocabulary, which most vectors have in common and which makes all of them seem alike
     (Mu and Viswanath 2018).
     """
-    found = [model.embedding(list(word(model, one).ids)).astype(np.float64).mean(0) for one in words]
-    return (np.array(found) - (mean(model) if centred else 0)).astype(np.float32)
+    rows = [model.embedding(list(word(model, text).ids)).astype(np.float64).mean(0) for text in words]
+    return (np.array(rows) - (mean(model) if centred else 0)).astype(np.float32)
 
 
 def mean(model: LanguageModel) -> np.ndarray:
@@ -110,7 +110,7 @@ def analogy(
     that rule the answer is most often one of the three (Linzen 2016).
     """
     vector = _unit(vectors(model, [a, b, c], centred).astype(np.float64))
-    without = [id for one in (a, b, c) for id in word(model, one).ids]
+    without = [id for text in (a, b, c) for id in word(model, text).ids]
     return nearest(model, vector[0] - vector[1] + vector[2], top, without, centred, words_only)
 
 

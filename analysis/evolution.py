@@ -46,13 +46,13 @@ def maps(attention: Attention, head: int | None = None, report: Report = silent)
     """
     if head is not None and not 0 <= head < attention.heads:
         raise ValueError(f"There is no head {head}; heads go from 0 to {attention.heads - 1}.")
-    found = []
+    layer_maps = []
     for layer in range(attention.layers):
         report(layer / attention.layers, f"Layer {layer}")
         weights = attention[layer]
-        one = weights.mean(0) if head is None else weights[head]
-        found.append(np.where((weights > 0).any(0), one, np.float32(np.nan)))
-    return np.stack(found)
+        layer_map = weights.mean(0) if head is None else weights[head]
+        layer_maps.append(np.where((weights > 0).any(0), layer_map, np.float32(np.nan)))
+    return np.stack(layer_maps)
 
 
 def strongest_key(mean: np.ndarray, query: int, itself: bool = True) -> int:

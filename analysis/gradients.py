@@ -35,10 +35,10 @@ def looked_at(ways: Paths, relevant: Sequence[np.ndarray]) -> np.ndarray:
     All steps are counted, and a token's states in all layers count as the token.
     Source: Barkan et al. 2021, "Grad-SAM: Explaining Transformers via Gradient Self-Attention Maps", eq. 6.
     """
-    found = np.zeros(len(ways.tokens))
+    sums = np.zeros(len(ways.tokens))
     for step, matrix in zip(ways.steps, relevant, strict=True):
-        found[step.keys] += matrix.sum(0)
-    return found
+        sums[step.keys] += matrix.sum(0)
+    return sums
 
 
 def gradient_rollout(ways: Paths, relevant: Sequence[np.ndarray], query: int) -> np.ndarray:

@@ -50,19 +50,19 @@ def patterns(attention: Attention) -> pd.DataFrame:
         table |= _looks(attention, layer) if itself else dict.fromkeys(_PLACES + _REPEATS, nothing)
         table["special"] = weights[:, rows][..., special].sum(-1).mean(-1)
         tables.append(pd.DataFrame(table))
-    found = pd.concat(tables, ignore_index=True)
-    beyond = found["special"] - (found["first"] if itself and special[:1].any() else 0)
-    found["pattern"] = _names(found.assign(special=beyond))
-    return found
+    heads = pd.concat(tables, ignore_index=True)
+    beyond = heads["special"] - (heads["first"] if itself and special[:1].any() else 0)
+    heads["pattern"] = _names(heads.assign(special=beyond))
+    return heads
 
 
-def order(attention: Attention, by: str = "layer", found: pd.DataFrame | None = None) -> np.ndarray:
+def order(attention: Attention, by: str = "layer", table: pd.DataFrame | None = None) -> np.ndarray:
     """The heads of a model in another order: int64 [layers x heads], a permutation; head h of layer l is l · heads + h.
 
     by: "layer", as they are. "similarity": heads that look alike side by side: the leaves of a hierarchical clustering (average
     linkage; the best order of leaves up to 400 heads, Bar-Joseph et al. 2001) by the Hellinger distance between their rows,
     with the text in 16 spans. "pattern": by its name, the clearest first. Or a number that `patterns` has: "entropy" and
-    "distance" rise, shares fall; NaN comes last. found: what `patterns` says of the same attention, where that is there already.
+    "distance" rise, shares fall; NaN comes last. table: what `patterns` says of the same attention, where that is there already.
     Raises ValueError for any other.
     """
     count = attention.layers * attention.heads
@@ -73,19 +73,19 @@ def order(attention: Attention, by: str = "layer", found: pd.DataFrame | None = 
     numbers = ("entropy", "distance", *_PLACES, *_REPEATS, "special")
     if by not in (*numbers, "pattern"):
         raise ValueError(f"Heads cannot be ordered by {by!r}: give layer, similarity, pattern, {', '.join(numbers)}.")
-    found = patterns(attention) if found is None else found
+    table = patterns(attention) if table is None else table
     if by == "pattern":
-        shares = found[[*_PLACES, *_REPEATS, "special"]].max(axis=1).fillna(0)
-        return np.lexsort([-shares, found["pattern"]])
-    values = found[by].to_numpy(dtype=float)
+        shares = table[[*_PLACES, *_REPEATS, "special"]].max(axis=1).fillna(0)
+        return np.lexsort([-shares, table["pattern"]])
+    values = table[by].to_numpy(dtype=float)
     return np.argsort(values if by in ("entropy", "distance") else -values, kind="stable")
 
 
 def _looks(attention: Attention, layer: int) -> dict[str, np.ndarray]:
-    one = attention.only(layer)
+    alone = attention.only(layer)
     if len(attention.queries) == 1:  # there is nothing but itself to look at
-        return dict.fromkeys(_PLACES + _REPEATS, np.full(attention.heads, np.nan)) | {"current": one[0][:, 0, 0].astype(float)}
-    return {name: share[0] for name, share in looks(Trace("", attention.queries, {"self": one}, {})).items()}
+        return dict.fromkeys(_PLACES + _REPEATS, np.full(attention.heads, np.nan)) | {"current": alone[0][:, 0, 0].astype(float)}
+    return {name: share[0] for name, share in looks(Trace("", attention.queries, {"self": alone}, {})).items()}
 
 
 def _names(table: pd.DataFrame) -> np.ndarray:

@@ -39,9 +39,9 @@ def repeated_words(model: LanguageModel, words: int = 40, seed: int = 0) -> str:
     """
     generator = np.random.default_rng(seed)
     texts = [model.token_text(int(id)) for id in generator.permutation(model.info.vocabulary)]
-    found = [" " + text.strip() for text in texts if re.fullmatch(r"[ ]?[a-z]{3,}", text)]
-    found = found or [text for text in texts if re.fullmatch(r"[a-z]", text)]
-    return "".join(found[:words] * 2)
+    candidates = [" " + text.strip() for text in texts if re.fullmatch(r"[ ]?[a-z]{3,}", text)]
+    candidates = candidates or [text for text in texts if re.fullmatch(r"[a-z]", text)]
+    return "".join(candidates[:words] * 2)
 
 
 def looks(trace: Trace, kind: str = "self") -> dict[str, np.ndarray]:
@@ -117,8 +117,8 @@ def head_scores(model: LanguageModel, texts: Sequence[str] = SAMPLES, kind: str 
 
     natural = [seen(text) for text in texts]
     repeated = [seen(repeated_words(model, seed=seed)) for seed in range(2)]
-    scores = {kind: np.mean([one[kind] for one in natural], axis=0) for kind in ("previous", "current", "next", "first")}
-    scores |= {kind: np.mean([one[kind] for one in repeated], axis=0) for kind in ("duplicate", "induction")}
+    scores = {kind: np.mean([reading[kind] for reading in natural], axis=0) for kind in ("previous", "current", "next", "first")}
+    scores |= {kind: np.mean([reading[kind] for reading in repeated], axis=0) for kind in ("duplicate", "induction")}
     layers, heads = np.indices(scores["previous"].shape)
     return pd.DataFrame(
         {"layer": layers.ravel(), "head": heads.ravel()} | {kind: score.ravel() for kind, score in scores.items()}

@@ -71,7 +71,7 @@ def lens(
     stream = stream[:, places]
     moved = stream if translate is None else translate(stream)
     layers, count = stream.shape[:2]
-    found: dict[str, list] = {"ids": [], "probabilities": [], "answer": [], "rank": [], "probability": [], "kl": []}
+    columns: dict[str, list] = {"ids": [], "probabilities": [], "answer": [], "rank": [], "probability": [], "kl": []}
     width = len(trace.unembed(stream[-1, :1])[0]) if count else 1
     at_once = max(1, CELLS // width)
     for start in range(0, count, at_once):
@@ -84,13 +84,13 @@ def lens(
             here = last if layer == layers - 1 else _log_softmax(trace.unembed(moved[layer, part]))
             each.append(_seen(here, last, answer, top))
         for name, values in zip(("ids", "probabilities", "rank", "probability", "kl"), zip(*each, strict=True), strict=True):
-            found[name].append(np.stack(values))
-        found["answer"].append(answer)
+            columns[name].append(np.stack(values))
+        columns["answer"].append(answer)
     kept = min(top, width)
     empty = {"ids": (layers, 0, kept), "probabilities": (layers, 0, kept), "answer": (0,)}
     joined = {
         name: np.concatenate(parts, axis=0 if name == "answer" else 1) if parts else np.zeros(empty.get(name, (layers, 0)))
-        for name, parts in found.items()
+        for name, parts in columns.items()
     }
     return Lens(places, **joined)
 
@@ -156,8 +156,8 @@ def _seen(here: np.ndarray, last: np.ndarray, answer: np.ndarray, top: int) -> t
     values = np.take_along_axis(here, best, -1)
     order = np.lexsort((best, -values), axis=-1)
     best, values = np.take_along_axis(best, order, -1), np.take_along_axis(values, order, -1)
-    given = np.take_along_axis(here, answer[:, None], -1)
-    rank = (here > given).sum(-1) + 1
+    of_answer = np.take_along_axis(here, answer[:, None], -1)
+    rank = (here > of_answer).sum(-1) + 1
     shares = np.exp(last)
     kl = np.sum(shares * np.subtract(last, here, out=np.zeros_like(last), where=shares > 0), axis=-1, dtype=np.float64)
-    return best, np.exp(values.astype(np.float64)), rank, np.exp(given[:, 0].astype(np.float64)), np.maximum(0, kl)
+    return best, np.exp(values.astype(np.float64)), rank, np.exp(of_answer[:, 0].astype(np.float64)), np.maximum(0, kl)

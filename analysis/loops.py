@@ -38,17 +38,17 @@ def escape(steps: Sequence[Step], longest: int = 30, least: int = 24) -> Escape 
     longest, least: as in `models.repeats.loop`. The penalty is the one of `Strategy`, on the model's own scores; a temperature
     counts where tokens are drawn. Only a loop of likeliest tokens has both: see `temperature_for`.
     """
-    found = loop([step.token.id for step in steps], longest, least)
-    if found is None:
+    ending = loop([step.token.id for step in steps], longest, least)
+    if ending is None:
         return None
-    period = len(found.ids)
-    again = range(found.start + period, len(steps))
+    period = len(ending.ids)
+    again = range(ending.start + period, len(steps))
     ways = [(*penalty_for(steps[at]), at) for at in again]
     penalty, id, at = min(ways)
     scores = [(step.logits, step.token.id) for step in steps[-period:]]
     last = penalty < np.inf
     chance = float(np.exp(_log_chance(scores, 1.0)))
-    return Escape(found, penalty, at if last else -1, id, chance, temperature_for(scores))
+    return Escape(ending, penalty, at if last else -1, id, chance, temperature_for(scores))
 
 
 def penalty_for(step: Step) -> tuple[float, int]:

@@ -118,15 +118,15 @@ def _groups(weights: np.ndarray, queries: Sequence, keys: Sequence) -> tuple[lis
 
 
 def _checked(groups: Sequence[Sequence[int]], count: int, noun: str) -> list[list[int]]:
-    found = [list(group) for group in groups]
-    flat = [i for group in found for i in group]
-    if not all(found):
+    lists = [list(group) for group in groups]
+    flat = [i for group in lists for i in group]
+    if not all(lists):
         raise ValueError(f"A {noun} has no tokens in it.")
     if wrong := [i for i in flat if not 0 <= i < count]:
         raise ValueError(f"A {noun} is at position {wrong[0]}; positions go from 0 to {count - 1}.")
     if len(set(flat)) < len(flat):
         raise ValueError(f"A position is named twice: each can be in one {noun} only.")
-    return found
+    return lists
 
 
 def _touch(before: Token, token: Token) -> bool:

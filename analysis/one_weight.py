@@ -120,9 +120,9 @@ def _row(of: Tensor | None, head: int, query: int) -> Tensor | None:
     return of[min(head, of.shape[0] - 1), min(query, of.shape[1] - 1)]
 
 
-def _within(index: int, count: int, what: str) -> int:
+def _within(index: int, count: int, noun: str) -> int:
     if not -count <= index < count:
-        raise ValueError(f"There are {count} {what}, counted from 0: number {index} is none of them.")
+        raise ValueError(f"There are {count} {noun}, counted from 0: number {index} is none of them.")
     return index % count
 
 

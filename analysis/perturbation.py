@@ -42,7 +42,9 @@ class Question:
     @cached_property
     def mask(self) -> Token | None:
         name = self.model.info.mask
-        return next((one for one in self.model.tokenize(name) if one.special and one.text == name), None) if name else None
+        return (
+            next((token for token in self.model.tokenize(name) if token.special and token.text == name), None) if name else None
+        )
 
     @cached_property
     def read(self) -> list[Token]:
@@ -154,7 +156,7 @@ class Faithfulness:
     def beaten(self, method: str) -> int:
         """How many random orders let the prediction fall more slowly than this method: those of a larger deletion area."""
         area = self.methods[method].deletion_area
-        return sum(one.deletion_area > area for one in self.random)
+        return sum(order.deletion_area > area for order in self.random)
 
     def faster(self, method: str) -> bool:
         """Whether a method beats every random order. Of n + 1 orders drawn alike at most one beats the n others, so an order that

@@ -30,6 +30,6 @@ def surprise(trace: Trace) -> np.ndarray:
         assert logits is not None, "it has an unembedding"
         highest = logits.max(axis=-1)
         total = highest + np.log(np.exp(logits - highest[:, None]).sum(axis=-1, dtype=np.float64))  # log-sum-exp
-        given = logits[np.arange(len(logits)), ids[start : start + AT_ONCE]]
-        bits[1 + start : 1 + start + len(logits)] = (total - given) / np.log(2)
+        of_token = logits[np.arange(len(logits)), ids[start : start + AT_ONCE]]
+        bits[1 + start : 1 + start + len(logits)] = (total - of_token) / np.log(2)
     return bits

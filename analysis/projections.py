@@ -176,14 +176,14 @@ def nearest_tokens(hidden: np.ndarray, count: int = 3, measure: str = "cosine") 
     """
     states = prepared(hidden, measure)
     count = min(count, states.shape[1] - 1)
-    found = np.empty((*states.shape[:2], count), dtype=np.int32)
+    neighbours = np.empty((*states.shape[:2], count), dtype=np.int32)
     for layer, vectors in enumerate(states):
         squares = (vectors**2).sum(-1)
         apart = squares[:, None] + squares - 2 * (vectors @ vectors.T)
         apart = (apart / max(float(squares.mean()), np.finfo(np.float64).tiny)).round(6)
         np.fill_diagonal(apart, np.inf)
-        found[layer] = np.argsort(apart, axis=1, kind="stable")[:, :count]
-    return found
+        neighbours[layer] = np.argsort(apart, axis=1, kind="stable")[:, :count]
+    return neighbours
 
 
 def umap_installed() -> bool:
@@ -236,10 +236,10 @@ def _components(flat: np.ndarray, count: int, seed: int) -> tuple[np.ndarray, np
 
     count = min(count, *flat.shape)
     if min(flat.shape) > EXACT:
-        found = PCA(count, svd_solver="randomized", iterated_power=7, random_state=seed)
+        pca = PCA(count, svd_solver="randomized", iterated_power=7, random_state=seed)
     else:
-        found = PCA(count, svd_solver="covariance_eigh" if len(flat) >= flat.shape[1] else "full")
-    return found.fit_transform(flat), found.explained_variance_ratio_
+        pca = PCA(count, svd_solver="covariance_eigh" if len(flat) >= flat.shape[1] else "full")
+    return pca.fit_transform(flat), pca.explained_variance_ratio_
 
 
 def _fitting(perplexity: float, count: int) -> tuple[float, list[str]]:
@@ -265,7 +265,7 @@ def _tsne(main: np.ndarray, dimensions: int, perplexity: float, seed: int, repor
     report(0.05, f"Finding the neighbours of {len(main):,} points")
     start = np.pad(main[:, :dimensions], ((0, 0), (0, max(0, dimensions - main.shape[1]))))
     start = rescale(start) + np.random.default_rng(seed).normal(0, 1e-6, start.shape)  # which parts points that are the same
-    found = TSNE(
+    arrangement = TSNE(
         n_components=dimensions,
         perplexity=perplexity,
         early_exaggeration_iter=EARLY,
@@ -278,7 +278,7 @@ def _tsne(main: np.ndarray, dimensions: int, perplexity: float, seed: int, repor
         callbacks=tell,
         callbacks_every_iters=EVERY,
     ).fit(main)
-    points = np.asarray(found)
+    points = np.asarray(arrangement)
     if not np.isfinite(points).all():
         raise ValueError("t-SNE found no arrangement of these points. Choose another perplexity, or PCA.")
     return points - points.mean(0), perplexity, notes
@@ -300,15 +300,15 @@ def _umap(main: np.ndarray, dimensions: int, perplexity: float, seed: int, repor
         raise ValueError("UMAP needs a few more points than these. Type more words, or choose PCA.")
     start = main[:, :dimensions] / (np.abs(main[:, :dimensions]).max() or 1) * 10
     start = start + np.random.default_rng(seed).normal(0, 1e-4, start.shape)
-    found = UMAP(n_components=dimensions, n_neighbors=neighbours, init=start.astype(np.float32), random_state=seed, n_jobs=1)
-    points = found.fit_transform(main.astype(np.float32))
+    umap = UMAP(n_components=dimensions, n_neighbors=neighbours, init=start.astype(np.float32), random_state=seed, n_jobs=1)
+    points = umap.fit_transform(main.astype(np.float32))
     return points - points.mean(0), float(neighbours), notes
 
 
 def _shared(high: np.ndarray, low: np.ndarray, count: int) -> np.ndarray:
     """Of each point, the share of its `count` nearest that are among its `count` nearest in the other space: [point]."""
     near = [_near(space, count) for space in (high, low)]
-    return np.array([len(np.intersect1d(one, other, assume_unique=True)) for one, other in zip(*near, strict=True)]) / count
+    return np.array([len(np.intersect1d(ours, theirs, assume_unique=True)) for ours, theirs in zip(*near, strict=True)]) / count
 
 
 def _near(space: np.ndarray, count: int) -> np.ndarray:

@@ -22,7 +22,7 @@ def projector_files(vectors: np.ndarray, columns: Mapping[str, Sequence[object]]
     table = io.BytesIO()
     np.savetxt(table, vectors, fmt="%.6g", delimiter="\t")
     lines = ["\t".join(columns)] if len(columns) > 1 else []
-    lines += ["\t".join(_cell(one) for one in row) for row in zip(*columns.values(), strict=True)]
+    lines += ["\t".join(_cell(value) for value in row) for row in zip(*columns.values(), strict=True)]
     return {"vectors.tsv": table.getvalue(), "metadata.tsv": ("\n".join(lines) + "\n").encode()}
 
 
@@ -34,10 +34,10 @@ def layer_rows(hidden: np.ndarray, columns: Mapping[str, Sequence[object]]) -> t
     layers = ["embedding", *(f"L{i}" for i in range(len(hidden) - 1))]
     rows = {name: list(values) * len(hidden) for name, values in columns.items()}
     rows["layer"] = [layer for layer in layers for _ in range(hidden.shape[1])]
-    rows["norm"] = [f"{one:.6g}" for one in np.linalg.norm(hidden, axis=-1).ravel()]
+    rows["norm"] = [f"{length:.6g}" for length in np.linalg.norm(hidden, axis=-1).ravel()]
     return hidden.reshape(-1, hidden.shape[-1]), rows
 
 
 def _cell(value: object) -> str:
     text = str(value).replace("\t", "⇥").replace("\r\n", "↵").replace("\n", "↵").replace("\r", "↵")
-    return "".join("↵" if one in "\v\f\x1c\x1d\x1e\x85\u2028\u2029" else one for one in text) or "∅"
+    return "".join("↵" if character in "\v\f\x1c\x1d\x1e\x85\u2028\u2029" else character for character in text) or "∅"

@@ -68,12 +68,12 @@ def paths(of: Trace | Attention) -> Paths:
     if "self" in attention:
         steps = [Step("self", layer, source, source) for layer in range(first.layers)]
         return Paths(attention, first.queries, 0, tuple(steps))
-    said = attention["decoder"].queries
-    target = slice(count, count + len(said))
+    target_tokens = attention["decoder"].queries
+    target = slice(count, count + len(target_tokens))
     steps = [Step("encoder", layer, source, source) for layer in range(first.layers)]
     for layer in range(attention["decoder"].layers):
         steps += [Step("decoder", layer, target, target), Step("cross", layer, target, source)]
-    return Paths(attention, [*first.queries, *said], count, tuple(steps))
+    return Paths(attention, [*first.queries, *target_tokens], count, tuple(steps))
 
 
 def matrices(
@@ -94,11 +94,11 @@ def shares(ways: Paths, weights: Sequence[np.ndarray], query: int, residual: flo
     Source: Abnar and Zuidema 2020; for an encoder-decoder the same rule, cross-attention being one more step with its residual.
     """
     check_residual(residual)
-    found = [np.zeros(len(ways.tokens))]
-    found[0][ways.place(query)] = 1.0
+    rows = [np.zeros(len(ways.tokens))]
+    rows[0][ways.place(query)] = 1.0
     for step, matrix in zip(reversed(ways.steps), reversed(weights), strict=True):
-        found.append(_down(found[-1], step, matrix, residual))
-    return np.stack(found[::-1])
+        rows.append(_down(rows[-1], step, matrix, residual))
+    return np.stack(rows[::-1])
 
 
 def _down(after: np.ndarray, step: Step, matrix: np.ndarray, residual: float) -> np.ndarray:
@@ -129,12 +129,13 @@ def streams(
     A state's column is the step that made it, counted from 1; what is put in stands one before the first step that uses it.
     """
     after = shares(ways, weights, query, residual)
-    made = np.zeros((len(ways.steps) + 1, len(ways.tokens)), dtype=int)  # in which column each token's state stands, step by step
-    made[0, ways.start :] = next((i for i, step in enumerate(ways.steps) if step.queries.start == ways.start), 0)
+    # In which column each token's state stands, step by step.
+    column_of = np.zeros((len(ways.steps) + 1, len(ways.tokens)), dtype=int)
+    column_of[0, ways.start :] = next((i for i, step in enumerate(ways.steps) if step.queries.start == ways.start), 0)
     for i, step in enumerate(ways.steps):
-        made[i + 1] = made[i]
-        made[i + 1, step.queries] = i + 1
-    found, most = [], 0.0
+        column_of[i + 1] = column_of[i]
+        column_of[i + 1, step.queries] = i + 1
+    strong, most = [], 0.0
     for i, (step, matrix) in enumerate(zip(ways.steps, weights, strict=True)):
         mass = after[i + 1, step.queries]
         flows = (1 - residual) * mass[:, None] * matrix
@@ -144,11 +145,11 @@ def streams(
             flows[np.diag_indices(len(mass))] += stays
         else:
             kept = np.flatnonzero((stays > 0) & (stays >= least)) + step.queries.start
-            found += [Stream(float(stays[q - step.queries.start]), int(made[i, q]), int(q), i + 1, int(q)) for q in kept]
+            strong += [Stream(float(stays[q - step.queries.start]), int(column_of[i, q]), int(q), i + 1, int(q)) for q in kept]
         rows, columns = np.nonzero((flows > 0) & (flows >= least))
         for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
             k, q = column + step.keys.start, row + step.queries.start
-            found.append(Stream(float(flows[row, column]), int(made[i, k]), k, i + 1, q))
-        shown = sum(one.share for one in found if one.to_column == i + 1)
-        most = max(most, float(mass.sum()) - shown)
-    return found, max(0.0, most)
+            strong.append(Stream(float(flows[row, column]), int(column_of[i, k]), k, i + 1, q))
+        counted = sum(stream.share for stream in strong if stream.to_column == i + 1)
+        most = max(most, float(mass.sum()) - counted)
+    return strong, max(0.0, most)

@@ -28,8 +28,8 @@ def scaling(sizes: tuple[int, ...] = SIZES, keys: int = 32, queries: int = 400, 
         q, k = generator.normal(size=(queries, 1, size)), generator.normal(size=(queries, keys, size))
         scores = (q * k).sum(-1)  # [query, key]
         row = {"d_k": size, "spread": scores.std(), "expected": np.sqrt(size)}
-        for name, given in (("plain", scores), ("scaled", scores / np.sqrt(size))):
-            p = np.exp(given - given.max(-1, keepdims=True))
+        for name, values in (("plain", scores), ("scaled", scores / np.sqrt(size))):
+            p = np.exp(values - values.max(-1, keepdims=True))
             p /= p.sum(-1, keepdims=True)
             square = (p**2).sum(-1)
             slope = square - 2 * (p**3).sum(-1) + square**2  # of Σ (p_i δ_ij − p_i p_j)²

@@ -106,7 +106,7 @@ def scope(
         _through(queries, _side(attention.rows, special, whole_words), len(attention.queries), "queries"),
         _through(keys, everything, len(attention.keys), "keys"),
         sorted(p for group in everything.groups for p in group) if renormalised else None,
-        {name: one for name, one in asked.items() if one != usual[name]},
+        {name: value for name, value in asked.items() if value != usual[name]},
     )
 
 
@@ -148,8 +148,8 @@ def _through(window: Window | None, side: Side, count: int, noun: str) -> Side:
 
 def _renumbered(groups: list[list[int]]) -> list[list[int]]:
     """The same groups among the positions that are left."""
-    found, at = [], 0
+    positions, at = [], 0
     for group in groups:
-        found.append(list(range(at, at + len(group))))
+        positions.append(list(range(at, at + len(group))))
         at += len(group)
-    return found
+    return positions

@@ -40,15 +40,15 @@ def head_divergence(attention: Attention, report: Report = silent) -> np.ndarray
     steps = range(0, rows.shape[1], CELLS)
     for step, start in enumerate(steps):
         part = rows[:, start : start + CELLS]
-        for one in range(count - 1):
-            if one % 16 == 0:
-                report((step + one / count) / len(steps), "Comparing heads")
-            mean = (part[one] + part[one + 1 :]) / 2
-            negative[one, one + 1 :] += np.einsum("hc,hc->h", mean, np.log(mean + np.float32(1e-30)))
+        for head in range(count - 1):
+            if head % 16 == 0:
+                report((step + head / count) / len(steps), "Comparing heads")
+            mean = (part[head] + part[head + 1 :]) / 2
+            negative[head, head + 1 :] += np.einsum("hc,hc->h", mean, np.log(mean + np.float32(1e-30)))
     negative += negative.T
-    found = (-negative - (own[:, None] + own) / 2) / np.log(2) / len(queries)
-    np.fill_diagonal(found, 0)
-    return np.clip(found, 0, 1)
+    divergence = (-negative - (own[:, None] + own) / 2) / np.log(2) / len(queries)
+    np.fill_diagonal(divergence, 0)
+    return np.clip(divergence, 0, 1)
 
 
 @dataclass(frozen=True)

@@ -50,9 +50,9 @@ def step_cost(model: LanguageModel, text: str = "The cat", target: str = "") -> 
     """
     lengths, kept = _counted(model, text, target)
     whole = []
-    for said in range(STEPS):
+    for count in range(STEPS):
         with Counter() as counter:
-            next(model.generate(text, GREEDY, 1, target, [0] * said, cache=False))
+            next(model.generate(text, GREEDY, 1, target, [0] * count, cache=False))
         whole.append(counter.operations)
     pair = (whole[2] - 2 * whole[1] + whole[0]) // 2
     again, key = whole[1] - whole[0] - pair * (2 * lengths[0] + 1), kept[2] - kept[1]

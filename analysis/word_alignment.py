@@ -37,11 +37,11 @@ def word_alignment(model: LanguageModel, pairs: Sequence[Pair]) -> pd.DataFrame:
         weights = np.stack([cross[layer] for layer in range(cross.layers)])  # [layers, heads, query, key]
         words = [match.span() for match in re.finditer(r"\w+", source)]
         keys = [read_in(trace.tokens, span, source) for span in words]
-        for said, meant in links:
-            rows = [position - 1 for position in read_in(trace.target, place(said, target), target)]
+        for word, source_word in links:
+            rows = [position - 1 for position in read_in(trace.target, place(word, target), target)]
             row = weights[:, :, rows].mean(2)  # [layers, heads, key]
             got = np.stack([row[..., key].sum(-1) for key in keys], axis=-1)  # [layers, heads, word]
-            right += got.argmax(-1) == words.index(place(meant, source))
+            right += got.argmax(-1) == words.index(place(source_word, source))
             count += 1
     layers, heads = np.indices(right.shape)
     return pd.DataFrame({"layer": layers.ravel(), "head": heads.ravel(), "share": (right / max(1, count)).ravel()})
@@ -52,32 +52,32 @@ def read_links(text: str) -> list[Pair]:
 
     Errors: ValueError for a line of another form.
     """
-    found: list[Pair] = []
+    pairs: list[Pair] = []
     for number, line in enumerate(text.splitlines(), 1):
         source, target, links = parts if len(parts := line.split("\t")) == 3 else ("", "", "")
         linked = [link.partition("=")[::2] for link in links.split()]
         if not linked or any(link.count("=") != 1 for link in links.split()):
             raise ValueError(f"Line {number} is not a text, a TAB, its translation, a TAB, and words as said=source: “{line}”.")
-        found.append((source, target, linked))
-    return found
+        pairs.append((source, target, linked))
+    return pairs
 
 
 def place(word: str, text: str) -> tuple[int, int]:
     """Where a word stands. Errors: ValueError where it is not there once."""
-    found = [match.span() for match in re.finditer(r"\w+", text) if match.group() == word]
-    if len(found) != 1:
-        raise ValueError(f"“{word}” stands {len(found)} times in “{text}”. Name words that stand there once.")
-    return found[0]
+    spans = [match.span() for match in re.finditer(r"\w+", text) if match.group() == word]
+    if len(spans) != 1:
+        raise ValueError(f"“{word}” stands {len(spans)} times in “{text}”. Name words that stand there once.")
+    return spans[0]
 
 
 def read_in(tokens: Sequence[Token], span: tuple[int, int], text: str) -> list[int]:
     """As `tokens_in`. Errors: ValueError where the model read nothing of it."""
-    found = tokens_in(tokens, *span)
-    if not found:
+    positions = tokens_in(tokens, *span)
+    if not positions:
         raise ValueError(
             f"“{text[slice(*span)]}” is cut off, because the model does not read so long a text. Take shorter pairs."
         )
-    return found
+    return positions
 
 
 def tokens_in(tokens: Sequence[Token], start: int, end: int) -> list[int]:
