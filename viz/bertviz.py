@@ -86,8 +86,8 @@ def bertviz_head_view(
         pairs = {"A -> Sentence A": (a, a), "B -> Sentence B": (b, b), "A -> Sentence B": (a, b), "B -> Sentence A": (b, a)}
         parts += [_data(weights[:, :, q, k], queries[q], queries[k]) for q, k in pairs.values()]
         names = ["All", *(f"Sentence {name}" for name in pairs)]
-    shown = _shown(numbers, layer, heads, weights.shape[1])
-    return _page("head_view", parts, shown, _menu(names) + _HEAD_CONTROLS, theme)
+    settings = _find_opening(numbers, layer, heads, weights.shape[1])
+    return _page("head_view", parts, settings, _menu(names) + _HEAD_CONTROLS, theme)
 
 
 def bertviz_encoder_decoder_view(
@@ -112,24 +112,26 @@ def bertviz_encoder_decoder_view(
     """
     rows = cross_rows or decoder_tokens
     sides = {"encoder": (encoder_tokens,) * 2, "decoder": (decoder_tokens,) * 2, "cross": (rows, encoder_tokens)}
-    given = {
-        name: _layers(one) for name, one in {"encoder": encoder, "decoder": decoder, "cross": cross}.items() if one is not None
+    stacks = {
+        name: _layers(stack)
+        for name, stack in {"encoder": encoder, "decoder": decoder, "cross": cross}.items()
+        if stack is not None
     }
-    if not given:
+    if not stacks:
         raise ValueError("Give the attention of the encoder, of the decoder, or between them.")
-    opening: str = first or next(iter(given))
-    longest = max((numbers for numbers, _ in given.values()), key=len)
-    counts = {weights.shape[1] for _, weights in given.values()}
-    if opening not in given or len(counts) > 1 or any(numbers != longest[: len(numbers)] for numbers, _ in given.values()):
+    opening: str = first or next(iter(stacks))
+    longest = max((numbers for numbers, _ in stacks.values()), key=len)
+    counts = {weights.shape[1] for _, weights in stacks.values()}
+    if opening not in stacks or len(counts) > 1 or any(numbers != longest[: len(numbers)] for numbers, _ in stacks.values()):
         raise ValueError(
             "BertViz shows attentions together that have as many heads and begin with the same layer, and one of them first: "
-            + "; ".join(f"{name} has {weights.shape[1]} heads, layers {numbers}" for name, (numbers, weights) in given.items())
+            + "; ".join(f"{name} has {weights.shape[1]} heads, layers {numbers}" for name, (numbers, weights) in stacks.items())
         )
-    parts = [_data(weights, *sides[name]) for name, (_, weights) in given.items()]
-    shown = _shown(longest, layer, heads, counts.pop(), given[opening][0])
-    shown["default_filter"] = str(list(given).index(opening))
-    controls = _menu([name.capitalize() for name in given], list(given).index(opening)) + _HEAD_CONTROLS
-    return _page("head_view", parts, shown, controls, theme, [numbers for numbers, _ in given.values()])
+    parts = [_data(weights, *sides[name]) for name, (_, weights) in stacks.items()]
+    settings = _find_opening(longest, layer, heads, counts.pop(), stacks[opening][0])
+    settings["default_filter"] = str(list(stacks).index(opening))
+    controls = _menu([name.capitalize() for name in stacks], list(stacks).index(opening)) + _HEAD_CONTROLS
+    return _page("head_view", parts, settings, controls, theme, [numbers for numbers, _ in stacks.values()])
 
 
 def bertviz_model_view(
@@ -141,11 +143,11 @@ def bertviz_model_view(
     """
     numbers, weights = _layers(attention)
     count = weights.shape[1]
-    shown = {"include_layers": numbers, "display_mode": "light", "include_heads": list(range(count)), "total_heads": count}
-    return _page("model_view", [_data(weights, queries, keys)], shown, _MODEL_CONTROLS, theme)
+    settings = {"include_layers": numbers, "display_mode": "light", "include_heads": list(range(count)), "total_heads": count}
+    return _page("model_view", [_data(weights, queries, keys)], settings, _MODEL_CONTROLS, theme)
 
 
-def _shown(
+def _find_opening(
     numbers: list[int], layer: int | None, heads: Sequence[int] | None, count: int, among: list[int] | None = None
 ) -> dict[str, Any]:
     """What a head view shows first. Errors: ValueError for a layer or head that is not there."""
@@ -196,10 +198,10 @@ def _script_json(value: Any) -> str:
 
 
 def _page(
-    view: str, attentions: list[str], shown: dict[str, Any], controls: str, theme: Theme, layers_of: list[list[int]] | None = None
+    view: str, attentions: list[str], start: dict[str, Any], controls: str, theme: Theme, layers_of: list[list[int]] | None = None
 ) -> str:
     """The page. layers_of: the layers that each of several attentions has."""
-    settings = {"default_filter": "0", "root_div_id": "bertviz", **shown}
+    settings = {"default_filter": "0", "root_div_id": "bertviz", **start}
     parameters = f'{{"attention":[{",".join(attentions)}],{_script_json(settings)[1:]}'
     before, after = _script(view)
     parts = {"libraries": libraries(), "before": before, "parameters": parameters, "after": after}
@@ -236,10 +238,10 @@ def libraries() -> str:
 
 def _package(name: str) -> Path:
     """The folder of an installed package, found without importing it (bertviz would import torch)."""
-    found = find_spec(name)
-    if found is None or found.origin is None:
+    spec = find_spec(name)
+    if spec is None or spec.origin is None:
         raise ModuleNotFoundError(f"BertViz's view needs the package {name}: pip install -r requirements.txt")
-    return Path(found.origin).parent
+    return Path(spec.origin).parent
 
 
 def _css(theme: Theme) -> str:

@@ -32,7 +32,7 @@ def version() -> str:
 def imported(path: str) -> tuple[str, ...]:
     """The modules that this one imports, by their paths. Raises KeyError where there is no such module."""
     return tuple(
-        posixpath.normpath(posixpath.join(posixpath.dirname(path), found)) for _, found in _IMPORT.findall(sources()[path])
+        posixpath.normpath(posixpath.join(posixpath.dirname(path), file)) for _, file in _IMPORT.findall(sources()[path])
     )
 
 
@@ -49,8 +49,8 @@ def needed(paths: Sequence[str]) -> tuple[str, ...]:
         if path not in sources():
             raise ValueError(f"{above[-1] if above else 'A view'} needs the module {path}, which is not there.")
         if path not in order:
-            for one in imported(path):
-                visit(one, (*above, path))
+            for module in imported(path):
+                visit(module, (*above, path))
             order[path] = None
 
     for path in paths:
@@ -70,11 +70,11 @@ def joined(paths: Sequence[str]) -> str:
 
 def _as_function(path: str) -> str:
     text = sources()[path]
-    found = iter(imported(path))
+    modules = iter(imported(path))
 
     def taken(match: re.Match[str]) -> str:
         names = ", ".join(name.strip().replace(" as ", ": ") for name in match[1].split(",") if name.strip())
-        return f'const {{ {names} }} = modules["{next(found)}"];'
+        return f'const {{ {names} }} = modules["{next(modules)}"];'
 
     names = [next(filter(None, groups)) for groups in _EXPORT.findall(text)]
     text = _EXPORT.sub("", _IMPORT.sub(taken, text))

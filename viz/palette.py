@@ -115,7 +115,7 @@ def sequential(accent: str) -> tuple[tuple[float, str], ...]:
     for step in range(21):
         over = shade(step / 20)
         under = GROUND[3] * (1 - over)  # what the accent lets through of the ground
-        mixed = [round((grey * under + one * over) / (under + over)) for grey, one in zip(GROUND, full, strict=False)]
+        mixed = [round((grey * under + colour * over) / (under + over)) for grey, colour in zip(GROUND, full, strict=False)]
         scale.append((step / 20, f"rgba({mixed[0]},{mixed[1]},{mixed[2]},{under + over:.3f})"))
     return tuple(scale)
 

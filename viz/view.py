@@ -103,13 +103,13 @@ def kinds() -> frozenset[str]:
 
 @lru_cache(128)
 def _assets(kind: str, uses: tuple[str, ...] = ()) -> Assets:
-    styles = (_HERE / "shared" / "view.css", *(_VIEWS / one / "view.css" for one in (*uses, kind)))
+    styles = (_HERE / "shared" / "view.css", *(_VIEWS / name / "view.css" for name in (*uses, kind)))
     return Assets(
         # Named by what is inside it: Streamlit keeps the node, and what was drawn in it, of a component whose HTML is the same.
         html=f'<div class="hl hl-{kind.replace("_", "-")}" data-uses="{" ".join(uses)}"></div>',
         css="".join(style.read_text("utf-8") for style in styles),
         module=_module(kind),
-        inside={one: _module(one) for one in uses},
+        inside={name: _module(name) for name in uses},
     )
 
 

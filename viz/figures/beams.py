@@ -31,24 +31,24 @@ class Way:
 
 def beam_tree(ways: Sequence[Way], window: int = WINDOW) -> go.Figure:
     """The last `window` tokens of a search. Errors: ValueError for a fate that there is not."""
-    if wrong := [one.fate for one in ways if one.fate not in MARKS]:
+    if wrong := [way.fate for way in ways if way.fate not in MARKS]:
         raise ValueError(f"A way on is {', '.join(MARKS)}, not {wrong[0]!r}.")
-    last = max((one.length for one in ways), default=0)
-    shown = [one for one in ways if one.length > last - window]
-    rows = _rows(shown)
-    at = {one.number: (one.length, -rows[one.number]) for one in shown}
+    last = max((way.length for way in ways), default=0)
+    latest = [way for way in ways if way.length > last - window]
+    rows = _rows(latest)
+    at = {way.number: (way.length, -rows[way.number]) for way in latest}
     figure = go.Figure()
     for fates, colour, width in ((("dropped",), GREY, 1), (("kept", "answer"), _KEPT, 2.5)):
-        x, y = _edges([one for one in shown if one.fate in fates], at)
+        x, y = _edges([way for way in latest if way.fate in fates], at)
         line = {"color": colour, "width": width, "shape": "spline"}
         figure.add_scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip", showlegend=False, opacity=0.7)
     for fate, (symbol, colour) in MARKS.items():
-        ones = [one for one in shown if one.fate == fate]
+        alike = [way for way in latest if way.fate == fate]
         figure.add_scatter(
-            x=[at[one.number][0] for one in ones],
-            y=[at[one.number][1] for one in ones],
-            text=[escape_plotly(short(named(one.text))) for one in ones],
-            customdata=[[f"{one.score:.3f}".replace("-", "−"), NAMES[one.fate]] for one in ones],
+            x=[at[way.number][0] for way in alike],
+            y=[at[way.number][1] for way in alike],
+            text=[escape_plotly(short(named(way.text))) for way in alike],
+            customdata=[[f"{way.score:.3f}".replace("-", "−"), NAMES[way.fate]] for way in alike],
             name=NAMES[fate],
             mode="markers+text",
             marker={"symbol": symbol, "color": colour, "size": 9, "line": {"width": 1.5, "color": colour}},
@@ -74,18 +74,18 @@ def beam_tree(ways: Sequence[Way], window: int = WINDOW) -> go.Figure:
 def _rows(ways: Sequence[Way]) -> dict[int, int]:
     """Which row each way stands in: the likeliest of its length at the top."""
     rows: dict[int, int] = {}
-    for length in {one.length for one in ways}:
-        column = sorted((one for one in ways if one.length == length), key=lambda one: -one.score)
-        rows |= {one.number: row for row, one in enumerate(column)}
+    for length in {way.length for way in ways}:
+        column = sorted((way for way in ways if way.length == length), key=lambda way: -way.score)
+        rows |= {way.number: row for row, way in enumerate(column)}
     return rows
 
 
 def _edges(ways: Sequence[Way], at: dict[int, tuple[int, int]]) -> tuple[list, list]:
     """Lines from each way's parent to it; those of the first column come from the left."""
     x, y = [], []
-    for one in ways:
-        here = at[one.number]
-        before = at.get(one.parent, (here[0] - 0.5, here[1] if one.parent >= 0 else 0))
+    for way in ways:
+        here = at[way.number]
+        before = at.get(way.parent, (here[0] - 0.5, here[1] if way.parent >= 0 else 0))
         x += [before[0], here[0], None]
         y += [before[1], here[1], None]
     return x, y

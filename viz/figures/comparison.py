@@ -40,7 +40,7 @@ def comparison(
     if a.shape != b.shape or a.shape != (len(queries), len(keys)) or a.size == 0:
         raise ValueError(f"Weights of shapes {a.shape} and {b.shape} do not fit {len(queries)} queries and {len(keys)} keys.")
     masked = np.isnan(a) & np.isnan(b)
-    ours, theirs = (np.where(masked, np.nan, np.nan_to_num(one)) for one in (a, b))
+    ours, theirs = (np.where(masked, np.nan, np.nan_to_num(weights)) for weights in (a, b))
     figure = difference(queries, keys, ours, theirs, names, title, starts)
     place = _room_above(figure, title)
     x, y, square = style.spans(keys, starts[1]), style.spans(queries, starts[0]), max(a.shape) <= 4 * min(a.shape)

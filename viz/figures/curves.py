@@ -32,7 +32,7 @@ def curves(
     """
     name, values = chosen
     lines = {name: values, **(others or {})}
-    wrong = [one for one, each in lines.items() if len(each) != len(counts)]
+    wrong = [name for name, each in lines.items() if len(each) != len(counts)]
     if wrong or any(len(each) != len(counts) for each in random) or (steps and len(steps) != len(counts)):
         raise ValueError(f"There are {len(counts)} points, and something has another number of values{_of(wrong)}.")
     x = 100 * np.asarray(counts) / max(1, counts[-1])

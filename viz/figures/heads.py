@@ -92,7 +92,7 @@ def _placed(points: np.ndarray, names: Sequence[str], height: int) -> list[str]:
     spread = np.ptp(points, axis=0)
     room = _ROOM * (spread.max() or 1.0)
     scales = [min(width / (spread[0] + 2 * room), (height - _TOP - _SIDE) / (spread[1] + 2 * room)) for width in _WIDTHS]
-    pixels, low, high = (np.multiply.outer(scales, one) for one in (points, points.min(0) - room, points.max(0) + room))
+    pixels, low, high = (np.multiply.outer(scales, place) for place in (points, points.min(0) - room, points.max(0) + room))
     away = np.hypot(*(points[:, None] - points).transpose(2, 0, 1))
     lonely = np.argsort(-np.partition(away, min(1, len(points) - 1), axis=1)[:, min(1, len(points) - 1)])
     placed: list[str] = [""] * len(points)

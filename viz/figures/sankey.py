@@ -31,8 +31,8 @@ def sankey(tokens: Sequence[Any], streams: Sequence[Any], columns: Sequence[str]
     """
     if not streams:
         raise ValueError("There is nothing to draw: no stream is as large as asked for. Ask for smaller ones.")
-    ends = [((one.from_column, one.from_token), (one.to_column, one.to_token)) for one in streams]
-    shares = [one.share for one in streams]
+    ends = [((stream.from_column, stream.from_token), (stream.to_column, stream.to_token)) for stream in streams]
+    shares = [stream.share for stream in streams]
     size = _sizes(ends, shares)
     states = sorted(size)
     if not all(0 <= column < len(columns) and 0 <= token < len(tokens) for column, token in states):
@@ -74,7 +74,7 @@ def sankey(tokens: Sequence[Any], streams: Sequence[Any], columns: Sequence[str]
     )
     place = {"xref": "paper", "yref": "paper", "showarrow": False}
     used = sorted({column for column, _ in states})
-    begins = {token: min(column for column, one in states if one == token) for _, token in states}
+    begins = {token: min(column for column, state in states if state == token) for _, token in states}
     for column in [*used[: -1 : -(-len(used) // _COLUMNS)], last]:
         side = "right" if column == last else "left" if column == 0 else "center"
         figure.add_annotation(x=x[column], y=1, yanchor="bottom", xanchor=side, text=titles[column], font={"size": 11}, **place)

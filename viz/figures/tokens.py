@@ -22,7 +22,7 @@ def token_counts(texts: Sequence[str], counts: Mapping[str, Sequence[int]]) -> g
     for (name, each), colour in zip(counts.items(), _COLOURS, strict=False):
         figure.add_bar(
             x=list(each), y=[escape_plotly(text) for text in texts], name=escape_plotly(name), orientation="h",
-            text=[str(one) for one in each], textposition="outside", cliponaxis=False, marker={"color": colour},
+            text=[str(value) for value in each], textposition="outside", cliponaxis=False, marker={"color": colour},
             hovertemplate=f"%{{y}}: %{{x}} tokens by {escape_plotly(name)}<extra></extra>",
         )  # fmt: skip
     figure.update_layout(

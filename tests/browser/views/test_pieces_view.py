@@ -26,7 +26,7 @@ def test_a_merge_is_played_by_itself_and_step_by_step(draw, word):
     page.clock.install()
     page.get_by_role("button", name="Play").click()
     expect(made).to_have_count(0)
-    expect(page.locator(".told")).to_have_text(f"Step 0 of {count}.")
+    expect(page.locator(".sentence")).to_have_text(f"Step 0 of {count}.")
     page.clock.run_for(1200)
     expect(made).to_have_count(1)
     first = word.steps.merges[0]

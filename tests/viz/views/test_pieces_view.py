@@ -26,7 +26,11 @@ def test_each_box_comes_at_its_own_step_or_at_that_of_its_row():
     assert found["rows"][1]["boxes"] == [
         {"text": ["", "·", "ab"], "span": [0, 2], "step": 1, "mark": "new fragment", "note": "−1.00"}
     ]
-    assert (found["names"], found["told"], found["label"]) == (["0 of 1", "1 of 1"], ["It begins.", "It ends."], "How it goes")
+    assert (found["names"], found["sentences"], found["label"]) == (
+        ["0 of 1", "1 of 1"],
+        ["It begins.", "It ends."],
+        "How it goes",
+    )
 
 
 @pytest.mark.parametrize(
@@ -45,10 +49,10 @@ def test_what_cannot_be_drawn_is_refused(boxes, step, words):
         pieces_view(2, [Row(boxes, step)], [""], [""])
 
 
-@pytest.mark.parametrize("names, told", [([], []), (["one"], []), (["one"], ["a", "b"])])
-def test_each_step_has_a_name_and_a_sentence(names, told):
+@pytest.mark.parametrize("names, sentences", [([], []), (["one"], []), (["one"], ["a", "b"])])
+def test_each_step_has_a_name_and_a_sentence(names, sentences):
     with pytest.raises(ValueError, match="one for each"):
-        pieces_view(1, [], names, told)
+        pieces_view(1, [], names, sentences)
 
 
 def test_chips_have_a_note_each():

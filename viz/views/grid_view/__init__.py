@@ -49,8 +49,8 @@ def grid_view(
     and in a table. A press or Enter tells `chosen`: `[row, column]`. Raises ValueError where the shapes do not agree.
     """
     values = _framed(np.asarray(values, dtype=np.float64), len(rows), len(columns), frames)
-    for name, given, wanted in (("row", row_names, rows), ("column", column_names, columns)):
-        _check_count(f"{name} names", given, len(wanted))
+    for name, names, items in (("row", row_names, rows), ("column", column_names, columns)):
+        _check_count(f"{name} names", names, len(items))
     _check_count("row notes", row_notes, len(rows))
     for name, words in (("texts", texts), ("notes", notes)):
         _check_table(name, words, len(rows), len(columns))
@@ -104,9 +104,9 @@ def _ends(values: np.ndarray) -> tuple[float, float]:
     return (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
 
 
-def _check_count(name: str, given: Sequence[str] | None, wanted: int) -> None:
-    if given is not None and len(given) != wanted:
-        raise ValueError(f"There are {len(given)} {name}: give {wanted}.")
+def _check_count(name: str, names: Sequence[str] | None, count: int) -> None:
+    if names is not None and len(names) != count:
+        raise ValueError(f"There are {len(names)} {name}: give {count}.")
 
 
 def _check_table(name: str, words: Sequence[Sequence[str]] | None, rows: int, columns: int) -> None:

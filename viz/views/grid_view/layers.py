@@ -212,7 +212,7 @@ def answer_grid(answer: str, probability: np.ndarray, notes: Sequence[str], chos
         down="after this layer",
         unit="%",
         scale=(0, 1),
-        texts=[[percent(one)] for one in probability],
+        texts=[[percent(share)] for share in probability],
         row_names=_afters(len(probability)),
         column_names=[f"the probability of “{label(answer)}”"],
         row_notes=notes,

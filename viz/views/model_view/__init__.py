@@ -93,20 +93,20 @@ def _fits(array: np.ndarray, layers: int, heads: int, name: str) -> np.ndarray:
 def _quantity(values: np.ndarray, unit: str, colours: Mapping[str, str]) -> tuple[dict, np.ndarray]:
     """What the legend and the words say, and where each head is on the scale: 0 to 1, or the number of its name; NaN for none."""
     if values.dtype.kind in "UOT":
-        names = sorted({str(one) for one in values.ravel() if one}, key=lambda one: (-(values == one).sum(), one))
+        names = sorted({str(name) for name in values.ravel() if name}, key=lambda name: (-(values == name).sum(), name))
         if len(names) > len(HEADS):
             raise ValueError(f"{len(names)} different names: there are {len(HEADS)} colours.")
-        places = {one: i for i, one in enumerate(names)}
-        on = np.array([[places.get(str(one), np.nan) for one in row] for row in values], dtype=np.float16)
-        words = [[str(one) for one in row] for row in values]
+        places = {name: i for i, name in enumerate(names)}
+        on = np.array([[places.get(str(name), np.nan) for name in row] for row in values], dtype=np.float16)
+        words = [[str(name) for name in row] for row in values]
         free = iter(colour for colour in HEADS if colour not in colours.values())
-        drawn = [colours[one] if one in colours else next(free) for one in names]
-        return {"unit": unit, "names": names, "colours": drawn, "words": words}, on
+        in_colours = [colours[name] if name in colours else next(free) for name in names]
+        return {"unit": unit, "names": names, "colours": in_colours, "words": words}, on
     values = np.where(np.isfinite(values.astype(np.float64)), values, np.nan)
     known = values[~np.isnan(values)]
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
     share = (values - low) / ((high - low) or 1.0)
-    words = [["" if np.isnan(one) else f"{_number(one)} {unit}".strip() for one in row] for row in values]
+    words = [["" if np.isnan(value) else f"{_number(value)} {unit}".strip() for value in row] for row in values]
     return {"unit": unit, "low": _number(low), "high": _number(high), "words": words}, share.astype(np.float16)
 
 

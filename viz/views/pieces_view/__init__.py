@@ -37,14 +37,14 @@ class Row:
     note: str = ""
 
 
-def pieces_view(letters: int, rows: Sequence[Row], names: Sequence[str], told: Sequence[str], label: str = "") -> View:
+def pieces_view(letters: int, rows: Sequence[Row], names: Sequence[str], sentences: Sequence[str], label: str = "") -> View:
     """Rows over so many letters, played from the first step to the last; at first all are there.
 
-    names: what each step is called; told: a sentence of each. Rows without any step stay as they are. Errors: ValueError for
+    names: what each step is called; sentences: one of each. Rows without any step stay as they are. Errors: ValueError for
     boxes that lie beyond the letters or over each other, for a mark that is none, and where steps and sentences differ in number.
     """
-    if len(names) != len(told) or not names:
-        raise ValueError(f"{len(names)} steps with {len(told)} sentences: give one for each, and one step at the least.")
+    if len(names) != len(sentences) or not names:
+        raise ValueError(f"{len(names)} steps with {len(sentences)} sentences: give one for each, and one step at the least.")
     for row in rows:
         _check(row, letters, len(names))
     name = label or f"{len(names)} steps"
@@ -52,20 +52,20 @@ def pieces_view(letters: int, rows: Sequence[Row], names: Sequence[str], told: S
         "label": name,
         "letters": letters,
         "names": list(names),
-        "told": list(told),
+        "sentences": list(sentences),
         "rows": [
             {
                 "step": row.step,
                 "note": row.note,
                 "boxes": [
                     {
-                        "text": pieces(one.text),
-                        "span": [one.start, one.end],
-                        "step": row.step if one.step is None else one.step,
-                        "mark": f"{one.mark}{' fragment' * one.fragment}".strip(),
-                        **({"note": one.note} if one.note else {}),
+                        "text": pieces(box.text),
+                        "span": [box.start, box.end],
+                        "step": row.step if box.step is None else box.step,
+                        "mark": f"{box.mark}{' fragment' * box.fragment}".strip(),
+                        **({"note": box.note} if box.note else {}),
                     }
-                    for one in row.boxes
+                    for box in row.boxes
                 ],
             }
             for row in rows
@@ -75,13 +75,13 @@ def pieces_view(letters: int, rows: Sequence[Row], names: Sequence[str], told: S
 
 
 def _check(row: Row, letters: int, steps: int) -> None:
-    for step in (row.step, *(one.step for one in row.boxes if one.step is not None)):
+    for step in (row.step, *(box.step for box in row.boxes if box.step is not None)):
         if not 0 <= step < steps:
             raise ValueError(f"A row or a box of step {step}, where there are {steps}.")
     done = 0
-    for one in sorted(row.boxes, key=lambda box: box.start):
-        if not done <= one.start < one.end <= letters:
-            raise ValueError(f"A box from letter {one.start} to {one.end} of {letters} lies over another or beyond them.")
-        if one.mark not in MARKS:
-            raise ValueError(f"A box is marked {one.mark!r}: it is one of {', '.join(map(repr, MARKS))}.")
-        done = one.end
+    for box in sorted(row.boxes, key=lambda box: box.start):
+        if not done <= box.start < box.end <= letters:
+            raise ValueError(f"A box from letter {box.start} to {box.end} of {letters} lies over another or beyond them.")
+        if box.mark not in MARKS:
+            raise ValueError(f"A box is marked {box.mark!r}: it is one of {', '.join(map(repr, MARKS))}.")
+        done = box.end

@@ -26,8 +26,8 @@ export function mount({ parentElement, data }) {
 
 function make(state) {
   const player = withSteps(makePlayer("Step", BEAT, () => show(state)));
-  const told = element("p", "told");
-  told.setAttribute("aria-live", "polite");
+  const sentence = element("p", "sentence");
+  sentence.setAttribute("aria-live", "polite");
   const scroll = element("div", "scroll");
   scroll.tabIndex = 0;
   scroll.setAttribute("role", "group");
@@ -38,8 +38,8 @@ function make(state) {
   const table = element("table", "hidden");
   const kept = element("div", "kept");
   kept.append(table);
-  state.root.replaceChildren(player.node, told, scroll, kept);
-  Object.assign(state, { player, told, scroll, grid, table });
+  state.root.replaceChildren(player.node, sentence, scroll, kept);
+  Object.assign(state, { player, sentence, scroll, grid, table });
 }
 
 // The boxes of each row, with what stands before them.
@@ -73,7 +73,7 @@ function boxOf({ text, span, step, mark, note }) {
 }
 
 function show(state) {
-  const { made, player, told, header, scroll } = state;
+  const { made, player, sentence, header, scroll } = state;
   if (!made) return;
   let last = null;
   for (const { step, node } of made) {
@@ -81,7 +81,7 @@ function show(state) {
     node.classList.toggle("now", step === player.at && header.names.length > 1);
     if (step === player.at) last = node;
   }
-  write(told, header.told[player.at]);
+  write(sentence, header.sentences[player.at]);
   const below = last ? last.offsetTop + last.offsetHeight - scroll.clientHeight : 0;
   if (player.playing && below > scroll.scrollTop) scroll.scrollTop = below;
 }

@@ -32,8 +32,8 @@ def prediction_bars(
     tokens the controls struck out; `marked`: the row of the token that is chosen. Raises ValueError if the lengths differ.
     """
     count = len(labels)
-    given = (("probabilities", probabilities), ("ids", ids), ("logits", logits), ("before", before), ("struck", struck))
-    for name, values in given:
+    columns = (("probabilities", probabilities), ("ids", ids), ("logits", logits), ("before", before), ("struck", struck))
+    for name, values in columns:
         if values is not None and len(values) != count:
             raise ValueError(f"{len(values)} {name} for {count} labels: give one a label.")
     shares = [float(p) for p in probabilities]
@@ -51,16 +51,17 @@ def prediction_bars(
     if logits is not None:
         header["logits"] = [f"{float(value):.2f}".replace("-", "−") for value in logits]
     if before is not None:
-        header["before"] = [float(one) for one in before]
-        header["befores"] = [in_percent(one) if percent else in_hundred(one) for one in header["before"]]
+        header["before"] = [float(share) for share in before]
+        header["befores"] = [in_percent(share) if percent else in_hundred(share) for share in header["before"]]
         for name in ("numbers", "befores"):  # two columns of numbers have no room for words
             words = header[name]
             header[name] = [
-                one.replace("under ", "< ").replace("over ", "> ") if percent else one.removesuffix(IN_HUNDRED) for one in words
+                number.replace("under ", "< ").replace("over ", "> ") if percent else number.removesuffix(IN_HUNDRED)
+                for number in words
             ]
         header["unit"] = "" if percent else IN_HUNDRED  # stands above them
     if struck is not None:
-        header["struck"] = [bool(one) for one in struck]
+        header["struck"] = [bool(flag) for flag in struck]
     if marked is not None:
         header["marked"] = int(marked)
     return View("prediction_bars", pack(header), header["label"])

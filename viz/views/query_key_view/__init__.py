@@ -49,12 +49,12 @@ def query_key_view(
     q, k = np.asarray(q, dtype=np.float32), np.asarray(k, dtype=np.float32)
     if q.ndim != 1 or k.shape != (count, len(q)):
         raise ValueError(f"q of shape {q.shape} and k of shape {k.shape} for {count} keys: give [d_head] and [{count}, d_head].")
-    given: dict[str, Any] = {"raw": raw, "score": score, "weight": weight, "mask": np.zeros(count) if mask is None else mask}
-    given |= {"v_norm": v_norm, "bias": bias, "unturned": unturned}
-    arrays = {name: np.asarray(one, dtype=np.float32) for name, one in given.items() if one is not None}
-    for name, one in arrays.items():
-        if one.shape != (count,):
-            raise ValueError(f"{name} of shape {one.shape} for {count} keys: give one number a key.")
+    columns: dict[str, Any] = {"raw": raw, "score": score, "weight": weight, "mask": np.zeros(count) if mask is None else mask}
+    columns |= {"v_norm": v_norm, "bias": bias, "unturned": unturned}
+    arrays = {name: np.asarray(column, dtype=np.float32) for name, column in columns.items() if column is not None}
+    for name, column in arrays.items():
+        if column.shape != (count,):
+            raise ValueError(f"{name} of shape {column.shape} for {count} keys: give one number a key.")
     row = (row_names([query]) or [""])[0]
     name = f"Query and keys{f' of {title}' if title else ''}, {row or f'from {label(query.text)}'}" if count else "No keys"
     strongest = int(np.argmax(np.nan_to_num(arrays["weight"]))) if count else -1

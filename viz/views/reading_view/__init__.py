@@ -94,12 +94,12 @@ def _halved(weights: np.ndarray) -> np.ndarray:
     return half
 
 
-def _colours(given: Sequence[str] | None, otherwise: Sequence[str], count: int) -> list[str]:
-    if given is None:
+def _colours(colours: Sequence[str] | None, otherwise: Sequence[str], count: int) -> list[str]:
+    if colours is None:
         return [otherwise[head % len(otherwise)] for head in range(count)]
-    if wrong := [colour for colour in given if not re.fullmatch("#[0-9a-fA-F]{6}", colour)]:
+    if wrong := [colour for colour in colours if not re.fullmatch("#[0-9a-fA-F]{6}", colour)]:
         raise ValueError(f'A colour is written as "#b43c00", not {wrong[0]!r}.')
-    return list(given)
+    return list(colours)
 
 
 def _of_quantity(

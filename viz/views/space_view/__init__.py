@@ -98,15 +98,15 @@ def _colours(values: np.ndarray, stages: int, count: int, unit: str, log: bool) 
     if values.shape not in ((count,), (stages, count)):
         raise ValueError(f"Values of shape {list(values.shape)}: give [{count} tokens] or [{stages} stages, {count} tokens].")
     if values.dtype.kind in "UOT":
-        found = [str(one) for one in values.ravel() if one]
-        names = sorted(dict.fromkeys(found), key=lambda one: -found.count(one))
+        labels = [str(value) for value in values.ravel() if value]
+        names = sorted(dict.fromkeys(labels), key=lambda name: -labels.count(name))
         if len(names) > len(HEADS_ON_LIGHT):
             names = names[: len(HEADS_ON_LIGHT) - 1]
-        places = {one: i for i, one in enumerate(names)}
-        rest = len(set(found)) > len(names)
+        places = {name: i for i, name in enumerate(names)}
+        rest = len(set(labels)) > len(names)
         if rest:
             names = [*names, OTHER]
-        on = np.array([places.get(str(one), len(places) if one else np.nan) for one in values.ravel()], dtype=np.float16)
+        on = np.array([places.get(str(value), len(places) if value else np.nan) for value in values.ravel()], dtype=np.float16)
         legend = {"names": names, "light": HEADS_ON_LIGHT[: len(names)], "dark": HEADS_ON_DARK[: len(names)], "rest": rest}
         return legend, np.broadcast_to(on.reshape(values.shape), (stages, count))
     values = np.where(np.isfinite(values.astype(np.float64)), values, np.nan).astype(np.float32)
@@ -128,10 +128,10 @@ def token_colours(values: np.ndarray | Sequence[str] | None, count: int) -> list
         inks = [*legend["light"]]
         if legend["rest"]:
             inks[len(legend["names"]) - 1 :] = [LIGHT["soft"]]
-        return [LIGHT["soft"] if np.isnan(one) else inks[int(one)] for one in on[-1]]
+        return [LIGHT["soft"] if np.isnan(place) else inks[int(place)] for place in on[-1]]
     from plotly.colors import sample_colorscale, validate_colors
 
     part = (on[-1] - legend["low"]) / ((legend["high"] - legend["low"]) or 1)
-    found = sample_colorscale("cividis", np.nan_to_num(0.9 * part.astype(np.float64)).tolist(), colortype="tuple")
-    hexes = ["#" + "".join(f"{round(255 * v):02x}" for v in one) for one in validate_colors(found, colortype="tuple")]
-    return [LIGHT["soft"] if np.isnan(p) else one for p, one in zip(part, hexes, strict=True)]
+    scale = sample_colorscale("cividis", np.nan_to_num(0.9 * part.astype(np.float64)).tolist(), colortype="tuple")
+    hexes = ["#" + "".join(f"{round(255 * v):02x}" for v in colour) for colour in validate_colors(scale, colortype="tuple")]
+    return [LIGHT["soft"] if np.isnan(p) else colour for p, colour in zip(part, hexes, strict=True)]

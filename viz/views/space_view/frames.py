@@ -82,9 +82,9 @@ def pngs(
         notes.add_text("Provenance", provenance)
     with zipfile.ZipFile(file, "w") as archive:
         for stage in range(drawing.stages):
-            one = io.BytesIO()
-            drawing.at(stage).save(one, "PNG", pnginfo=notes)
-            archive.writestr(f"{stage:02}-{drawing.names[stage].replace(' ', '-')}.png", one.getvalue())
+            picture = io.BytesIO()
+            drawing.at(stage).save(picture, "PNG", pnginfo=notes)
+            archive.writestr(f"{stage:02}-{drawing.names[stage].replace(' ', '-')}.png", picture.getvalue())
     return file.getvalue()
 
 
@@ -160,7 +160,7 @@ class _Drawing:
         steps = np.linspace(-0.8, 0.8, 5)
         lines = [((s, -0.8, -0.8), (s, -0.8, 0.8)) for s in steps] + [((-0.8, -0.8, s), (0.8, -0.8, s)) for s in steps]
         for line in lines:
-            draw.line([tuple(one[:2]) for one in self._seen(np.array(line))], fill=LIGHT["line"], width=FINE)
+            draw.line([tuple(point[:2]) for point in self._seen(np.array(line))], fill=LIGHT["line"], width=FINE)
         for name, end in zip(self.axes or (), ((0.8, -0.8, -0.8), (-0.8, 0.8, -0.8), (-0.8, -0.8, 0.8)), strict=False):
             start, stop = self._seen(np.array([(-0.8, -0.8, -0.8), end]))
             draw.line([tuple(start[:2]), tuple(stop[:2])], fill=LIGHT["soft"], width=FINE)
@@ -205,5 +205,5 @@ def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
 
 def _mixed(a: str, b: str, part: float) -> str:
     """A colour between two, `part` of the first."""
-    first, second = ([int(one[i : i + 2], 16) for i in (1, 3, 5)] for one in (a, b))
+    first, second = ([int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in (a, b))
     return "#" + "".join(f"{round(y + (x - y) * part):02x}" for x, y in zip(first, second, strict=True))

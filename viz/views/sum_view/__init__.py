@@ -40,19 +40,19 @@ def sum_view(
     the trail, "n"}`, where `n` grows.
     Without rows the number alone is shown. Raises ValueError where rows and rest do not add up to the value.
     """
-    total = sum(one.value for one in products) + (rest[1] if rest else 0.0)
-    size = sum(abs(one.value) for one in products) + abs(value) + (abs(rest[1]) if rest else 0.0)
+    total = sum(product.value for product in products) + (rest[1] if rest else 0.0)
+    size = sum(abs(product.value) for product in products) + abs(value) + (abs(rest[1]) if rest else 0.0)
     if products and np.isfinite(size) and abs(total - value) > 1e-3 * max(1.0, size):
         raise ValueError(f"The terms add up to {total:.6g}, and not to {value:.6g}.")
     header: dict[str, Any] = {
         "label": f"How {name} came about",
         "name": name,
-        "labels": [one.label for one in products],
-        "open": [list(one.open) for one in products],
+        "labels": [product.label for product in products],
+        "open": [list(product.open) for product in products],
         "factors": [left, right],
         "more": rest[0] if rest else 0,
         "trail": list(trail),
     }
-    numbers = np.array([[one.left, one.right, one.value] for one in products], dtype=np.float32).reshape(-1, 3)
+    numbers = np.array([[product.left, product.right, product.value] for product in products], dtype=np.float32).reshape(-1, 3)
     sums = np.array([value, rest[1] if rest else 0.0], dtype=np.float32)
     return View("sum_view", pack(header, terms=numbers, sums=sums), header["label"])

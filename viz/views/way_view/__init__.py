@@ -31,21 +31,21 @@ def way_view(stops: Sequence[Stop], chosen: str = "", *, strip: bool = False, la
     """The stages in their order. strip: small and side by side, in their groups; else a line each. chosen: the key of the one
     that is open. A press or Enter tells `chosen`: `{"key", "n"}`, where `n` grows."""
     strips, signed = [], []
-    for one in stops:
-        cells, both = shades(np.zeros(0) if one.values is None else one.values)
+    for stop in stops:
+        cells, both = shades(np.zeros(0) if stop.values is None else stop.values)
         strips.append(cells)
         signed.append(both)
     header: dict[str, Any] = {
         "label": label or f"{len(stops)} stages",
         "strip": strip,
         "chosen": chosen,
-        "keys": [one.key for one in stops],
-        "names": [one.name for one in stops],
-        "gists": [] if strip else [one.gist for one in stops],
-        "shapes": [] if strip else [one.shape for one in stops],
-        "groups": [one.group for one in stops],
+        "keys": [stop.key for stop in stops],
+        "names": [stop.name for stop in stops],
+        "gists": [] if strip else [stop.gist for stop in stops],
+        "shapes": [] if strip else [stop.shape for stop in stops],
+        "groups": [stop.group for stop in stops],
         "signed": signed,
-        "counts": [len(one) for one in strips],
+        "counts": [len(cells) for cells in strips],
     }
     joined = np.concatenate(strips) if strips else np.zeros(0, dtype=np.uint8)
     return View("way_view", pack(header, shades=joined), header["label"])
