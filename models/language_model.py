@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from models.pieces.values import Pieces
     from models.prefix import Recent
     from models.recorder import Record
-    from models.watching import Watched
+    from models.watching import Private, Watched
 
 
 GREEDY = Strategy()
@@ -74,6 +74,7 @@ class LanguageModel(ABC):
     revision: str = ""  # the commit of the Hub that they are of; "" where they are not from there
     _recent: Recent[Any]
     _tail: Callable[[np.ndarray], np.ndarray] | None = None  # as `Trace.tail`
+    _private: Private | None = None  # what is watched
     at_most: int | None = None  # tokens that are read at a time, where somebody wants fewer than the context
 
     @property
@@ -270,6 +271,17 @@ class LanguageModel(ABC):
         comes after the block is left out. The modules are a copy with the same weights, so that no other reading is disturbed.
         Errors: ValueError for a trace with edits.
         """
+
+    @abstractmethod
+    def _copied(self, number: int | None) -> Private:
+        """The network with modules of its own, to be watched."""
+
+    def _to_watch(self) -> Private:
+        """The same, made once for as long as the network stays as it is."""
+        number, known = self.condition, self._private
+        if known is None or number is None or known.number != number:
+            known = self._private = self._copied(number)
+        return known
 
     @abstractmethod
     def output_weights(self, kind: str, layer: int) -> np.ndarray:

@@ -8,10 +8,12 @@ of a pass are kept: what comes before the blocks, one block, and what comes afte
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
@@ -24,6 +26,8 @@ float type_as dropout clone narrow swapaxes movedim expand_as view_as detach rep
 unsafe_split tensor_split type double half bfloat16 t
 """
 VIEWS = frozenset(_VIEWS.split())
+
+NEAR, NEAR_IN_16_BITS = 1e-5, 1e-2  # how far a layer may be from what it gave before, in shares of the largest number
 
 
 @dataclass(eq=False)
@@ -103,13 +107,33 @@ class Watched:
     memory: Tensor | None = None
 
 
-class Watcher(TorchFunctionMode):
-    """Notes what torch does in this thread while `section` is set."""
+_watching: ContextVar[Watcher | None] = ContextVar("headlight_watching", default=None)
 
-    def __init__(self) -> None:
+
+class Watcher(TorchFunctionMode):
+    """Notes what torch does in this thread while `section` is set.
+
+    layers: what the stack runs, in order; target: which of them is to be kept. given: the stream that the target is given
+    [1, position, d_model], for which no layer before it needs to run; None: they do.
+    """
+
+    def __init__(self, layers: Sequence[nn.Module] = (), target: int = 0, given: Tensor | None = None, whole: bool = True):
         super().__init__()
         self.section: Section | None = None
-        self.inside = 0  # a module that is taken as one step
+        self.inside = 0  # modules that are taken as one step
+        self.taken: list[bool] = []  # of the modules that are running, which are
+        self.layers, self.target, self.given, self.ran = frozenset(map(id, layers)), target, given, 0
+        self.last = len(layers)
+        self.found = Watched(Section(), Section(), Section() if whole else None)
+
+    def __enter__(self) -> Watcher:
+        self.token = _watching.set(self)
+        super().__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        _watching.reset(self.token)
+        super().__exit__(*error)
 
     def __torch_function__(
         self, function: Callable[..., Any], types: Collection[type], args: tuple = (), kwargs: dict | None = None
@@ -158,28 +182,40 @@ class Watcher(TorchFunctionMode):
             return tuple(self.of(section, one) for one in argument)
         return section.node(argument) if isinstance(argument, Tensor) else argument
 
-    def hook(self, network: nn.Module) -> None:
-        """Take the modules of a private network that can be taken as one step as one."""
-        for name, module in network.named_modules():
-            if not _one_step(module):
-                continue
-            taken: list[bool] = []
+    def enter_layer(self, module: nn.Module, args: Sequence, kwargs: dict) -> None:
+        if id(module) not in self.layers:
+            return
+        stream, found = args[0] if args else kwargs["hidden_states"], self.found
+        if self.ran == 0:
+            found.before.end, self.section = found.before.node(stream), None
+        if self.ran == self.target:
+            _begin(found.block, stream)
+            self.before = len(_calls())
+            self.section = found.block
 
-            def enter(module: nn.Module, args: Sequence, kwargs: dict, taken: list[bool] = taken) -> None:
-                taken.append(_alone(module, args, kwargs))
-                if taken[-1]:
-                    self.inside += 1
+    def leave_layer(self, module: nn.Module, args: Sequence, kwargs: dict, out: Any) -> None:
+        if id(module) not in self.layers:
+            return
+        stream, found = out[0] if isinstance(out, tuple | list) else out, self.found
+        if self.ran == self.target:
+            found.block.end, self.section = found.block.node(stream), None
+            found.block.calls = _calls()[self.before :]
+            if found.after is None:
+                raise _Enough
+        self.ran += 1
+        if self.ran == self.last and found.after is not None:
+            _begin(found.after, stream)
+            self.section = found.after
 
-            def leave(
-                module: nn.Module, args: Sequence, kwargs: dict, out: object, taken: list[bool] = taken, name: str = name
-            ) -> None:
-                if taken.pop():
-                    self.inside -= 1
-                    if self.section is not None and not self.inside:
-                        self.note(self.section, "module", args, kwargs, out, module, name)
+    def enter(self, module: nn.Module, args: Sequence, kwargs: dict) -> None:
+        self.taken.append(_alone(module, args, kwargs))
+        self.inside += self.taken[-1]
 
-            module.register_forward_pre_hook(enter, with_kwargs=True)
-            module.register_forward_hook(leave, with_kwargs=True)
+    def leave(self, module: nn.Module, args: Sequence, kwargs: dict, out: object, name: str) -> None:
+        if self.taken.pop():
+            self.inside -= 1
+            if self.section is not None and not self.inside:
+                self.note(self.section, "module", args, kwargs, out, module, name)
 
 
 def _one_step(module: nn.Module) -> bool:
@@ -198,53 +234,102 @@ def _alone(module: nn.Module, args: Sequence, kwargs: dict) -> bool:
 
 
 def private(network: nn.Module, *others: object) -> tuple:
-    """The network, and what else speaks of its modules, with modules of their own and the same weights: for hooks that nobody
-    else may meet."""
+    """The network, and what else speaks of its modules, with modules of their own and the same weights: they are watched, and no
+    other reading meets the hooks."""
     shared = {id(one): one for one in (*network.parameters(), *network.buffers())}
     return copy.deepcopy((network, *others), shared)
+
+
+@dataclass(eq=False)
+class Private:
+    """A network to be watched. number: the condition of the network that it is a copy of; layout: where its layers are, of one of
+    transformers; skips: whether a layer may be run without those before it, as far as is known."""
+
+    number: int | None
+    network: Any
+    layout: Any = None
+    skips: bool = True
+
+    def near(
+        self,
+        layers: Sequence[nn.Module],
+        target: int,
+        run: Callable[[], Tensor],
+        whole: bool,
+        stream: tuple[Tensor, Tensor] | None,
+    ) -> Watched:
+        """As `watch`, where it gives the same without the layers before the target: the ones that hand on the stream alone.
+
+        stream: what the target was given and gave when the text was read [position, d_model], None where that is not known.
+        """
+        if stream is None or not self.skips or not target:
+            return watch(layers, target, run, whole)
+        given, gave = stream
+        found = watch(layers, target, run, whole, given[None])
+        assert found.block.end is not None, "the target has run"
+        out = found.block.end.value
+        near = NEAR if out.dtype == torch.float32 else NEAR_IN_16_BITS
+        apart = float((out.reshape(gave.shape).float() - gave.float()).abs().max())
+        if apart <= near * max(1.0, float(gave.abs().max())):
+            return found
+        self.skips = False
+        return watch(layers, target, run, whole)
+
+
+def hook(network: nn.Module, layers: Iterable[nn.Module]) -> None:
+    """Let a private network, whose stacks run these layers, tell whoever watches it in the same thread; else it is as it was."""
+
+    def enter(module: nn.Module, args: Sequence, kwargs: dict) -> None:
+        if (watcher := _watching.get()) is not None:
+            watcher.enter(module, args, kwargs)
+
+    def enter_layer(module: nn.Module, args: Sequence, kwargs: dict) -> None:
+        if (watcher := _watching.get()) is not None:
+            watcher.enter_layer(module, args, kwargs)
+
+    def leave_layer(module: nn.Module, args: Sequence, kwargs: dict, out: Any) -> None:
+        if (watcher := _watching.get()) is not None:
+            watcher.leave_layer(module, args, kwargs, out)
+
+    for layer in {id(layer): layer for layer in layers}.values():
+        layer.forward = _skippable(layer, layer.forward)
+        layer.register_forward_pre_hook(enter_layer, with_kwargs=True)
+        layer.register_forward_hook(leave_layer, with_kwargs=True)
+    for name, module in network.named_modules():
+        if not _one_step(module):
+            continue
+
+        def leave(module: nn.Module, args: Sequence, kwargs: dict, out: object, name: str = name) -> None:
+            if (watcher := _watching.get()) is not None:
+                watcher.leave(module, args, kwargs, out, name)
+
+        module.register_forward_pre_hook(enter, with_kwargs=True)
+        module.register_forward_hook(leave, with_kwargs=True)
+
+
+def _skippable(layer: nn.Module, forward: Callable) -> Callable:
+    def skippable(*args: Any, **kwargs: Any) -> Any:
+        watcher = _watching.get()
+        skips = watcher is not None and id(layer) in watcher.layers and watcher.ran < watcher.target
+        return watcher.given if watcher is not None and skips and watcher.given is not None else forward(*args, **kwargs)
+
+    return skippable
 
 
 class _Enough(Exception):
     """All that was wanted of a pass has been seen."""
 
 
-def watch(network: nn.Module, layers: Sequence[nn.Module], target: int, run: Callable[[], Tensor], whole: bool = True) -> Watched:
-    """Watch a forward pass, which a record is being made of, through a private network.
+def watch(
+    layers: Sequence[nn.Module], target: int, run: Callable[[], Tensor], whole: bool = True, given: Tensor | None = None
+) -> Watched:
+    """Watch a forward pass, which a record is being made of, through a private network that was hooked.
 
     layers: what the stack runs, in order; target: which of them is to be kept; run: the pass; gives the last tensor that counts.
-    whole: whether the pass goes on to its end after that layer.
+    whole: whether the pass goes on to its end after that layer. given: as `Watcher` takes it.
     """
-    watcher, ran, before = Watcher(), 0, 0
-    found = Watched(Section(), Section(), Section() if whole else None)
-
-    def enter(module: nn.Module, args: Sequence, kwargs: dict) -> None:
-        nonlocal before
-        stream = args[0] if args else kwargs["hidden_states"]
-        if ran == 0:
-            found.before.end, watcher.section = found.before.node(stream), None
-        if ran == target:
-            _begin(found.block, stream)
-            before = len(_calls())
-            watcher.section = found.block
-
-    def leave(module: nn.Module, args: Sequence, kwargs: dict, out: Any) -> None:
-        nonlocal ran
-        stream = out[0] if isinstance(out, tuple | list) else out
-        if ran == target:
-            found.block.end, watcher.section = found.block.node(stream), None
-            found.block.calls = _calls()[before:]
-            if not whole:
-                raise _Enough
-        ran += 1
-        if ran == len(layers) and found.after is not None:
-            _begin(found.after, stream)
-            watcher.section = found.after
-
-    hooks = []
-    for layer in {id(layer): layer for layer in layers}.values():
-        hooks.append(layer.register_forward_pre_hook(enter, with_kwargs=True))
-        hooks.append(layer.register_forward_hook(leave, with_kwargs=True))
-    watcher.hook(network)
+    watcher = Watcher(layers, target, given, whole)
+    found = watcher.found
     watcher.section = found.before
     try:
         with watcher:
@@ -253,21 +338,17 @@ def watch(network: nn.Module, layers: Sequence[nn.Module], target: int, run: Cal
             found.after.end = found.after.node(out)
     except _Enough:
         pass
-    watcher.section = None  # modules hold their hooks, and those the watcher: a section goes when nobody reads it
-    for hook in hooks:
-        hook.remove()
     return found
 
 
-def watch_rows(network: nn.Module, rows: Tensor, run: Callable[[Tensor], Tensor]) -> Section:
-    """Watch the way of rows of the stream through what follows the blocks; run gives its end."""
+def watch_rows(rows: Tensor, run: Callable[[Tensor], Tensor]) -> Section:
+    """Watch the way of rows of the stream through what follows the blocks of a private network; run gives its end."""
     watcher, section = Watcher(), Section()
     _begin(section, rows)
-    watcher.hook(network)
     watcher.section = section
     with watcher:
         out = run(rows)
-    section.end, watcher.section = section.node(out), None
+    section.end = section.node(out)
     return section
 
 

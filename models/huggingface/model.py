@@ -37,7 +37,7 @@ from models.rotary import Rotary
 from models.stored_weights import WeightsFile
 from models.tokens import Token, Turn
 from models.trace import Attention, Trace
-from models.watching import Watched, private, watch, watch_rows
+from models.watching import Private, Watched, hook, private, watch_rows
 
 ROWS = 2**23  # numbers of logits that are made at once
 BOTH_WAYS = "It sees both ways, so it does not predict what comes next."
@@ -245,10 +245,8 @@ class HuggingFaceModel(LanguageModel):
 
     def watch(self, trace: Trace, stack: str, layer: int, positions: Sequence[int]) -> Watched:
         check_plain(trace)
-        network, found = private(self.network, self._layout)
-        for one in {id(one): one for layers in found.layers.values() for one in layers}.values():
-            vars(one).pop("forward", None)  # it speaks of the other network's layer
-        self._stream.like(found).install()
+        copied = self._to_watch()
+        network, found = copied.network, copied.layout
         ours = {id(block) for block in found.blocks[stack]}
         target = [i for i, one in enumerate(found.layers[stack]) if id(one) in ours][layer]
         inputs = self._inputs([trace.tokens], [[token.id for token in trace.target]])
@@ -269,14 +267,30 @@ class HuggingFaceModel(LanguageModel):
                 return out.last_hidden_state if stack != "decoder" and "last_hidden_state" in out else out.logits
 
             head = self.predicts and stack != "encoder"
-            watched = watch(network, found.layers[stack], target, run, whole=bool(positions) and not head)
+            hidden = trace.hidden.get(stack)
+            stream = None if hidden is None else (self._numbers(hidden[layer]), self._numbers(hidden[layer + 1]))
+            watched = copied.near(found.layers[stack], target, run, bool(positions) and not head, stream)
             if head and positions:
-                rows = torch.from_numpy(trace.stream[-1][list(positions)]).to(self.network.device, self.network.dtype)[None]
+                rows = self._numbers(trace.stream[-1][list(positions)])[None]
                 but = frozenset(map(id, found.tail(stack))) if self._each else frozenset()
                 with layout.skipping(rows, but):
-                    watched.head = watch_rows(network, rows, lambda _: network(**self._blank(rows[0]), return_dict=True).logits)
+                    watched.head = watch_rows(rows, lambda _: network(**self._blank(rows[0]), return_dict=True).logits)
         watched.memory = None if memory is None else memory[0]
         return watched
+
+    def _copied(self, number: int | None) -> Private:
+        network, found = private(self.network, self._layout)
+        layers = list({id(one): one for stack in found.layers.values() for one in stack}.values())
+        for one in layers:
+            vars(one).pop("forward", None)  # it speaks of the other network's layer
+        stream = self._stream.like(found)
+        stream.install()
+        hook(network, layers)
+        return Private(number, network, found, skips=not any(stream.shape.values()) and not stream.turned)
+
+    def _numbers(self, values: np.ndarray) -> Tensor:
+        """An array where the network is, in its type."""
+        return torch.from_numpy(np.ascontiguousarray(values)).to(self.network.device, self.network.dtype)
 
     def output_weights(self, kind: str, layer: int) -> np.ndarray:
         return self._outputs.weights(kind, layer, self._layout.heads[kind])
@@ -471,8 +485,7 @@ class HuggingFaceModel(LanguageModel):
 
     def _unembed(self, hidden: np.ndarray) -> np.ndarray:
         """The model's own way from the stream after the last layer [..., d_model] to logits [..., vocabulary], row by row."""
-        rows = torch.from_numpy(np.ascontiguousarray(hidden)).reshape(-1, hidden.shape[-1])
-        rows = rows.to(self.network.device, self.network.dtype)
+        rows = self._numbers(hidden).reshape(-1, hidden.shape[-1])
         at_once = max(1, min(ROWS // self.vocabulary.size, self._positions or len(rows)))
         with torch.inference_mode():
             found = [self._logits(part, self._each).float().cpu().numpy() for part in rows.split(at_once)]
@@ -485,7 +498,7 @@ class HuggingFaceModel(LanguageModel):
 
     def _run_tail(self, stream: np.ndarray) -> np.ndarray:
         """What the layers after the last block make of the stream of a whole text [position, d_model]: the same shape."""
-        rows = torch.from_numpy(np.ascontiguousarray(stream)).to(self.network.device, self.network.dtype)
+        rows = self._numbers(stream)
         stack = "decoder" if self.kind == "encoder-decoder" else "self"
         but = frozenset(map(id, self._layout.tail(stack)))
         network = self.network if stack == "decoder" else self.network.base_model

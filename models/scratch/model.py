@@ -26,7 +26,7 @@ from models.scratch.signs import END, MASK, START
 from models.scratch.transformer import Decoder, Encoder, EncoderDecoder, MultiHeadAttention, Stack
 from models.tokens import ByteLevelTokens, Token
 from models.trace import Trace
-from models.watching import Watched, private, watch, watch_rows
+from models.watching import Private, Watched, hook, private, watch_rows
 
 
 class ScratchModel(LanguageModel):
@@ -112,7 +112,8 @@ class ScratchModel(LanguageModel):
 
     def watch(self, trace: Trace, stack: str, layer: int, positions: Sequence[int]) -> Watched:
         check_plain(trace)
-        (network,) = private(self.network)
+        copied = self._to_watch()
+        network = copied.network
         of = network if stack == "self" else network.encoder if stack == "encoder" else network.decoder
         with torch.inference_mode():
             read = self._ids([trace.target if stack == "decoder" else trace.tokens])
@@ -123,13 +124,19 @@ class ScratchModel(LanguageModel):
                     return network.encode(read)
                 return network.hidden(read) if memory is None else network.hidden(read, memory)
 
+            hidden = trace.hidden.get(stack)
+            stream = None if hidden is None else (self._numbers(hidden[layer]), self._numbers(hidden[layer + 1]))
             with recording():
-                found = watch(network, of.blocks, layer, run, whole=stack == "encoder" and bool(positions))
+                found = copied.near(of.blocks, layer, run, stack == "encoder" and bool(positions), stream)
             if stack != "encoder" and positions:
-                rows = self._rows(trace, positions)
-                found.head = watch_rows(network, rows, network.unembed)
+                found.head = watch_rows(self._rows(trace, positions), network.unembed)
         found.memory = None if memory is None else memory[0]
         return found
+
+    def _copied(self, number: int | None) -> Private:
+        (network,) = private(self.network)
+        hook(network, [block for one in network.modules() if isinstance(one, Stack) for block in one.blocks])
+        return Private(number, network)
 
     def output_weights(self, kind: str, layer: int) -> np.ndarray:
         output = self._attention(kind, layer).output.weight  # [d_model, heads · d_head]
@@ -240,13 +247,16 @@ class ScratchModel(LanguageModel):
 
     def _rows(self, trace: Trace, positions: Sequence[int]) -> Tensor:
         """The stream after the last block at some positions: [position, d_model]."""
+        return self._numbers(trace.stream[-1][list(positions)])
+
+    def _numbers(self, values: np.ndarray) -> Tensor:
+        """An array where the network is, in its type."""
         weight = self._stack.embedding.weight
-        return torch.from_numpy(trace.stream[-1][list(positions)]).to(weight.device, weight.dtype)
+        return torch.from_numpy(values).to(weight.device, weight.dtype)
 
     def _unembed(self, hidden: np.ndarray) -> np.ndarray:
-        weight = self._stack.embedding.weight
         with torch.inference_mode():
-            return self.network.unembed(torch.from_numpy(hidden).to(weight.device, weight.dtype)).float().cpu().numpy()
+            return self.network.unembed(self._numbers(hidden)).float().cpu().numpy()
 
     def _ids(self, texts: Sequence[Sequence[Token]]) -> Tensor:
         """The ids of texts that are equally long: int64 [text, position]."""
