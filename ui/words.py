@@ -26,7 +26,7 @@ def words(folder: Path, heading: str, **values: object) -> str:
     A number and its % stay on one line. Who has no mouse is told to press, not to point at something.
     """
     text = sections(folder / f"{state.level()}.md").get(heading, "")
-    if TOUCHED.search(st.context.headers.get("User-Agent") or ""):
+    if "oint at" in text and TOUCHED.search(st.context.headers.get("User-Agent") or ""):
         text = text.replace("Point at", "Press").replace("point at", "press")
     return re.sub(r"\{([a-z_]+)\}", lambda name: str(values.get(name[1], name[0])), text).replace(" %", "\u00a0%")
 

@@ -107,6 +107,15 @@ class Stage:
         """Of `values`."""
         return self.values.shape
 
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """The shape of `values`, asked of one position alone."""
+        if self.positions is None or self.row_axis is None:
+            return self.shape
+        found = list(self.rows(self.positions[:1]).shape)
+        found[self.row_axis] = len(self.positions)
+        return tuple(found)
+
     def calculated(self) -> np.ndarray:
         """The numbers of the window by the stage's formula, from the recorded numbers of the stages before. Errors: ValueError
         where something is missing."""

@@ -132,7 +132,9 @@ def _norms(node: Node, x: Stage) -> Iterator[Norm]:
         sizes = [getattr(node.module, name) for name in names if isinstance(getattr(node.module, name, None), float)]
     if weight is not None and weight.shape != x.rows(None).shape[-1:]:
         return
-    for centred, plus, eps in product((True, False), (0.0, 1.0), [*sizes, 1e-6, 1e-5, 1e-12, float(np.finfo(np.float32).eps)]):
+    plain = "rms" in (node.op if node.module is None else type(node.module).__name__).lower()  # which is tried first
+    usual = [*sizes, 1e-6, 1e-5, 1e-12, float(np.finfo(np.float32).eps)]
+    for centred, plus, eps in product((not plain, plain), (0.0, 1.0), usual):
         yield Norm(x, None if weight is None else weight + np.float32(plus), bias, float(eps), centred)
 
 

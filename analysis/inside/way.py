@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,8 +34,17 @@ class Way:
     "encoder" or "decoder". tokens: what the stack read; window: the positions that stages show.
     """
 
-    def __init__(self, model: LanguageModel, trace: Trace, layer: int, head: int, stack: str, window: np.ndarray):
-        self.model, self.trace = model, trace
+    def __init__(
+        self,
+        model: LanguageModel,
+        trace: Trace,
+        layer: int,
+        head: int,
+        stack: str,
+        window: np.ndarray,
+        ends: Sequence[int] | None = None,
+    ):
+        self.model, self.trace, self._ends = model, trace, ends
         self.layer, self.head, self.stack, self.window = layer, head, stack, window
         self.tokens = trace.target if stack == "decoder" else trace.tokens
         self.near = NEAR.get(model.info.dtype, steps.NEAR)
@@ -64,6 +74,11 @@ class Way:
             return Cell(of.place(*index), of.at(index), ())
         terms = tuple(of.rule.terms(index))
         return Cell(of.place(*index), of.at(index), terms, of.rule.facts(index))
+
+    @property
+    def ends(self) -> frozenset[int]:
+        """The positions that the stages after the blocks have numbers of."""
+        return frozenset(self.window.tolist() if self.stages[-1].held is None else self.stages[-1].held.tolist())
 
     @property
     def bytes(self) -> int:
@@ -142,6 +157,8 @@ class Way:
 
     def _kept(self) -> np.ndarray:
         """The positions that logits are kept of: those of the window, or the last of them where that is too much."""
+        if self._ends is not None:
+            return np.array(sorted(set(self._ends)))
         places = self.model.places(self.trace) if self.stack != "encoder" else []
         fit = max(1, LOGITS // max(1, self.model.info.vocabulary))
         kept = self.window[-fit:].tolist()
@@ -150,13 +167,20 @@ class Way:
 
 
 def follow(
-    model: LanguageModel, trace: Trace, layer: int = 0, head: int = 0, stack: str | None = None, around: int | None = None
+    model: LanguageModel,
+    trace: Trace,
+    layer: int = 0,
+    head: int = 0,
+    stack: str | None = None,
+    around: int | None = None,
+    ends: Sequence[int] | None = None,
 ) -> Way:
     """The way of a text through a model, with one layer in full.
 
     layer, head: counted from 0, or from the end when negative. stack: "encoder" or "decoder" of an encoder-decoder (the decoder,
     where nothing is said). around: a position that the window is to hold, of a text longer than WINDOW tokens; None: the last.
-    Errors: ValueError for a layer, head, stack or position that is not there.
+    ends: positions whose way from the last block to the logits is followed, for a vocabulary is large; None: those of the window.
+    Errors: ValueError for a layer, head, stack or position that is not there, and for an end outside of the window.
     """
     stack = stack or ("self" if "self" in trace.hidden else "decoder")
     if stack not in trace.hidden:
@@ -166,7 +190,9 @@ def follow(
         if not -there <= number < there:
             raise ValueError(f"There are {there} {what}, counted from 0: number {number} is none of them.")
     window = window_of(trace, stack, around)
-    return Way(model, trace, layer % attention.layers, head % attention.heads, stack, window)
+    if ends is not None and not (ends and set(ends) <= set(window.tolist())):
+        raise ValueError(f"Ends are positions of the window, {window[0]} to {window[-1]}; these are {list(ends)}.")
+    return Way(model, trace, layer % attention.layers, head % attention.heads, stack, window, ends)
 
 
 def window_of(trace: Trace, stack: str, around: int | None) -> np.ndarray:

@@ -16,16 +16,22 @@ ONE, BYTES = "the way", 256 * 2**20  # of all visitors' ways
 _lock, ways = Lock(), Bounded[str, inside.Way](1, BYTES)
 
 
-def way(visitor: str, model: LanguageModel, trace: Trace, stack: str, layer: int, around: int) -> inside.Way:
-    """The way of a trace: the one that the visitor follows already, or else followed now, and kept in the place of their last."""
+def way(visitor: str, model: LanguageModel, trace: Trace, stack: str, layer: int, around: int, asked: str = "") -> inside.Way:
+    """The way of a trace: the one that the visitor follows already, or else followed now, and kept in the place of their last.
+
+    asked: the stage that is to be open. What comes after the blocks is followed for one token alone, unless that is one of it.
+    """
     with _lock:
         known = ways.of(visitor).get(ONE)
-    same = known is not None and (known.model, known.stack, known.layer) == (model, stack, layer) and known.trace is trace
-    if known is None or not same or around not in known.window:
-        known = recipes.way_of(model, trace, stack, layer, around)
+    beyond = bool(asked) and (known is None or not any(one.name == asked and one.held is None for one in known.stages))
+    if known is not None:
+        same = known.trace is trace and (known.model, known.stack, known.layer) == (model, stack, layer)
+        far = around not in known.ends or (beyond and len(known.ends) < len(known.window))
+        known = known if same and not far else None
+    found = known or recipes.way_of(model, trace, stack, layer, around, None if beyond else [around])
     with _lock:
-        ways.keep(visitor, ONE, known)  # also one that was there: it may have grown
-    return known
+        ways.keep(visitor, ONE, found)  # also one that was there: it may have grown
+    return found
 
 
 def forget(model: LanguageModel) -> None:

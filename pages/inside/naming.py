@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 from analysis import inside
 from models.tokens import Token
 from pages.inside import formulas, recipes
@@ -45,8 +43,7 @@ def count(look: Look, stage: inside.Stage) -> int:
 
 def sizes(look: Look, stage: inside.Stage) -> tuple[int, ...]:
     """The sizes of a stage over the whole text, however much of it is shown."""
-    positions = stage.positions if stage.positions is not None else np.array([0])
-    found = list(stage.rows(positions[:1]).shape)
+    found = list(stage.sizes)
     found[stage.axes.index(row_axis(stage))] = count(look, stage)
     return tuple(found)
 

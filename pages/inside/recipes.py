@@ -21,8 +21,8 @@ LINES = 8  # products that are shown one by one
 FEW = 12  # columns up to which a cell has room for its number
 
 
-def way_of(model: LanguageModel, trace: Trace, stack: str, layer: int, around: int) -> inside.Way:
-    return inside.follow(model, trace, layer, stack=stack, around=around)
+def way_of(model: LanguageModel, trace: Trace, stack: str, layer: int, around: int, ends: list[int] | None = None) -> inside.Way:
+    return inside.follow(model, trace, layer, stack=stack, around=around, ends=ends)
 
 
 def strip(
@@ -30,7 +30,7 @@ def strip(
     way: inside.Way | None = None,
 ) -> View:  # fmt: skip
     """All stages at a glance. stops: key, name and group of each; around: the token whose numbers the strips of colour are."""
-    found = {one.name: one for one in (way or way_of(model, trace, stack, layer, around)).stages}
+    found = {one.name: one for one in (way or way_of(model, trace, stack, layer, around, [around])).stages}
     heads = trace.attention[stack].heads
     made = [Stop(key, name, values=row(found.get(key), around, head, heads), group=group) for key, name, group in stops]
     return way_view(made, chosen, strip=True, label="All stages")

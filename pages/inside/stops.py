@@ -8,6 +8,7 @@ import numpy as np
 
 from analysis import inside
 from pages.inside import choose, formulas, kept, naming, recipes
+from ui import state
 from ui.look import Look
 from ui.memory import loaded
 from ui.picture.picture import Numbers, Picture
@@ -22,7 +23,8 @@ def way(look: Look) -> inside.Way:
     """The way of this text through the block that is looked at, followed once."""
     stack, layer = choose.block(look)
     count = len(look.trace.target if stack == "decoder" else look.trace.tokens)
-    return kept.way(loaded.visitor(), look.model, look.trace, stack, layer, min(look.token, count - 1))
+    asked = state.waits(state.STAGE) or state.STAGE.get()
+    return kept.way(loaded.visitor(), look.model, look.trace, stack, layer, min(look.token, count - 1), asked)
 
 
 def names(found: inside.Way) -> list[inside.Stage | str]:

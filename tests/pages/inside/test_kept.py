@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import models
@@ -33,12 +34,23 @@ def test_many_visitors_with_large_ways_stay_below_the_bound_and_the_oldest_goes_
     assert again is not first and (again.stage("queries").values == first.stage("queries").values).all()
 
 
-def test_a_way_is_followed_once_while_text_layer_and_window_stay(ways):
+def test_a_way_is_followed_once_while_text_layer_and_token_stay(ways):
     writer = models.load("writer")
     trace = writer.trace("The cat sat")
     first = kept.way("me", writer, trace, "self", 3, 1)
-    assert kept.way("me", writer, trace, "self", 3, 2) is first and kept.way("me", writer, trace, "self", 2, 2) is not first
+    assert kept.way("me", writer, trace, "self", 3, 1) is first and kept.way("me", writer, trace, "self", 2, 1) is not first
     assert ways.size == sum(one.bytes for one in ways.of("me").values()) > trace.bytes
+
+
+def test_what_comes_after_the_blocks_is_followed_for_one_token_until_one_of_its_stages_is_open(ways):
+    writer = models.load("writer")
+    trace = writer.trace("The cat sat")
+    one = kept.way("me", writer, trace, "self", 3, 1)
+    assert one.ends == {1} and kept.way("me", writer, trace, "self", 3, 1, "queries") is one
+    whole = kept.way("me", writer, trace, "self", 3, 1, "logits")
+    assert whole.ends == set(range(len(trace.tokens)))
+    assert one.stage("logits").rows(np.array([1])) == pytest.approx(whole.stage("logits").rows(np.array([1])), abs=1e-4)
+    assert kept.way("me", writer, trace, "self", 3, 2, "logits") is whole
 
 
 def test_what_is_kept_of_a_model_goes_with_it(ways):

@@ -11,7 +11,7 @@ import numpy as np
 from viz.view import View, pack
 
 CELLS = 256  # of a strip: of more numbers, each cell is the largest in size of those that it covers
-CLEAR = 99.0  # per cent of the numbers that stay within the colours; the others have the strongest
+CLEAR = 0.99  # of the numbers stay within the colours; the others have the strongest
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,11 @@ def shades(values: np.ndarray) -> tuple[np.ndarray, bool]:
     if flat.size < 2:
         return np.zeros(0, dtype=np.uint8), False  # a single number is no strip
     if flat.size > CELLS:
-        parts = np.array_split(flat, CELLS)
-        flat = np.array([part[np.abs(part).argmax()] for part in parts])
+        starts = np.arange(CELLS) * flat.size // CELLS
+        low, high = np.minimum.reduceat(flat, starts), np.maximum.reduceat(flat, starts)
+        flat = np.where(-low > high, low, high)
     signed = bool(flat.min() < 0)
-    limit = float(np.percentile(np.abs(flat), CLEAR)) or float(np.abs(flat).max()) or 1.0
+    sizes = np.sort(np.abs(flat))
+    limit = float(sizes[int(CLEAR * (sizes.size - 1))]) or float(sizes[-1]) or 1.0
     share = np.clip(flat / limit, -1, 1)
     return np.rint(128 + 127 * share if signed else 255 * share).astype(np.uint8), signed
