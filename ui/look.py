@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Shown:
-    """The tokens that are shown, and where each of them is among all."""
+class Selection:
+    """The tokens of a text that a page shows, and where each of them is among all."""
 
     tokens: list[Token]
     places: list[int]
 
     def index(self, place: int | None) -> int | None:
-        """Which of the shown tokens stands at a place."""
+        """Which of them stands at a place."""
         return self.places.index(place) if place in self.places else None
 
     def of(self, values: Sequence | np.ndarray | None) -> list | None:
-        """Of one value a token, those of the shown ones."""
+        """Of one value a token, those of these tokens."""
         return None if values is None else [values[place] for place in self.places]
 
 
@@ -125,11 +125,11 @@ class Look:
         queries, keys = sides
         return replace(seen, queries=queries, keys=keys)
 
-    def shown(self, tokens: Sequence[Token]) -> Shown:
+    def select(self, tokens: Sequence[Token]) -> Selection:
         """The tokens as chosen: all, or without the special ones that nobody typed."""
         places = list(range(len(tokens))) if self.options.get("special", True) else typed(tokens)
         named = self.written(tokens)
-        return Shown([named[place] for place in places], places)
+        return Selection([named[place] for place in places], places)
 
     def written(self, tokens: Sequence[Token], first: bool = True) -> list[Token]:
         """The tokens as they are written at this level (see `viz.tokens.plain_signs`)."""

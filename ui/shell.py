@@ -106,9 +106,9 @@ def show_complaints(complaints: dict[str, tuple[str, str]]) -> None:
     if not complaints:
         return
     asked = [f"{meaning} “{plain(value[:SHOWN])}”, which does not exist here." for meaning, value in complaints.values()]
-    said = [f"The link {'also ' if i else ''}asks for {one}" for i, one in enumerate(asked)]
+    sentences = [f"The link {'also ' if i else ''}asks for {wish}" for i, wish in enumerate(asked)]
     end = "You see the default instead." if len(asked) == 1 else "You see the defaults instead."
-    st.warning(" ".join([*said, end]), icon=":material/link_off:")
+    st.warning(" ".join([*sentences, end]), icon=":material/link_off:")
 
 
 def show_later() -> None:

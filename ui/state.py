@@ -45,9 +45,9 @@ class Key(Generic[T]):
         """What the address asks for."""
         return st.query_params.get(self.name)
 
-    def of(self, what: str) -> Key[Any]:
+    def of(self, fact: str) -> Key[Any]:
         """Something else that is known of it."""
-        return Key(f"{self.name}-{what}", None)
+        return Key(f"{self.name}-{fact}", None)
 
 
 LEVELS = ("beginner", "intermediate", "expert")

@@ -100,7 +100,7 @@ def other_layer(look: Look) -> Look:
 
 def other_text(look: Look) -> Look | None:
     """The same model and head on another text; an encoder-decoder reads it as the source of the same target."""
-    text = boxes.one_line(state.OTHER_TEXT, "The other text", "Your text with a word changed …", shown=True)
+    text = boxes.one_line(state.OTHER_TEXT, "The other text", "Your text with a word changed …", labelled=True)
     if not text.strip():
         st.info("Type a second text. To see what a word does, change only that word of your own text.")
         return None

@@ -75,12 +75,12 @@ class Asked:
     @cached_property
     def seen(self) -> tuple[list[Token], list[list[int]], int]:
         """The tokens that are shown, the source before the target; the places that each joins; where the target begins."""
-        return recipes.tokens_shown(self.trace, **self.shown)
+        return recipes.select_tokens(self.trace, **self.text_options)
 
     @property
-    def shown(self) -> dict[str, Any]:
+    def text_options(self) -> dict[str, Any]:
         """What is shown of the text, as recipes take it."""
-        return {"second": self.look.second, "shown": dict(self.look.options), "simple": self.look.beginner}
+        return {"second": self.look.second, "scope_options": dict(self.look.options), "simple": self.look.beginner}
 
     def picture(self, recipe: Callable, key: str, title: str, options: dict[str, Any], **more: Any) -> Picture:
         """A picture of what is asked here. more: of `Picture`."""

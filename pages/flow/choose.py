@@ -29,7 +29,7 @@ def position(look: Look) -> int:
 
 def chips(look: Look, chosen: int) -> None:
     """The tokens to choose from; a press asks about one, and pressed again it is let go."""
-    seen = look.shown(look.trace.read)
+    seen = look.select(look.trace.read)
 
     def react() -> None:
         press(seen.places[choice("flow-chips")["value"]], first(look))

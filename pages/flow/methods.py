@@ -40,11 +40,11 @@ def method_picture(asked: Asked, method: str, scores: np.ndarray | str, between:
         return None
     tokens, groups, start = asked.seen
     whole = len(tokens) == len(asked.trace.tokens) and not start
-    options = {"name": method, "token": asked.token, "between": between if method == FLOW else None, **asked.shown}
+    options = {"name": method, "token": asked.token, "between": between if method == FLOW else None, **asked.text_options}
     options["link"] = "flow" if whole else "methods"
 
     def numbers() -> dict[str, Numbers]:
-        shares = recipes.shares_shown(scores, groups, asked.shown["shown"])
+        shares = recipes.sum_shares(scores, groups, asked.text_options["scope_options"])
         return {"share": Numbers(shares, ("token",), {"token": [token.text for token in tokens]})}
 
     return asked.picture(
@@ -70,11 +70,13 @@ def layer_by_layer(asked: Asked) -> list[Picture]:
         return []
     names, values = found
     titles = [words(HERE, f"layer {name}") or title(name) for name in names]
-    options = {"names": names, "titles": titles, "token": asked.token, **asked.shown}
+    options = {"names": names, "titles": titles, "token": asked.token, **asked.text_options}
     tokens, groups, _ = asked.seen
 
     def numbers() -> dict[str, Numbers]:
-        shares = np.array([[recipes.shares_shown(one, groups, asked.shown["shown"]) for one in frame] for frame in values])
+        shares = np.array(
+            [[recipes.sum_shares(one, groups, asked.text_options["scope_options"]) for one in frame] for frame in values]
+        )
         called = {"method": titles, "token": [token.text for token in tokens]}
         return {"share": Numbers(shares, ("layer", "method", "token"), called)}
 

@@ -28,14 +28,16 @@ MOST = 400  # streams in a picture
 # ---------------------------------------------------------------- what is shown of the text
 
 
-def tokens_shown(trace: Trace, second: str, shown: dict[str, Any], simple: bool) -> tuple[list[Token], list[list[int]], int]:
+def select_tokens(
+    trace: Trace, second: str, scope_options: dict[str, Any], simple: bool
+) -> tuple[list[Token], list[list[int]], int]:
     """The tokens that are shown, the source before the target; the places that each joins; where the target begins.
 
-    shown: as `analysis.scope` takes it; simple: with the tokens' signs as beginners read them.
+    scope_options: as `analysis.scope` takes it; simple: with the tokens' signs as beginners read them.
     """
 
     def keys(kind: str) -> tuple[list[Token], list[list[int]]]:
-        side = scope(trace.attention[kind], **shown).keys
+        side = scope(trace.attention[kind], **scope_options).keys
         return plain_signs(side.tokens, side.start == 0) if simple else side.tokens, side.groups
 
     if not trace.target:
@@ -46,12 +48,12 @@ def tokens_shown(trace: Trace, second: str, shown: dict[str, Any], simple: bool)
     return tokens, groups + [[before + i for i in group] for group in others], len(read)
 
 
-def shares_shown(scores: np.ndarray, groups: list[list[int]], shown: dict[str, Any]) -> np.ndarray:
+def sum_shares(scores: np.ndarray, groups: list[list[int]], scope_options: dict[str, Any]) -> np.ndarray:
     """Scores [token] of what is shown: a word has the sum of its tokens' (NaN only where all are)."""
     each = [scores[group] for group in groups]
     found = np.array([np.nan if np.isnan(one).all() else np.nansum(one) for one in each])
     total = np.nansum(found)
-    return found / total if shown.get("renormalised") and total > 0 else found
+    return found / total if scope_options.get("renormalised") and total > 0 else found
 
 
 def holder(place: int, groups: list[list[int]]) -> int | None:
@@ -64,29 +66,29 @@ def holder(place: int, groups: list[list[int]]) -> int | None:
 
 def method(
     model: LanguageModel, trace: Trace, *, name: str, position: int, token: int | None, choices: tuple[tuple, ...],
-    between: int | None, second: str, shown: dict[str, Any], simple: bool, link: str, scores: np.ndarray | None = None,
+    between: int | None, second: str, scope_options: dict[str, Any], simple: bool, link: str, scores: np.ndarray | None = None,
 ) -> View:  # fmt: skip
     """The text shaded by what a method gives to each token. between: of attention flow, as many tokens as `flow` takes."""
     asked = Attribution(model, trace, position, token, **dict(choices))
     if scores is None:
         scores = asked.flow(between) if name == FLOW else asked.scores(name)
-    tokens, groups, start = tokens_shown(trace, second, shown, simple)
+    tokens, groups, start = select_tokens(trace, second, scope_options, simple)
     return reading_view(
-        tokens, None, holder(asked.ways.place(position), groups), False, quantity=100 * shares_shown(scores, groups, shown),
+        tokens, None, holder(asked.ways.place(position), groups), False, quantity=100 * sum_shares(scores, groups, scope_options),
         unit="%", second=start or None, link=link,
     )  # fmt: skip
 
 
 def by_layer(
     model: LanguageModel, trace: Trace, *, names: list[str], titles: list[str], position: int, token: int | None,
-    choices: tuple[tuple, ...], second: str, shown: dict[str, Any], simple: bool, values: np.ndarray | None = None,
+    choices: tuple[tuple, ...], second: str, scope_options: dict[str, Any], simple: bool, values: np.ndarray | None = None,
 ) -> View:  # fmt: skip
     """The text shaded by several methods, layer by layer. values: [layer, method, token]."""
     asked = Attribution(model, trace, position, token, **dict(choices))
     if values is None:
         values = np.array([[asked.scores(name, layer) for name in names] for layer in range(asked.ways.layers)])
-    tokens, groups, _ = tokens_shown(trace, second, shown, simple)
-    shares = np.array([[shares_shown(one, groups, shown) for one in frame] for frame in values])
+    tokens, groups, _ = select_tokens(trace, second, scope_options, simple)
+    shares = np.array([[sum_shares(one, groups, scope_options) for one in frame] for frame in values])
     frames = [f"after layer {layer}" for layer in range(len(values))]
     return compare_view(tokens, titles, shares, frames, holder(asked.ways.place(position), groups))
 

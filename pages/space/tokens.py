@@ -28,7 +28,7 @@ def draw(folder: Path, look: Look) -> list[Picture]:
         stack = pick_stack(look)
         chosen = scene.choose(pick_colour)
         every = trace.target if stack == "decoder" else trace.tokens
-        places = scene.thinned(look.shown(every).places, len(trace.hidden[stack]), chosen)
+        places = scene.thinned(look.select(every).places, len(trace.hidden[stack]), chosen)
         if len(places) < 2:
             st.info("One token has no place among others: a projection shows how tokens lie relative to each other. Type a word.")
             return []

@@ -50,7 +50,7 @@ def controls() -> tuple[float, int]:
 def chips(name: str, look: Look, tokens: list[Token], chosen: int | None, pictures: list[Picture]) -> Part:
     """The tokens; below them how surprising each was, for a model that reads from left to right. pictures: those on the board,
     to add it to."""
-    model, trace, level, seen = look.model, look.trace, look.level, look.shown(tokens)
+    model, trace, level, seen = look.model, look.trace, look.level, look.select(tokens)
     left_to_right = trace.unembed is not None and model.info.kind != "encoder" and tokens is trace.read
     options = {
         "target": name == "target", "special": look.options.get("special", True), "simple": look.beginner,
@@ -90,10 +90,10 @@ def react(look: Look) -> None:
     read = {"cross": trace.target, "decoder": trace.target}.get(kind, trace.tokens)
     match choice("board"):
         case {"part": "chips", "value": position} if model.info.mask and trace.unembed:
-            boxes.cover(model, trace, look.shown(trace.tokens).places[position])
+            boxes.cover(model, trace, look.select(trace.tokens).places[position])
         case {"part": "chips" | "target" as name, "value": position}:
             tokens = trace.tokens if name == "chips" else trace.target
-            row = look.shown(tokens).places[position] - (kind == "cross")  # a word means the row that chose it
+            row = look.select(tokens).places[position] - (kind == "cross")  # a word means the row that chose it
             if tokens == read and row >= 0:
                 press(row, look.newest)
         case {"part": "reading", "value": position}:

@@ -75,7 +75,9 @@ def write(info: ModelInfo, answers: bool = True) -> tuple[str, str]:
     second = ""
     if info.kind == "encoder-decoder":
         with st.container(key="answer-box", horizontal=True, vertical_alignment="bottom", gap="small", wrap=False):
-            second = one_line(state.TARGET, "The answer so far", "The answer so far: leave it empty, or begin it …", shown=True)
+            second = one_line(
+                state.TARGET, "The answer so far", "The answer so far: leave it empty, or begin it …", labelled=True
+            )
             if answers:
                 st.button("Go on", icon=":material/play_arrow:", on_click=go_on, args=(info,), help=GO_ON)
     elif info.pairs and state.TWO_TEXTS.get():
@@ -103,7 +105,7 @@ def examples(info: ModelInfo) -> list[str]:
     """Texts that a model is good at: of one that was trained here, examples of its task."""
     if own := trainings.examples(info.name):
         return own
-    return [one.replace("MASK", info.mask or "…") for one in EXAMPLES.get(info.name, EXAMPLES[info.kind])]
+    return [example.replace("MASK", info.mask or "…") for example in EXAMPLES.get(info.name, EXAMPLES[info.kind])]
 
 
 def side_bar(info: ModelInfo) -> None:
@@ -112,7 +114,7 @@ def side_bar(info: ModelInfo) -> None:
         switch(state.TWO_TEXTS, "Two texts", place=st.sidebar, help="This model can read a pair of texts.")
 
 
-def one_line(key: Key[str], label: str, placeholder: str, shown: bool = False) -> str:
+def one_line(key: Key[str], label: str, placeholder: str, labelled: bool = False) -> str:
     """A box for a text, in which ↵ stands for a line break. What was in it stays when the page changes."""
     if key.of("next").held:  # set before the widget is placed, which is the only time that Streamlit allows
         change(key, key.of("next").pop())
@@ -130,7 +132,7 @@ def one_line(key: Key[str], label: str, placeholder: str, shown: bool = False) -
         key=key.name,
         bind=None if long else "query-params",
         live=PAUSE,
-        label_visibility="visible" if shown else "collapsed",
+        label_visibility="visible" if labelled else "collapsed",
         placeholder=placeholder,
         autocomplete="off",
         on_change=typed,
@@ -154,16 +156,16 @@ def second() -> str:
 
 def say_what_is_left_out(key: Key[str], text: str) -> None:
     """What a long text has lost on its way: its beginning, where the box holds no more, and its place in the address."""
-    left_out, said = key.of("left-out").get() or 0, []
+    left_out, sentences = key.of("left-out").get() or 0, []
     if left_out and len(text) == LONGEST:
-        said.append(f"The box holds at most {LONGEST:,} characters, so the first {left_out:,} of your text are left out.")
+        sentences.append(f"The box holds at most {LONGEST:,} characters, so the first {left_out:,} of your text are left out.")
     if len(text) > state.LINKED:
-        said.append(
+        sentences.append(
             f"A link carries at most {state.LINKED:,} characters, so this text is not in the address: "
             "to hand it on, send the text beside the link."
         )
-    if said:
-        st.info(" ".join(said), icon=":material/content_cut:")
+    if sentences:
+        st.info(" ".join(sentences), icon=":material/content_cut:")
 
 
 def typed(key: Key[str]) -> None:
@@ -190,7 +192,7 @@ def mean(key: Key[str], text: str) -> None:
 def offer(text: str, name: str) -> bool:
     """Write a text into the box, for the model of that name alone, unless somebody typed there; whether it was written."""
     now, before = state.written(state.TEXT), state.OFFERED.get()[0]
-    if now and now not in {before, *FIRST, *(one for each in EXAMPLES.values() for one in each)}:
+    if now and now not in {before, *FIRST, *(example for each in EXAMPLES.values() for example in each)}:
         return False
     state.OFFERED.set((text, name))
     change(state.TEXT, text)
@@ -244,12 +246,12 @@ def answer(info: ModelInfo, text: str) -> str:
 def go_on(info: ModelInfo) -> None:
     """The model goes on with the answer in the box."""
     before = second()
-    said = loaded.go_on(info.name, state.written(state.TEXT).replace(BREAK, "\n"), before)
-    if said == before:
+    longer = loaded.go_on(info.name, state.written(state.TEXT).replace(BREAK, "\n"), before)
+    if longer == before:
         st.toast("The model holds it most likely that the answer ends here.", icon=":material/stop_circle:")
     else:
-        state.SAID.set(said)
-        change(state.TARGET, said)
+        state.SAID.set(longer)
+        change(state.TARGET, longer)
 
 
 def append(token: str, key: Key[str] = state.TEXT) -> None:

@@ -188,8 +188,10 @@ def own_examples(training: Training) -> tuple[str, ...]:
 
     generator = np.random.default_rng(training.budget.seed)
     more = ["".join(training.task.example(generator)).encode("latin-1") for _ in range(EXAMPLES - 1)]
-    read = [one[:-1].decode("utf-8", "ignore") for one in (b"".join(training.example), *more)]  # a character of a task is a byte
-    return tuple(dict.fromkeys(read))
+    texts = [
+        text[:-1].decode("utf-8", "ignore") for text in (b"".join(training.example), *more)
+    ]  # a character of a task is a byte
+    return tuple(dict.fromkeys(texts))
 
 
 def induction(training: Training) -> tuple[int, int, float] | None:

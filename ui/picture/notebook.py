@@ -157,10 +157,10 @@ data = dict(np.load(io.BytesIO(base64.b64decode("""\n{text}\n"""))))'''
 
 
 def call_source(picture: Picture) -> str:
-    given = [f"{what}{i or ''}" for i in range(len(picture.looks)) for what in picture.takes]
-    given += [f"{name}={literal(value)}" for name, value in picture.options.items()]
-    given += ["**data"] if picture.data else []
-    return f"picture = {picture.recipe.__name__}({', '.join(given)})\npicture"
+    arguments = [f"{name}{i or ''}" for i in range(len(picture.looks)) for name in picture.takes]
+    arguments += [f"{name}={literal(value)}" for name, value in picture.options.items()]
+    arguments += ["**data"] if picture.data else []
+    return f"picture = {picture.recipe.__name__}({', '.join(arguments)})\npicture"
 
 
 def literal(value: Any) -> str:

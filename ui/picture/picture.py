@@ -97,8 +97,8 @@ class Picture:
     def drawn(self) -> Any:
         """A view of ours, a Plotly figure, a table, or a page of its own as HTML."""
         parts = {"model": lambda look: look.model, "trace": lambda look: look.trace, "seen": lambda look: look.scope}
-        given = [parts[name](look) for look in self.looks for name in self.takes]
-        return self.recipe(*given, **self.options, **self.data, **self.known)
+        arguments = [parts[name](look) for look in self.looks for name in self.takes]
+        return self.recipe(*arguments, **self.options, **self.data, **self.known)
 
     @property
     def look(self) -> Look | None:

@@ -66,7 +66,7 @@ def as_cell(where: dict[str, Any]) -> str:
     written = TEXT.sub(without_commas, as_json(where))
     if len(written) <= MOST_IN_CELL:
         return written
-    texts = [{"characters": len(one["text"]), "tokens": len(one["token_ids"])} for one in where["texts"]]
+    texts = [{"characters": len(text["text"]), "tokens": len(text["token_ids"])} for text in where["texts"]]
     return TEXT.sub(without_commas, as_json(where | {"texts": texts, "address": ""}))
 
 

@@ -86,4 +86,4 @@ def given_names() -> frozenset[str]:
 def machine() -> frozenset[str]:
     """What others in the room may call this machine."""
     name = socket.gethostname().lower()
-    return frozenset(one for one in (name, name.partition(".")[0], f"{name.partition('.')[0]}.local") if one)
+    return frozenset(host for host in (name, name.partition(".")[0], f"{name.partition('.')[0]}.local") if host)
