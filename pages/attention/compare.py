@@ -65,7 +65,7 @@ def picture(look: Look, way: str) -> Picture | None:
     other = {"head": other_head, "layer": other_layer, "text": other_text, "model": other_model}[way](look)
     if other is None:
         return None
-    heads = [(one.layer, None if way == "layer" else one.head) for one in (look, other)]
+    heads = [(side.layer, None if way == "layer" else side.head) for side in (look, other)]
     same_text = way != "text"
 
     @cache
@@ -155,7 +155,7 @@ def called_both(look: Look, other: Look, way: str) -> tuple[str, str]:
         return look.layer_name, other.layer_name
     if way == "head":
         return look.head_name, other.head_name
-    first, second = (f"{called(one.model.info.name)} {one.head_name}" for one in (look, other))
+    first, second = (f"{called(side.model.info.name)} {side.head_name}" for side in (look, other))
     return first, second
 
 
@@ -236,7 +236,7 @@ def in_words(folder: Path, comparison: Picture) -> None:
     say(folder, f"compare {state.COMPARE.get()}", **facts)
     if largest := both.largest(LISTED):
         say(folder, "compare largest")
-        st.caption("\n".join(f"- {one}" for one in (line(both, *at) for at in largest)))
+        st.caption("\n".join(f"- {sentence}" for sentence in (line(both, *at) for at in largest)))
     else:
         say(folder, "compare same")
     for half, name in zip((both.a, both.b), comparison.options["names"], strict=True):
@@ -246,7 +246,7 @@ def in_words(folder: Path, comparison: Picture) -> None:
 
 def line(both: Common, query: int, key: int) -> str:
     """One difference: from where to where, and both weights."""
-    a, b = (float(one.weights[query, key]) for one in (both.a, both.b))
+    a, b = (float(half.weights[query, key]) for half in (both.a, both.b))
     return f"{which(both.queries, query)} → {which(both.keys, key)}: **{percent(a)}** and **{percent(b)}**"
 
 

@@ -72,7 +72,7 @@ def all_heads(trace: Trace, seen: Scope, *, layer: int, head: int, by: str, filt
     named = [WORDS.get(name, name) for name in table["pattern"]]
     notes = [f"{name}, entropy {nats:.2f} nats" for name, nats in zip(named, table["entropy"], strict=True)]
     return model_view(
-        (seen[one] for one in range(attention.layers)),
+        (seen[at] for at in range(attention.layers)),
         chosen=(layer, head),
         notes=np.array(notes, dtype=object).reshape(square).tolist(),
         order=None if by == "layer" else order(attention, by, table),
@@ -104,7 +104,7 @@ def compared(
     causal: list[bool], names: tuple[str, str], title: str,
 ) -> go.Figure:  # fmt: skip
     both = compare(seen, other, heads, same_text)
-    a, b = (np.where(one.future & ahead, np.nan, one.weights) for one, ahead in zip((both.a, both.b), causal, strict=True))
+    a, b = (np.where(half.future & ahead, np.nan, half.weights) for half, ahead in zip((both.a, both.b), causal, strict=True))
     starts = both.a.queries[0][0] + seen.queries.start, both.a.keys[0][0] + seen.keys.start
     figure = comparison(both.queries, both.keys, a, b, names, title, starts)
     return figure.update_layout(yaxis_title_text=CHOOSING) if seen.attention.chooses else figure

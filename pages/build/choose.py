@@ -22,7 +22,7 @@ from models.scratch.config import (
 from ui import state
 from ui.choices.widgets import number, one_of, switch
 
-DEFAULTS: dict[str, Any] = {one.name: one.default for one in fields(TransformerConfig)}
+DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(TransformerConfig)}
 NAMES = {
     "kind": "Stacks", "layers": "Layers", "d_model": "Width (d_model)", "heads": "Heads", "kv_heads": "Key heads (0: all)",
     "d_ff": "Feed-forward (d_ff)", "vocabulary": "Vocabulary", "context": "Context", "positions": "Positions", "norm": "Norm",
@@ -60,20 +60,20 @@ def config() -> TransformerConfig:
     if state.level() == "beginner":
         state.later("intermediate", *(state.built(name) for name in DEFAULTS if name not in SIMPLE))
         return TransformerConfig(**{name: _widget(name) for name in SIMPLE})
-    found = {}
+    parts = {}
     for place, (group, names) in enumerate(GROUPS.items()):
         with st.expander(group, expanded=place == 0):
             left, right = st.columns(2)
             for i, name in enumerate(names):
                 with (left, right)[i % 2]:
-                    found[name] = _widget(name)
-    return TransformerConfig(**found)
+                    parts[name] = _widget(name)
+    return TransformerConfig(**parts)
 
 
 def _widget(name: str) -> Any:
-    found = _placed(name)
-    state.keep(state.built(name), found, DEFAULTS[name])
-    return found
+    value = _placed(name)
+    state.keep(state.built(name), value, DEFAULTS[name])
+    return value
 
 
 def _placed(name: str) -> Any:

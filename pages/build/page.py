@@ -45,7 +45,7 @@ def draw(look: Look) -> None:
         with picture(f"The part “{part}”"):
             pictures = PARTS[part](HERE, config, len(trace.tokens), len(trace.target) or len(trace.tokens))
         with above, picture("“Take it away”"):
-            take_away(part, lambda: [replace(one, counted=look) if part in COUNTED else one for one in pictures])
+            take_away(part, lambda: [replace(drawing, counted=look) if part in COUNTED else drawing for drawing in pictures])
 
 
 shell.live(HERE, draw)

@@ -35,16 +35,16 @@ def diagram(here: Path, config: TransformerConfig, n: int, m: int) -> list[Pictu
     options: dict[str, Any] = {"config": asdict(config), "tokens": n, "target": m, "simple": simple}
 
     def boxes() -> dict[str, Numbers]:
-        found = [
+        rows = [
             (column, inside, box)
             for column, every in recipes.columns(**options)
             for box in every
             for inside, box in [("", box), *((box.name, part) for part in box.parts)]
         ]
         each = {
-            "part": [box.name for *_, box in found], "shape": [box.shape for *_, box in found],
-            "note": [box.note for *_, box in found], "times": [box.times for *_, box in found],
-            "inside": [inside for _, inside, _ in found], "stack": [column for column, *_ in found],
+            "part": [box.name for *_, box in rows], "shape": [box.shape for *_, box in rows],
+            "note": [box.note for *_, box in rows], "times": [box.times for *_, box in rows],
+            "inside": [inside for _, inside, _ in rows], "stack": [column for column, *_ in rows],
         }  # fmt: skip
         return {name: Numbers(np.array(values), ("box",)) for name, values in each.items()}
 
@@ -70,11 +70,11 @@ def curves(across: str, x: np.ndarray, series: Mapping[str, Any]) -> Callable[[]
 
 def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]:
     """Formulas and numbers, and beside them what was counted in a network that was built and run."""
-    found = cost.costs(config, n, m)
-    total = sum(one.parameters.value for one in found)
+    parts = cost.costs(config, n, m)
+    total = sum(part.parameters.value for part in parts)
     left, middle, right = st.columns(3)
     left.metric("Parameters", count(total))
-    middle.metric(f"Operations for {n} tokens", count(sum(one.flops.value for one in found)))
+    middle.metric(f"Operations for {n} tokens", count(sum(part.flops.value for part in parts)))
     cached = "none" if config.kind == "encoder" else size(cost.cache_bytes(config, m if config.kind == "encoder-decoder" else n))
     right.metric("Keys and values kept", cached)
     measured = None
@@ -91,11 +91,11 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
     else:
         measured = jobs.result(("cost", config, n, m), lambda report: cost.measure(config, n, m), "Building and measuring it")
     offered = tuple(OF)[:2] if state.level() == "beginner" else tuple(OF)
-    what = one_of(state.COST_OF, tuple(OF), "", label="Of each part", offered=offered)
-    st.table(_table(found, measured, OF[what]), border="horizontal")
+    quantity = one_of(state.COST_OF, tuple(OF), "", label="Of each part", offered=offered)
+    st.table(_table(parts, measured, OF[quantity]), border="horizontal")
     weights = size(cost.scores_bytes(config, n))
     seconds = "" if measured is None else f"{1000 * measured.seconds:,.1f} ms"
-    scores = next(one.flops for one in found if one.part == recipes.SCORES)
+    scores = next(part.flops for part in parts if part.part == recipes.SCORES)
     say(
         here, "cost", symbols=cost.SYMBOLS, weights=weights, tokens=n, seconds=seconds or "not run", scores=scores.formula,
         crossing=_from(cost.crossing(config)), feedforward=_from(cost.crossing(config, "feed-forward")),
@@ -120,7 +120,7 @@ def _met(config: TransformerConfig, n: int, m: int) -> dict[str, str]:
     from models.scratch.masks import pairs
 
     stacks = {"decoder": [(n, False)], "encoder": [(n, True)], "encoder-decoder": [(n, True), (m, False)]}[config.kind]
-    met, square = sum(pairs(config, *one) for one in stacks), sum(length**2 for length, _ in stacks)
+    met, square = sum(pairs(config, *stack) for stack in stacks), sum(length**2 for length, _ in stacks)
     return {"pairs": f"{met:,}", "square": f"{square:,}"}
 
 
@@ -143,22 +143,22 @@ def positions(here: Path, config: TransformerConfig, n: int, m: int) -> list[Pic
     options: dict[str, Any] = {
         "config": asdict(config), "length": min(max(n, 64), config.context), "simple": state.level() == "beginner",
     }  # fmt: skip
-    found, pictures = recipes.scheme(**options), []
+    scheme, pictures = recipes.scheme(**options), []
     say(here, f"positions {config.positions}")
-    if found.values is not None:
+    if scheme.values is not None:
 
         def values() -> dict[str, Numbers]:
-            return {"value": Numbers(np.asarray(found.values), (found.down, found.across))}
+            return {"value": Numbers(np.asarray(scheme.values), (scheme.down, scheme.across))}
 
-        pictures.append(picture(recipes.given, "encoding", found.title, config, options, values))
-    if found.by_distance:
-        numbers = curves("distance", found.distances, found.by_distance)
-        pictures.append(picture(recipes.by_distance, "by-distance", found.says, config, options, numbers))
-    if (waves := found.wavelengths) is not None:
+        pictures.append(picture(recipes.given, "encoding", scheme.title, config, options, values))
+    if scheme.by_distance:
+        numbers = curves("distance", scheme.distances, scheme.by_distance)
+        pictures.append(picture(recipes.by_distance, "by-distance", scheme.says, config, options, numbers))
+    if (waves := scheme.wavelengths) is not None:
         numbers = curves("pair", np.arange(len(waves)), {"wavelength": waves})
         pictures.append(picture(recipes.wavelengths, "wavelengths", "Tokens until it comes round", config, options, numbers))
-    for one in pictures:
-        show_chart(one.drawn, one.key)
+    for drawing in pictures:
+        show_chart(drawing.drawn, drawing.key)
     return pictures
 
 
@@ -180,18 +180,18 @@ def root(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]
     return pictures
 
 
-def _table(found: list[cost.Cost], measured: cost.Measured | None, what: str) -> pd.DataFrame:
+def _table(parts: list[cost.Cost], measured: cost.Measured | None, quantity: str) -> pd.DataFrame:
     """A row for each part that costs something: formula, value, and what was counted."""
-    write, rows = size if what == "activations" else _plain, []
-    for one in found:
-        term, row = getattr(one, what), {"part": f"{one.stack} {_called(one.part)}".strip()}
+    write, rows = size if quantity == "activations" else _plain, []
+    for part in parts:
+        term, row = getattr(part, quantity), {"part": f"{part.stack} {_called(part.part)}".strip()}
         if not term.formula:
             continue
         if state.level() != "beginner":
             row["formula"] = term.formula
         row["here"] = write(term.value)
         if state.level() != "beginner":
-            row["counted"] = "" if measured is None else write(getattr(measured, what).get((one.part, one.stack), 0))
+            row["counted"] = "" if measured is None else write(getattr(measured, quantity).get((part.part, part.stack), 0))
         rows.append(row)
     return pd.DataFrame(rows).set_index("part")
 

@@ -55,8 +55,8 @@ def plain_stack(c: TransformerConfig, n: int, both_ways: bool, source: int | Non
     boxes.append(Box("Block", stream, "a layer: look around, then work on it", parts=tuple(inside), times=c.layers))
     boxes += [norm] * (c.norm_place == "before")
     if ends:
-        what = "stand here" if c.kind == "encoder" else "come next"
-        words = f"a score for each of {c.vocabulary:,} tokens: the higher, the likelier it is to {what}"
+        doing = "stand here" if c.kind == "encoder" else "come next"
+        words = f"a score for each of {c.vocabulary:,} tokens: the higher, the likelier it is to {doing}"
         boxes.append(Box("Answer", f"{n:,} × {c.vocabulary:,}", words))
     return boxes
 

@@ -66,8 +66,8 @@ def growing(config: dict[str, Any], simple: bool) -> tuple[np.ndarray, dict[str,
     series: dict[str, list[int]] = {called(SCORES, simple): [], "all other parts together": [], "of these, the feed-forward": []}
     for length in lengths:
         flops: Counter[str] = Counter()
-        for one in cost.costs(transformer, int(length)):
-            flops[one.part] += one.flops.value
+        for part in cost.costs(transformer, int(length)):
+            flops[part.part] += part.flops.value
         for name, value in zip(series, (flops[SCORES], flops.total() - flops[SCORES], flops["feed-forward"]), strict=True):
             series[name].append(value)
     return lengths, {name: np.array(values) for name, values in series.items()}
@@ -92,19 +92,19 @@ def may_see(config: dict[str, Any], count: int) -> np.ndarray:
     from models.scratch import masks
 
     transformer = TransformerConfig(**config)
-    found = masks.mask(transformer, count, count, future=transformer.kind == "encoder")
-    return np.ones((count, count), dtype=bool) if found is None else found.reshape(count, count).numpy()
+    mask = masks.mask(transformer, count, count, future=transformer.kind == "encoder")
+    return np.ones((count, count), dtype=bool) if mask is None else mask.reshape(count, count).numpy()
 
 
 def given(*, config: dict[str, Any], length: int, simple: bool) -> go.Figure:
     """What a scheme of positions gives each position."""
-    found = scheme(config, length, simple)
-    return build.encoding_heatmap(np.asarray(found.values), found.title, found.across, found.down)
+    positions = scheme(config, length, simple)
+    return build.encoding_heatmap(np.asarray(positions.values), positions.title, positions.across, positions.down)
 
 
 def by_distance(*, config: dict[str, Any], length: int, simple: bool) -> go.Figure:
-    found = scheme(config, length, simple)
-    return build.lines(found.distances, found.by_distance, found.says, "distance in tokens", found.unit)
+    positions = scheme(config, length, simple)
+    return build.lines(positions.distances, positions.by_distance, positions.says, "distance in tokens", positions.unit)
 
 
 def wavelengths(*, config: dict[str, Any], length: int, simple: bool) -> go.Figure:
@@ -115,8 +115,8 @@ def wavelengths(*, config: dict[str, Any], length: int, simple: bool) -> go.Figu
 
 def scheme(config: dict[str, Any], length: int, simple: bool) -> Encoding:
     """What positions add or turn, and how much of it depends on the distance."""
-    found = encoding(TransformerConfig(**config), length)
-    return replace(found, wavelengths=None, **PLAIN.get(config["positions"], {})) if simple else found
+    positions = encoding(TransformerConfig(**config), length)
+    return replace(positions, wavelengths=None, **PLAIN.get(config["positions"], {})) if simple else positions
 
 
 def bench(*, title: str) -> go.Figure:

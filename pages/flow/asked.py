@@ -55,7 +55,7 @@ class Asked:
     @property
     def key(self) -> tuple:
         """What everything here hangs on."""
-        ids = tuple((one.id, one.segment) for one in (*self.trace.tokens, *self.trace.target))
+        ids = tuple((token.id, token.segment) for token in (*self.trace.tokens, *self.trace.target))
         return ("flow", self.model.info.name, ids, len(self.trace.tokens), self.position, self.token, self.choices)
 
     @cached_property
@@ -84,9 +84,11 @@ class Asked:
 
     def picture(self, recipe: Callable, key: str, title: str, options: dict[str, Any], **more: Any) -> Picture:
         """A picture of what is asked here. more: of `Picture`."""
-        given = {"position": self.position, "choices": self.choices, **options}
+        arguments = {"position": self.position, "choices": self.choices, **options}
         about = label(self.look.written(self.trace.read)[self.position].text)
-        return Picture(recipe, (self.look,), given, key, title=title, words=f"from “{about}”", takes=("model", "trace"), **more)
+        return Picture(
+            recipe, (self.look,), arguments, key, title=title, words=f"from “{about}”", takes=("model", "trace"), **more
+        )
 
 
 def title(method: str) -> str:
@@ -97,18 +99,18 @@ def answers(asked: Asked) -> dict[str, np.ndarray | str] | None:
     """Scores by method, flow apart, or a sentence where there are none; None while they are under way."""
 
     def work(report: Callable[[float, str], None]) -> dict[str, np.ndarray | str]:
-        found: dict[str, np.ndarray | str] = {}
+        scores: dict[str, np.ndarray | str] = {}
         several = [method for method in METHODS if method != FLOW]
         for i, method in enumerate(several):
             report(i / len(several), title_of[method])
             try:
-                found[method] = asked.attribution.scores(method)
+                scores[method] = asked.attribution.scores(method)
             except ValueError as error:
-                found[method] = str(error)
-        if isinstance(found["attention × gradient"], np.ndarray):
-            found["slopes"] = np.array(sum(one.sum() for one in asked.attribution.relevance))
-        found["pipes"] = np.array(pipes(asked.attribution.ways, asked.attribution.attention, asked.position))
-        return found
+                scores[method] = str(error)
+        if isinstance(scores["attention × gradient"], np.ndarray):
+            scores["slopes"] = np.array(sum(matrix.sum() for matrix in asked.attribution.relevance))
+        scores["pipes"] = np.array(pipes(asked.attribution.ways, asked.attribution.attention, asked.position))
+        return scores
 
     title_of = {method: title(method) for method in METHODS}  # words hang on the visitor's level, which a job does not know
     return jobs.result(asked.key, work, "Following the attention back")
@@ -121,13 +123,13 @@ def window(size: np.ndarray) -> int | None:
 
 def flow(asked: Asked, size: np.ndarray) -> np.ndarray | str | None:
     """Attention flow; between fewer tokens, as the visitor chooses, where all would take long. None while it is under way."""
-    tokens, many = (int(one) for one in size)
+    tokens, many = (int(count) for count in size)
     seconds, most = tokens * many * A_PIPE, None
     if seconds > LONG:
-        choices = [one for one in WINDOWS if one < tokens] + [0]
+        choices = [count for count in WINDOWS if count < tokens] + [0]
         labels = {0: f"all {tokens:,} tokens: about {seconds:,.0f} seconds"}
         chosen = st.selectbox(
-            "Attention flow between", choices, 1, lambda one: labels.get(one, f"the nearest {one} tokens"),
+            "Attention flow between", choices, 1, lambda count: labels.get(count, f"the nearest {count} tokens"),
             key=state.FLOW_WINDOW.name,
             help=f"Between all {tokens:,} tokens there are {many:,} pipes, which are looked at once a token.",
         )  # fmt: skip
@@ -142,16 +144,16 @@ def layers(asked: Asked) -> tuple[list[str], np.ndarray] | None:
     def work(report: Callable[[float, str], None]) -> tuple[list[str], np.ndarray]:
         count = asked.attribution.ways.layers
         names: list[str] = []
-        found: list[list[np.ndarray]] = []
+        scores: list[list[np.ndarray]] = []
         for method in methods:
             report(len(names) / len(methods), title_of[method])
             try:
-                found.append([asked.attribution.scores(method, layer) for layer in range(count)])
+                scores.append([asked.attribution.scores(method, layer) for layer in range(count)])
                 names.append(method)
             except ValueError:
                 continue  # the page says why where the methods stand side by side
-        return names, np.array(found).transpose(1, 0, 2)
+        return names, np.array(scores).transpose(1, 0, 2)
 
     title_of = {method: title(method) for method in METHODS}
-    methods = [one for one in asked.methods if one != FLOW and (one not in FOLLOWING or asked.token is not None)]
+    methods = [method for method in asked.methods if method != FLOW and (method not in FOLLOWING or asked.token is not None)]
     return jobs.result(("by layer", *asked.key, *methods), work, "Following each layer back")

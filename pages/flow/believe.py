@@ -35,25 +35,25 @@ def panel(asked: Asked, scores: dict[str, np.ndarray], between: int | None) -> l
         say(HERE, "nothing to follow", name=plain(asked.model.info.name))
         return []
     question = Question(asked.model, asked.trace, asked.position, asked.token)
-    found = measured(asked, question, scores)
-    if found is None:
+    evidence = measured(asked, question, scores)
+    if evidence is None:
         return []
     names = [*asked.methods, LEAVE_ONE_OUT] if not asked.look.beginner else list(asked.methods)
-    names = [name for name in names if name in found.methods]
+    names = [name for name in names if name in evidence.methods]
     # The first, not the best: the best of some random orders beats 20 others often enough.
     chosen = one_of(state.BELIEVE, names, "", label=words(HERE, "order"), written=title)
-    spelt = ["“" + label(asked.trace.tokens[unit].text.strip(" ") or " ") + "”" for unit in found.units]
-    say_order(found, chosen, spelt, masked=bool(asked.model.info.mask))
+    spelt = ["“" + label(asked.trace.tokens[unit].text.strip(" ") or " ") + "”" for unit in evidence.units]
+    say_order(evidence, chosen, spelt, masked=bool(asked.model.info.mask))
     ways = (False,) if asked.look.beginner else (False, True)
-    pictures = [chart(asked, found, chosen, names, list(scores), between, coming) for coming in ways]
+    pictures = [chart(asked, evidence, chosen, names, list(scores), between, coming) for coming in ways]
     for place, drawing in zip([st.container()] if asked.look.beginner else st.columns(2), pictures, strict=True):
         with place:
             show_chart(drawing.drawn, drawing.key)
-    say(HERE, "every step" if found.exact else "some steps", **grid(found))
-    st.table(table(found, names))
-    say(HERE, "measures", orders=ORDERS, chances=ORDERS + 1, units=len(found.units))
+    say(HERE, "every step" if evidence.exact else "some steps", **grid(evidence))
+    st.table(table(evidence, names))
+    say(HERE, "measures", orders=ORDERS, chances=ORDERS + 1, units=len(evidence.units))
     with st.expander("The numbers"):
-        st.dataframe(points(found, names), hide_index=True)
+        st.dataframe(points(evidence, names), hide_index=True)
     return pictures
 
 
@@ -97,86 +97,86 @@ def offer(label: str, key: tuple) -> None:
     st.button(label, icon=":material/play_arrow:", on_click=state.BEGUN.get().add, args=(key,))
 
 
-def grid(found: Faithfulness) -> dict[str, object]:
+def grid(evidence: Faithfulness) -> dict[str, object]:
     """Which steps were measured, in numbers."""
-    gaps = np.diff(found.counts)
+    gaps = np.diff(evidence.counts)
     return {
-        "points": len(gaps), "units": len(found.units), "widest": gaps.max(),
+        "points": len(gaps), "units": len(evidence.units), "widest": gaps.max(),
         "dense": int(np.argmax(gaps > 1)) or len(gaps),
     }  # fmt: skip
 
 
-def say_order(found: Faithfulness, chosen: str, spelt: list[str], masked: bool) -> None:
+def say_order(evidence: Faithfulness, chosen: str, spelt: list[str], masked: bool) -> None:
     """The chosen order in words, with its numbers."""
-    ours, areas = found.methods[chosen], [one.deletion_area for one in found.random]
+    ours, areas = evidence.methods[chosen], [order.deletion_area for order in evidence.random]
     facts = {
-        "method": title(chosen), "first": plain(", ".join(spelt[i] for i in ours.order[:5])), "full": percent(found.full),
-        "empty": percent(found.empty), "left": percent(ours.deletion_area), "orders": len(areas), "chances": len(areas) + 1,
+        "method": title(chosen), "first": plain(", ".join(spelt[i] for i in ours.order[:5])), "full": percent(evidence.full),
+        "empty": percent(evidence.empty), "left": percent(ours.deletion_area), "orders": len(areas), "chances": len(areas) + 1,
         "median": percent(np.median(areas)), "least": percent(min(areas)), "most": percent(max(areas)),
-        "beaten": found.beaten(chosen), "luck": f"{1 - found.beaten(chosen) / (len(areas) + 1):.3f}",
+        "beaten": evidence.beaten(chosen), "luck": f"{1 - evidence.beaten(chosen) / (len(areas) + 1):.3f}",
     }  # fmt: skip
-    facts["verdict"] = words(HERE, "faster" if found.faster(chosen) else "no verdict", **facts)
+    facts["verdict"] = words(HERE, "faster" if evidence.faster(chosen) else "no verdict", **facts)
     say(HERE, "believe masked" if masked else "believe", **facts)
 
 
 def chart(
-    asked: Asked, found: Faithfulness, chosen: str, names: list[str], methods: list[str], between: int | None, coming: bool
+    asked: Asked, evidence: Faithfulness, chosen: str, names: list[str], methods: list[str], between: int | None, coming: bool
 ) -> Picture:
     """What the chance of the prediction is while tokens leave the text, or come. methods: those that were tested."""
     simple, title_of = asked.look.beginner, {name: title(name) for name in names}
     options = {
         "name": chosen, "others": [] if simple else [name for name in names if name != chosen], "titles": title_of,
-        "methods": methods, "token": asked.token, "between": between, "coming": coming, "exact": found.exact,
+        "methods": methods, "token": asked.token, "between": between, "coming": coming, "exact": evidence.exact,
         "title": "" if simple else "Insertion" if coming else "Deletion", "across": words(HERE, "come" if coming else "gone"),
     }  # fmt: skip
 
     def numbers() -> dict[str, Numbers]:
-        each = {title_of[name]: found.methods[name] for name in ([chosen] if simple else names)}
-        each |= {f"random order {i + 1}": one for i, one in enumerate(found.random)}
-        chances = np.array([recipes.chances(one, coming) for one in each.values()])
-        return {"probability": Numbers(chances, ("order", "tokens"), {"order": list(each), "tokens": found.counts.tolist()})}
+        each = {title_of[name]: evidence.methods[name] for name in ([chosen] if simple else names)}
+        each |= {f"random order {i + 1}": order for i, order in enumerate(evidence.random)}
+        chances = np.array([recipes.chances(order, coming) for order in each.values()])
+        return {"probability": Numbers(chances, ("order", "tokens"), {"order": list(each), "tokens": evidence.counts.tolist()})}
 
     return asked.picture(
         recipes.falling, "insertion" if coming else "deletion", f"Tokens {'come' if coming else 'leave'} by {title_of[chosen]}",
-        options, numbers=numbers, known={"found": found},
+        options, numbers=numbers, known={"evidence": evidence},
     )  # fmt: skip
 
 
-def points(found: Faithfulness, names: list[str]) -> pd.DataFrame:
+def points(evidence: Faithfulness, names: list[str]) -> pd.DataFrame:
     """Every point of the curves."""
-    columns: dict[str, Any] = {"Tokens": found.random[0].counts}
+    columns: dict[str, Any] = {"Tokens": evidence.random[0].counts}
     for name in names:
-        columns[f"{title(name)}: gone"] = [percent(one) for one in found.methods[name].deletion]
+        columns[f"{title(name)}: gone"] = [percent(chance) for chance in evidence.methods[name].deletion]
         if state.level() != "beginner":
-            columns[f"{title(name)}: come"] = [percent(one) for one in found.methods[name].insertion]
+            columns[f"{title(name)}: come"] = [percent(chance) for chance in evidence.methods[name].insertion]
     return pd.DataFrame(columns)
 
 
-def table(found: Faithfulness, names: list[str]) -> pd.DataFrame:
+def table(evidence: Faithfulness, names: list[str]) -> pd.DataFrame:
     """A row a method, and one for the random orders; the best of the methods in bold."""
     columns = {
-        "Deletion area (small is good)": (lambda one: one.deletion_area, min),
-        "Insertion area (large is good)": (lambda one: one.insertion_area, max),
-        "Comprehensive\u00adness (large is good)": (lambda one: one.comprehensiveness, max),
-        "Sufficiency (small is good)": (lambda one: one.sufficiency, min),
+        "Deletion area (small is good)": (lambda order: order.deletion_area, min),
+        "Insertion area (large is good)": (lambda order: order.insertion_area, max),
+        "Comprehensive\u00adness (large is good)": (lambda order: order.comprehensiveness, max),
+        "Sufficiency (small is good)": (lambda order: order.sufficiency, min),
     }
     if state.level() == "beginner":
-        columns = {"Chance of the guess while words are taken away (small is good)": (lambda one: one.deletion_area, min)}
-    methods, at_random = [name for name in names if name != LEAVE_ONE_OUT], words(HERE, "at random", orders=len(found.random))
+        columns = {"Chance of the guess while words are taken away (small is good)": (lambda order: order.deletion_area, min)}
+    methods, at_random = [name for name in names if name != LEAVE_ONE_OUT], words(HERE, "at random", orders=len(evidence.random))
     rows: dict[str, list[str]] = {name: [] for name in (*map(title, names), at_random)}
     for of, best in columns.values():
-        top = best(methods, key=lambda name: of(found.methods[name]))
+        top = best(methods, key=lambda name: of(evidence.methods[name]))
         for name in names:
-            text = signed(of(found.methods[name]))
+            text = signed(of(evidence.methods[name]))
             rows[title(name)].append(f"**{text}**" if name == top else text)
-        each = [of(one) for one in found.random]
+        each = [of(order) for order in evidence.random]
         rows[at_random].append(f"{signed(float(np.median(each)))} ({signed(min(each))} to {signed(max(each))})")
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(columns))
-    frame["Random orders it beats"] = [*(f"{found.beaten(name)} of {len(found.random)}" for name in names), "–"]
+    frame["Random orders it beats"] = [*(f"{evidence.beaten(name)} of {len(evidence.random)}" for name in names), "–"]
     if state.level() != "beginner":
-        ranks = [found.methods[name].correlation for name in names]
+        ranks = [evidence.methods[name].correlation for name in names]
         frame["Rank correlation with leave-one-out"] = [
-            *("–" if one is None else f"{one:.2f}".replace("-", "−") for one in ranks), "0 on average",
+            *("–" if rank is None else f"{rank:.2f}".replace("-", "−") for rank in ranks), "0 on average",
         ]  # fmt: skip
     return frame
 

@@ -52,7 +52,7 @@ def token(look: Look, chosen: int) -> int | None:
     if look.beginner:
         say(HERE, "follows", prediction=f"“{plain(named(plain_sign(best[0].text)))}”", share=percent(best[0].probability))
         return best[0].id
-    spelt = {one.id: f"“{label(one.text)}” {percent(one.probability)}" for one in best}
+    spelt = {prediction.id: f"“{label(prediction.text)}” {percent(prediction.probability)}" for prediction in best}
     return st.selectbox(
         "Follow the prediction", list(spelt), 0, spelt.__getitem__, key=state.FOLLOW.of(str(hash((chosen, *spelt)))).name
     )

@@ -15,20 +15,20 @@ from viz import Card, Part, board, percent
 
 
 def side_by_side(asked: Asked) -> list[Picture]:
-    found = answers(asked)
-    if found is None:
+    scores = answers(asked)
+    if scores is None:
         return []
     if FLOW in asked.methods:
         with picture(title(FLOW)):
-            if (most := flow(asked, np.asarray(found["pipes"]))) is not None:
-                found = found | {FLOW: most}
+            if (most := flow(asked, np.asarray(scores["pipes"]))) is not None:
+                scores = scores | {FLOW: most}
     facts = {}
-    if "slopes" in found and (logits := asked.trace.logits_at(asked.position)) is not None:
-        facts = {"total": f"{found['slopes']:.3g}", "logit": f"{logits[asked.token]:.3g}"}
-    here = [method for method in asked.methods if method in found]
-    between = window(np.asarray(found["pipes"]))
-    pictures = {method: one for method in here if (one := method_picture(asked, method, found[method], between))}
-    cards = [Card([method_part(asked, method, found[method], facts, pictures.get(method))], title(method), 5) for method in here]
+    if "slopes" in scores and (logits := asked.trace.logits_at(asked.position)) is not None:
+        facts = {"total": f"{scores['slopes']:.3g}", "logit": f"{logits[asked.token]:.3g}"}
+    here = [method for method in asked.methods if method in scores]
+    between = window(np.asarray(scores["pipes"]))
+    pictures = {method: drawing for method in here if (drawing := method_picture(asked, method, scores[method], between))}
+    cards = [Card([method_part(asked, method, scores[method], facts, pictures.get(method))], title(method), 5) for method in here]
     show(board(cards, "Methods side by side"), "flow-methods")
     say(HERE, "side by side")
     return list(pictures.values())
@@ -66,16 +66,16 @@ def method_part(asked: Asked, method: str, scores: np.ndarray | str, facts: dict
 
 
 def layer_by_layer(asked: Asked) -> list[Picture]:
-    if (found := layers(asked)) is None:
+    if (scores := layers(asked)) is None:
         return []
-    names, values = found
+    names, values = scores
     titles = [words(HERE, f"layer {name}") or title(name) for name in names]
     options = {"names": names, "titles": titles, "token": asked.token, **asked.text_options}
     tokens, groups, _ = asked.seen
 
     def numbers() -> dict[str, Numbers]:
         shares = np.array(
-            [[recipes.sum_shares(one, groups, asked.text_options["scope_options"]) for one in frame] for frame in values]
+            [[recipes.sum_shares(row, groups, asked.text_options["scope_options"]) for row in frame] for frame in values]
         )
         called = {"method": titles, "token": [token.text for token in tokens]}
         return {"share": Numbers(shares, ("layer", "method", "token"), called)}

@@ -59,11 +59,11 @@ def streams(asked: Asked) -> list[Picture]:
 
 
 def believe(asked: Asked) -> list[Picture]:
-    found = answers(asked)
-    if found is None:
+    answer = answers(asked)
+    if answer is None:
         return []
-    size = np.asarray(found["pipes"])
-    scores = {method: one for method in asked.methods if isinstance(one := found.get(method), np.ndarray)}
+    size = np.asarray(answer["pipes"])
+    scores = {method: values for method in asked.methods if isinstance(values := answer.get(method), np.ndarray)}
     if FLOW in asked.methods and asked.token is not None:
         most = flow(asked, size)
         if not isinstance(most, np.ndarray):

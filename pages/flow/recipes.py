@@ -51,9 +51,9 @@ def select_tokens(
 def sum_shares(scores: np.ndarray, groups: list[list[int]], scope_options: dict[str, Any]) -> np.ndarray:
     """Scores [token] of what is shown: a word has the sum of its tokens' (NaN only where all are)."""
     each = [scores[group] for group in groups]
-    found = np.array([np.nan if np.isnan(one).all() else np.nansum(one) for one in each])
-    total = np.nansum(found)
-    return found / total if scope_options.get("renormalised") and total > 0 else found
+    sums = np.array([np.nan if np.isnan(group).all() else np.nansum(group) for group in each])
+    total = np.nansum(sums)
+    return sums / total if scope_options.get("renormalised") and total > 0 else sums
 
 
 def holder(place: int, groups: list[list[int]]) -> int | None:
@@ -88,30 +88,30 @@ def by_layer(
     if values is None:
         values = np.array([[asked.scores(name, layer) for name in names] for layer in range(asked.ways.layers)])
     tokens, groups, _ = select_tokens(trace, second, scope_options, simple)
-    shares = np.array([[sum_shares(one, groups, scope_options) for one in frame] for frame in values])
+    shares = np.array([[sum_shares(row, groups, scope_options) for row in frame] for frame in values])
     frames = [f"after layer {layer}" for layer in range(len(values))]
     return compare_view(tokens, titles, shares, frames, holder(asked.ways.place(position), groups))
 
 
 def routes(
     model: LanguageModel, trace: Trace, *, name: str, position: int, choices: tuple[tuple, ...], least: float, simple: bool,
-    found: list[Stream] | None = None,
+    strong: list[Stream] | None = None,
 ) -> go.Figure:  # fmt: skip
     """The streams of which each is at least a share `least` of all that arrives."""
     asked = Attribution(model, trace, position, None, **dict(choices))
-    found = streams_of(asked, name, least)[0] if found is None else found
+    strong = streams_of(asked, name, least)[0] if strong is None else strong
     tokens = plain_signs(asked.ways.tokens) if simple else asked.ways.tokens
-    return sankey(tokens, found, columns_of(asked))
+    return sankey(tokens, strong, columns_of(asked))
 
 
 def streams_of(asked: Attribution, name: str, least: float) -> tuple[list[Stream], float]:
     """The streams of a method, no more than a picture holds, and the largest total left out of a step."""
     weights = asked.attention if name == ROLLOUT else asked.values
-    found, left_out = streams(asked.ways, weights, asked.position, asked.residual, least)
-    if len(found) > MOST:
-        smallest = sorted((one.share for one in found), reverse=True)[MOST - 1]
-        found, left_out = streams(asked.ways, weights, asked.position, asked.residual, smallest)
-    return found, left_out
+    strong, left_out = streams(asked.ways, weights, asked.position, asked.residual, least)
+    if len(strong) > MOST:
+        smallest = sorted((stream.share for stream in strong), reverse=True)[MOST - 1]
+        strong, left_out = streams(asked.ways, weights, asked.position, asked.residual, smallest)
+    return strong, left_out
 
 
 def columns_of(asked: Attribution) -> list[str]:
@@ -121,27 +121,27 @@ def columns_of(asked: Attribution) -> list[str]:
 def falling(
     model: LanguageModel, trace: Trace, *, name: str, others: list[str], titles: dict[str, str], methods: list[str],
     position: int, token: int, choices: tuple[tuple, ...], between: int | None, coming: bool, exact: bool, title: str,
-    across: str, found: Faithfulness | None = None,
+    across: str, evidence: Faithfulness | None = None,
 ) -> go.Figure:  # fmt: skip
     """How the chance of a prediction changes while tokens leave the text, or come, in the order of a method."""
-    found = found or measured(model, trace, methods, position, token, choices, between, exact)
-    spelt = ["“" + label(trace.tokens[unit].text.strip(" ") or " ") + "”" for unit in found.units]
-    ours, doing = found.methods[name], "came" if coming else "went"
+    evidence = evidence or measured(model, trace, methods, position, token, choices, between, exact)
+    spelt = ["“" + label(trace.tokens[unit].text.strip(" ") or " ") + "”" for unit in evidence.units]
+    ours, doing = evidence.methods[name], "came" if coming else "went"
     spans = zip([0, *ours.counts], ours.counts, strict=False)
     steps = [f"{doing} last: {', '.join(spelt[i] for i in ours.order[a:b])}" if b > a else "" for a, b in spans]
     return curves(
         ours.counts,
         (titles[name], chances(ours, coming)),
-        {titles[one]: chances(found.methods[one], coming) for one in others},
-        [chances(one, coming) for one in found.random],
+        {titles[other]: chances(evidence.methods[other], coming) for other in others},
+        [chances(order, coming) for order in evidence.random],
         steps,
         title=title,
         across=across,
     )
 
 
-def chances(one: Curves, coming: bool) -> np.ndarray:
-    return one.insertion if coming else one.deletion
+def chances(order: Curves, coming: bool) -> np.ndarray:
+    return order.insertion if coming else order.deletion
 
 
 def measured(

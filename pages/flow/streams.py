@@ -35,20 +35,20 @@ def drawn(asked: Asked) -> tuple[Picture | None, dict[str, object], dict[str, li
     followed = jobs.result(("streams", *asked.key, method, least), work, title_of)
     if followed is None:
         return None, {}, {}
-    found, left_out = followed
+    strong, left_out = followed
     tokens = asked.look.written(asked.attribution.ways.tokens)
     columns = recipes.columns_of(asked.attribution)
     names = [f"{label(token.text)} ({i})" for i, token in enumerate(tokens)]
-    ranked = sorted(found, key=lambda one: (one.to_column, -one.share))
+    ranked = sorted(strong, key=lambda stream: (stream.to_column, -stream.share))
     table = {
-        "Layer": [columns[one.to_column] for one in ranked],
-        "From": [names[one.from_token] for one in ranked],
-        "To": [names[one.to_token] for one in ranked],
-        "Share": [percent(one.share) for one in ranked],
+        "Layer": [columns[stream.to_column] for stream in ranked],
+        "From": [names[stream.from_token] for stream in ranked],
+        "To": [names[stream.to_token] for stream in ranked],
+        "Share": [percent(stream.share) for stream in ranked],
     }
     facts = {
-        "count": len(found),
-        "least": f"{100 * least:.1f}\u00a0%" if len(found) < recipes.MOST else percent(min(one.share for one in found)),
+        "count": len(strong),
+        "least": f"{100 * least:.1f}\u00a0%" if len(strong) < recipes.MOST else percent(min(stream.share for stream in strong)),
         "left_out": percent(left_out),
         "method": title_of,
     }
@@ -56,9 +56,11 @@ def drawn(asked: Asked) -> tuple[Picture | None, dict[str, object], dict[str, li
 
     def numbers() -> dict[str, Numbers]:
         each = {
-            "share": [one.share for one in ranked], **{name.lower(): table[name] for name in ("Layer", "From", "To")},
+            "share": [stream.share for stream in ranked], **{name.lower(): table[name] for name in ("Layer", "From", "To")},
         }  # fmt: skip
         return {name: Numbers(np.array(values), ("stream",)) for name, values in each.items()}
 
-    drawing = asked.picture(recipes.routes, "streams", f"Streams of {title_of}", options, numbers=numbers, known={"found": found})
+    drawing = asked.picture(
+        recipes.routes, "streams", f"Streams of {title_of}", options, numbers=numbers, known={"strong": strong}
+    )
     return drawing, facts, table

@@ -32,32 +32,32 @@ def draw(here: Path, look: Look) -> list[Picture]:
     if len(attention.keys) == 1:
         say(here, "single")
         return []
-    what = (look.model.info.name, look.trace.text, look.second, kind)
-    mean = jobs.result(("maps", *what), lambda report: maps(attention, report=report), "Reading every layer")
+    subject = (look.model.info.name, look.trace.text, look.second, kind)
+    mean = jobs.result(("maps", *subject), lambda report: maps(attention, report=report), "Reading every layer")
     if mean is None:
         return []
     over = recipes.over(mean)
     query, key = look.token, _key(look, over)
-    found = jobs.result(
-        ("pair", *what, query, key), lambda report: pair(attention, query, key, report), "Looking for the pair in every head"
+    in_heads = jobs.result(
+        ("pair", *subject, query, key), lambda report: pair(attention, query, key, report), "Looking for the pair in every head"
     )
-    if found is None:
+    if in_heads is None:
         return []
-    head, film = _pick_film(look, what, mean)
+    head, film = _pick_film(look, subject, mean)
     texts = [named(side[at].text) for side, at in ((look.written(attention.rows), query), (look.written(attention.keys), key))]
     raw = {"from": texts[0], "to": texts[1], "head": look.head, "layers": attention.layers, "heads": attention.heads}
-    raw |= _facts(found) | {"from_at": query, "to_at": key, "mean": percent(np.nan_to_num(over[query, key]))}
+    raw |= _facts(in_heads) | {"from_at": query, "to_at": key, "mean": percent(np.nan_to_num(over[query, key]))}
     facts = {name: str(value).replace("*", r"\*") for name, value in raw.items()}
-    pressed_head, in_sight = heads.last_pressed(*found.weights.shape), bool(np.isfinite(over[query, key]))
-    drawings = _pictures(look, mean, film, found, (query, key), pressed_head, head, texts)
+    pressed_head, in_sight = heads.last_pressed(*in_heads.weights.shape), bool(np.isfinite(over[query, key]))
+    drawings = _pictures(look, mean, film, in_heads, (query, key), pressed_head, head, texts)
     if pressed_head:
-        weight = {"layer": pressed_head[0], "head": pressed_head[1], "share": percent(found.weights[pressed_head])}
+        weight = {"layer": pressed_head[0], "head": pressed_head[1], "share": percent(in_heads.weights[pressed_head])}
         st.caption(words(here, "pressed pair", **facts | weight))
     titles = f"From “{texts[0]}” to “{texts[1]}”", f"{_film(head)}, layer by layer"
     cards = _cards(here, look, drawings, facts, titles, in_sight)
     show(board(cards, "How attention evolves"), "evolution", chosen=lambda: _react(look, key, mean if film is None else film))
     hidden = {"weights", "ranks"} if not in_sight else {"ranks"} if look.beginner else set()
-    return [one for name, one in drawings.items() if name not in hidden]
+    return [drawing for name, drawing in drawings.items() if name not in hidden]
 
 
 def _key(look: Look, over: np.ndarray) -> int:
@@ -72,7 +72,7 @@ def _keep(look: Look, key: int) -> None:
     state.PAIR_KEY.set((key, look.attention.keys[key].id))
 
 
-def _pick_film(look: Look, what: tuple, mean: np.ndarray) -> tuple[int | None, np.ndarray | None]:
+def _pick_film(look: Look, subject: tuple, mean: np.ndarray) -> tuple[int | None, np.ndarray | None]:
     """The head whose maps are played, None for the mean of all, and its maps; no maps until they are there."""
     if look.beginner:
         state.later("intermediate", state.MOVIE)
@@ -81,7 +81,7 @@ def _pick_film(look: Look, what: tuple, mean: np.ndarray) -> tuple[int | None, n
         return None, mean
     head, attention = look.head, look.attention
     doing = f"Reading H{head} of every layer"
-    return head, jobs.result(("maps", *what, head), lambda report: maps(attention, head, report=report), doing)
+    return head, jobs.result(("maps", *subject, head), lambda report: maps(attention, head, report=report), doing)
 
 
 def _react(look: Look, key: int, film: np.ndarray) -> None:
@@ -126,7 +126,7 @@ def _film(head: int | None) -> str:
 
 
 def _pictures(
-    look: Look, mean: np.ndarray, drawn: np.ndarray | None, found: Pair, at: tuple[int, int], held: tuple[int, int] | None,
+    look: Look, mean: np.ndarray, drawn: np.ndarray | None, in_heads: Pair, at: tuple[int, int], held: tuple[int, int] | None,
     head: int | None, texts: list[str],
 ) -> dict[str, Picture]:  # fmt: skip
     """The pictures of this part by the part of the board that shows them. texts: what the two chosen tokens are called."""
@@ -144,10 +144,10 @@ def _pictures(
         numbers = {"mean_weight": Numbers(values, ("token",), {"token": tokens})}
         return picture(side, recipes.text, title, "", options, {"mean": mean}, numbers)
 
-    weights = {"weights": Numbers(found.weights, ("layer", "head"))}
-    ranks = {"rank": Numbers(found.ranks, ("layer", "head")), "keys_in_sight": Numbers(found.keys, ("layer",))}
+    weights = {"weights": Numbers(in_heads.weights, ("layer", "head"))}
+    ranks = {"rank": Numbers(in_heads.ranks, ("layer", "head")), "keys_in_sight": Numbers(in_heads.keys, ("layer",))}
     name = f"Attention, layer by layer, {'mean of the heads' if head is None else f'H{head}'}"
-    known = {"found": found}
+    known = {"in_heads": in_heads}
     found_here = {
         "from": text("from", f"How much each token looks at “{texts[1]}”", shares[:, key], query, key),
         "to": text("to", f"How much “{texts[0]}” looks at each token", shares[query], key, query),
@@ -166,13 +166,13 @@ def _texts(look: Look, side: str) -> list[str]:
     return [look.trace.text] if source else [look.second] if look.trace.target else [look.trace.text, look.second]
 
 
-def _facts(found: Pair) -> dict[str, object]:
-    layer, head = np.unravel_index(found.weights.argmax(), found.weights.shape)
-    first = int((found.ranks == 1).sum())
+def _facts(in_heads: Pair) -> dict[str, object]:
+    layer, head = np.unravel_index(in_heads.weights.argmax(), in_heads.weights.shape)
+    first = int((in_heads.ranks == 1).sum())
     return {
         "best": f"L{layer} H{head}",
-        "most": percent(found.weights.max()),
+        "most": percent(in_heads.weights.max()),
         "firsts": first,
-        "all": found.ranks.size,
-        "keys": int(found.keys.max()),
+        "all": in_heads.ranks.size,
+        "keys": int(in_heads.keys.max()),
     }

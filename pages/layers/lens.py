@@ -44,11 +44,11 @@ def draw(here: Path, look: Look) -> list[Picture]:
     kind, colour = _choose(look, tuned is not None)
     positions = _window(positions)
     translate = tuned if kind == KINDS[1] else None
-    what = (lens_training.mine(model), trace.text, look.second, tuple(positions), kind)
+    subject = (lens_training.mine(model), trace.text, look.second, tuple(positions), kind)
     if translate is not None:
         lens_training.say_trained(here, model)
     seen = jobs.result(
-        ("lens", *what), lambda report: lens(trace, positions, recipes.TOP, translate, report), "Looking through every layer"
+        ("lens", *subject), lambda report: lens(trace, positions, recipes.TOP, translate, report), "Looking through every layer"
     )
     if seen is None:
         return []
@@ -139,8 +139,8 @@ def _pictures(
             "probability of the answer": seen.probability, "nats to the answer": seen.kl,
         }  # fmt: skip
         of_position = {"token": np.array(tokens, dtype=str), "answer": texts(seen.answer)}
-        found = {name: Numbers(values, ("stage", "position"), names) for name, values in each.items()}
-        return found | {name: Numbers(values, ("position",), names) for name, values in of_position.items()}
+        of_cell = {name: Numbers(values, ("stage", "position"), names) for name, values in each.items()}
+        return of_cell | {name: Numbers(values, ("position",), names) for name, values in of_position.items()}
 
     def layers() -> dict[str, Numbers]:
         ids, shares = seen.ids[:, column], seen.probabilities[:, column]
@@ -154,7 +154,7 @@ def _pictures(
     def picture(part: str, recipe: Callable, numbers: Callable, title: str, of: str, more: dict) -> Picture:
         return Picture(
             recipe, (look,), options | more, "lens-board", numbers, words=of, title=title, part=part,
-            takes=("model", "trace"), known={"found": seen},
+            takes=("model", "trace"), known={"predictions": seen},
         )  # fmt: skip
 
     grid = {"tokens": tokens, "colour": colour, "chosen": (layer, column), "simple": look.beginner}

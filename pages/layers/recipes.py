@@ -37,16 +37,16 @@ def over(mean: np.ndarray) -> np.ndarray:
 
 
 def pair_weights(
-    trace: Trace, seen: Scope, *, query: int, key: int, chosen: tuple[int, int] | None, found: Pair | None = None
+    trace: Trace, seen: Scope, *, query: int, key: int, chosen: tuple[int, int] | None, in_heads: Pair | None = None
 ) -> View:
-    found = found or pair(seen.attention, query, key)
-    notes = [[f"rank {rank} of {keys}" for rank in row] for row, keys in zip(found.ranks, found.keys, strict=True)]
-    return head_grid(found.weights, unit="%", scale=(0, 1), notes=notes, chosen=chosen, label="Weight")
+    in_heads = in_heads or pair(seen.attention, query, key)
+    notes = [[f"rank {rank} of {keys}" for rank in row] for row, keys in zip(in_heads.ranks, in_heads.keys, strict=True)]
+    return head_grid(in_heads.weights, unit="%", scale=(0, 1), notes=notes, chosen=chosen, label="Weight")
 
 
-def pair_ranks(trace: Trace, seen: Scope, *, query: int, key: int, found: Pair | None = None) -> View:
-    found = found or pair(seen.attention, query, key)
-    return rank_grid(found.ranks, found.keys.tolist())
+def pair_ranks(trace: Trace, seen: Scope, *, query: int, key: int, in_heads: Pair | None = None) -> View:
+    in_heads = in_heads or pair(seen.attention, query, key)
+    return rank_grid(in_heads.ranks, in_heads.keys.tolist())
 
 
 def movie(
@@ -67,14 +67,14 @@ def statistic(
     """A number of every head, [layer, head]."""
     if values is None:
         values = head_statistics(seen.attention)[name].to_numpy().reshape(seen.attention.layers, seen.attention.heads)
-    notes = [[f"{one / np.log(2):.2f} bits" for one in row] for row in values] if name == "entropy" else None
+    notes = [[f"{nats / np.log(2):.2f} bits" for nats in row] for row in values] if name == "entropy" else None
     each = [f"Σ {total / 2:.3g}" for total in values.sum(-1)] if name == "diversity" else None
     return head_grid(values, unit=unit, scale=scale, notes=notes, row_notes=each, chosen=chosen, label=title)
 
 
-def head_points(trace: Trace, seen: Scope, *, chosen: tuple[int, int] | None, found: HeadMap | None = None) -> go.Figure:
-    found = found or head_map(head_divergence(seen.attention))
-    return head_scatter(found.points, seen.attention.layers, chosen)
+def head_points(trace: Trace, seen: Scope, *, chosen: tuple[int, int] | None, plane: HeadMap | None = None) -> go.Figure:
+    plane = plane or head_map(head_divergence(seen.attention))
+    return head_scatter(plane.points, seen.attention.layers, chosen)
 
 
 def divergences(trace: Trace, seen: Scope, *, divergence: np.ndarray | None = None) -> View:
@@ -96,48 +96,50 @@ def head_names(heads: int, count: int) -> list[str]:
 
 def lens_cells(
     model: LanguageModel, trace: Trace, *, positions: list[int], tokens: list[str], tuned: bool, colour: str,
-    chosen: tuple[int, int], simple: bool, found: Lens | None = None,
+    chosen: tuple[int, int], simple: bool, predictions: Lens | None = None,
 ) -> View:  # fmt: skip
     """What each layer would predict at each position."""
-    found = found or through(model, trace, positions, tuned)
-    said = plain_sign if simple else str
-    best = [[said(model.token_text(int(id))) for id in row] for row in found.ids[:, :, 0]]
-    answers = [label(said(model.token_text(int(id)))) for id in found.answer]
+    predictions = predictions or through(model, trace, positions, tuned)
+    spell = plain_sign if simple else str
+    best = [[spell(model.token_text(int(id))) for id in row] for row in predictions.ids[:, :, 0]]
+    answers = [label(spell(model.token_text(int(id)))) for id in predictions.answer]
     notes = [
         [
             f"“{label(text)}” {percent(share)}\n{beside(answer, rank, kl, simple)}"
             for text, share, answer, rank, kl in zip(
-                best[row], found.probabilities[row, :, 0], answers, found.rank[row], found.kl[row], strict=True
+                best[row], predictions.probabilities[row, :, 0], answers, predictions.rank[row], predictions.kl[row], strict=True
             )
         ]
         for row in range(len(best))
     ]
     across = "at this mask" if model.info.kind == "encoder" else "after reading this token"
-    return lens_grid(tokens, best, found.probabilities[:, :, 0], found.rank, found.kl, colour, across, chosen, notes)
+    return lens_grid(
+        tokens, best, predictions.probabilities[:, :, 0], predictions.rank, predictions.kl, colour, across, chosen, notes
+    )
 
 
 def lens_position(
     model: LanguageModel, trace: Trace, *, positions: list[int], tuned: bool, column: int, layer: int,
-    simple: bool, found: Lens | None = None,
+    simple: bool, predictions: Lens | None = None,
 ) -> View:  # fmt: skip
     """The likeliest tokens of every layer at one position."""
-    found = found or through(model, trace, positions, tuned)
-    ids, shares = found.ids[:, column], found.probabilities[:, column]
-    said = plain_sign if simple else str
-    return likeliest([[said(model.token_text(int(id))) for id in row] for row in ids], shares, layer)
+    predictions = predictions or through(model, trace, positions, tuned)
+    ids, shares = predictions.ids[:, column], predictions.probabilities[:, column]
+    spell = plain_sign if simple else str
+    return likeliest([[spell(model.token_text(int(id))) for id in row] for row in ids], shares, layer)
 
 
 def lens_answer(
     model: LanguageModel, trace: Trace, *, positions: list[int], tuned: bool, column: int, layer: int,
-    simple: bool, found: Lens | None = None,
+    simple: bool, predictions: Lens | None = None,
 ) -> View:  # fmt: skip
     """How the answer of the last layer rises through the layers at one position."""
-    found = found or through(model, trace, positions, tuned)
-    answer = model.token_text(int(found.answer[column]))
+    predictions = predictions or through(model, trace, positions, tuned)
+    answer = model.token_text(int(predictions.answer[column]))
     answer = plain_sign(answer) if simple else answer
-    each = zip(found.rank[:, column], found.kl[:, column], strict=True)
+    each = zip(predictions.rank[:, column], predictions.kl[:, column], strict=True)
     notes = [rank_in_words(rank) if simple else f"rank {rank:,} · KL {kl:.2f}" for rank, kl in each]
-    return answer_grid(answer, found.probability[:, column], notes, layer)
+    return answer_grid(answer, predictions.probability[:, column], notes, layer)
 
 
 def through(model: LanguageModel, trace: Trace, positions: list[int], tuned: bool) -> Lens:

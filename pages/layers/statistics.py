@@ -42,8 +42,8 @@ def draw(here: Path, look: Look) -> list[Picture]:
     if len(attention.keys) == 1:
         say(here, "single")
         return []
-    what = (look.model.info.name, look.trace.text, look.second, kind)
-    table = jobs.result(("heads", *what), lambda report: head_statistics(attention, report), "Reading every head")
+    subject = (look.model.info.name, look.trace.text, look.second, kind)
+    table = jobs.result(("heads", *subject), lambda report: head_statistics(attention, report), "Reading every head")
     if table is None:
         return []
     size = (attention.layers, attention.heads)
@@ -72,7 +72,7 @@ def draw(here: Path, look: Look) -> list[Picture]:
     show(board(cards, "Every head in numbers"), "statistics", chosen=lambda: heads.pressed(*choice("statistics")["value"]))
     if size[0] * size[1] > 1:
         with picture("The map of heads"):
-            pictures += _alike(here, look, what)
+            pictures += _alike(here, look, subject)
     return pictures
 
 
@@ -86,13 +86,13 @@ def _most(values: np.ndarray) -> dict[str, object]:
     return {"layer": layer, "head": head, "share": percent(values[layer, head])}
 
 
-def _alike(here: Path, look: Look, what: tuple) -> list[Picture]:
+def _alike(here: Path, look: Look, subject: tuple) -> list[Picture]:
     attention = look.attention
     st.markdown("##### Which heads look alike")
-    divergence = jobs.result(("alike", *what), lambda report: head_divergence(attention, report), "Comparing heads")
+    divergence = jobs.result(("alike", *subject), lambda report: head_divergence(attention, report), "Comparing heads")
     if divergence is None:
         return []
-    found, queries = head_map(divergence), compared_queries(attention)
+    plane, queries = head_map(divergence), compared_queries(attention)
     ordered = divergence + np.where(np.eye(len(divergence)), np.nan, 0)
     near, far = (
         [f"L{at // attention.heads} H{at % attention.heads}" for at in divmod(int(which(ordered)), len(ordered))]
@@ -100,15 +100,15 @@ def _alike(here: Path, look: Look, what: tuple) -> list[Picture]:
     )
     facts: dict[str, Any] = {
         "near": " and ".join(near), "far": " and ".join(far), "least": f"{np.nanmin(ordered):.3f}",
-        "most": f"{np.nanmax(ordered):.3f}", "explained": percent(found.explained), "queries": len(queries),
+        "most": f"{np.nanmax(ordered):.3f}", "explained": percent(plane.explained), "queries": len(queries),
         "all": len(attention.queries[choosing(attention)]), "heads": len(divergence),
     }  # fmt: skip
     whole, size = replace(look, options={}), (attention.layers, attention.heads)
     names = recipes.head_names(attention.heads, len(divergence))
     points = Picture(
         recipes.head_points, (whole,), {"chosen": heads.last_pressed(*size)}, "head-map",
-        lambda: {"place": Numbers(found.points.reshape(*size, 2), ("layer", "head", "direction"))},
-        title="The map of heads", known={"found": found},
+        lambda: {"place": Numbers(plane.points.reshape(*size, 2), ("layer", "head", "direction"))},
+        title="The map of heads", known={"plane": plane},
     )  # fmt: skip
     apart = Picture(
         recipes.divergences, (whole,), {}, "alike",

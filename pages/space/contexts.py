@@ -41,13 +41,13 @@ def draw(folder: Path, look: Look) -> list[Picture]:
         word = st.text_input("The word", WORD, key=state.CONTEXT_WORD.name, persist_state="session", max_chars=60)
         written = st.text_area("Texts, one a line", TEXTS, key=state.CONTEXTS.name, persist_state="session", height=150)
         whole = st.toggle("All tokens of these texts", key=state.CONTEXT_ALL.name, help="Also show the other tokens, in grey.")
-    texts = list(dict.fromkeys(one.strip() for one in [trace.text, *written.splitlines()] if one.strip()))
+    texts = list(dict.fromkeys(text.strip() for text in [trace.text, *written.splitlines()] if text.strip()))
     if len(texts) > MOST:
         right.caption(f"Only the first {MOST} of {len(texts)} texts are read.")
     texts = texts[:MOST]
     traces = [loaded.read(model.info.name, text) for text in texts]
     stack = next(iter(trace.hidden))
-    places = occurrences(word, [one.text for one in traces], [one.tokens for one in traces])
+    places = occurrences(word, [reading.text for reading in traces], [reading.tokens for reading in traces])
     with left:
         if not word.strip():
             st.info("Type a word to follow through the texts.")
@@ -56,8 +56,10 @@ def draw(folder: Path, look: Look) -> list[Picture]:
             st.info(f"“{plain(word)}” is in none of these texts. Write it into one, or choose another word.")
             return []
         chosen = scene.choose()
-        others = [(t, i) for t, one in enumerate(traces) for i, token in enumerate(one.tokens) if whole and not token.special]
-        others = [(t, i) for t, i in others if not any(t == one.text and i in one.positions for one in places)]
+        others = [
+            (t, i) for t, reading in enumerate(traces) for i, token in enumerate(reading.tokens) if whole and not token.special
+        ]
+        others = [(t, i) for t, i in others if not any(t == place.text and i in place.positions for place in places)]
         others = [others[i] for i in scene.thinned(range(len(others)), len(traces[0].hidden[stack]), chosen)] if others else []
         names, of, states = recipes.followed(traces, stack, word, others)
         arranged = scene.arrange((model.info.name, "word", word, tuple(texts), len(others), stack), states, chosen)
@@ -87,7 +89,7 @@ def compared(folder: Path, word: str, names: list[str], states: np.ndarray, meas
     apart = [pdist(layer[: len(names)]) for layer in prepared(states, measure)]  # [layers + 1, pair]
     pairs = list(combinations(names, 2))
     near, far = (" and ".join(plain(name) for name in pairs[i]) for i in (apart[-1].argmin(), apart[-1].argmax()))
-    distances = [1 - one**2 / 2 for one in apart] if measure == "cosine" else apart  # √(2 − 2 cos) was the distance
+    distances = [1 - layer**2 / 2 for layer in apart] if measure == "cosine" else apart  # √(2 − 2 cos) was the distance
     ends = sorted((distances[-1].min(), distances[-1].max()), reverse=measure == "cosine")  # the most alike first
     numbers = dict(zip(("first", "last", "highest", "lowest"), (distances[0].mean(), distances[-1].mean(), *ends), strict=True))
     say(

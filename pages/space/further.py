@@ -42,12 +42,12 @@ PROJECTOR = "All dimensions of every point, for TensorBoard's projector (project
 
 def drawing_of(picture: Points, where: str) -> dict[str, Any]:
     """What `viz.views.space_view.frames` takes."""
-    found, options = picture.arranged.found, picture.options
+    arrangement, options = picture.arranged.projection, picture.options
     return {
         "tokens": picture.names,
-        "points": found.points,
+        "points": arrangement.points,
         "colours": token_colours(picture.values, len(picture.names)),
-        "axes": None if options["simple"] else axis_names(found),
+        "axes": None if options["simple"] else axis_names(arrangement),
         "provenance": where,
     }
 
@@ -57,7 +57,7 @@ def save(label: str, data: Any, file: str, mime: str, words: str | None = None) 
 
 
 def fingerprint(drawing: dict[str, Any]) -> tuple:
-    return ("gif", *(one.tobytes() if name == "points" else str(one) for name, one in drawing.items()))
+    return ("gif", *(value.tobytes() if name == "points" else str(value) for name, value in drawing.items()))
 
 
 def moving(drawing: dict[str, Any], file: str) -> None:

@@ -33,7 +33,7 @@ BY = {"cosine": "by cosine", "scaled": "by distance", "raw": "by distance"}  # w
 
 def tokens(
     model: LanguageModel, trace: Trace, *, stack: str, places: list[int], colour: str, arranging: dict[str, Any], simple: bool,
-    chosen: int | None, found: Projection | None = None, near: np.ndarray | None = None,
+    chosen: int | None, arrangement: Projection | None = None, near: np.ndarray | None = None,
 ) -> View:  # fmt: skip
     """The hidden states of the tokens at these places, in all layers. arranging: as `analysis.projection` takes it."""
     hidden = trace.hidden[stack][:, places]
@@ -41,25 +41,27 @@ def tokens(
     named = plain_signs(every) if simple else every
     here = [named[place] for place in places]
     options = coloured(colour, here, places, hidden) | {"notes": [f"position {place}" for place in places]}
-    return points("space-view", [token.text for token in here], hidden, arranging, simple, chosen, found, near, **options)
+    return points("space-view", [token.text for token in here], hidden, arranging, simple, chosen, arrangement, near, **options)
 
 
 def points(
     name: str, names: Sequence[str], hidden: np.ndarray, arranging: dict[str, Any], simple: bool, chosen: int | None,
-    found: Projection | None, near: np.ndarray | None, **options: Any,
+    arrangement: Projection | None, near: np.ndarray | None, **options: Any,
 ) -> View:  # fmt: skip
     """Hidden states [layers + 1, point, d_model] as points; near: each one's nearest in all dimensions, by the same measure."""
-    found = found or projection(hidden, **arranging)
-    near = nearest_tokens(hidden, measure=found.measure) if near is None else near
-    axes = None if simple else axis_names(found)
-    return space_view(names, found.points, axes=axes, near=near, near_by=BY[found.measure], chosen=chosen, name=name, **options)
+    arrangement = arrangement or projection(hidden, **arranging)
+    near = nearest_tokens(hidden, measure=arrangement.measure) if near is None else near
+    axes = None if simple else axis_names(arrangement)
+    return space_view(
+        names, arrangement.points, axes=axes, near=near, near_by=BY[arrangement.measure], chosen=chosen, name=name, **options
+    )
 
 
-def axis_names(found: Projection) -> list[str] | None:
+def axis_names(arrangement: Projection) -> list[str] | None:
     """The names of principal components, with their share of the variance."""
-    if found.explained is None:
+    if arrangement.explained is None:
         return None
-    return [f"PC {i + 1} · {percent(share)}" for i, share in enumerate(found.explained)]
+    return [f"PC {i + 1} · {percent(share)}" for i, share in enumerate(arrangement.explained)]
 
 
 def coloured(colour: str, tokens: list[Token], places: list[int], hidden: np.ndarray) -> dict[str, Any]:
@@ -96,7 +98,7 @@ def word_parts(tokens: list[Token]) -> list[str]:
 
 def contexts(
     *traces: Trace, stack: str, word: str, others: list[tuple[int, int]], arranging: dict[str, Any], simple: bool,
-    chosen: int | None, found: Projection | None = None, near: np.ndarray | None = None,
+    chosen: int | None, arrangement: Projection | None = None, near: np.ndarray | None = None,
 ) -> View:  # fmt: skip
     """A word at each of its places, and other tokens, each by the number of its text and its position."""
     names, texts, states = followed(traces, stack, word, others)
@@ -104,7 +106,7 @@ def contexts(
     values = [f"{i + 1}: {short(name, 40)}" for i, name in enumerate(names[:count])] + [""] * len(others)
     numbered = [f"{i + 1}: {name}" for i, name in enumerate(names[:count])] + names[count:]
     notes = [short(text, 90) for text in texts]
-    return points("context-view", numbered, states, arranging, simple, chosen, found, near, values=values, notes=notes)
+    return points("context-view", numbered, states, arranging, simple, chosen, arrangement, near, values=values, notes=notes)
 
 
 def followed(
@@ -134,14 +136,14 @@ def snippet(trace: Trace, positions: tuple[int, ...]) -> str:
 
 def vocabulary(
     model: LanguageModel, *, words: list[str], centred: bool, arranging: dict[str, Any], simple: bool, chosen: int | None,
-    found: Projection | None = None, near: np.ndarray | None = None,
+    arrangement: Projection | None = None, near: np.ndarray | None = None,
 ) -> View:  # fmt: skip
     """The vectors that words begin with; centred: less the mean of the whole vocabulary."""
-    read = [word(model, one) for one in words]
-    notes = ["one token" if len(one.ids) == 1 else "mean of " + ", ".join(map(label, one.pieces)) for one in read]
+    readings = [word(model, text) for text in words]
+    notes = ["one token" if len(reading.ids) == 1 else "mean of " + ", ".join(map(label, reading.pieces)) for reading in readings]
     hidden = vectors(model, words, centred)[None]
     options = {"stages": ["embedding"], "notes": notes}
-    return points("vocabulary-view", words, hidden, arranging, simple, chosen, found, near, **options)
+    return points("vocabulary-view", words, hidden, arranging, simple, chosen, arrangement, near, **options)
 
 
 def neighbours(model: LanguageModel, *, word: str, centred: bool, words_only: bool) -> pd.DataFrame:

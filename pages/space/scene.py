@@ -45,7 +45,7 @@ class Arranged:
     """A projection, each point's nearest in all dimensions by the same measure, and the typical distance of two tokens of a
     layer [layers + 1]: as drawn, and by the vectors as they are."""
 
-    found: Projection
+    projection: Projection
     near: np.ndarray
     drawn: np.ndarray
     raw: np.ndarray
@@ -110,9 +110,9 @@ def arrange(key: Hashable, hidden: np.ndarray, chosen: Choice) -> Arranged | Non
     """
 
     def work(report: Report) -> Arranged:
-        found = projection(hidden, **asdict(chosen), report=report)
+        arrangement = projection(hidden, **asdict(chosen), report=report)
         drawn, raw = (typical_distance(prepared(hidden, measure)) for measure in (chosen.measure, "raw"))
-        return Arranged(found, nearest_tokens(hidden, measure=chosen.measure), drawn, raw)
+        return Arranged(arrangement, nearest_tokens(hidden, measure=chosen.measure), drawn, raw)
 
     return result(("space", key, chosen), work, f"Arranging {hidden.shape[1]:,} tokens in {len(hidden)} layers")
 
@@ -144,8 +144,8 @@ def place(
     picture = Points(
         recipe, looks, options, key, lambda: numbers(names, hidden, columns, arranged), react, title=title,
         words=f"{NAMES[chosen.method]} in {chosen.dimensions} dimensions, {BY[chosen.measure]}", takes=takes,
-        known={"found": arranged.found, "near": arranged.near}, names=names, values=values, columns=columns, hidden=hidden,
-        arranged=arranged,
+        known={"arrangement": arranged.projection, "near": arranged.near}, names=names, values=values, columns=columns,
+        hidden=hidden, arranged=arranged,
     )  # fmt: skip
     place_picture(picture)
     return picture
@@ -156,11 +156,14 @@ def numbers(names: Sequence[str], hidden: np.ndarray, columns: Mapping[str, Sequ
     called = {"layer": ["embedding", *range(len(hidden) - 1)]}
     axes = ("layer", "point")
     nearest = np.array([[", ".join(names[i].strip(" ") for i in point) for point in layer] for layer in arranged.near], dtype=str)
-    each = {**dict(zip("xyz", np.moveaxis(arranged.found.points, -1, 0), strict=False)), "norm": np.linalg.norm(hidden, axis=-1)}
+    each = {
+        **dict(zip("xyz", np.moveaxis(arranged.projection.points, -1, 0), strict=False)),
+        "norm": np.linalg.norm(hidden, axis=-1),
+    }
     return {
         **{name: Numbers(np.array(values), axes[1:]) for name, values in columns.items()},
         **{name: Numbers(values, axes, called) for name, values in (each | {"nearest": nearest}).items()},
-        "points": Numbers(arranged.found.points, (*axes, "direction"), called, in_csv=False),
+        "points": Numbers(arranged.projection.points, (*axes, "direction"), called, in_csv=False),
         "near": Numbers(arranged.near, (*axes, "place"), called, in_csv=False),
         "hidden": Numbers(hidden, (*axes, "dimension"), called, in_csv=False),
     }
@@ -168,26 +171,26 @@ def numbers(names: Sequence[str], hidden: np.ndarray, columns: Mapping[str, Sequ
 
 def faith(folder: Path, arranged: Arranged, chosen: Choice) -> None:
     """How far to believe the picture, and what it may not tell."""
-    found, one = arranged.found, " one" if len(arranged.found.points) == 1 else ""
-    for note in found.notes:
+    arrangement, single = arranged.projection, " one" if len(arranged.projection.points) == 1 else ""
+    for note in arrangement.notes:
         st.caption(f":material/info: {note}")
-    if found.explained is not None:
-        say(folder, f"explained{one}", share=percent(found.explained.sum()), axes=len(found.explained))
-    if found.neighbours >= 2:
-        fewer = within_neighbours(found.points.shape[1])
+    if arrangement.explained is not None:
+        say(folder, f"explained{single}", share=percent(arrangement.explained.sum()), axes=len(arrangement.explained))
+    if arrangement.neighbours >= 2:
+        fewer = within_neighbours(arrangement.points.shape[1])
         few = f"{fewer} nearest" if fewer > 1 else "nearest"
-        near = f"Of each token’s {few} in the last layer alone, {percent(found.within[-1])} are kept. "
+        near = f"Of each token’s {few} in the last layer alone, {percent(arrangement.within[-1])} are kept. "
         say(
-            folder, f"kept{one}", neighbours=found.neighbours, kept=f"{found.kept * found.neighbours:.1f}",
-            share=percent(found.kept), trust=f"{found.trustworthiness:.3f}", alone=near if fewer else "",
-            step=f"{found.step:.2f}",
+            folder, f"kept{single}", neighbours=arrangement.neighbours, kept=f"{arrangement.kept * arrangement.neighbours:.1f}",
+            share=percent(arrangement.kept), trust=f"{arrangement.trustworthiness:.3f}", alone=near if fewer else "",
+            step=f"{arrangement.step:.2f}",
         )  # fmt: skip
-    say(folder, f"limits {found.method}", perplexity=f"{found.perplexity or 0:.3g}", seed=chosen.seed)
-    if len(found.points) > 1:
+    say(folder, f"limits {arrangement.method}", perplexity=f"{arrangement.perplexity or 0:.3g}", seed=chosen.seed)
+    if len(arrangement.points) > 1:
         facts = {
             "first": arranged.drawn[0],
             "last": arranged.drawn[-1],
             "raw_first": arranged.raw[0],
             "raw_last": arranged.raw[-1],
         }
-        say(folder, f"measure {found.measure}", **{name: f"{value:.3g}" for name, value in facts.items()})
+        say(folder, f"measure {arrangement.measure}", **{name: f"{value:.3g}" for name, value in facts.items()})

@@ -59,4 +59,4 @@ def pick_stack(look: Look) -> str:
     stacks = tuple(look.trace.hidden)
     if len(stacks) == 1 or look.beginner:
         return stacks[0]
-    return one_of(state.STACK, [one.capitalize() for one in stacks], "the stack").lower()
+    return one_of(state.STACK, [name.capitalize() for name in stacks], "the stack").lower()

@@ -36,7 +36,7 @@ def draw(folder: Path, look: Look) -> list[Picture]:
     with left:
         written = st.text_input("Words, any list", WORDS, key=state.VOCABULARY.name, persist_state="session", live="300ms")
         words = list(dict.fromkeys(re.split(r"[,;\s]+", (written or "").strip())))
-        words = [one for one in words if one][:MOST]
+        words = [word for word in words if word][:MOST]
         centred = False
         if state.level() != "beginner":
             with st.container(horizontal=True):
@@ -90,16 +90,16 @@ def neighbours(folder: Path, look: Look, centred: bool) -> list[Picture]:
 def relation(folder: Path, look: Look, centred: bool) -> list[Picture]:
     st.markdown("##### Analogy")
     say(folder, "analogy")
-    given: list[str] = []
+    terms: list[str] = []
     boxes = zip(st.columns(3, gap="small"), ("From", "take away", "and add"), ("king", "man", "woman"), "abc", strict=True)
     for column, name, start, key in boxes:
         box = column.text_input(name, start, key=state.ANALOGY.of(key).name, persist_state="session", live="300ms", max_chars=60)
-        given.append((box or "").strip())
-    if not all(given):
+        terms.append((box or "").strip())
+    if not all(terms):
         return []
-    explain(look.model, given)
-    options = {"words": given, "centred": centred, "words_only": words_only()}
-    return [table("analogy", "{} − {} + {}".format(*given), recipes.answers, look, options)]
+    explain(look.model, terms)
+    options = {"words": terms, "centred": centred, "words_only": words_only()}
+    return [table("analogy", "{} − {} + {}".format(*terms), recipes.answers, look, options)]
 
 
 def words_only() -> bool:

@@ -69,13 +69,13 @@ def numbers(disabled: bool) -> tuple[dict, dict]:
         new = [name for name in (*more, *numbers) if name not in here]
         state.later(level, *(state.trained(name) for name in new))
         here += new
-    found = _numbers(SIZES, sizes, disabled)
+    chosen = _numbers(SIZES, sizes, disabled)
     budget = _numbers(LEARNING, learning, disabled)
     if state.level() == "expert":
         budget["optimizer"] = _one_of("optimizer", "Optimizer", OPTIMIZERS, disabled)
         for name in PARTS:
-            found[name] = _one_of(name, PART_NAMES[name], allowed(name), disabled)
-    return found, budget
+            chosen[name] = _one_of(name, PART_NAMES[name], allowed(name), disabled)
+    return chosen, budget
 
 
 def allowed(name: str) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ def allowed(name: str) -> tuple[str, ...]:
 
     every = {"positions": config.POSITIONS, "norm": config.NORMS, "norm_place": config.PLACES, "feedforward": config.FEEDFORWARDS}
     default = getattr(config.TransformerConfig, name)
-    return (default, *(one for one in every[name] if one != default))
+    return (default, *(choice for choice in every[name] if choice != default))
 
 
 def plan(task: str, sizes: dict, budget: dict, typed: str) -> Plan:
@@ -109,17 +109,17 @@ def _numbers(every: dict[str, Number], names: tuple[str, ...], disabled: bool) -
     from models.training.live import SIZES as DEFAULTS
     from models.training.live import Budget
 
-    found, columns = {}, st.columns(2) if len(names) > 1 else [st.container()]
+    chosen, columns = {}, st.columns(2) if len(names) > 1 else [st.container()]
     for i, name in enumerate(names):
-        one = every[name]
+        setting = every[name]
         default: Any = DEFAULTS.get(name, getattr(Budget, name, None))
         with columns[i % len(columns)]:
-            found[name] = number(
-                state.trained(name), one.title, one.least, one.most, default, one.step, disabled=disabled, help=one.help,
-                format="%g" if name == "rate" else None,
+            chosen[name] = number(
+                state.trained(name), setting.title, setting.least, setting.most, default, setting.step, disabled=disabled,
+                help=setting.help, format="%g" if name == "rate" else None,
             )  # fmt: skip
-        state.keep(state.trained(name), found[name], default)
-    return found
+        state.keep(state.trained(name), chosen[name], default)
+    return chosen
 
 
 def _one_of(name: str, title: str, names: tuple[str, ...], disabled: bool) -> str:

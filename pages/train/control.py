@@ -53,11 +53,11 @@ def begin(plan: Plan | None, log: bool) -> None:
 def described(training: Training) -> str:
     """What is being trained, in words."""
     config, budget = training.config, training.budget
-    what = f"“{training.task.name}” with {config.layers} layer{'s'[: config.layers != 1]} of {config.heads} heads"
+    subject = f"“{training.task.name}” with {config.layers} layer{'s'[: config.layers != 1]} of {config.heads} heads"
     if state.level() == "beginner":
-        return f"{what}, in {budget.steps} steps of {budget.rows} examples"
+        return f"{subject}, in {budget.steps} steps of {budget.rows} examples"
     examples = f"in {budget.steps} steps of {budget.rows} examples at a learning rate of {budget.rate:g}"
-    return f"{what}, {training.parameters:,} parameters, {examples}"
+    return f"{subject}, {training.parameters:,} parameters, {examples}"
 
 
 def buttons(training: Training) -> None:

@@ -38,15 +38,15 @@ def before(here: Path, plan: Plan | None) -> None:
     if plan is None:
         return
     task = plan[0]
-    given, answer = task.example(np.random.default_rng(0))
+    question, answer = task.example(np.random.default_rng(0))
     st.markdown(f"**An example.** {plain(task.says)}")
-    st.code(example(task.name, given, answer), language=None)
+    st.code(example(task.name, question, answer), language=None)
 
 
-def example(task: str, given: str, answer: str, said: bytes = b"") -> str:
+def example(task: str, question: str, answer: str, said: bytes = b"") -> str:
     """An example as one sees what is to be learned, each token below the one that it goes with: given and answer, or letters that
     come again; and below the answer what a model says in its place."""
-    asked, right, answered = (columns(part) for part in (given.encode("latin-1"), answer.encode("latin-1"), said))
+    asked, right, answered = (columns(part) for part in (question.encode("latin-1"), answer.encode("latin-1"), said))
     if task != "repeat":
         goes_on = [" "] * len(asked) if task == "text" else []  # there the answer follows in the same line
         rows = [("given", asked), ("answer", goes_on + right), ("it says", goes_on + answered)]
@@ -74,8 +74,8 @@ def picture(here: Path, training: Training) -> None:
     examples = f"{PROBES} fresh examples" if training.task.fresh else f"{PROBES} stretches of the text that it learns"
     say(here, "at", examples=examples, **facts_of(snapshot, best))
     say(here, "induction" if best["induction"] else "no induction", **facts_of(snapshot, best))
-    given, answer = (part.decode("latin-1") for part in training.example)
-    st.code(example(training.task.name, given, answer, snapshot.said), language=None)
+    question, answer = (part.decode("latin-1") for part in training.example)
+    st.code(example(training.task.name, question, answer, snapshot.said), language=None)
     pictures += heads(here, training, snapshot)
     with above:
         take_away("training", lambda: pictures)
@@ -86,7 +86,7 @@ def at_step(training: Training) -> Snapshot:
     snapshots = list(training.snapshots)
     every, last = training.budget.every, training.budget.steps
     goes_on = training.state in ("running", "paused")
-    steps = [*range(0, last, every), last] if goes_on else [one.step for one in snapshots]
+    steps = [*range(0, last, every), last] if goes_on else [snapshot.step for snapshot in snapshots]
     newest = len(snapshots) - 1
     at = state.TRAINED_AT.get()
     at = newest if at is None else min(at, newest)
@@ -119,18 +119,19 @@ def curves(training: Training, look: str, at: int) -> Picture:
 def noted(training: Training, look: str) -> tuple[Lines, dict[str, Any]]:
     """What curves show: of each its steps and values, and how they are drawn."""
     snapshots, done = list(training.snapshots), len(training.curves.norm)
-    seen, steps = [one.step for one in snapshots], list(range(1, done + 1))
+    seen, steps = [snapshot.step for snapshot in snapshots], list(range(1, done + 1))
     layers, simple = len(snapshots[0].entropy), state.level() == "beginner"
     series: Lines
     match look:
         case "Loss":
             fresh = "fresh examples" if training.task.fresh else "the same text"
             series = {
-                "examples it learns from": (steps, training.curves.loss[:done]), fresh: (seen, [one.loss for one in snapshots]),
+                "examples it learns from": (steps, training.curves.loss[:done]),
+                fresh: (seen, [snapshot.loss for snapshot in snapshots]),
             }  # fmt: skip
             return series, {"up": "how wrong its guesses are (loss)" if simple else "loss, nats"}
         case "Entropy":
-            series = {f"layer {i}": (seen, [one.entropy[i].mean() for one in snapshots]) for i in range(layers)}
+            series = {f"layer {i}": (seen, [snapshot.entropy[i].mean() for snapshot in snapshots]) for i in range(layers)}
             return series, {"up": "entropy of attention, nats"}
         case "Rate and gradient":
             gradient, rate = training.curves.norm[:done], training.curves.rate[:done]
@@ -139,11 +140,11 @@ def noted(training: Training, look: str) -> tuple[Lines, dict[str, Any]]:
             previous = "best head for the letter before" if simple else "best previous-token head"
             induction = "best head for what followed before" if simple else "best induction head"
             series = {
-                "answers that are right": (seen, [one.accuracy for one in snapshots]),
-                previous: (seen, [one.previous.max() for one in snapshots]),
+                "answers that are right": (seen, [snapshot.accuracy for snapshot in snapshots]),
+                previous: (seen, [snapshot.previous.max() for snapshot in snapshots]),
             }
             if np.isfinite(snapshots[0].induction).all():
-                series[induction] = (seen, [one.induction.max() for one in snapshots])
+                series[induction] = (seen, [snapshot.induction.max() for snapshot in snapshots])
             return series, {"shares": True}
 
 
@@ -166,7 +167,7 @@ def heads(here: Path, training: Training, snapshot: Snapshot) -> list[Picture]:
         lambda: {"weights": Numbers(maps, ("layer", "head", "from", "to"), sides)},
         words=of, title="All heads", data={"weights": maps},
     )  # fmt: skip
-    one = Picture(
+    large = Picture(
         recipes.large, (), {"label": f"Attention of {name}", "texts": texts}, "trained-map",
         lambda: {"weights": Numbers(maps[layer][head], ("from", "to"), sides)},
         words=of, title=f"Attention of {name}", data={"weights": maps[layer][head]},
@@ -177,17 +178,17 @@ def heads(here: Path, training: Training, snapshot: Snapshot) -> list[Picture]:
         say(here, "heads")
     with right:
         st.markdown(f"**{name} at step {snapshot.step}**: {notes[layer][head]}.")
-        show(one.drawn, "trained-map")
-    return [small, one]
+        show(large.drawn, "trained-map")
+    return [small, large]
 
 
 def note(snapshot: Snapshot, layer: int, head: int) -> str:
     beginner = state.level() == "beginner"
     before, after = ("letter", "the same letter before") if beginner else ("token", "earlier copies")
-    found = f"{percent(snapshot.previous[layer, head])} on the {before} before"
+    sentence = f"{percent(snapshot.previous[layer, head])} on the {before} before"
     if np.isfinite(snapshot.induction[layer, head]):
-        found += f", {percent(snapshot.induction[layer, head])} on what followed {after}"
-    return found
+        sentence += f", {percent(snapshot.induction[layer, head])} on what followed {after}"
+    return sentence
 
 
 def place(scores: np.ndarray) -> tuple[int, int] | None:
@@ -200,24 +201,24 @@ def place(scores: np.ndarray) -> tuple[int, int] | None:
 
 def facts_of(snapshot: Snapshot, best: dict[str, tuple[int, int] | None]) -> dict[str, str]:
     """A snapshot's numbers as the page says them."""
-    found = {"step": f"{snapshot.step}", "right": percent(snapshot.accuracy), "loss": f"{snapshot.loss:.3g}"}
+    facts = {"step": f"{snapshot.step}", "right": percent(snapshot.accuracy), "loss": f"{snapshot.loss:.3g}"}
     for name, where in best.items():
         if where:
-            found[name] = f"L{where[0]} H{where[1]}"
-            found[f"{name}_share"] = percent(getattr(snapshot, name)[where])
-    return found
+            facts[name] = f"L{where[0]} H{where[1]}"
+            facts[f"{name}_share"] = percent(getattr(snapshot, name)[where])
+    return facts
 
 
 def signs(read: list[int]) -> list[str]:
     """What stands for each token: a byte that is no character by itself as its number."""
-    return ["start" if one > 255 else chr(one) if 32 < one < 127 else "␣" if one == 32 else f"{one:02X}" for one in read]
+    return ["start" if code > 255 else chr(code) if 32 < code < 127 else "␣" if code == 32 else f"{code:02X}" for code in read]
 
 
 def columns(text: bytes) -> list[str]:
     """What is shown for each byte, a column wide: a character stands at its first, and � is a byte that is none."""
-    found = []
-    for one in text.decode("utf-8", "surrogateescape"):
-        size = 1 if "\udc80" <= one <= "\udcff" else len(one.encode())
-        wide = unicodedata.east_asian_width(one) in "WF" and size > 1
-        found += [one if one.isprintable() else "�", *[" "] * (size - 1 - wide), *[""] * wide]
-    return found
+    cells = []
+    for character in text.decode("utf-8", "surrogateescape"):
+        size = 1 if "\udc80" <= character <= "\udcff" else len(character.encode())
+        wide = unicodedata.east_asian_width(character) in "WF" and size > 1
+        cells += [character if character.isprintable() else "�", *[" "] * (size - 1 - wide), *[""] * wide]
+    return cells

@@ -60,9 +60,9 @@ def chips(name: str, look: Look, tokens: list[Token], chosen: int | None, pictur
 
     def numbers() -> dict[str, Numbers]:
         texts = {"token": [token.text for token in seen.tokens]}
-        found = {"id": Numbers(np.array([token.id for token in seen.tokens]), ("token",), texts)}
+        of_token = {"id": Numbers(np.array([token.id for token in seen.tokens]), ("token",), texts)}
         bits = {"surprise_bits": Numbers(surprise(trace)[seen.places], ("token",), texts)} if options["surprising"] else {}
-        return found | bits
+        return of_token | bits
 
     drawing = Picture(
         recipes.chips, (look,), options, "board", numbers, title="Target tokens" if name == "target" else "Tokens", part=name,
@@ -74,7 +74,7 @@ def chips(name: str, look: Look, tokens: list[Token], chosen: int | None, pictur
     )
     notes = ["fragments"] * any(token.fragment for token in tokens)
     notes += ["space at the end"] * (tokens is trace.read and waits_for_a_word(model, trace))
-    return drawing.on_board(words(HERE, above, mask=model.info.mask), "\n\n".join(words(HERE, one) for one in notes))
+    return drawing.on_board(words(HERE, above, mask=model.info.mask), "\n\n".join(words(HERE, section) for section in notes))
 
 
 def waits_for_a_word(model: LanguageModel, trace: Trace) -> bool:

@@ -41,7 +41,7 @@ def what_it_predicts(
         "choices": f"{2**bits:,.0f}" if bits > 4 else f"{2**bits:.1f}",
         "most": f"{np.log2(len(logits)):.2f}",
         **worked_out(float(logits.max()), temperature, best[0].probability),
-        "together": percent(sum(one.probability for one in best)),
+        "together": percent(sum(prediction.probability for prediction in best)),
         "token": label(best[0].text).replace("*", r"\*"),
     }
     where = {"decoder": "next", "encoder": "masked", "encoder-decoder": "said next"}[model.info.kind]
@@ -62,8 +62,8 @@ def worked_out(logit: float, temperature: float, probability: float) -> dict[str
         if percent(np.exp(exponent)) == percent(probability):
             break
     facts = {"logit": logit, "logsum": logsum, "exponent": exponent}
-    told = {name: f"{value:.{places}f}".replace("-", "−") for name, value in facts.items()}
-    return told | {"temperature": str(round(temperature, 3)), "share": percent(probability)}
+    numbers = {name: f"{value:.{places}f}".replace("-", "−") for name, value in facts.items()}
+    return numbers | {"temperature": str(round(temperature, 3)), "share": percent(probability)}
 
 
 def picture(
@@ -73,8 +73,8 @@ def picture(
 
     def numbers() -> dict[str, Numbers]:
         each = {
-            "probability": [one.probability for one in best], "token": [one.text for one in best],
-            "id": [one.id for one in best], "logit": [logits[one.id] for one in best],
+            "probability": [prediction.probability for prediction in best], "token": [prediction.text for prediction in best],
+            "id": [prediction.id for prediction in best], "logit": [logits[prediction.id] for prediction in best],
         }  # fmt: skip
         return {name: Numbers(np.array(values), ("place",), {"place": range(1, len(best) + 1)}) for name, values in each.items()}
 

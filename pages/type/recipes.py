@@ -37,10 +37,10 @@ def bars(
         raise ValueError("This model has no language-model head, so it predicts nothing.")
     best = model.top(logits, position, count, temperature) if best is None else best
     return prediction_bars(
-        [one.text if scores else plain_sign(one.text) for one in best],
-        [one.probability for one in best],
-        ids=[one.id for one in best],
-        logits=[float(logits[one.id]) for one in best] if scores else None,
+        [prediction.text if scores else plain_sign(prediction.text) for prediction in best],
+        [prediction.probability for prediction in best],
+        ids=[prediction.id for prediction in best],
+        logits=[float(logits[prediction.id]) for prediction in best] if scores else None,
     )
 
 
@@ -59,5 +59,5 @@ def reading(
 def all_heads(trace: Trace, seen: Scope, *, layer: int, head: int) -> View:
     """Every head as a thumbnail."""
     attention = seen.attention
-    maps = (seen[one] for one in range(attention.layers))
+    maps = (seen[at] for at in range(attention.layers))
     return model_view(maps, chosen=(layer, head), side=32, largest=48, chooses=attention.chooses)

@@ -12,17 +12,17 @@ from ui.picture.picture import Picture
 
 
 def heat(look: Look) -> Picture | None:
-    what = state.HEAT.default
+    subject = state.HEAT.default
     with st.container(horizontal=True, gap="medium"):
         if look.beginner:
             state.later("intermediate", state.HEAT)
         elif not compare.on(look):
-            what = one_of(state.HEAT, state.HEAT.values, "the heatmap of", label="Heatmap of")
+            subject = one_of(state.HEAT, state.HEAT.values, "the heatmap of", label="Heatmap of")
         way = compare.switch(look)
     if way != compare.NOTHING:
         return compare.picture(look, way)
     options = {"layer": look.layer, "causal": look.causal, "title": look.layer_name}
-    if what == "all heads":
+    if subject == "all heads":
         return Picture(recipes.a_layer, (look,), options, "heatmap", lambda: {"weights": look.scope[look.layer]})
     options |= {"head": look.head, "title": look.head_name}
     return Picture(recipes.one_head, (look,), options, "heatmap", lambda: {"weights": look.scope[look.layer][look.head]})

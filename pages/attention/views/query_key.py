@@ -27,8 +27,8 @@ def numbers(look: Look) -> Picture:
     )
 
     def parts() -> dict[str, np.ndarray]:
-        found = vars(query_key(look.attention, look.layer, look.head, position))
-        return {name: np.asarray(one) for name, one in found.items() if one is not None}
+        numbers = vars(query_key(look.attention, look.layer, look.head, position))
+        return {name: np.asarray(value) for name, value in numbers.items() if value is not None}
 
     options = {"layer": look.layer, "head": look.head, "position": position}
     return Picture(recipes.numbers, (look,), options, "query-key-view", parts)
