@@ -44,8 +44,8 @@ function fromHalf(bits) {
 // Maps [map, query, key] in full, of which only the rows up to the diagonal were sent (`lower` in triangle.py). `before`: what
 // this gave the last time, written over where it has the size: new megabytes take longer to come by than to fill.
 export function fromRows(sent, maps, count, before) {
-  const found = before?.length === maps * count * count ? before : new sent.constructor(maps * count * count);
+  const whole = before?.length === maps * count * count ? before : new sent.constructor(maps * count * count);
   for (let map = 0, at = 0; map < maps; map++)
-    for (let row = 0; row < count; at += ++row) found.set(sent.subarray(at, at + row + 1), (map * count + row) * count);
-  return found;
+    for (let row = 0; row < count; at += ++row) whole.set(sent.subarray(at, at + row + 1), (map * count + row) * count);
+  return whole;
 }

@@ -7,7 +7,7 @@ import { mountOn, stateOf } from "../../shared/state.js";
 
 export function mount({ parentElement, data, setTriggerValue }, mounts) {
   const header = unpack(data);
-  const state = stateOf(parentElement, (made) => Object.assign(made, { cards: [], n: 0, run: 0 }));
+  const state = stateOf(parentElement, (blank) => Object.assign(blank, { cards: [], n: 0, run: 0 }));
   const run = ++state.run;
   const { color } = getComputedStyle(state.root);
   const recoloured = state.color !== color; // the page has turned light or dark: what is drawn reads its colours again

@@ -48,12 +48,12 @@ function radius(css, size) {
 }
 
 function borders(page, { left: x, top: y, width: w, height: h }, style, radii) {
-  const given = SIDES.map((side) => ({
+  const edges = SIDES.map((side) => ({
     wide: style[`border${side}Style`] === "none" ? 0 : parseFloat(style[`border${side}Width`]),
     kind: style[`border${side}Style`],
     css: style[`border${side}Color`],
   }));
-  const sides = given.map((side) => (colour(side.css).opacity ? side : { ...side, wide: 0 }));
+  const sides = edges.map((side) => (colour(side.css).opacity ? side : { ...side, wide: 0 }));
   if (!sides.some(({ wide }) => wide)) return [];
   const dashes = ({ wide, kind }) =>
     ({ dashed: { "stroke-dasharray": `${3 * wide} ${2 * wide}` }, dotted: { "stroke-dasharray": `${wide} ${wide}` } })[kind] ??
@@ -79,7 +79,7 @@ function borders(page, { left: x, top: y, width: w, height: h }, style, radii) {
     ];
   const [top, right, bottom, left] = sides.map(({ wide }) => wide);
   if (radii.some((r) => r) && sides.every(({ wide }) => wide)) return ringOf(page, { x, y, w, h }, sides, radii);
-  const slants = slantsOf({ x, y, w, h }, given);
+  const slants = slantsOf({ x, y, w, h }, edges);
   const lines = [
     [x, y + top / 2, x + w, y + top / 2],
     [x + w - right / 2, y, x + w - right / 2, y + h],
@@ -96,8 +96,8 @@ function borders(page, { left: x, top: y, width: w, height: h }, style, radii) {
 }
 
 // Sides that end on the slant at which they meet the next ones, also those that nobody sees: with these, one alone is an arrowhead.
-function slantsOf({ x, y, w, h }, given) {
-  const [top, right, bottom, left] = given.map(({ wide }) => wide);
+function slantsOf({ x, y, w, h }, edges) {
+  const [top, right, bottom, left] = edges.map(({ wide }) => wide);
   const corners = (a, b, c, d) => [
     [a, b],
     [c, b],

@@ -4,18 +4,18 @@ import { colour, painted, rounded, tag } from "./pen.js";
 
 // The parts of a list in CSS, whose commas inside brackets are no commas of the list.
 export function commas(css) {
-  const found = [];
+  const parts = [];
   let depth = 0;
   let from = 0;
   for (let i = 0; i <= css.length; i++) {
     if (css[i] === "(") depth++;
     else if (css[i] === ")") depth--;
     else if (i === css.length || (css[i] === "," && !depth)) {
-      if (css.slice(from, i).trim()) found.push(css.slice(from, i).trim());
+      if (css.slice(from, i).trim()) parts.push(css.slice(from, i).trim());
       from = i + 1;
     }
   }
-  return found;
+  return parts;
 }
 
 // Backgrounds of one or of several linear gradients, each with its place.
@@ -26,14 +26,14 @@ export function gradients(page, rect, style, radii) {
   let cut = false; // whether a layer fills its box in part, whose corners then have to be cut
   const drawn = layers
     .map((layer, i) => {
-      const found = /^linear-gradient\((.*)\)$/s.exec(layer);
-      if (!found) return "";
+      const match = /^linear-gradient\((.*)\)$/s.exec(layer);
+      if (!match) return "";
       const [across, down = "auto"] = (sizes[i % sizes.length] ?? "auto").match(/calc\([^)]*\)|\S+/g);
       const width = across === "auto" ? rect.width : length(across, rect.width);
       const height = down === "auto" ? rect.height : length(down, rect.height);
       const x = rect.left + length(xs[i % xs.length] ?? "0px", rect.width - width);
       const y = rect.top + length(ys[i % ys.length] ?? "0px", rect.height - height);
-      const fill = gradient(page, commas(found[1]));
+      const fill = gradient(page, commas(match[1]));
       if (!fill || !(width > 0 && height > 0)) return "";
       const full = width >= rect.width - 0.5 && height >= rect.height - 0.5;
       cut ||= !full;

@@ -83,7 +83,7 @@ export function translated(node, css, { translate }) {
 
 // Heatmaps of Plotly are pictures: their addresses with each pixel translated, by their nodes.
 async function imagesOf(root, translate) {
-  const found = new Map();
+  const urls = new Map();
   for (const node of root.querySelectorAll("svg image")) {
     const href = node.getAttribute("href") ?? node.getAttribute("xlink:href") ?? "";
     if (!href.startsWith("data:image/")) continue;
@@ -105,7 +105,7 @@ async function imagesOf(root, translate) {
       pixels.data.set(to, at);
     }
     pen.putImageData(pixels, 0, 0);
-    found.set(node, canvas.toDataURL());
+    urls.set(node, canvas.toDataURL());
   }
-  return found;
+  return urls;
 }

@@ -148,8 +148,8 @@ export class Pen {
 }
 
 for (const name of ["moveTo", "lineTo", "bezierCurveTo", "quadraticCurveTo", "closePath", "rect", "roundRect", "arc"])
-  Pen.prototype[name] = function (...given) {
-    this.trail[name](...given);
+  Pen.prototype[name] = function (...args) {
+    this.trail[name](...args);
   };
 
 let ground = null; // to measure text on, and to ask what a colour is
@@ -164,10 +164,10 @@ const known = new Map();
 
 // A colour as every program reads it: "#rrggbb" and an opacity.
 export function colour(css) {
-  let found = known.get(css);
-  if (found) return found;
-  const numbers = (css.match(/[\d.]+(?:e-?\d+)?%?/g) ?? []).map((one) =>
-    one.endsWith("%") ? parseFloat(one) / 100 : Number(one),
+  let paint = known.get(css);
+  if (paint) return paint;
+  const numbers = (css.match(/[\d.]+(?:e-?\d+)?%?/g) ?? []).map((part) =>
+    part.endsWith("%") ? parseFloat(part) / 100 : Number(part),
   );
   let rgb, opacity;
   if (/^rgba?\(/.test(css)) [rgb, opacity] = [numbers.slice(0, 3), numbers[3] ?? 1];
@@ -190,8 +190,8 @@ export function colour(css) {
           .padStart(2, "0"),
       )
       .join("");
-  known.set(css, (found = { hex, opacity }));
-  return found;
+  known.set(css, (paint = { hex, opacity }));
+  return paint;
 }
 
 export function painted(name, css, alpha = 1) {

@@ -70,9 +70,9 @@ export function inline(page, node, style) {
     copy.setAttribute(name, short(value));
   if (colour(style.backgroundColor).opacity) box(page, rect, style);
   let any = false;
-  for (const one of node.querySelectorAll("path, rect, text, image, circle, line, polygon, polyline")) {
-    if (one.closest("defs, clipPath")) continue;
-    const place = one.getBoundingClientRect();
+  for (const shape of node.querySelectorAll("path, rect, text, image, circle, line, polygon, polyline")) {
+    if (shape.closest("defs, clipPath")) continue;
+    const place = shape.getBoundingClientRect();
     if (place.width < 1e4 && place.height < 1e4 && (place.width || place.height)) any = reach(page, meet(rect, place)) || any;
   }
   if (any) page.parts.push(new XMLSerializer().serializeToString(copy));
@@ -105,8 +105,8 @@ function styled(page, node, parent) {
   for (const child of node.childNodes) {
     if (child.nodeType === Node.TEXT_NODE) copy.append(document.createTextNode(legal(child.data)));
     else if (child.nodeType === Node.ELEMENT_NODE) {
-      const made = styled(page, child, node);
-      if (made) copy.append(made);
+      const twin = styled(page, child, node);
+      if (twin) copy.append(twin);
     }
   }
   return copy;

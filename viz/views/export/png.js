@@ -31,7 +31,7 @@ export async function pngOf({ svg, width, height, families }, notes) {
 // A picture that a browser draws from a file knows none of the page's fonts: they go with it, and leave it again.
 async function faces(families) {
   const wanted = new Set([...families].flatMap((list) => list.split(",")).map(bare));
-  const found = [];
+  const texts = [];
   for (const sheet of document.styleSheets) {
     let rules = [];
     try {
@@ -48,10 +48,10 @@ async function faces(families) {
       const data = address.startsWith("data:") ? address : await asData(full);
       const look = ["font-weight", "font-style", "unicode-range"].map((name) => [name, rule.style.getPropertyValue(name)]);
       const rest = look.filter(([, value]) => value).map(([name, value]) => `${name}:${value};`);
-      found.push(`@font-face{font-family:${rule.style.getPropertyValue("font-family")};${rest.join("")}src:url(${data})}`);
+      texts.push(`@font-face{font-family:${rule.style.getPropertyValue("font-family")};${rest.join("")}src:url(${data})}`);
     }
   }
-  return found.join("");
+  return texts.join("");
 }
 
 const bare = (family) => family.trim().replace(/^["']|["']$/g, "");
@@ -76,7 +76,7 @@ function described(png, notes, scale) {
     const body = [encoder.encode(name), between, encoder.encode(text.toWellFormed?.() ?? text)];
     return chunk(
       simple ? "tEXt" : "iTXt",
-      body.flatMap((one) => [...one]),
+      body.flatMap((piece) => [...piece]),
     );
   });
   const perMetre = Math.round((96 * scale) / 0.0254);

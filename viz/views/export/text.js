@@ -7,13 +7,13 @@ const tall = new Map();
 
 function metrics(style) {
   const font = `${style.fontStyle} ${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
-  let found = tall.get(font);
-  if (!found) {
+  let heights = tall.get(font);
+  if (!heights) {
     scratch().font = font;
     const { fontBoundingBoxAscent: up, fontBoundingBoxDescent: down } = scratch().measureText("x");
-    tall.set(font, (found = { up, down }));
+    tall.set(font, (heights = { up, down }));
   }
-  return found;
+  return heights;
 }
 
 export function text(page, node, style, angle) {
@@ -57,8 +57,8 @@ export function text(page, node, style, angle) {
 
 // A line through the text of an element runs through that of its inline children too.
 function decorated(node, kind) {
-  for (let one = node; one; one = one.parentElement) {
-    const style = getComputedStyle(one);
+  for (let above = node; above; above = above.parentElement) {
+    const style = getComputedStyle(above);
     if (style.textDecorationLine.includes(kind)) return true;
     if (!style.display.startsWith("inline")) return false;
   }
@@ -77,13 +77,13 @@ function linesOf(node, style) {
   const whole = data ? rectOf(0, data.length) : [];
   if (!whole.length) return [];
   const kept = /pre|break-spaces/.test(style.whiteSpace);
-  const shown = (words) => (kept ? words.replace(/[\r\n]/g, "").replace(/\t/g, " ") : words.replace(/\s+/g, " "));
+  const tidy = (words) => (kept ? words.replace(/[\r\n]/g, "").replace(/\t/g, " ") : words.replace(/\s+/g, " "));
   const lines = [];
   if (whole.length === 1) {
     let [from, to] = [0, data.length];
     while (from < to && /\s/.test(data[from]) && !rectOf(from, from + 1).length) from++;
     while (to > from && /\s/.test(data[to - 1]) && !rectOf(to - 1, to).length) to--;
-    lines.push({ words: shown(data.slice(from, to)), rect: whole[0] });
+    lines.push({ words: tidy(data.slice(from, to)), rect: whole[0] });
   } else {
     for (let i = 0; i < data.length;) {
       const next = i + String.fromCodePoint(data.codePointAt(i)).length;
@@ -106,7 +106,7 @@ function linesOf(node, style) {
       } else lines.push({ words: piece, rect: { left: rect.left, right: rect.right, top: rect.top, bottom: rect.bottom } });
     }
     for (const line of lines) {
-      line.words = shown(line.words);
+      line.words = tidy(line.words);
       Object.assign(line.rect, { width: line.rect.right - line.rect.left, height: line.rect.bottom - line.rect.top });
     }
   }
@@ -116,9 +116,10 @@ function linesOf(node, style) {
 
 // The element that puts "…" in the place of what does not fit into it, if it does.
 function ellipsis(node) {
-  for (let one = node; one; one = one.parentElement) {
-    const style = getComputedStyle(one);
-    if (style.textOverflow === "ellipsis" && CLIPS.test(style.overflowX)) return one.scrollWidth > one.clientWidth ? one : null;
+  for (let above = node; above; above = above.parentElement) {
+    const style = getComputedStyle(above);
+    if (style.textOverflow === "ellipsis" && CLIPS.test(style.overflowX))
+      return above.scrollWidth > above.clientWidth ? above : null;
     if (!style.display.startsWith("inline")) return null;
   }
   return null;

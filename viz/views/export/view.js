@@ -51,15 +51,15 @@ function make(state) {
     line.append(element("span", "", label), toggles[name].node);
     return line;
   });
-  const said = element("p", "said");
-  said.setAttribute("role", "status");
-  state.root.replaceChildren(...choices, row, said);
-  Object.assign(state, { buttons, toggles, said });
+  const status = element("p", "said");
+  status.setAttribute("role", "status");
+  state.root.replaceChildren(...choices, row, status);
+  Object.assign(state, { buttons, toggles, status });
 }
 
 async function take(state, kind) {
   const { key, name, title, caption, provenance, part, themes } = state.header;
-  state.said.textContent = "";
+  state.status.textContent = "";
   try {
     const place = document.querySelector("." + classOf(key));
     const root = part && place ? partOf(place, part) : place;
@@ -71,7 +71,7 @@ async function take(state, kind) {
     save(blob, `${name}.${kind}`);
   } catch (error) {
     console.error(error);
-    state.said.textContent = `This picture could not be taken away as ${kind.toUpperCase()}. ${error.message}`;
+    state.status.textContent = `This picture could not be taken away as ${kind.toUpperCase()}. ${error.message}`;
   }
 }
 
@@ -84,8 +84,8 @@ function classOf(key) {
 function partOf(node, name) {
   if (node.dataset.part === name) return node.querySelector(".slot");
   for (const child of (node.shadowRoot ?? node).children) {
-    const found = partOf(child, name);
-    if (found) return found;
+    const part = partOf(child, name);
+    if (part) return part;
   }
   return null;
 }

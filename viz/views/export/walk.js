@@ -47,12 +47,12 @@ export function pictureOf(root, { title = "", words = "", metadata = "", look = 
 }
 
 // All elements inside of one, those of shadow roots too.
-function within(node, found = []) {
+function within(node, nodes = []) {
   for (const child of (node.shadowRoot ?? node).children) {
-    found.push(child);
-    if (child.namespaceURI !== SVG) within(child, found);
+    nodes.push(child);
+    if (child.namespaceURI !== SVG) within(child, nodes);
   }
-  return found;
+  return nodes;
 }
 
 function change(node, css, undo) {
@@ -94,9 +94,9 @@ function grounds({ ground, to }, root) {
 
 // page: the page's, where that is not as it is on screen; what is inside of a view has changed with it.
 function paper(node, page) {
-  for (let one = node; one; one = one.parentElement ?? one.getRootNode().host) {
-    if (page && !one.closest(".hl")) return page;
-    const background = getComputedStyle(one).backgroundColor;
+  for (let above = node; above; above = above.parentElement ?? above.getRootNode().host) {
+    if (page && !above.closest(".hl")) return page;
+    const background = getComputedStyle(above).backgroundColor;
     if (colour(background).opacity === 1) return background;
   }
   return "#ffffff";
@@ -151,7 +151,7 @@ function group(parts, from, attributes) {
 // Children as they are painted: those with a place of their own after the others, by their z-index.
 function inOrder(node) {
   const children = [...(node.shadowRoot ?? node).childNodes].filter(
-    (one) => one.nodeType === Node.TEXT_NODE || one.nodeType === Node.ELEMENT_NODE,
+    (child) => child.nodeType === Node.TEXT_NODE || child.nodeType === Node.ELEMENT_NODE,
   );
   const level = (child) => {
     if (child.nodeType === Node.TEXT_NODE) return 0;

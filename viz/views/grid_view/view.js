@@ -154,8 +154,8 @@ function words(state, at) {
   const name = [header.rowNames[row], header.columnNames[column]].filter(Boolean).join(" ");
   const when = header.frames ? `${header.frames[player.at]}, ` : "";
   const note = header.notes?.[row][column] ?? "";
-  const said = Number.isFinite(value) ? number(value, header.unit) : "nothing: out of sight";
-  return `${when}${name}: ${said}${note && "\n" + note}`;
+  const reading = Number.isFinite(value) ? number(value, header.unit) : "nothing: out of sight";
+  return `${when}${name}: ${reading}${note && "\n" + note}`;
 }
 
 function aim(state, at) {
@@ -164,13 +164,13 @@ function aim(state, at) {
   tip.hidden = !at;
   place(state, marks.pointed, at);
   const on = here(state);
-  const said = words(state, on);
-  write(cell, said);
+  const sentence = words(state, on);
+  write(cell, sentence);
   row.setAttribute("aria-rowindex", on[0] + 1);
   cell.setAttribute("aria-colindex", on[1] + 1);
   cell.setAttribute("aria-selected", String(on) === String(state.header.chosen));
   if (!at) return;
-  tip.textContent = said;
+  tip.textContent = sentence;
   const [outer, inner] = [root.getBoundingClientRect(), box.getBoundingClientRect()];
   const x = inner.left - outer.left + (at[1] + 0.5) * size.width - tip.offsetWidth / 2;
   const above = inner.top - outer.top + size.top + at[0] * size.height - tip.offsetHeight - 6;
@@ -326,15 +326,15 @@ function tabulate(state) {
     header.rowNames[row],
     ...Array.from({ length: columns }, (_, column) => {
       const [text, note] = [header.texts?.[row][column] ?? "", header.notes?.[row][column] ?? ""];
-      const said = number(valueAt(state, [row, column]), header.unit);
-      return Object.assign(element("td", "", [text, said].filter(Boolean).join(" ")), { title: note });
+      const digits = number(valueAt(state, [row, column]), header.unit);
+      return Object.assign(element("td", "", [text, digits].filter(Boolean).join(" ")), { title: note });
     }),
   ]);
-  const made = element("table");
+  const filled = element("table");
   const frame = header.frames ? ", " + header.frames[player.at] : "";
-  fillTable(made, header.label + frame, ["", ...header.columnNames], lines);
-  made.caption.className = "hidden";
+  fillTable(filled, header.label + frame, ["", ...header.columnNames], lines);
+  filled.caption.className = "hidden";
   table.setAttribute("aria-label", header.label);
   table.setAttribute("role", "region");
-  table.replaceChildren(made);
+  table.replaceChildren(filled);
 }

@@ -14,25 +14,25 @@ const PAIRS = [
 ];
 
 export function controls(state, node) {
-  const made = {};
+  const inputs = {};
   for (const [name, [label, values]] of Object.entries(CHOICES)) {
-    made[name] = makeToggle(label, values, (value) => set(state, name, value));
-    node.append(made[name].node);
+    inputs[name] = makeToggle(label, values, (value) => set(state, name, value));
+    node.append(inputs[name].node);
   }
   const field = (name, words, input, ...after) => {
     const label = element("label", "field");
     label.append(element("span", "", words), input, ...after);
     input.addEventListener("input", () => set(state, name, name === "pairs" ? input.value : Number(input.value)));
-    made[name] = input;
+    inputs[name] = input;
     node.append(label);
   };
   const range = element("input");
   Object.assign(range, { type: "range", min: "1", max: "60", step: "1", value: String(DEFAULTS.least) });
-  made.leastWords = element("output");
-  field("least", "weights from", range, made.leastWords);
+  inputs.leastWords = element("output");
+  field("least", "weights from", range, inputs.leastWords);
   field("top", "a token’s strongest", select([[0, "all"], ...[1, 2, 3, 5, 10].map((n) => [n, n])]));
   field("pairs", "sentences", select(PAIRS));
-  return made;
+  return inputs;
 }
 
 function select(values) {

@@ -24,7 +24,7 @@ function chip(state, head) {
   const node = makeButton("head", "H" + head, (event) => {
     if (event.detail === 2) return alone(state, head, before);
     before = state.on;
-    turn(state, before.includes(head) ? before.filter((one) => one !== head) : [...before, head].sort((a, b) => a - b));
+    turn(state, before.includes(head) ? before.filter((lit) => lit !== head) : [...before, head].sort((a, b) => a - b));
   });
   node.title = "Click: on or off. Double click, or S: only this head, and again: all.";
   let before = []; // what was on when a double click began

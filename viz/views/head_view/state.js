@@ -44,9 +44,9 @@ export function canSee({ header }, query, key) {
 }
 
 export function best(values, most) {
-  const found = [];
-  for (let i = 0; i < values.length; i++) if (values[i] >= NUMBER_FROM) found.push(i);
-  return found.sort((a, b) => values[b] - values[a] || a - b).slice(0, most);
+  const places = [];
+  for (let i = 0; i < values.length; i++) if (values[i] >= NUMBER_FROM) places.push(i);
+  return places.sort((a, b) => values[b] - values[a] || a - b).slice(0, most);
 }
 
 export function nameOf(side, position) {

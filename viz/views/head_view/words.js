@@ -14,7 +14,7 @@ export function say(state, place) {
   const { sentence, note, header, boxes, sides, planes } = state;
   const words = place ? sentenceOf(state, place) : resting(state);
   if (sentence.textContent !== words) {
-    const ending = [HINT, PLAIN_HINT].find((one) => words.endsWith(one));
+    const ending = [HINT, PLAIN_HINT].find((tail) => words.endsWith(tail));
     const [before, hint] = ending ? [words.slice(0, -ending.length), element("span", "", ending)] : [words];
     sentence.replaceChildren(before);
     if (hint) {
@@ -51,8 +51,8 @@ function resting({ lines, on, options, sides, header }) {
   const heads = options.mode === "each" ? `${on.length} heads` : `the ${options.mode} of ${on.length} heads`;
   const layer = header.layer === null ? "" : `L${header.layer}`;
   const named = on.length === 1 ? [layer, `H${on[0]}`].filter(Boolean).join(" ") : [layer, heads].filter(Boolean).join(", ");
-  const what = header.simple ? (on.length === 1 ? "One head" : heads) : named;
-  return `${what}: ${drawn}, of ${from}\u00a0% and more.${header.simple ? PLAIN_HINT : HINT}`;
+  const subject = header.simple ? (on.length === 1 ? "One head" : heads) : named;
+  return `${subject}: ${drawn}, of ${from}\u00a0% and more.${header.simple ? PLAIN_HINT : HINT}`;
 }
 
 function sentenceOf(state, [side, position]) {

@@ -7,14 +7,14 @@ import { element, write } from "../../shared/element.js";
 export function explain(state) {
   const { legend, left, header, count } = state;
   const faint = header.arrays.faint?.data;
-  const kept = faint ? count - faint.reduce((sum, one) => sum + one, 0) : count;
-  const said = !faint
+  const kept = faint ? count - faint.reduce((sum, flag) => sum + flag, 0) : count;
+  const sentence = !faint
     ? ""
     : kept
       ? `${kept} of ${count} heads pass the filter.`
       : "No head passes the filter: all are drawn faint.";
-  write(left, said);
-  left.hidden = !said;
+  write(left, sentence);
+  left.hidden = !sentence;
   legend.hidden = !header.legend;
   const parts = [
     element("span", "", "down: from (query)" + (header.chooses ? ", choosing" : "")),

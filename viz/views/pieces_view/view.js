@@ -16,7 +16,7 @@ export function mount({ parentElement, data }) {
   const shape = JSON.stringify([header.letters, header.rows, header.names]);
   state.header = header;
   if (shape !== state.shape) {
-    Object.assign(state, { shape, made: build(state, header) });
+    Object.assign(state, { shape, parts: build(state, header) });
     state.player.stop();
     state.player.set({ names: header.names, at: header.names.length - 1 });
   }
@@ -45,13 +45,13 @@ function make(state) {
 // The boxes of each row, with what stands before them.
 function build({ grid, table }, { letters, rows, label }) {
   grid.style.setProperty("--letters", letters);
-  const made = rows.flatMap((row, i) => {
+  const parts = rows.flatMap((row, i) => {
     const note = { node: element("span", "note", row.note), step: row.step };
     const all = [note, ...row.boxes.map(boxOf)];
     for (const { node } of all) node.style.gridRow = i + 1;
     return all;
   });
-  grid.replaceChildren(...made.map(({ node }) => node));
+  grid.replaceChildren(...parts.map(({ node }) => node));
   const words = ({ text, note }) => text.join("") + (note ? ` (${note})` : "");
   fillTable(
     table,
@@ -59,7 +59,7 @@ function build({ grid, table }, { letters, rows, label }) {
     [],
     rows.map(({ note, boxes }) => [note, boxes.map(words).join(" | ")]),
   );
-  return made;
+  return parts;
 }
 
 function boxOf({ text, span, step, mark, note }) {
@@ -73,10 +73,10 @@ function boxOf({ text, span, step, mark, note }) {
 }
 
 function show(state) {
-  const { made, player, sentence, header, scroll } = state;
-  if (!made) return;
+  const { parts, player, sentence, header, scroll } = state;
+  if (!parts) return;
   let last = null;
-  for (const { step, node } of made) {
+  for (const { step, node } of parts) {
     node.hidden = step > player.at;
     node.classList.toggle("now", step === player.at && header.names.length > 1);
     if (step === player.at) last = node;

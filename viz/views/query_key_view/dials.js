@@ -32,7 +32,7 @@ function turnOf({ header, dims }, key, pair) {
     [k.data[key * dims + a], k.data[key * dims + b]],
   ];
   const before = after.map((hand, i) => back(hand, angles[i]));
-  const product = ([one, other]) => one[0] * other[0] + one[1] * other[1];
+  const product = ([left, right]) => left[0] * right[0] + left[1] * right[1];
   return { a, b, angles, after, before, was: product(before), is: product(after) };
 }
 

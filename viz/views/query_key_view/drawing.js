@@ -73,20 +73,25 @@ function formulaOf(state) {
     bottom,
     weight: allowed[key] ? weight.data[key] : null,
   });
-  const told = (value) => rounded(value, places);
-  const parts = [to, piece(told(raw.data[key]), "q·k"), sign("×"), piece(factor(header.scale, places), "scale")];
+  const digits = (value) => rounded(value, places);
+  const parts = [to, piece(digits(raw.data[key]), "q·k"), sign("×"), piece(factor(header.scale, places), "scale")];
   const scaled = raw.data[key] * header.scale;
   if (header.softcap !== null) {
     const bent = header.softcap * Math.tanh(scaled / header.softcap);
-    parts.push(sign("="), piece(told(scaled), "scaled"), sign("→"), piece(told(bent), `soft cap ±${exactly(header.softcap)}`));
+    parts.push(
+      sign("="),
+      piece(digits(scaled), "scaled"),
+      sign("→"),
+      piece(digits(bent), `soft cap ±${exactly(header.softcap)}`),
+    );
   }
-  if (bias) parts.push(sign(bias.data[key] < 0 ? "−" : "+"), piece(told(Math.abs(bias.data[key])), "position bias"));
-  if (bias || header.softcap === null) parts.push(sign("="), piece(told(score.data[key]), "score"));
+  if (bias) parts.push(sign(bias.data[key] < 0 ? "−" : "+"), piece(digits(Math.abs(bias.data[key])), "position bias"));
+  if (bias || header.softcap === null) parts.push(sign("="), piece(digits(score.data[key]), "score"));
   else parts.at(-1).lastChild.textContent = `score, soft cap ±${exactly(header.softcap)}`;
   if (allowed[key]) {
     const added = mask.data[key];
-    if (added) parts.push(sign(added < 0 ? "−" : "+"), piece(told(Math.abs(added)), "mask"));
-    const exponent = element("sup", "", `${told(score.data[key] + added)} − ${told(bottom)}`.replace("− −", "+ "));
+    if (added) parts.push(sign(added < 0 ? "−" : "+"), piece(digits(Math.abs(added)), "mask"));
+    const exponent = element("sup", "", `${digits(score.data[key] + added)} − ${digits(bottom)}`.replace("− −", "+ "));
     const softmax = piece("e", "softmax");
     softmax.firstChild.append(exponent);
     parts.push(sign("→"), softmax, sign("="), piece(percent(weight.data[key]), "weight", "weight"));
@@ -122,8 +127,8 @@ export function barsOf(state) {
     const most = largest(values[line]);
     pen.fillStyle = paints.line;
     pen.fillRect(0, Math.round(middle) - 0.5, cells, 1);
-    dimAt.forEach((one, column) => {
-      const value = values[line][one];
+    dimAt.forEach((dim, column) => {
+      const value = values[line][dim];
       const long = (Math.min(most, Math.abs(value)) / most) * reach;
       if (!(long > 0)) return;
       pen.fillStyle = value > 0 ? paints.plus : paints.minus;

@@ -32,7 +32,7 @@ export function arrange(state) {
     ? { key: 132, sum: 60, score: 60, weight: 130, value: state.shares ? 130 : 0 }
     : { key: 74, sum: 0, score: 44, weight: 80, value: 0 };
   const gap = wide ? 10 : 6;
-  const taken = Object.values(columns).reduce((sum, one) => sum + one + (one ? gap : 0), 0) + bar;
+  const taken = Object.values(columns).reduce((sum, column) => sum + column + (column ? gap : 0), 0) + bar;
   const room = Math.max(LEAST_CELL, width - taken);
   const shown = Math.min(dims, Math.max(1, Math.floor(room / LEAST_CELL)));
   const cell = Math.min(LARGEST_CELL, Math.floor(room / Math.max(1, shown)));
@@ -44,15 +44,15 @@ export function arrange(state) {
   for (const [name, value] of Object.entries({ ...columns, cells, gap })) root.style.setProperty(`--${name}`, value + "px");
   root.classList.toggle("narrow", !wide);
   root.classList.toggle("plain", !columns.value);
-  const barHeight = BARS.reduce((sum, [, one]) => sum + one, 0) + TICKS;
-  for (const [one, high] of [
+  const barHeight = BARS.reduce((sum, [, high]) => sum + high, 0) + TICKS;
+  for (const [surface, high] of [
     [canvas, height],
     [barCanvas, barHeight],
   ]) {
-    one.width = Math.round(cells * ratio);
-    one.height = Math.round(high * ratio);
-    one.style.width = cells + "px";
-    one.style.height = high + "px";
+    surface.width = Math.round(cells * ratio);
+    surface.height = Math.round(high * ratio);
+    surface.style.width = cells + "px";
+    surface.style.height = high + "px";
   }
   canvas.style.left = columns.key + gap + "px";
   Object.assign(state, { key, width, ratio, columns, cells, cell, shown, height, barHeight });
@@ -72,7 +72,7 @@ export function order(state) {
   dim = dim.slice(0, shown ?? dims);
   if (dimSort === "index") dim.sort((a, b) => a - b);
   const row = new Int32Array(count);
-  key.forEach((one, i) => (row[one] = i));
+  key.forEach((at, i) => (row[at] = i));
   Object.assign(state, { keyAt: key, rowOf: row, dimAt: dim });
   for (const [name, group] of Object.entries(state.groups)) group.show(state[name]);
 }

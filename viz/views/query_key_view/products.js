@@ -16,11 +16,11 @@ export function calculate(state) {
   if (lengths) {
     const moved = Float64Array.from(weight.data, (share, key) => share * lengths.data[key]);
     const total = moved.reduce((a, b) => a + b, 0);
-    shares = total ? moved.map((one) => one / total) : moved;
+    shares = total ? moved.map((value) => value / total) : moved;
   }
-  const logits = [...Array.from(score.data, (one, key) => one + mask.data[key]), ...sink.data];
-  const top = Math.max(...logits.map((one) => (one > -Infinity ? one : -Infinity)));
-  const total = logits.reduce((sum, one) => sum + (one === -Infinity ? 0 : Math.exp(one - top)), 0);
+  const logits = [...Array.from(score.data, (value, key) => value + mask.data[key]), ...sink.data];
+  const top = Math.max(...logits.map((value) => (value > -Infinity ? value : -Infinity)));
+  const total = logits.reduce((sum, value) => sum + (value === -Infinity ? 0 : Math.exp(value - top)), 0);
   const full = Math.max(largest(weight.data), shares ? largest(shares) : 0);
   Object.assign(state, {
     products,

@@ -53,15 +53,15 @@ export function sentenceOf(state, asked) {
     return parts;
   }
   if (rows) return parts; // what another row gives it would be a second row to name
-  const given = asked === chosen ? 0 : seen(state, chosen, direction)[asked];
-  const unseen = header.causal && given === 0 && (from ? asked > chosen : asked < chosen);
+  const weight = asked === chosen ? 0 : seen(state, chosen, direction)[asked];
+  const unseen = header.causal && weight === 0 && (from ? asked > chosen : asked < chosen);
   if (asked !== chosen && !unseen && wayOf(state, chosen) === direction) {
     if (from) {
       parts[parts.length - 1] += " ";
-      parts.push(name(chosen), ` gives it ${share(given)}.`);
+      parts.push(name(chosen), ` gives it ${share(weight)}.`);
     } else {
       parts[parts.length - 1] += " It gives ";
-      parts.push(name(chosen), ` ${share(given)}.`);
+      parts.push(name(chosen), ` ${share(weight)}.`);
     }
   }
   return parts;
@@ -82,7 +82,7 @@ export function tabulate(state, asked, values) {
   const { heads, quantity } = header;
   const direction = wayOf(state, asked);
   const from = header.after[asked] ? `after ${header.after[asked]}, choosing` : "from";
-  const said = quantity ? header.label : `Attention ${direction === "from" ? from : "to"} ${header.names[asked]}`;
+  const caption = quantity ? header.label : `Attention ${direction === "from" ? from : "to"} ${header.names[asked]}`;
   const each = (heads?.names ?? []).map((_, head) => seen(state, asked, direction, head));
   const lines = Array.from(values, (value, i) => {
     const never = value === 0 && unseen(header, asked, i, direction);
@@ -90,5 +90,5 @@ export function tabulate(state, asked, values) {
     const heads = each.map((weights) => (never ? "–" : roughly(weights[i] / 255)));
     return [header.names[i], quantity ? amount(quantity, i) : share, ...heads];
   });
-  fillTable(table, said, heads ? ["Token", "Mean", ...heads.names] : [], lines);
+  fillTable(table, caption, heads ? ["Token", "Mean", ...heads.names] : [], lines);
 }

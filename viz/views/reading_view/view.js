@@ -66,7 +66,7 @@ function make(state) {
 }
 
 function theme(root) {
-  const found = colours(root);
-  found.inks = new Map();
-  return found;
+  const palette = colours(root);
+  palette.inks = new Map();
+  return palette;
 }

@@ -9,8 +9,8 @@ export function paint(state) {
   const { ink, paper } = state.theme;
   state.soft = mix(paper, ink, 0.55);
   state.dark = isDark(state.theme);
-  const given = header.colours?.names ? header.colours[state.dark ? "dark" : "light"] : [];
-  state.inks = given.map(rgbOf);
+  const hexes = header.colours?.names ? header.colours[state.dark ? "dark" : "light"] : [];
+  state.inks = hexes.map(rgbOf);
   if (header.colours?.rest) state.inks[header.colours.names.length - 1] = state.soft;
 }
 

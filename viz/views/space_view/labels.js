@@ -24,7 +24,7 @@ export function label(state, context, order, near) {
   const { header, chosen, pointed, theme, spots, placed } = state;
   const family = getComputedStyle(state.root).fontFamily;
   const rank = ({ i }) => (i === pointed ? 0 : i === chosen ? 1 : near.has(i) ? 2 : !state.labels ? 9 : placed.has(i) ? 3 : 4);
-  const wanted = order.map((spot, k) => ({ ...spot, rank: rank(spot), k })).filter((one) => one.rank < 9);
+  const wanted = order.map((spot, k) => ({ ...spot, rank: rank(spot), k })).filter((spot) => spot.rank < 9);
   wanted.sort((a, b) => a.rank - b.rank || a.k - b.k);
   const [labels, points] = [makeBoxes(), makeBoxes()];
   for (const { x, y, size } of spots) points.put([x - size, y - size, x + size, y + size]);
@@ -38,15 +38,15 @@ export function label(state, context, order, near) {
     if (placed.size >= MOST_LABELS) break;
     const { i, depth, rank } = spot;
     context.font = `${rank < 2 ? 650 : 500} ${FONT + (rank < 2 ? 1 : 0)}px ${family}`;
-    const found = freePlace(state, spot, context.measureText(header.names[i]).width + 4, before.get(i), labels, points);
-    if (!found) continue;
-    labels.put(found.box);
-    placed.set(i, found.side);
+    const place = freePlace(state, spot, context.measureText(header.names[i]).width + 4, before.get(i), labels, points);
+    if (!place) continue;
+    labels.put(place.box);
+    placed.set(i, place.side);
     context.globalAlpha = rank < 3 || state.dimensions === 2 ? 1 : Math.min(1, 0.86 + 0.2 * depth);
     context.strokeStyle = css(theme.paper);
-    context.strokeText(header.names[i], ...found.middle);
+    context.strokeText(header.names[i], ...place.middle);
     context.fillStyle = css(theme.ink);
-    context.fillText(header.names[i], ...found.middle);
+    context.fillText(header.names[i], ...place.middle);
   }
   context.globalAlpha = 1;
 }

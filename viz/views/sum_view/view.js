@@ -24,9 +24,9 @@ function make(state) {
 }
 
 // n grows: the same press twice is two.
-function tell(state, what) {
+function tell(state, choice) {
   state.n = Math.max(state.n + 1, Date.now());
-  state.tell("chosen", { ...what, n: state.n });
+  state.tell("chosen", { ...choice, n: state.n });
 }
 
 function walk(state, { trail, name }) {

@@ -87,7 +87,7 @@ function dress({ header }, stop, key, i) {
 
 function paint(state) {
   const { header, stops, root } = state;
-  const [both, one] = [divergingOf(root), scaleOf(root)].map((scale) => scale.map(css));
+  const [both, sequential] = [divergingOf(root), scaleOf(root)].map((scale) => scale.map(css));
   const bytes = header.arrays.shades.data;
   let at = 0;
   header.counts.forEach((count, i) => {
@@ -100,7 +100,7 @@ function paint(state) {
     canvas.width = Math.round(width * sharp);
     canvas.height = Math.round(height * sharp);
     const pen = canvas.getContext("2d");
-    const scale = header.signed[i] ? both : one;
+    const scale = header.signed[i] ? both : sequential;
     const edge = (cell) => Math.round((cell * canvas.width) / count);
     cells.forEach((cell, j) => {
       pen.fillStyle = scale[cell];
