@@ -83,7 +83,7 @@ class Adds(TorchFunctionMode):
             for row, edit in edits:
                 if edit is None:
                     found[row] = 0
-                else:  # of two feed-forwards in a block only one can bring it
+                elif edit.position < found.shape[1]:  # of two feed-forwards in a block only one can bring it
                     found[row, edit.position] = found.new_tensor(edit.value) if part not in self._met else 0
         self._met.add(part)
         if self.listens:

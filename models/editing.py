@@ -213,7 +213,7 @@ class Plan:
         for row, edit in edits:
             if isinstance(edit, Temperature):
                 factor[row, edit.head] *= edit.value
-            elif isinstance(edit, Cut):
+            elif isinstance(edit, Cut) and (edit.query or 0) < queries and (edit.key or 0) < keys:
                 hidden[row, _all(edit.head), _all(edit.query), _all(edit.key)] = True
         mask = asked.mask if asked.mask is None else asked.mask[..., :keys]
         if mask is None:
@@ -238,7 +238,7 @@ class Plan:
             for row, edit in changed:
                 if isinstance(edit, Temperature):
                     power[row, edit.head] /= edit.value
-                else:
+                elif (edit.query or 0) < kept.shape[2] and (edit.key or 0) < kept.shape[3]:
                     kept[row, _all(edit.head), _all(edit.query), _all(edit.key)] = 0
             found = found.clamp_min(0) ** power * kept
             given = (found * (total / found.sum(-1, keepdim=True).clamp_min(1e-30))).to(given.dtype)

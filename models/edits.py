@@ -231,8 +231,9 @@ def _placed(edit: Edit, info: ModelInfo, lengths: Mapping[str, int], later: bool
             raise ValueError(f"There is no {name} {position} in {length} tokens.")
         if position < 0:
             found[name] = int(position) + length
-    if isinstance(edit, Row) and not later:
+    if isinstance(edit, Row):
         keys = lengths["encoder" if edit.kind == "cross" else edit.kind]
+        keys = max(keys, edit.query + 1) if later and edit.kind != "cross" else keys
         if len(edit.weights) > keys:
             raise ValueError(f"The row has {len(edit.weights)} weights for {keys} keys.")
     return replace(edit, **found) if found else edit

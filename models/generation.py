@@ -15,6 +15,7 @@ from models.strategy import Distribution, Strategy, distribution, scored
 from models.tokens import Token
 
 if TYPE_CHECKING:
+    from models.edits import Edit
     from models.language_model import LanguageModel
     from models.prefix import Stamp
     from models.recorder import Call
@@ -131,11 +132,12 @@ class Reader(ABC):
     source: what the encoder reads, if there is one; begun: what the decoder begins with; front: how many of these are signs that
     stay when the context is full; cut: characters that did not fit. ends: the tokens that end a text; never: those that the
     model's authors rule out. ids: how many tokens can be read. keeps: whether keys and values are kept, where the model can read
-    on from them.
+    on from them. edits: that are made at each reading, which is from the start then.
     """
 
     ends: frozenset[int] = frozenset()
     never: frozenset[int] = frozenset()
+    edits: tuple[Edit, ...] = ()
     branches: bool = True  # whether several versions are read on from what is kept
 
     def __init__(self, model: LanguageModel, begun: list[Token], source: list[Token], cut: int, keeps: bool):
@@ -149,6 +151,8 @@ class Reader(ABC):
         """Read versions of the text [version][position]. parents: which version of the reading before each one is, with one token
         more; None: they are read from the start."""
         began = time.perf_counter()
+        if self.edits:
+            return replace(self._edited(versions), seconds=time.perf_counter() - began)
         stamp = self._now() if self.keeps else None
         # A network that changed is another one.
         same = stamp is not None and self._stamp is not None and stamp.number == self._stamp.number
@@ -159,6 +163,34 @@ class Reader(ABC):
             self._stamp, self._ready = stamp, stamp is not None and len(versions) == 1
             found = self._start(versions, stamp)
         return replace(found, seconds=time.perf_counter() - began, bytes=self._bytes())
+
+    def edit(self, edits: Sequence[Edit]) -> None:
+        """Make these edits from now on. Errors: TypeError, ValueError for one of what the model does not have."""
+        if edits:
+            from models.edits import check
+
+            lengths = {"encoder": len(self.source), "decoder": len(self.begun)} if self.source else {"self": len(self.begun)}
+            self.edits = check(edits, self.model.info, lengths, later=True)
+
+    def _edited(self, versions: Sequence[Ids]) -> Read:
+        """Read all again, with edits."""
+        from models.batches import Ready, run
+
+        texts = [[self.token(id) for id in ids] for ids in versions]
+        ready = [
+            Ready("", self.source, text, 0, self.edits) if self.source else Ready("", text, [], 0, self.edits) for text in texts
+        ]
+        record = run(self.model, ready)
+        calls: dict[str, list[Call]] = {}
+        order, places = self.model._order
+        for (kind, _), each in zip(order, record.rows, strict=True):
+            calls.setdefault(kind, []).append(each[0])
+        stack = "decoder" if self.source else "self"
+        streams = record.hidden[stack][places[stack][-1]].float().cpu().numpy()
+        last = [self.model._tail(one)[-1] if self.model._tail else one[-1] for one in streams]
+        lengths = {"cross": len(self.source)}
+        weights = {kind: rows(some, lengths.get(kind, len(versions[0]))) for kind, some in calls.items() if kind != "encoder"}
+        return Read(self.model._unembed(np.stack(last)), weights, sum(map(len, versions)))
 
     def token(self, id: int, at: int = 0) -> Token:
         """A token that nobody typed, after so many characters of text."""
@@ -192,7 +224,7 @@ class Reader(ABC):
 
 def begin(
     model: LanguageModel, text: str, target: str, strategy: Strategy, most: int, said: Ids, cache: bool,
-    given: Ids = (), chat: bool = False,
+    given: Ids = (), chat: bool = False, edits: Sequence[Edit] = (),
 ) -> Generator[Step, None, None]:  # fmt: skip
     """As `LanguageModel.generate`; what is wrong is said before the first step."""
     name, kind = model.info.name, model.info.kind
@@ -207,7 +239,8 @@ def begin(
         raise ValueError(f"{name} has no language-model head, so it does not continue a text.")
     if target and kind != "encoder-decoder":
         raise ValueError(f"{name} reads one text at a time. Leave the second one empty.")
-    reader = model._reader(text, target, cache, chat)
+    reader = model._reader(text, target, cache and not edits, chat)
+    reader.edit(edits)
     if strange := [id for id in (*said, *given) if not 0 <= id < reader.ids]:
         raise ValueError(f"{name} has no token {strange[0]}: its tokens are 0 to {reader.ids - 1:,}.")
     _check_memory(reader, len(reader.begun) + len(said) + most, strategy.beams if strategy.method == "beam" else 1)
@@ -253,7 +286,8 @@ def _one_by_one(reader: Reader, strategy: Strategy, most: int, said: Ids, given:
         if number < len(given) and given[number] != id:
             id, dart = given[number], None
         before, token, said = tokens, reader.token(id, at), (*said, id)
-        full = bool(source) and room is not None and len(before) >= room  # a translation does not forget its beginning
+        stays = bool(source or reader.edits)  # a translation does not forget its beginning, and edits keep their places
+        full = stays and room is not None and len(before) >= room
         end = "end" if id in reader.ends else "length" if number == most - 1 else "full" if full else ""
         yield Step(
             token,

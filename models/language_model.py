@@ -94,6 +94,11 @@ class LanguageModel(ABC):
         stamp = self._recent.now()
         return None if stamp is None else stamp.number
 
+    @property
+    def has_other_layers(self) -> bool:
+        """Whether layers without attention, such as state-space layers, stand among the blocks."""
+        return any(places != list(range(len(places))) for places in self._order[1].values())
+
     @abstractmethod
     def tokenize(self, text: str) -> list[Token]:
         """All tokens of a text, special tokens included, however long it is."""
@@ -198,6 +203,7 @@ class LanguageModel(ABC):
         cache: bool = True,
         given: Sequence[int] = (),
         chat: bool = False,
+        edits: Sequence[Edit] = (),
     ) -> Generator[Step, None, None]:
         """What a decoder says after a text, or an encoder-decoder after its target, token by token (see `Step`).
 
@@ -206,14 +212,17 @@ class LanguageModel(ABC):
         are said first whatever the strategy would choose, each a step with its own scores. cache: False reads all again at each
         step, for comparison; so does a model that cannot read on from keys and values. chat: whether the model reads the text as
         a turn of a chat, and answers it (see `as_chat`).
+        edits: values of `models.edits`. Positions count from the front of what the decoder reads, negative ones from the end of
+        the text that it begins with; one that is not there yet counts when it comes, and None is every position, each new one
+        too, which steers. All is read again at each step then.
         A text longer than the context is cut from the left; a context that gets full loses its oldest quarter (`Step.dropped`),
-        but an encoder-decoder stops there.
+        but an encoder-decoder stops there, and so does a text with edits.
         Errors: ValueError for a model that does not go on with a text, for less than one token, for an id that is none, and, with
         the figures, where keys and values would not fit in memory; TypeError for what is no text and no strategy.
         """
         check_text(text)
         check_text(target, "The target")
-        return begin(self, text, target, strategy, max_new_tokens, tuple(said), cache, tuple(given), chat)
+        return begin(self, text, target, strategy, max_new_tokens, tuple(said), cache, tuple(given), chat, edits)
 
     @property
     def chats(self) -> bool:
