@@ -5,6 +5,8 @@ from analysis.attention_rollout import rollout
 from analysis.attribution import Attribution
 from analysis.comparison import Common, align, align_texts, compare
 from analysis.contexts import Occurrence, occurrences, word_states
+from analysis.direct import logit_attribution
+from analysis.effects import head_effects
 from analysis.embedding import analogy, cosines, nearest
 from analysis.evolution import Pair, maps, pair
 from analysis.head_patterns import order, patterns
@@ -13,6 +15,7 @@ from analysis.lens import Lens, logit_lens, tuned_lens
 from analysis.loops import Escape, escape, penalty_for, temperature_for
 from analysis.merging import merge, merged_tokens, select, words
 from analysis.one_weight import QueryKey, query_key
+from analysis.patches import patching
 from analysis.perturbation import Curves, Faithfulness, Question, faithfulness
 from analysis.prediction import prediction_entropy, surprise
 from analysis.projections import Projection, project, projection
@@ -53,10 +56,12 @@ __all__ = [
     "faithfulness",
     "flow",
     "head_divergence",
+    "head_effects",
     "head_map",
     "head_scores",
     "head_statistics",
     "head_summary",
+    "logit_attribution",
     "logit_lens",
     "maps",
     "merge",
@@ -66,6 +71,7 @@ __all__ = [
     "order",
     "pair",
     "paragraph",
+    "patching",
     "paths",
     "patterns",
     "penalty_for",

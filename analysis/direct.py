@@ -1,0 +1,136 @@
+"""Direct logit attribution: what the embedding, each head and each feed-forward wrote towards a word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from models.language_model import LanguageModel
+from models.trace import Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CLOSE = 1e-3  # of the largest number: how far a sum may be from what it should be
+
+Written = tuple[str, int | None, int | None, np.ndarray]  # part, layer, head, what it wrote [d_model]
+
+
+def logit_attribution(
+    model: LanguageModel, trace: Trace, token: int, position: int = -1, against: int | None = None
+) -> pd.DataFrame:
+    """What each part wrote towards the logit of a token at a position: columns part, layer, head, contribution.
+
+    part: "embedding", "attention" (a row a head, and one without a head for the bias of W_O, or where heads cannot be told
+    apart), "cross", "feedforward", "other layers" (those without attention), "bias" (of the final norm and the unembedding). The
+    contributions sum to the logit; with `against`, to the difference from that token's. The final norm divides by the size of the
+    whole stream: that size is held at what it was, so this is the direct way alone, not what would happen without the part.
+    Errors: ValueError without a language-model head, for a token or position that is not there, and for a model whose logit is no
+    such sum: where a norm follows each sum, or more than a norm and a matrix the last block.
+    Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"; nostalgebraist 2020, "logit lens".
+    """
+    import pandas as pd  # here, because it takes long to import and a first page needs none
+
+    if trace.unembed is None:
+        raise ValueError(f"{model.info.name} has no language-model head, so no part writes towards a word.")
+    if not -len(trace.read) <= position < len(trace.read):
+        raise ValueError(f"There is no position {position} in {len(trace.read)} tokens.")
+    vocabulary = trace.unembed(trace.stream[-1, [position]]).shape[-1]
+    if strange := [one for one in (token, against) if one is not None and not 0 <= one < vocabulary]:
+        raise ValueError(f"There is no token {strange[0]}: they are 0 to {vocabulary - 1:,}.")
+    if trace.tail is not None:
+        raise ValueError(
+            f"In {model.info.name} layers without attention follow the last block and mix positions: no sum is left."
+        )
+    way, constant = straight(model, trace, token, position)
+    if against is not None:
+        other, its = straight(model, trace, against, position)
+        way, constant = way - other, constant - its
+    rows = [
+        (part, layer, head, float(vector.astype(np.float64) @ way))
+        for part, layer, head, vector in written(model, trace, position)
+    ]
+    table = pd.DataFrame([*rows, ("bias", None, None, constant)], columns=["part", "layer", "head", "contribution"])
+    return table.astype({"layer": "Int64", "head": "Int64"})
+
+
+def written(model: LanguageModel, trace: Trace, position: int) -> Iterator[Written]:
+    """What was written into the stream at a position, part by part. Errors: ValueError where its sum is not the stream."""
+    stack = "decoder" if trace.target else "self"
+    stream, parts = trace.hidden[stack], model.parts(trace)[stack]
+    yield "embedding", None, None, stream[0, position]
+    for layer in range(len(stream) - 1):
+        left = stream[layer + 1, position] - stream[layer, position]
+        for part, added in parts.items():
+            if np.isnan(added[layer]).any():
+                continue
+            left = left - added[layer, position]
+            if part == "feedforward":
+                yield part, layer, None, added[layer, position]
+            else:
+                kind = "cross" if part == "cross" else stack
+                yield from heads(model, trace, kind, part, layer, added[layer], position)
+        if np.abs(left).max() > CLOSE * max(1.0, float(np.abs(stream[layer + 1, position]).max())):
+            if not model.has_other_layers:
+                raise ValueError(
+                    f"In {model.info.name} the stream is no sum of what its parts wrote: a norm follows each sum, which changes "
+                    "what was written before. Choose a model whose norms come first, such as GPT-2 or Llama."
+                )
+            yield "other layers", layer, None, left
+
+
+def heads(
+    model: LanguageModel, trace: Trace, kind: str, part: str, layer: int, added: np.ndarray, position: int
+) -> Iterator[Written]:
+    """What the heads of a layer wrote, and what is left for the bias of W_O: the same at every position, or else the heads cannot
+    be told apart (a norm or a gate comes before the sum). added: float32 [position, d_model]."""
+    try:
+        weights, outs = model.output_weights(kind, layer), trace.attention[kind].out(layer)
+        each = np.einsum("hpd,hdm->hpm", outs, weights, dtype=np.float32)
+        left = added - each.sum(0)
+    except ValueError:
+        yield part, layer, None, added[position]
+        return
+    if np.abs(left - left.mean(0)).max() > CLOSE * max(1.0, float(np.abs(added).max())):
+        yield part, layer, None, added[position]
+        return
+    for head, vector in enumerate(each):
+        yield part, layer, head, vector[position]
+    yield part, layer, None, left[position]
+
+
+def straight(model: LanguageModel, trace: Trace, token: int, position: int) -> tuple[np.ndarray, float]:
+    """The logit of a token as way · stream + constant, with the size that the final norm divides by held: float64 [d_model].
+
+    With P what a norm takes from the stream (all of it, or all but its mean), f = b + w·Px/|Px| has the gradient (w − (w·Px)
+    Px/|Px|²)/|Px|, to which (f − b) Px/|Px|² is added. Errors: ValueError where the logit is not made so.
+    """
+    import torch
+
+    rows = torch.from_numpy(np.ascontiguousarray(trace.stream[-1].reshape(-1, trace.stream.shape[-1])))
+    x = rows[position].double()
+
+    def logit(streams: torch.Tensor) -> torch.Tensor:
+        return model.way_out(streams.float())[:, token].double().cpu()
+
+    with torch.enable_grad():
+        leaf = rows[position][None].clone().requires_grad_()
+        (slope,) = torch.autograd.grad(model.way_out(leaf)[0, token], leaf)
+    with torch.no_grad():
+        here, mirrored, twice, shifted = logit(torch.stack([x, -x, 2 * x, x + x.abs().mean()])).tolist()
+        constant = (here + mirrored) / 2
+        normed = abs(twice - here) < CLOSE * max(1.0, abs(here))
+        seen = x - x.mean() if normed and abs(shifted - here) < CLOSE * max(1.0, abs(here)) else x
+        way = slope[0].double().cpu() + ((here - constant) * seen / seen.square().sum() if normed else 0)
+        others = rows.double()
+        sizes = (others - others.mean(-1, keepdim=True) if seen is not x else others).norm(dim=-1) / seen.norm()
+        expected = constant + (others @ way) / (sizes if normed else 1)
+        found = logit(others)
+    if (expected - found).abs().max() > 10 * CLOSE * max(1.0, float(found.abs().max())):
+        raise ValueError(
+            f"{model.info.name} does more than a norm and a matrix between its last block and its logits "
+            f"({model.way_out_formula()}), so a logit is no sum of what its parts wrote."
+        )
+    return way.numpy(), constant

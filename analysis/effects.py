@@ -1,0 +1,52 @@
+"""What a prediction loses when a head is switched off: an effect that was measured, not one that a map suggests."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from models.edits import Edit, Head
+from models.language_model import LanguageModel
+from models.trace import Trace
+
+
+def head_effects(
+    model: LanguageModel, text: str, position: int = -1, token: int | None = None, target: str = "", kind: str | None = None
+) -> np.ndarray:
+    """The change of a token's log-probability when a head is switched off, each head by itself: float64 [layers, heads], nats.
+
+    Below 0: the head helps this prediction. All heads are read in batches. position: of `trace.read`, where the token is
+    predicted (for an encoder that of a mask); token: an id, None for the likeliest one; target: what an encoder-decoder has said;
+    kind: of the heads, None for "self" or "decoder". A head that is off gives zero, which is no usual thing for it to give: the
+    rest of the model was not trained for that.
+    Errors: ValueError without a language-model head, for a position or a kind that is not there.
+    Source: Michel, Levy and Neubig 2019, "Are Sixteen Heads Really Better than One?", section 3.
+    """
+    trace = model.trace(text, target)
+    kind = kind or next(iter(one for one in ("self", "decoder") if one in trace.attention))
+    if kind not in trace.attention:
+        raise ValueError(f'{model.info.name} has no "{kind}" attention; it has {", ".join(trace.attention)}.')
+    layers, heads = trace.attention[kind].layers, trace.attention[kind].heads
+    places = [(layer, head) for layer in range(layers) for head in range(heads)]
+    effects = changes(model, trace, [[Head(layer, head, kind=kind)] for layer, head in places], position, token)
+    return effects.reshape(layers, heads)
+
+
+def changes(
+    model: LanguageModel, trace: Trace, edits: list[list[Edit]], position: int = -1, token: int | None = None
+) -> np.ndarray:
+    """The change of a token's log-probability with each list of edits: float64 [list], nats. The rest: as `head_effects`."""
+    from models.batches import answers  # brings torch, which the first page does not wait for
+
+    if trace.unembed is None:
+        raise ValueError(f"{model.info.name} has no language-model head, so it makes no prediction that could change.")
+    found = log_softmax(answers(model, trace, [[], *edits], position))
+    token = int(found[0].argmax()) if token is None else token
+    if not 0 <= token < found.shape[1]:
+        raise ValueError(f"There is no token {token}: they are 0 to {found.shape[1] - 1:,}.")
+    return found[1:, token] - found[0, token]
+
+
+def log_softmax(logits: np.ndarray) -> np.ndarray:
+    """ln p along the last axis: float64."""
+    shifted = logits.astype(np.float64) - logits.max(-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))

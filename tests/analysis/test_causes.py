@@ -1,0 +1,149 @@
+"""What heads do to a prediction, what a piece of another run brings back, and who wrote towards a word."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import models
+from analysis import head_effects, logit_attribution, patching
+from analysis.effects import log_softmax
+from models import edits as E
+from tests.models.edited import TEXT, model, read, stack, target
+
+PREDICTING = ("writer", "filler", "translator", "GPT-2", "Llama, grouped-query", "BLOOM", "BERT", "T5")
+HER, HIS = "The girl took her bag and said that", "The boy took his bag and said that"
+
+
+@pytest.fixture(scope="module")
+def writer():
+    return models.load("writer")
+
+
+@pytest.mark.parametrize("name", PREDICTING)
+def test_all_heads_at_once_are_the_loop_over_heads(name):
+    plain, kind = read(name), stack(name)
+    token = int(plain.logits_at(2).argmax())
+    found = head_effects(model(name), TEXT, position=2, target=target(name))
+    assert found.shape == (plain.attention[kind].layers, plain.attention[kind].heads)
+    before = log_softmax(plain.logits_at([2]))[0, token]
+    for layer, head in ((0, 0), (1, 2), (found.shape[0] - 1, found.shape[1] - 1)):
+        after = log_softmax(read(name, E.Head(layer, head, kind=kind)).logits_at([2]))[0, token]
+        assert found[layer, head] == pytest.approx(after - before, abs=1e-5)
+
+
+def test_heads_of_cross_attention_too_and_of_any_token():
+    found = head_effects(model("translator"), TEXT, target=target("translator"), token=7, kind="cross")
+    plain, off = read("translator"), read("translator", E.Head(2, 1, kind="cross"))
+    before, after = (log_softmax(one.logits_at([-1]))[0, 7] for one in (plain, off))
+    assert found[2, 1] == pytest.approx(after - before, abs=1e-5)
+
+
+def test_heads_of_what_is_not_there_are_said(writer):
+    with pytest.raises(ValueError, match='no "cross" attention; it has self'):
+        head_effects(writer, TEXT, kind="cross")
+    with pytest.raises(ValueError, match="no position 99"):
+        head_effects(writer, TEXT, position=99)
+    with pytest.raises(ValueError, match="no token 99999"):
+        head_effects(writer, TEXT, token=99999)
+
+
+@pytest.mark.parametrize("direction", ["denoising", "noising"])
+@pytest.mark.parametrize("measure", ["logit difference", "probability", "KL"])
+def test_the_stream_brings_all_back_where_it_is_all(writer, measure, direction):
+    """After the last block only the last position counts; before the first only the words that differ do, both together."""
+    she, he = (writer.tokenize(word)[-1].id for word in (" she", " he"))
+    found = patching(writer, HER, HIS, "stream", measure, direction, token=she, other=he)
+    assert found.shape == (7, len(writer.tokenize(HER)))
+    assert found[-1, -1] == pytest.approx(1, abs=1e-4)
+    assert found[-1, :-1] == pytest.approx(0, abs=1e-4)
+    same = [i for i, (a, b) in enumerate(zip(writer.tokenize(HER), writer.tokenize(HIS), strict=True)) if a.id == b.id]
+    assert found[0, same] == pytest.approx(0, abs=1e-4)
+    assert np.abs(np.delete(found[0], same)).min() > 0.02
+
+
+@pytest.mark.parametrize("name", ["writer", "GPT-2", "Gemma 2, soft-capped", "GPT-NeoX", "BERT", "BLOOM"])
+@pytest.mark.parametrize("part", ["attention", "feedforward"])
+def test_a_patched_part_is_a_reading_with_that_part(name, part):
+    clean, corrupt = "The cat sat on the mat", "The mat sat on the cat"
+    its, other = (model(name).trace(text) for text in (clean, corrupt))
+    assert len(its.tokens) == len(other.tokens)
+    token = int(its.logits_at(-1).argmax())
+    found = patching(model(name), clean, corrupt, part, "probability", token=token)
+    added, at = model(name).parts(its)["self"][part], len(its.tokens) - 2
+    edited = model(name).trace(corrupt, edits=[E.Part(1, at, added[1, at], part)])
+    ends = [np.exp(log_softmax(one.logits_at([-1])))[0, token] for one in (other, its, edited)]
+    assert ends[0] + found[1, at] * (ends[1] - ends[0]) == pytest.approx(ends[2], abs=1e-5)
+
+
+def test_a_patched_head_is_a_reading_with_what_it_gave(writer):
+    she = writer.tokenize(" she")[-1].id
+    found = patching(writer, HER, HIS, "head", "probability", token=she)
+    its, other = writer.trace(HER), writer.trace(HIS)
+    edited = writer.trace(HIS, edits=[E.Head(3, 4, mean=its.attention["self"].out(3)[4])])
+    ends = [np.exp(log_softmax(one.logits_at([-1])))[0, she] for one in (other, its, edited)]
+    assert found.shape == (6, 8) and found[3, 4] == pytest.approx((ends[2] - ends[0]) / (ends[1] - ends[0]), abs=1e-4)
+
+
+def test_the_source_of_a_translation_is_patched():
+    found = patching(models.load("translator"), "The cat is here.", "The dog is here.", measure="KL", target="Le")
+    assert found.shape == (4, len(models.load("translator").trace("The cat is here.").tokens))
+    assert found[0].max() > 0.5 and np.isfinite(found).all()
+
+
+def test_pairs_that_cannot_be_patched_are_told_why(writer):
+    for said, options in {
+        "must have as many": {"corrupt": "The boy"},
+        "Both texts give the same answer": {"corrupt": HER, "measure": "KL"},
+        "Both texts have the same answer": {"corrupt": HER},
+        "it must be one of stream": {"corrupt": HIS, "part": "neuron"},
+        "it must be one of logit difference": {"corrupt": HIS, "measure": "size"},
+        "it must be one of denoising": {"corrupt": HIS, "direction": "both"},
+    }.items():
+        with pytest.raises(ValueError, match=said):
+            patching(writer, HER, **options)
+
+
+SUMS = ("writer", "filler", "translator", "GPT-2", "Llama, grouped-query", "Mistral, sliding window", "GPT-OSS, sinks", "Mixtral",
+        "GPT-NeoX", "BLOOM", "Falcon", "T5")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_what_was_written_towards_a_word_sums_to_its_logit(name):
+    for position in (1, -1):
+        trace = read(name)
+        logits = trace.logits_at(position)
+        token, other = (int(one) for one in np.argsort(logits)[[-1, 0]])
+        table = logit_attribution(model(name), trace, token, position)
+        assert table["contribution"].sum() == pytest.approx(float(logits[token]), abs=1e-3)
+        both = logit_attribution(model(name), trace, token, position, against=other)
+        assert both["contribution"].sum() == pytest.approx(float(logits[token] - logits[other]), abs=1e-3)
+        layers = trace.attention[stack(name)].layers
+        assert (table["part"] == "feedforward").sum() == layers
+        if name not in ("BLOOM", "Falcon"):
+            heads = trace.attention[stack(name)].heads
+            assert table.query("part == 'attention'")["head"].notna().sum() == layers * heads
+
+
+def test_what_is_switched_off_wrote_nothing(writer):
+    trace = writer.trace(TEXT, edits=[E.Head(2, 3), E.Skip(4, "feedforward")])
+    table = logit_attribution(writer, trace, 5)
+    assert table["contribution"].sum() == pytest.approx(float(trace.logits_at(-1)[5]), abs=1e-3)
+    off = table.query("(layer == 2 and head == 3) or (layer == 4 and part == 'feedforward')")
+    assert len(off) == 2 and not off["contribution"].any()
+
+
+REFUSED = {"BERT": "more than a norm and a matrix", "BART": "a norm follows each sum", "Gemma 2, soft-capped": "tanh"}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_where_norms_forbid_a_sum_it_is_said(name):
+    with pytest.raises(ValueError, match=REFUSED[name]):
+        logit_attribution(model(name), read(name), 5)
+
+
+def test_a_word_or_a_place_that_is_not_there_is_said(writer):
+    with pytest.raises(ValueError, match="no token 99999"):
+        logit_attribution(writer, read("writer"), 99999)
+    with pytest.raises(ValueError, match="no position 50"):
+        logit_attribution(writer, read("writer"), 5, 50)
