@@ -55,7 +55,7 @@ def encoding(config: TransformerConfig, length: int) -> Encoding:
         angles = 10_000.0 ** (-np.arange(0, config.d_head, 2) / config.d_head)
         return Encoding(
             cos, "Cosine of the angle each pair is turned by", "pair of dimensions", distances, {"q·k": cos.mean(-1)},
-            "q·k of equal vectors, turned", "share of what it is without turning", 2 * np.pi / angles,
+            "q·k of equal vectors, turned", "share of q·k unturned", 2 * np.pi / angles,
         )  # fmt: skip
     if config.positions in ("alibi", "relative"):
         with torch.inference_mode():

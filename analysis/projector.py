@@ -31,7 +31,7 @@ def layer_rows(hidden: np.ndarray, columns: Mapping[str, Sequence[object]]) -> t
 
     columns: a value for each position; "layer" (embedding, L0, …) and "norm" (the length of the vector) are added.
     """
-    layers = ["embedding", *(f"L{i}" for i in range(len(hidden) - 1))]
+    layers = ["input", *(f"L{i}" for i in range(len(hidden) - 1))]
     rows = {name: list(values) * len(hidden) for name, values in columns.items()}
     rows["layer"] = [layer for layer in layers for _ in range(hidden.shape[1])]
     rows["norm"] = [f"{length:.6g}" for length in np.linalg.norm(hidden, axis=-1).ravel()]

@@ -306,7 +306,7 @@ class LanguageModel(ABC):
 
     @abstractmethod
     def way_out_formula(self, stream: str = "h") -> str:
-        """What `way_out` does to a stream, as a formula: "W_U · norm(h)"; "t" is a transform that a head such as BERT's has
+        """What `way_out` does to a stream, as a formula: "Wᵁ · norm(h)"; "t" is a transform that a head such as BERT's has
         before its unembedding: a matrix, an activation and a norm."""
 
     @abstractmethod

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from ui import state
+from ui.device import is_phone, is_touched
 from ui.serving import assets
 from ui.text import plain
 from viz.figures.style import on_page
@@ -35,8 +36,11 @@ def show(view: View, key: str, chosen: Callable[[], None] | None = None) -> Any:
 
 def show_chart(figure: go.Figure, key: str, **options: Any) -> None:
     """Place a Plotly figure, in the colours of the visitor's page."""
-    options = {"config": {"displaylogo": False}} | options
-    st.plotly_chart(on_page(figure, dark=st.context.theme.type == "dark"), key=key, **options)
+    if is_touched():
+        options.pop("on_select", None)  # Streamlit would have the chart hold every finger that wants to move the page
+    config = {"displaylogo": False} | ({"displayModeBar": False} if is_touched() else {})  # there it would lie over titles
+    drawn = on_page(figure, dark=st.context.theme.type == "dark", touched=is_touched(), narrow=is_phone())
+    st.plotly_chart(drawn, key=key, **({"config": config} | options))
 
 
 @contextmanager

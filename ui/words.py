@@ -9,8 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from ui import state
-
-TOUCHED = re.compile("Mobi|Android|iPhone|iPad")  # in what a browser says of itself, on telephones and tablets
+from ui.device import is_touched
 
 
 @lru_cache(maxsize=64)
@@ -26,7 +25,7 @@ def words(folder: Path, heading: str, **values: object) -> str:
     A number and its % stay on one line. Who has no mouse is told to press, not to point at something.
     """
     text = sections(folder / f"{state.level()}.md").get(heading, "")
-    if "oint at" in text and TOUCHED.search(st.context.headers.get("User-Agent") or ""):
+    if "oint at" in text and is_touched():
         text = text.replace("Point at", "Press").replace("point at", "press")
     return re.sub(r"\{([a-z_]+)\}", lambda name: str(values.get(name[1], name[0])), text).replace(" %", "\u00a0%")
 

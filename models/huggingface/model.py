@@ -315,7 +315,7 @@ class HuggingFaceModel(LanguageModel):
             once, twice = (self.way_out(factor * rows).float() for factor in (1, 2))
         norm = torch.allclose(once, twice, rtol=1e-2, atol=1e-3)
         inside = "t({stream})" if transform else "norm({stream})" if norm else "{stream}"
-        formula = f"W_U · {inside}" + (" + b" if getattr(last, "bias", None) is not None else "")
+        formula = f"Wᵁ · {inside}" + (" + b" if getattr(last, "bias", None) is not None else "")
         cap = getattr(self.config, "final_logit_softcapping", None)
         return f"c · tanh(({formula}) / c), c = {cap:g}" if cap else formula
 

@@ -147,7 +147,7 @@ class ScratchModel(LanguageModel):
 
     def way_out_formula(self, stream: str = "h") -> str:
         transform = self.network.config.head_transform
-        return f"W_U · t(norm({stream})) + b" if transform else f"W_U · norm({stream})"
+        return f"Wᵁ · t(norm({stream})) + b" if transform else f"Wᵁ · norm({stream})"
 
     def embedding(self, ids: Sequence[int] | slice = slice(None)) -> np.ndarray:
         return self._stack.embedding.weight[ids].float().cpu().numpy()

@@ -14,6 +14,7 @@ from pages.attention import recipes
 from ui import state
 from ui.choices import boxes, picker
 from ui.choices.widgets import one_of
+from ui.device import is_phone
 from ui.look import Look
 from ui.memory import loaded
 from ui.memory.favourites import favourite
@@ -80,6 +81,8 @@ def picture(look: Look, way: str) -> Picture | None:
     names = called_both(look, other, way)
     options = {"heads": heads, "same_text": same_text, "causal": [look.causal, other.causal], "names": names}
     options["title"] = {"text": look.head_name, "head": "", "layer": "Mean of the heads", "model": ""}[way]
+    if is_phone():
+        options["narrow"] = True
     return Picture(recipes.compared, (look, other), options, "heatmap", numbers, words=f"{names[0]} and {names[1]}")
 
 

@@ -74,7 +74,7 @@ def draw(look: Look) -> None:
     above = shell.above()
     with above:
         view = tabs(state.VIEW, "the view", BEGINNER if look.beginner else None)
-    place = st.container(key="look" if view == "Heatmap" and not compare.on(look) else "look-first")
+    place = st.container()
     left, right = (place, place) if view in WIDE else place.columns([7, 4])
     drawing = None
     with left, picture(f"The view “{view}”"):

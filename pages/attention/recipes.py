@@ -94,19 +94,19 @@ def one_head(trace: Trace, seen: Scope, *, layer: int, head: int, causal: bool, 
     return heatmap(seen.queries.tokens, seen.keys.tokens, weights, title=title, starts=seen.starts)
 
 
-def a_layer(trace: Trace, seen: Scope, *, layer: int, causal: bool, title: str) -> go.Figure:
+def a_layer(trace: Trace, seen: Scope, *, layer: int, causal: bool, title: str, columns: int = 4) -> go.Figure:
     weights = past(seen, seen[layer], causal)
-    return heatmap_grid(seen.queries.tokens, seen.keys.tokens, weights, title=title, starts=seen.starts)
+    return heatmap_grid(seen.queries.tokens, seen.keys.tokens, weights, columns, title, starts=seen.starts)
 
 
 def compared(
     trace: Trace, seen: Scope, other_trace: Trace, other: Scope, *, heads: list[tuple[int, int | None]], same_text: bool,
-    causal: list[bool], names: tuple[str, str], title: str,
+    causal: list[bool], names: tuple[str, str], title: str, narrow: bool = False,
 ) -> go.Figure:  # fmt: skip
     both = compare(seen, other, heads, same_text)
     a, b = (np.where(half.future & ahead, np.nan, half.weights) for half, ahead in zip((both.a, both.b), causal, strict=True))
     starts = both.a.queries[0][0] + seen.queries.start, both.a.keys[0][0] + seen.keys.start
-    figure = comparison(both.queries, both.keys, a, b, names, title, starts)
+    figure = comparison(both.queries, both.keys, a, b, names, title, starts, narrow)
     return figure.update_layout(yaxis_title_text=CHOOSING) if seen.attention.chooses else figure
 
 

@@ -21,6 +21,7 @@ from models.scratch.config import (
 )
 from ui import state
 from ui.choices.widgets import number, one_of, switch
+from ui.device import is_phone
 
 DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(TransformerConfig)}
 NAMES = {
@@ -30,7 +31,7 @@ NAMES = {
     "score": "Score", "temperature": "Temperature", "computed": "Computed", "features": "Features", "pattern": "Pattern",
     "window": "Window", "random_keys": "Random keys", "global_tokens": "Global tokens", "qk_norm": "Normalise q and k",
     "bias": "Biases", "tied": "Tied unembedding", "embedding_norm": "Norm after the embedding",
-    "head_transform": "Layer before the unembedding", "embedding_scale": "Embeddings times √d_model",
+    "head_transform": "Layer before the unembedding", "embedding_scale": "Embeddings times √width",
     "initialisation": "Initialisation",
 }  # fmt: skip
 CHOICES = {
@@ -62,7 +63,7 @@ def config() -> TransformerConfig:
         return TransformerConfig(**{name: _widget(name) for name in SIMPLE})
     parts = {}
     for place, (group, names) in enumerate(GROUPS.items()):
-        with st.expander(group, expanded=place == 0):
+        with st.expander(group, expanded=place == 0 and not is_phone()):
             left, right = st.columns(2)
             for i, name in enumerate(names):
                 with (left, right)[i % 2]:

@@ -38,9 +38,9 @@ SIMPLY = {  # the parts of the costs as a beginner meets them in the diagram
     "cross-attention: scores": "attention to the text: looking", "norms": "evening out", "unembedding": "answer",
 }  # fmt: skip
 BENCH = {  # the pictures of why scores are divided by √d_k: unit, and columns of `scaling`
-    "Spread of q·k": ("standard deviation", {"measured": "spread", "√d_k": "expected"}),
-    "Entropy of the softmax": ("nats", {"q·k": "entropy_plain", "q·k / √d_k": "entropy_scaled"}),
-    "Slope of the softmax": ("size of its Jacobian", {"q·k": "gradient_plain", "q·k / √d_k": "gradient_scaled"}),
+    "Spread of q·k": ("standard deviation", {"measured": "spread", "√dₖ": "expected"}),
+    "Entropy of the softmax": ("nats", {"q·k": "entropy_plain", "q·k / √dₖ": "entropy_scaled"}),
+    "Slope of the softmax": ("size of its Jacobian", {"q·k": "gradient_plain", "q·k / √dₖ": "gradient_scaled"}),
 }
 
 
@@ -123,4 +123,6 @@ def bench(*, title: str) -> go.Figure:
     """What becomes of scores that are not divided by √d_k."""
     table, (unit, series) = scaling(), BENCH[title]
     y = {name: table[column].to_numpy() for name, column in series.items()}
-    return build.lines(table["d_k"].to_numpy(), y, title, "d_k", unit, log_x=True, log_y=title.startswith("Spread"))
+    return build.lines(
+        table["d_k"].to_numpy(), y, title, "dₖ, the numbers of a query", unit, log_x=True, log_y=title.startswith("Spread")
+    )

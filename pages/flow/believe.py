@@ -14,6 +14,7 @@ from pages.flow import recipes
 from pages.flow.asked import HERE, Asked, title
 from ui import state
 from ui.choices.widgets import one_of
+from ui.device import is_phone
 from ui.memory import jobs
 from ui.picture.picture import Numbers, Picture
 from ui.show import show_chart
@@ -50,7 +51,9 @@ def panel(asked: Asked, scores: dict[str, np.ndarray], between: int | None) -> l
         with place:
             show_chart(drawing.drawn, drawing.key)
     say(HERE, "every step" if evidence.exact else "some steps", **grid(evidence))
-    st.table(table(evidence, names))
+    whole = table(evidence, names)
+    for columns in (whole.columns[::2], whole.columns[1::2]) if is_phone() and len(whole.columns) > 2 else (whole.columns,):
+        st.table(whole[columns])
     say(HERE, "measures", orders=ORDERS, chances=ORDERS + 1, units=len(evidence.units))
     with st.expander("The numbers"):
         st.dataframe(points(evidence, names), hide_index=True)

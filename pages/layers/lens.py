@@ -101,7 +101,7 @@ def _choose(look: Look, tuned: bool) -> tuple[str, str]:
         if look.beginner:
             state.later("intermediate", state.LENS_COLOUR)
         else:
-            colour = COLOURS[one_of(state.LENS_COLOUR, tuple(COLOURS), "the colour by", label="Colour by", wrap=True)]
+            colour = COLOURS[one_of(state.LENS_COLOUR, tuple(COLOURS), "the colour by", label="Colour by")]
     return kind, colour
 
 
@@ -192,8 +192,8 @@ def _facts(look: Look, seen: Lens, column: int, layer: int) -> dict[str, object]
         "name": model.info.name,
         "place": place,
         "mean_settled": f"{np.mean(seen.settled):.1f}",
-        "formula": model.way_out_formula("h[l]"),
-        "tuned_formula": model.way_out_formula("h[l] + h[l]·A[l] + b[l]"),
+        "formula": model.way_out_formula("h"),
+        "tuned_formula": model.way_out_formula("h + h·A + b"),
         "transform": TRANSFORM if "t(" in model.way_out_formula() else "",
         "first_kl": f"{seen.kl[0].mean():.3g}",
         "late_kl": f"{seen.kl[-2].mean():.3g}",

@@ -76,7 +76,7 @@ def choose(extra: Callable[[], None] = lambda: None, one_layer: bool = False) ->
 
 
 HOW = (
-    "How far two vectors are from each other: in the picture, for the nearest tokens, and in the numbers beside it. Cosine: by "
+    "How far two vectors are from each other: in the picture, for the nearest tokens, and in the numbers. Cosine: by "
     "the angle between them, in all layers alike. Scaled: every layer is made as wide as the others, so only distances within "
     "one layer can be compared. Raw: the vectors as they are; later layers are often much wider than early ones."
 )
@@ -153,7 +153,7 @@ def place(
 
 def numbers(names: Sequence[str], hidden: np.ndarray, columns: Mapping[str, Sequence], arranged: Arranged) -> dict[str, Numbers]:
     """Where each point is in each layer, and what it stands for; `near`: which points are nearest, by their number from 0."""
-    called = {"layer": ["embedding", *range(len(hidden) - 1)]}
+    called = {"layer": ["input", *range(len(hidden) - 1)]}
     axes = ("layer", "point")
     nearest = np.array([[", ".join(names[i].strip(" ") for i in point) for point in layer] for layer in arranged.near], dtype=str)
     each = {

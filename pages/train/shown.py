@@ -67,7 +67,7 @@ def picture(here: Path, training: Training) -> None:
     snapshot = at_step(training)
     pictures = [curves(training, look, snapshot.step)]
     with slot:
-        show_chart(pictures[0].drawn, pictures[0].key)
+        show_chart(pictures[0].drawn, pictures[0].key, config={"displayModeBar": False})  # it lies over the names of the lines
     best = {name: place(getattr(snapshot, name)) for name in ("previous", "induction")}
     from models.training.live import PROBES
 

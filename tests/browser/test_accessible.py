@@ -1,4 +1,4 @@
-"""No page at any level has a fault that axe-core calls serious or critical."""
+"""No page at any level has a fault that axe-core calls serious or critical, and each fits a telephone."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 GRAVE = ("serious", "critical")
+FITS = """() => document.querySelector(".stMain").scrollWidth <= innerWidth
+  && [...document.querySelectorAll(".stMain [role=radiogroup]")].every((one) => one.scrollWidth <= one.clientWidth + 1)"""
 
 
 @pytest.mark.parametrize("level", ["beginner", "intermediate", "expert"])
@@ -34,7 +36,7 @@ GRAVE = ("serious", "critical")
         "build?build=Positions",
     ],
 )
-def test_axe_finds_nothing_grave(open_page, page, level):
+def test_axe_finds_nothing_grave_and_nothing_is_cut_on_a_phone(open_page, page, level):
     opened = open_page(f"/{page}&level={level}")
     for scheme in ("light", "dark"):
         if scheme == "dark":
@@ -43,6 +45,8 @@ def test_axe_finds_nothing_grave(open_page, page, level):
         expect(opened.locator(".hl, .js-plotly-plot").first).to_be_visible(timeout=60_000)
         expect(opened.locator("[data-testid=stSidebar]")).to_contain_text("parameters", timeout=60_000)
         assert not (grave := violations(opened)), f"{scheme}:\n" + "\n".join(grave)
+    opened.set_viewport_size({"width": 390, "height": 844})
+    opened.wait_for_function(FITS)
 
 
 def violations(opened) -> list[str]:

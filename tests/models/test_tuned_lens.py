@@ -128,12 +128,12 @@ def test_the_command_writes_what_ships(tmp_path):
 @pytest.mark.parametrize(
     ("name", "kind", "formula"),
     [
-        ("GPT-2", "decoder", "W_U · norm(h)"),
-        ("BERT", "encoder", "W_U · t(h) + b"),
-        ("ELECTRA", "encoder", "W_U · t(h) + b"),
-        ("T5", "encoder-decoder", "W_U · norm(h)"),
-        ("BART", "encoder-decoder", "W_U · h"),
-        ("GPT-J", "decoder", "W_U · norm(h) + b"),
+        ("GPT-2", "decoder", "Wᵁ · norm(h)"),
+        ("BERT", "encoder", "Wᵁ · t(h) + b"),
+        ("ELECTRA", "encoder", "Wᵁ · t(h) + b"),
+        ("T5", "encoder-decoder", "Wᵁ · norm(h)"),
+        ("BART", "encoder-decoder", "Wᵁ · h"),
+        ("GPT-J", "decoder", "Wᵁ · norm(h) + b"),
     ],
 )
 def test_the_formula_on_screen_is_that_of_the_head(name, kind, formula):
@@ -141,5 +141,5 @@ def test_the_formula_on_screen_is_that_of_the_head(name, kind, formula):
 
 
 def test_the_formulas_of_the_models_that_ship():
-    assert models.load("writer").way_out_formula("x") == "W_U · norm(x)"
-    assert models.load("filler").way_out_formula("x") == "W_U · norm(x)"
+    assert models.load("writer").way_out_formula("x") == "Wᵁ · norm(x)"
+    assert models.load("filler").way_out_formula("x") == "Wᵁ · norm(x)"

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ui import words as module
+from ui import device
 from ui.words import words
 
 TEXT = """## share
@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def told(monkeypatch, folder: Path, browser: dict[str, str]) -> str:
-    monkeypatch.setattr(module, "st", SimpleNamespace(context=SimpleNamespace(headers=browser)))
+    monkeypatch.setattr(device, "st", SimpleNamespace(context=SimpleNamespace(headers=browser)))
     return words(folder, "share", name="“dog”", share=58)
 
 

@@ -44,6 +44,7 @@ def one_of(
     if menu:
         index = None if first is None else here.index(first)
         return place.selectbox(title, here, index, written, key=key.name, bind=bind, **more)
+    more = {"wrap": True} | more  # a row that scrolls hides its end on a telephone
     return place.segmented_control(
         title, here, default=first, required=True, format_func=written, key=key.name, bind=bind, **more
     )
@@ -52,7 +53,7 @@ def one_of(
 def tabs(key: Key[Any], meaning: str, offered: Sequence[str] | None = None) -> str:
     """What a page shows: a row of names without a title."""
     offered = key.values if offered is None else offered
-    chosen = one_of(key, key.values, meaning, offered=offered, label_visibility="collapsed", wrap=True)
+    chosen = one_of(key, key.values, meaning, offered=offered, label_visibility="collapsed")
     state.keep(key, chosen, offered[0])
     return chosen
 

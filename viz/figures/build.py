@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -45,8 +46,11 @@ def lines(
     return figure
 
 
-def _powers(values: np.ndarray) -> dict[str, str | int]:
+def _powers(values: np.ndarray) -> dict[str, Any]:
     """A logarithmic axis whose numbers have room: 1, 2 and 5 times each power of ten, or on a long one the powers alone."""
     known = values[np.isfinite(values) & (values > 0)]
-    wide = known.size > 0 and known.max() / known.min() > _WIDE
-    return {"type": "log", "dtick": 1 if wide else "D2"}
+    if known.size == 0 or known.max() / known.min() > _WIDE:
+        return {"type": "log", "dtick": 1}
+    powers = range(int(np.floor(np.log10(known.min()))), int(np.floor(np.log10(known.max()))) + 1)
+    ticks = [times * 10.0**power for power in powers for times in (1, 2, 5)]
+    return {"type": "log", "tickvals": ticks, "ticktext": [f"{tick:,g}" for tick in ticks]}  # else "2" stands for 20, too

@@ -13,7 +13,7 @@ from viz.figures.heatmap import difference
 from viz.palette import SEQUENTIAL
 from viz.views.model_view.shrink import shrink
 
-_SMALL = 160  # pixels of the height of the two
+_SMALL, _SMALLER = 160, 124  # pixels of the height of the two, and on a telephone
 _NAME = 26  # of the name above each
 _GAP = 10  # below them
 _LINE = 16  # of text
@@ -28,13 +28,14 @@ def comparison(
     names: tuple[str, str] = ("first", "second"),
     title: str = "",
     starts: tuple[int, int] = (0, 0),
+    narrow: bool = False,
 ) -> go.Figure:
     """The weights a and b [query, key], each in [0, 1], drawn in per cent on one scale, and a − b in percentage points.
 
     The two are small (from 0 to 100 %; above 64 tokens a cell is the maximum of those that it covers), and the difference
     below is `heatmap.difference`: red where `a` gives more, blue where `b` does. NaN is masked: where both are, nothing is
     drawn; where one is, it counts as 0 in the difference. The first trace is the difference, then come a and b; `starts` as in
-    `heatmap`. Raises ValueError where the weights do not fit the tokens.
+    `heatmap`; narrow: for a telephone. Raises ValueError where the weights do not fit the tokens.
     """
     a, b = np.asarray(a), np.asarray(b)
     if a.shape != b.shape or a.shape != (len(queries), len(keys)) or a.size == 0:
@@ -42,7 +43,7 @@ def comparison(
     masked = np.isnan(a) & np.isnan(b)
     ours, theirs = (np.where(masked, np.nan, np.nan_to_num(weights)) for weights in (a, b))
     figure = difference(queries, keys, ours, theirs, names, title, starts)
-    place = _room_above(figure, title)
+    place = _room_above(style.narrowed(figure) if narrow else figure, title, _SMALLER if narrow else _SMALL)
     x, y, square = style.spans(keys, starts[1]), style.spans(queries, starts[0]), max(a.shape) <= 4 * min(a.shape)
     still = {"automargin": False}  # their room is made below
     for number, weights, name, across in ((2, a, names[0], (0, 0.48)), (3, b, names[1], (0.52, 1))):
@@ -64,11 +65,14 @@ def comparison(
     return figure
 
 
-def _room_above(figure: go.Figure, title: str) -> tuple[float, float]:
-    """Make room for the two above their difference, with a colour bar of their own; gives the part of the height they have."""
+def _room_above(figure: go.Figure, title: str, small: int) -> tuple[float, float]:
+    """Make room for the two above their difference, with a colour bar of their own; gives the part of the height that they have.
+
+    small: pixels that they are high.
+    """
     layout, unit = figure.layout, figure.data[0].colorbar.title.text
     own = layout.height - layout.margin.t - style.TICK_ROOM  # pixels of the difference
-    whole = own + _LINE + style.BAR_ROOM + _GAP + _SMALL + _NAME
+    whole = own + _LINE + style.BAR_ROOM + _GAP + small + _NAME
     layout.height += whole - own
     layout.margin.t = style.BAR_ROOM - _HANGING
     layout.yaxis.domain = (0, own / whole)

@@ -21,6 +21,8 @@ LONGEST = 18  # characters
 TITLE_ROOM = 34  # pixels of the title
 BAR_ROOM = 62  # pixels of the colour bar with its text, above the picture
 TICK_ROOM = 110  # pixels of tick text and axis title below it
+NARROW = 270  # pixels across a heatmap on a telephone
+SMALL = 80  # and the least that it is high
 SIDE = 256  # the most cells a side of one heatmap: more than there are pixels for, and megabytes at every key press
 GRID_SIDE = 64  # the most cells a side of each heatmap in a grid
 _BAR = {
@@ -43,12 +45,26 @@ FROM, CHOOSING = "from (query)", "from (query), choosing"  # a row of cross-atte
 BARE = {"type": "category", "showticklabels": False, "showgrid": False, "zeroline": False, "ticks": "", "constrain": "domain"}
 
 
-def on_page(figure: go.Figure, dark: bool) -> go.Figure:
-    """The same figure with the accent of the light or the dark page in its scale of attention."""
+def on_page(figure: go.Figure, dark: bool, touched: bool = False, narrow: bool = False) -> go.Figure:
+    """The same figure as a page has it: in its scale of attention the accent of the light or the dark page; where it is touched,
+    a finger that moves over it moves the page; and where the page is as narrow as a telephone, no room is left below squares."""
     light, night = (sequential(theme["accent"]) for theme in (LIGHT, DARK))
     for place in (figure.layout.coloraxis, *figure.select_traces({"type": "heatmap"})):
         if place.colorscale in (SEQUENTIAL, light, night):
             place.colorscale = night if dark else light
+    if touched:
+        figure.layout.dragmode = False
+    return narrowed(figure) if narrow and len(figure.data) == 1 else figure
+
+
+def narrowed(figure: go.Figure) -> go.Figure:
+    """One heatmap as high as its squares are on a telephone; any other figure as it is."""
+    if figure.layout.yaxis.scaleanchor == "x" and figure.data[0].type == "heatmap":
+        rows, columns = np.shape(figure.data[0].z)
+        before, above = figure.layout.height, figure.layout.margin.t + TICK_ROOM
+        figure.layout.height = min(before, above + max(SMALL, round(NARROW * rows / columns)))
+        bar = figure.data[0].colorbar  # stays as far from the top
+        bar.y = 1 - (1 - bar.y) * before / figure.layout.height
     return figure
 
 

@@ -11,6 +11,7 @@ from viz.figures.style import CLEAR
 from viz.palette import DASHES, HEADS, LINES
 
 _CURSOR = "rgba(128,136,150,.8)"
+BEGINS = "It has just begun: the lines grow with each step."
 
 
 def over_steps(
@@ -46,9 +47,11 @@ def over_steps(
         margin={"l": 8, "r": 8, "t": 10, "b": 0},
         xaxis={"title": {"text": "step"}, "range": [-0.01 * steps, 1.01 * steps], "automargin": True},
         yaxis={"title": {"text": up}, "automargin": True, "type": "log" if log else "linear"},
-        legend={"orientation": "h", "x": 0, "y": -0.3, "yanchor": "top"},
+        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         showlegend=True,
     )
+    if max((len(x) for x, _ in series.values()), default=0) < 2:
+        figure.add_annotation(text=BEGINS, x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False)
     if shares:
         figure.update_yaxes(range=[-2, 104], ticksuffix=" %")
     return figure

@@ -7,6 +7,7 @@ import streamlit as st
 from pages.attention import compare, recipes
 from ui import state
 from ui.choices.widgets import one_of
+from ui.device import is_phone
 from ui.look import Look
 from ui.picture.picture import Picture
 
@@ -23,6 +24,8 @@ def heat(look: Look) -> Picture | None:
         return compare.picture(look, way)
     options = {"layer": look.layer, "causal": look.causal, "title": look.layer_name}
     if subject == "all heads":
+        if is_phone():
+            options["columns"] = 2
         return Picture(recipes.a_layer, (look,), options, "heatmap", lambda: {"weights": look.scope[look.layer]})
     options |= {"head": look.head, "title": look.head_name}
     return Picture(recipes.one_head, (look,), options, "heatmap", lambda: {"weights": look.scope[look.layer][look.head]})

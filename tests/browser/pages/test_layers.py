@@ -134,7 +134,7 @@ def test_the_lens_says_what_each_layer_would_say(open_page):
     agrees(tuned_lens(writer, trace, top=1))
     expect(part(page, "facts")).to_contain_text(writer.predict(TEXT, top=1)[0].text.strip())
     page.get_by_role("radio", name="logit lens", exact=True).click()
-    expect(page.get_by_text("softmax(W_U · norm(h[l]))")).to_be_visible()
+    expect(page.get_by_text("softmax(Wᵁ · norm(h))")).to_be_visible()
     agrees(logit_lens(writer, trace, top=1))
     part(page, "lens").get_by_role("grid").focus()
     for key in ("Home", "ArrowUp", "ArrowUp", "ArrowRight", "Enter"):

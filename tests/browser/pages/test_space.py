@@ -50,7 +50,7 @@ def test_playing_moves_the_points_through_every_layer(draw):
     expect(stage(page)).to_have_text("after L0")
     assert picture(page) != before
     expect(page.get_by_role("button", name="Play")).to_be_visible(timeout=15_000)  # it stops at the last layer
-    assert page.evaluate("seen") == ["after the embedding", "after L0", "after L1", "after L2"]
+    assert page.evaluate("seen") == ["input", "after L0", "after L1", "after L2"]
     assert picture(page) == before
 
 
@@ -59,7 +59,7 @@ def test_one_can_stop_and_go_to_any_layer_by_keyboard(draw):
     slider = page.get_by_role("slider", name="Layer")
     slider.focus()
     page.keyboard.press("Home")
-    expect(stage(page)).to_have_text("after the embedding")
+    expect(stage(page)).to_have_text("input")
     page.keyboard.press("ArrowRight")
     expect(stage(page)).to_have_text("after L0")
     expect(slider).to_have_attribute("aria-valuetext", "after L0")
@@ -133,7 +133,7 @@ def test_pointing_at_a_point_tells_of_it_and_a_press_keeps_it(draw):
     page.mouse.move(x, y)
     expect(page.locator(".tip")).to_contain_text("rightnumber: two")
     page.mouse.click(x, y)
-    expect(page.get_by_role("status")).to_contain_text("“right” after L0: number: two")
+    expect(page.get_by_role("status")).to_contain_text("“right”, after L0: number: two")
     page.mouse.click(x, y)
     expect(page.get_by_role("status")).to_be_empty()
 
@@ -157,7 +157,7 @@ def test_other_data_keeps_where_one_looks_from_and_the_layer(draw, redraw):
     page.keyboard.press("ArrowLeft")
     before = picture(page)
     redraw(page, space_view(TOKENS[:20], walk(3)[:, :20]))
-    expect(stage(page)).to_have_text("after the embedding")
+    expect(stage(page)).to_have_text("input")
     redraw(page, space_view(TOKENS, walk(3)))
     assert picture(page) == before
     redraw(page, space_view(TOKENS, walk(3)[:1]))  # a single layer has nothing to play
@@ -198,7 +198,7 @@ def test_the_page_shows_the_tokens_with_the_numbers_of_this_text(open_page):
     near = ", ".join(names[i] for i in nearest_tokens(hidden)[-1, 6])
     expect(rows.nth(6).locator("td").last).to_have_text(near)
     page.get_by_role("button", name="Play").click()
-    expect(stage(page)).to_have_text("after the embedding")
+    expect(stage(page)).to_have_text("input")
     expect(stage(page)).to_have_text("after L1", timeout=WAIT)
     box(page).fill("One two three four.")  # even where that takes a moment, the table stays open
     expect(rows).to_have_count(len(models.load("writer").tokenize("One two three four.")), timeout=WAIT)
@@ -212,7 +212,7 @@ def test_one_distance_serves_the_picture_and_the_nearest(open_page):
     names = [one.text.strip() for one in models.load("writer").tokenize(DEFAULT_TEXT)]
     for measure in ("raw", "scaled"):
         found, apart = projection(hidden, measure=measure), typical_distance(prepared(hidden, measure))
-        expect(page.get_by_text(f"typically {apart[0]:.3g} apart after the embedding")).to_be_visible(timeout=WAIT)
+        expect(page.get_by_text(f"typically {apart[0]:.3g} apart in the input")).to_be_visible(timeout=WAIT)
         expect(page.get_by_text(f"{percent(found.explained.sum())} of the variance").first).to_be_visible()
         page.get_by_role("combobox", name="Follow").select_option("6")
         near = ", ".join(f"“{names[i]}”" for i in nearest_tokens(hidden, measure=measure)[-1, 6])
@@ -250,7 +250,7 @@ def test_too_little_for_a_projection_is_said(open_page):
 
 def test_a_word_is_followed_through_texts(open_page):
     page = open_space(open_page, space="One word", level="intermediate")
-    expect(page.get_by_text("1.00 after the embedding")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("1.00 in the input")).to_be_visible(timeout=WAIT)
     expect(page.locator(".legend")).to_contain_text("4: his left hand")
     page.get_by_label("The word").fill("dog")
     page.keyboard.press("Enter")

@@ -28,7 +28,7 @@ PICTURES = [  # an address, which picture, words in it, and an array of its NPZ
     ("/flow?level=intermediate&show=Streams", "Streams of Rollout", ["dog"], "share"),
     ("/?level=expert", "Predictions", ["logit"], "probability"),
     ("/build?level=beginner&build=Architecture", "Architecture", ["Embedding", "Attention"], "times"),
-    ("/build?level=expert&build=Why+√d", "Entropy of the softmax", ["q·k / √d_k", "nats"], "value"),
+    ("/build?level=expert&build=Why+√d", "Entropy of the softmax", ["q·k / √dₖ", "nats"], "value"),
     ("/space?level=expert", "Tokens as points", ["dog", "after L5"], "x"),
     ("/space?level=beginner&space=Vocabulary", "king − man + woman", ["queen"], "cosine"),
     ("/?level=beginner", "Tokens", ["dog", "saw"], "id"),

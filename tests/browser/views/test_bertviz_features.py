@@ -260,7 +260,7 @@ def test_query_times_key_leads_to_the_weight(opened, case):
     page.get_by_role("option", name=re.compile("^2 ")).click()
     parts = query_key(one.attention, 1, 2, 2)
     rows = page.locator(".hl-query-key-view .row:visible")  # as many as fit; the others scroll
-    expect(rows).to_have_count(min(len(parts.k), 14))
+    expect(rows).to_have_count(min(len(parts.k), 16))
 
     def numbers() -> np.ndarray:
         """Of each row q·k, score and weight, as the view writes them: three digits."""
@@ -268,7 +268,7 @@ def test_query_times_key_leads_to_the_weight(opened, case):
         texts[2] = ["0" if text == "masked" else text.replace("\u00a0%", "e-2") for text in texts[2]]
         return np.array([[float(text.replace("−", "-").removeprefix("under ")) for text in column] for column in texts])
 
-    wanted, until = np.array([parts.raw, parts.score, one.attention[1][2][2]])[:, :14], time.monotonic() + 5
+    wanted, until = np.array([parts.raw, parts.score, one.attention[1][2][2]])[:, :16], time.monotonic() + 5
     while not np.allclose(numbers(), wanted, rtol=0.006, atol=1e-4) and time.monotonic() < until:
         page.wait_for_timeout(50)
     np.testing.assert_allclose(numbers(), wanted, rtol=0.006, atol=1e-4)

@@ -41,7 +41,7 @@ def hidden() -> np.ndarray:
 def test_a_row_for_each_point_of_each_layer(picture, hidden):
     rows, points = table(picture), projection(hidden).points
     assert list(rows.columns) == ["layer", "point", "token", "position", "part", "x", "y", "z", "norm", "nearest"]
-    assert len(rows) == points.shape[0] * points.shape[1] and rows["layer"].unique().tolist() == [*["embedding"], *"012345"]
+    assert len(rows) == points.shape[0] * points.shape[1] and rows["layer"].unique().tolist() == ["input", *"012345"]
     np.testing.assert_allclose(rows[["x", "y", "z"]].to_numpy().reshape(points.shape), points, atol=1e-3)
     texts = [token.text for token in models.load("writer").tokenize(TEXT)]
     assert rows["token"].tolist()[: len(texts)] == texts

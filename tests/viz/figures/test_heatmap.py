@@ -58,6 +58,19 @@ def test_attention_has_the_accent_of_its_page_and_a_difference_keeps_its_own_sca
     assert again.data[0].colorscale == wanted, "a page can change its colours"
 
 
+def test_on_a_phone_a_finger_moves_the_page_and_no_room_is_left_below_squares():
+    wide, narrow = (on_page(heatmap(["a"] * 30, ["a"] * 30, causal(30), "L0"), False, narrow, narrow) for narrow in (False, True))
+    assert narrow.layout.dragmode is False and wide.layout.dragmode is None
+    assert narrow.layout.height < wide.layout.height
+    above = [(1 - one.data[0].colorbar.y) * one.layout.height for one in (wide, narrow)]
+    assert above[0] == pytest.approx(above[1]), "the colour bar is as far from the top"
+    for rows, columns in ((4, 40), (90, 30)):  # never more than before, and never nothing
+        texts = ["a"] * rows, ["a"] * columns
+        plain, on_phone = (on_page(heatmap(*texts, np.ones((rows, columns))), False, False, narrow) for narrow in (False, True))
+        inside = on_phone.layout.height - on_phone.layout.margin.t
+        assert inside > 100 and on_phone.layout.height <= plain.layout.height
+
+
 @pytest.mark.parametrize("n", [41, 128, 256, 1000])
 def test_tick_text_is_thinned_so_that_it_can_be_read(n):
     figure = heatmap([f"w{i}" for i in range(n)], [f"w{i}" for i in range(n)], np.eye(n))

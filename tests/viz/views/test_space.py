@@ -38,7 +38,7 @@ def sent(view) -> dict:
 def test_points_arrive_as_they_are_and_layers_have_their_names():
     found = sent(space_view(TOKENS, POINTS, near=np.zeros((3, 4, 2))))
     np.testing.assert_array_equal(found["arrays"]["points"], POINTS)
-    assert found["stages"] == layer_names(3) == ["after the embedding", "after L0", "after L1"]
+    assert found["stages"] == layer_names(3) == ["input", "after L0", "after L1"]
     assert found["names"] == ["dog", "cat", "dog", "<s>"]
 
 
@@ -135,7 +135,7 @@ def test_a_gif_plays_through_all_stages_for_ever(dimensions):
 
 def test_there_is_a_picture_for_each_layer():
     with zipfile.ZipFile(io.BytesIO(pngs(TOKENS, POINTS, axes=["a", "b", "c"], provenance='{"headlight": 1}'))) as archive:
-        assert archive.namelist() == ["00-after-the-embedding.png", "01-after-L0.png", "02-after-L1.png"]
+        assert archive.namelist() == ["00-input.png", "01-after-L0.png", "02-after-L1.png"]
         assert all(
             Image.open(io.BytesIO(archive.read(name))).text["Provenance"] == '{"headlight": 1}' for name in archive.namelist()
         )
@@ -155,7 +155,7 @@ def test_tensorboard_reads_what_was_written():
     lines = files["metadata.tsv"].decode().splitlines()
     assert lines[0].split("\t") == ["token", "position", "layer", "norm"] and len(lines) == 7
     assert all(len(line.split("\t")) == 4 for line in lines)
-    assert [line.split("\t")[2] for line in lines[1:]] == ["embedding"] * 3 + ["L0"] * 3
+    assert [line.split("\t")[2] for line in lines[1:]] == ["input"] * 3 + ["L0"] * 3
     assert float(lines[5].split("\t")[3]) == pytest.approx(np.linalg.norm(hidden[1, 1]), rel=1e-5)
     assert projector_files(vectors, {"word": list("abcdef")})["metadata.tsv"] == b"a\nb\nc\nd\ne\nf\n"
     with pytest.raises(ValueError, match="6 vectors"):

@@ -242,7 +242,7 @@ def _stages(layers: int) -> list[str]:
 
 
 def _afters(layers: int) -> list[str]:
-    return ["after the embedding", *(f"after layer {layer}" for layer in range(layers - 1))]
+    return ["in the input", *(f"after layer {layer}" for layer in range(layers - 1))]
 
 
 def _short(text: str) -> str:

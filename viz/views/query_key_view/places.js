@@ -1,7 +1,7 @@
 // Where everything stands for the width there is, and in which order.
 
 export const ROW = 24; // CSS pixels
-export const MOST_ROWS = 14; // beyond, the rows scroll
+export const MOST_ROWS = 16; // beyond, the rows scroll
 const LEAST_CELL = 4; // a dimension is never narrower; where there is no room for all, the strongest are shown
 const LARGEST_CELL = 22;
 export const BARS = [

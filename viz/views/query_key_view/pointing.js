@@ -58,8 +58,9 @@ export function step(state, key) {
   return [now, dimAt[column < 0 ? 0 : Math.min(dimAt.length - 1, Math.max(0, column + side))]];
 }
 
+// The first rows as long as the key is among them, else those around it.
 export function centre({ box, rowOf, height }, key) {
-  if (key >= 0 && height) box.scrollTop = Math.round(rowOf[key] - height / ROW / 2) * ROW;
+  if (key >= 0 && height) box.scrollTop = rowOf[key] < MOST_ROWS ? 0 : Math.round(rowOf[key] - height / ROW / 2) * ROW;
 }
 
 function reveal({ box, rowOf, height }, key) {

@@ -1,5 +1,5 @@
 // One query against every key. A row a key: q × k as a strip of cells, then q·k, score and weight; above, one key's bars at large.
-// Rows are written only while they are in sight, so a thousand keys cost what fourteen do.
+// Rows are written only while they are in sight, so a thousand keys cost what sixteen do.
 
 import { unpack } from "../../shared/bytes.js";
 import { shadesOf, stripOf } from "../../shared/colours.js";
@@ -185,7 +185,7 @@ function theme(state) {
   };
   legend.append(element("span", "", `bars at the right: the longest is ${percent(state.full)}`));
   if (state.shares) legend.append(element("span", "thin", "thin bar: weight × ‖v‖"));
-  const notes = [`The softmax divides e^score by the sum over all keys, here e^${exactly(state.bottom)}.`];
+  const notes = [`The softmax divides exp(score) by its sum over all keys, here exp(${exactly(state.bottom)}).`];
   const sink = header.arrays.sink.data;
   if (sink.length)
     notes.push(

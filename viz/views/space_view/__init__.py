@@ -33,7 +33,7 @@ def space_view(
 ) -> View:
     """Points [stage, token, 2 or 3 dimensions] in one space, one stage shown at a time; between two stages they move evenly.
 
-    tokens: strings, or objects with `.text`. stages: what each is called; none gives "after the embedding", "after L0", …
+    tokens: strings, or objects with `.text`. stages: what each is called; none gives "input", "after L0", …
     values: a colour for each token, by numbers [token] or [stage, token] in `unit` (cividis from the smallest to the largest;
     NaN is grey) or by names (the 15 most frequent in colours of their own, the rest as "other"; "" is grey). log: colour numbers
     above zero by their logarithm. quantity: what the colours mean. axes: what the axes are called.
@@ -84,7 +84,7 @@ def space_view(
 
 def layer_names(count: int) -> list[str]:
     """What hidden states [layers + 1, …] are called."""
-    return ["after the embedding", *(f"after L{layer}" for layer in range(count - 1))]
+    return ["input", *(f"after L{layer}" for layer in range(count - 1))]
 
 
 def short(text: str, length: int = 22) -> str:

@@ -6,6 +6,7 @@ const MOST_LABELS = 140;
 const FONT = 12.5;
 const STAGE = [0, 0, 150, 38]; // where the name of the stage stands
 const CELL = 24; // CSS pixels
+const FEW = 12; // points of which each is to be named
 
 // Where a label may stand: the shift of its middle from its point, in its own widths and heights and in radii of the point.
 const SIDES = [
@@ -24,6 +25,7 @@ export function label(state, context, order, near) {
   const { header, chosen, pointed, theme, spots, placed } = state;
   const family = getComputedStyle(state.root).fontFamily;
   const rank = ({ i }) => (i === pointed ? 0 : i === chosen ? 1 : near.has(i) ? 2 : !state.labels ? 9 : placed.has(i) ? 3 : 4);
+  state.many = order.length > FEW;
   const wanted = order.map((spot, k) => ({ ...spot, rank: rank(spot), k })).filter((spot) => spot.rank < 9);
   wanted.sort((a, b) => a.rank - b.rank || a.k - b.k);
   const [labels, points] = [makeBoxes(), makeBoxes()];
@@ -52,7 +54,7 @@ export function label(state, context, order, near) {
 }
 
 // Where a label of this width may stand beside its point: {side, middle, box}, where it stood `before` if it can; or nothing.
-function freePlace({ wide, high }, { x, y, size, rank }, width, before, labels, points) {
+function freePlace({ wide, high, many }, { x, y, size, rank }, width, before, labels, points) {
   const height = FONT + 4;
   const sides = before === undefined ? SIDES : [SIDES[before], ...SIDES];
   for (const strict of [true, false]) {
@@ -65,7 +67,7 @@ function freePlace({ wide, high }, { x, y, size, rank }, width, before, labels, 
       if (strict && rank > 0 && points.meet(box)) continue;
       return { side: SIDES.indexOf(place), middle, box };
     }
-    if (rank > 2) return null; // an ordinary label never covers a point
+    if (rank > 2 && many) return null; // among many points an ordinary label never covers another one
   }
   return null;
 }

@@ -99,6 +99,8 @@ function makeBars(state) {
   less.setAttribute("aria-label", "Smaller");
   const more = makeButton("", "+", () => zoom(state, 1.25));
   more.setAttribute("aria-label", "Larger");
+  const pair = element("span", "pair");
+  pair.append(less, more);
   const back = makeButton("", "Reset", () => reset(state));
   const save = makeButton("", "PNG", () => picture(state));
   save.setAttribute("aria-label", "Save this picture as PNG");
@@ -106,7 +108,7 @@ function makeBars(state) {
   first.append(play, scrub);
   const second = element("div", "bar");
   second.dataset.take = "no"; // pressed or not, they say nothing of the points
-  second.append(follows, trails, labels, element("span", "gap"), less, more, back, save);
+  second.append(follows, trails, labels, element("span", "gap"), pair, back, save);
   Object.assign(state, { play, scrub, time: first, follow, buttons: { trails, labels } });
   return [first, second];
 }

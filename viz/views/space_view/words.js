@@ -60,7 +60,7 @@ export function speak(state) {
   const text =
     chosen < 0
       ? ""
-      : `“${header.names[chosen]}” ${header.stages[Math.round(at)]}: ${factsOf(state, chosen).join("; ") || "no more is known"}.`;
+      : `“${header.names[chosen]}”, ${header.stages[Math.round(at)]}: ${factsOf(state, chosen).join("; ") || "no more is known"}.`;
   write(said, text);
 }
 

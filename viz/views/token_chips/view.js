@@ -29,7 +29,7 @@ function make(state) {
   list.setAttribute("role", "listbox");
   list.setAttribute("aria-orientation", "horizontal");
   state.root.replaceChildren(list);
-  Object.assign(state, { list, chips: [], chosen: -1, focus: 0, follow: true });
+  Object.assign(state, { list, chips: [], chosen: -1, focus: 0, follow: false, typed: false });
 
   const place = (event) => event.target.closest?.(".chip")?.position ?? -1;
   const press = (position) => {
@@ -61,7 +61,7 @@ function make(state) {
     state.chips[position]?.node.classList.add("pointed");
   });
 
-  // The last chips stay in view while one types, unless the person has scrolled up.
+  // A text opens at its beginning. While one types, the last chips stay in view, unless the person has scrolled up.
   list.addEventListener("scroll", () => {
     state.follow = list.scrollTop + list.clientHeight > list.scrollHeight - 12;
     fade(list);
@@ -71,6 +71,7 @@ function make(state) {
 
 function update(state, { tokens, kinds, ids, positions, surprise, notes }) {
   const { list, chips } = state;
+  const open = chips.length > 0;
   let changed = tokens.length !== chips.length;
   while (chips.length > tokens.length) chips.pop().node.remove();
   tokens.forEach((text, i) => {
@@ -89,6 +90,7 @@ function update(state, { tokens, kinds, ids, positions, surprise, notes }) {
   });
   list.classList.toggle("tall", Boolean(surprise));
   rove(state, list.children, Math.min(state.focus, chips.length - 1));
+  if (changed && open && !state.typed) state.follow = state.typed = true;
   if (changed) requestAnimationFrame(() => settle(state)); // not now: it asks for a layout, and others still draw
 }
 
