@@ -281,6 +281,12 @@ class LanguageModel(ABC):
         Errors: ValueError for a trace with edits.
         """
 
+    def without_positions(self) -> LanguageModel:
+        """The same weights, read in the same way but that nothing says where a token stands: no position is added to the
+        embeddings, turns queries and keys, or adds to the scores. Weights are shared, not copied. Errors: ValueError for a model
+        that cannot leave its positions out, which only the transformers of our own can."""
+        raise ValueError(f"{self.info.name} cannot leave its positions out: only a transformer that was made with Headlight can.")
+
     @abstractmethod
     def _copied(self, number: int | None) -> Private:
         """The network with modules of its own, to be watched."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from viz.views.grid_view import grid_view
     from viz.views.head_view import head_view
     from viz.views.model_view import model_view
+    from viz.views.order_view import order_view
     from viz.views.overview import overview
     from viz.views.pieces_view import pieces_view
     from viz.views.prediction_bars import prediction_bars
@@ -42,6 +43,7 @@ __all__ = [
     "head_view",
     "heatmap",
     "model_view",
+    "order_view",
     "overview",
     "pack",
     "percent",

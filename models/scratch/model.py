@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -137,6 +138,16 @@ class ScratchModel(LanguageModel):
         (network,) = private(self.network)
         hook(network, [block for one in network.modules() if isinstance(one, Stack) for block in one.blocks])
         return Private(number, network)
+
+    def without_positions(self) -> ScratchModel:
+        (network,) = private(self.network)
+        network.config = replace(network.config, positions="none")
+        for stack in (one for one in network.modules() if isinstance(one, Stack)):
+            stack.config = network.config
+            stack.positions = positions.NoPositions(network.config, causal=not stack.future)
+        bare = type(self)(network, self.vocabulary.tokenizer, self.info.name, self.info.source)
+        bare.files, bare.at_most = self.files, self.at_most
+        return bare
 
     def output_weights(self, kind: str, layer: int) -> np.ndarray:
         output = self._attention(kind, layer).output.weight  # [d_model, heads · d_head]

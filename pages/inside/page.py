@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from analysis import inside
-from pages.inside import beginning, choose, ending, naming, opened, recipes, stops
+from pages.inside import beginning, choose, ending, formulas, naming, opened, order, recipes, stops
 from ui import shell
 from ui.choices import heads, picker
 from ui.look import Look
@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 def draw(look: Look) -> None:
     way = stops.way(look)
     shapes = {one.name: naming.sizes(look, one) for one in way.stages if recipes.known(one)}
-    chosen = choose.chosen(shapes, [*stops.BEGINNING, *(one.name for one in way.stages)])
+    chosen = choose.chosen(shapes, [*stops.BEGINNING, stops.ORDER, *(one.name for one in way.stages)])
     above = shell.above()
     with above:
         st.caption(followed(look, way))
@@ -62,6 +62,9 @@ def open_one(look: Look, way: inside.Way, chosen: choose.Chosen) -> list[Picture
     """The stage that is open."""
     if chosen.stage in stops.BEGINNING:
         return beginning.draw(look, chosen.stage)
+    if chosen.stage == stops.ORDER:
+        st.caption(formulas.told(HERE, stops.ORDER, {}))
+        return order.draw(look)
     stage = recipes.stage_of(way, chosen.stage)
     if stage.missing:
         st.info(plain(stage.missing), icon=":material/visibility_off:")

@@ -16,6 +16,7 @@ from viz.views.way_view import Stop
 
 HERE = Path(__file__).parent
 BEGINNING = ("text", "pieces")
+ORDER = "order"  # no stage, but something to try with all of them
 PER_TOKEN = ("feed-forward", "router", "expert", "output")  # begin the names of stages of the feed-forward part
 
 
@@ -29,7 +30,7 @@ def way(look: Look) -> inside.Way:
 
 def names(found: inside.Way) -> list[inside.Stage | str]:
     """The stages in their order; those without numbers by their names."""
-    return [*BEGINNING, *found.stages]
+    return [*BEGINNING, *found.stages, ORDER]
 
 
 def groups(look: Look, found: inside.Way) -> list[str]:
@@ -40,7 +41,7 @@ def groups(look: Look, found: inside.Way) -> list[str]:
     part, made = "attention", []
     for stage in names(found):
         if isinstance(stage, str) or stage.layer is None:
-            made.append("")
+            made.append("Try it" if stage == ORDER else "")
             continue
         if stage.name.startswith("cross"):
             part = "cross-attention"
@@ -57,7 +58,7 @@ def lines(look: Look, found: inside.Way) -> list[Stop]:
     for stage, where in zip(names(found), groups(look, found), strict=True):
         name, gist = formulas.first_line(HERE, stage)
         if isinstance(stage, str):
-            made.append(Stop(stage, name, gist))
+            made.append(Stop(stage, name, gist, group=where))
         elif not recipes.known(stage):
             made.append(Stop(stage.name, name, gist, "", None, where))
         else:

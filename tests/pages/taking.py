@@ -63,7 +63,9 @@ class Read:
     def __getattr__(self, name: str):
         return getattr(self.looks[0].model, name)
 
-    def trace(self, text: str, second: str = ""):
+    def trace(self, text: str, second: str = "", remember: bool = True):
+        if not remember:
+            return self.looks[0].model.trace(text, second, remember=False)
         (trace,) = {id(one.trace): one.trace for one in self.looks if (one.trace.text, one.second) == (text, second)}.values()
         return trace
 

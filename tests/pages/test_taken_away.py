@@ -9,6 +9,11 @@ from ui.picture.caption import caption
 from ui.picture.take_away import page
 
 TEXT = "text=The+dog+saw+the+dog"
+ORDER = (
+    "inside-strip, inside-words, end with positions, end without positions, map-before with positions, "
+    "map-after with positions, map-before without positions, map-after without positions, "
+    "vectors with positions, vectors without positions"
+)
 LINKS = {  # each with the parts or keys of its pictures
     ("layers", f"part=Evolution&level=expert&{TEXT}"): "from to weights ranks movie",
     ("layers", f"part=Evolution&level=intermediate&movie=one+head&{TEXT}"): "from to weights ranks movie",
@@ -46,6 +51,9 @@ LINKS = {  # each with the parts or keys of its pictures
     ("inside", f"level=intermediate&stage=choice&{TEXT}"): "inside-strip bars cell",
     ("inside", f"level=intermediate&stage=ids&{TEXT}"): "inside-strip chips",
     ("inside", "level=expert&stage=cross+weights&model=translator&text=The+cat+sat&target=Le"): "inside-strip matrix row cell",
+    ("inside", f"level=expert&stage=order&word-order=0.2.1.3.4&{TEXT}"): ORDER,
+    ("inside", "level=beginner&stage=order&word-order=0.2.1&model=filler&text=The+[MASK]+sat"): ORDER.replace("end", "token"),
+    ("inside", "level=intermediate&stage=order&word-order=0.2.1&model=translator&text=The+cat+sat&target=Le"): ORDER,
     ("build", "level=expert&build=Architecture"): "architecture",
     ("build", "level=beginner&build=Architecture&build-kind=encoder-decoder"): "architecture",
     ("build", "level=expert&build=Cost"): "crossing",

@@ -70,7 +70,7 @@ function update({ root, list, second, last, rows, header }) {
     const logit = logits ? logits[i] : "";
     write(row.logit, logit);
     const now = struck?.[i] ? "struck out" : numbers[i] + unit;
-    const more = before ? `, before the controls ${logit}${unit}` : logits ? `, logit ${logit}` : "";
+    const more = before ? `, before ${logit}${unit}` : logits ? `, logit ${logit}` : "";
     const spoken = `${names[i]}, ${now}${more}${marked === i ? ", chosen" : ""}`;
     if (row.spoken !== spoken) row.node.setAttribute("aria-label", (row.spoken = spoken));
   });

@@ -1,0 +1,183 @@
+"""The words of a text in another order: what a model makes of them, and what of that cannot change."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from models.decoding import softmax
+from models.language_model import LanguageModel
+from models.tokens import Token
+from models.trace import Trace
+
+# Letters of scripts that are written without spaces stand by themselves; of others, what is between spaces is a word.
+_ALONE = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u312f\u3400-\u9fff\uf900-\ufaff"
+_WORD = re.compile(f"[{_ALONE}]|[^\\s{_ALONE}]+")
+
+
+@dataclass(frozen=True)
+class Reordered:
+    """A text as it was typed and with its words in another order, read by the same model.
+
+    places: where each token of `before` stands in `after`, int [position]; -1 of one that became another piece in its new place.
+    changed: the words, by their number in the text as typed, that became other pieces.
+    """
+
+    before: Trace
+    after: Trace
+    places: np.ndarray
+    changed: tuple[int, ...]
+
+    @property
+    def bytes(self) -> int:
+        """What this holds in memory."""
+        return sum({id(one): one.bytes for one in (self.before, self.after)}.values())
+
+    def across(self, kind: str) -> tuple[np.ndarray, np.ndarray]:
+        """Where the queries and the keys of an attention stand after reordering, as `places`: those of a target stay."""
+        stays = np.arange(len(self.before.target))
+        return {"decoder": (stays, stays), "cross": (stays, self.places)}.get(kind, (self.places, self.places))
+
+    def maps(self, kind: str, layer: int, head: int, causal: bool) -> tuple[np.ndarray, np.ndarray]:
+        """The weights of a head before, and after with rows and columns back at the places of `before`: float32 [query, key],
+        twice. NaN for what a causal mask hides, and for what became another piece."""
+        queries, keys = self.across(kind)
+        shown = np.ix_(queries, keys)
+        after = np.where((queries < 0)[:, None] | (keys < 0), np.nan, self.after.attention[kind][layer][head][shown])
+        before = self.before.attention[kind][layer][head].astype(np.float32)
+        if causal:
+            before[np.arange(len(queries))[:, None] < np.arange(len(keys))] = np.nan
+            after[queries[:, None] < keys] = np.nan
+        return before, after.astype(np.float32)
+
+    def changes(self, stack: str) -> np.ndarray:
+        """How far each token's vector moved, after the embedding and after each block: ‖after − before‖ / ‖before‖, float64
+        [layers + 1, position]; NaN for what became another piece. stack: as in `Trace.hidden`."""
+        places = np.arange(len(self.before.target)) if stack == "decoder" else self.places
+        before, after = (one.hidden[stack].astype(np.float64) for one in (self.before, self.after))
+        gone = np.linalg.norm(after[:, places] - before, axis=-1)
+        size = np.linalg.norm(before, axis=-1)
+        return np.where(places < 0, np.nan, np.divide(gone, size, out=np.zeros_like(gone), where=size > 0))
+
+    def probabilities(self, before: int, after: int) -> tuple[np.ndarray, np.ndarray]:
+        """What is predicted at a position of the text as typed, and at one of the other order: float [vocabulary], twice. Errors:
+        ValueError without a language-model head."""
+        logits = self.before.logits_at(before), self.after.logits_at(after)
+        if logits[0] is None or logits[1] is None:
+            raise ValueError("This model has no language-model head, so it makes no predictions.")
+        return softmax(logits[0]), softmax(logits[1])
+
+    def same_before(self) -> np.ndarray:
+        """The tokens that have the same tokens before them in both orders, but not in the same order: positions. Of a causal
+        model without positions the first block cannot tell the two orders apart at these."""
+        found = []
+        for at, place in enumerate(self.places):
+            stand = self.places[:at]
+            if place == at and set(stand) == set(range(at)) and not np.array_equal(stand, np.arange(at)):
+                found.append(at)
+        return np.array(found, dtype=int)
+
+
+def word_spans(text: str) -> list[tuple[int, int]]:
+    """The words of a text: where each begins and ends. A word is what stands between spaces, with its punctuation; of scripts
+    that are written without spaces each letter."""
+    return [found.span() for found in _WORD.finditer(text)]
+
+
+def reorder(text: str, order: Sequence[int]) -> str:
+    """The words of a text in another order; what stands between them stays where it is. order: for each place the number of the
+    word that goes there. Errors: ValueError for what is no order of these words."""
+    return _laid_out(text, order)[0]
+
+
+def shuffled(count: int, seed: int, first: int = 0) -> tuple[int, ...]:
+    """A random order of so many words that is not the one as typed, where there is another. first: so many at the start stay."""
+    random, order = np.random.default_rng(seed), np.arange(count)
+    while count - first > 1 and np.array_equal(order, np.arange(count)):
+        order[first:] = first + random.permutation(count - first)
+    return tuple(order.tolist())
+
+
+def read_reordered(model: LanguageModel, text: str, order: Sequence[int], second: str = "") -> Reordered:
+    """Read a text as typed and in another order. second: the target, or the second text of a pair, which stays as it is.
+
+    Both are read from their start, so that nothing differs but the order. Errors: ValueError for what is no order of its words,
+    and for a text that is longer than the model reads.
+    """
+    other, spans = _laid_out(text, order)
+    before = model.trace(text, second, remember=False)
+    after = before if other == text else model.trace(other, second, remember=False)
+    if before.cut or after.cut:
+        raise ValueError("The model reads only the end of this text. Make it shorter to move its words.")
+    pairs, changed = _pairs(before.tokens, after.tokens, word_spans(text), spans, order)
+    places = np.full(len(before.tokens), -1)
+    for one, place in pairs:
+        places[one] = place
+    return Reordered(before, after, places, changed)
+
+
+def keeps_pieces(model: LanguageModel, text: str, order: Sequence[int]) -> bool:
+    """Whether the words become the same pieces in another order. Nothing is read for it."""
+    other, spans = _laid_out(text, order)
+    return not _pairs(model.tokenize(text), model.tokenize(other), word_spans(text), spans, order)[1]
+
+
+def total_variation(one: np.ndarray, other: np.ndarray) -> float:
+    """How much probability lies elsewhere: half the sum of |p − q| [vocabulary], from 0 (the same) to 1."""
+    return float(np.abs(one.astype(np.float64) - other).sum() / 2)
+
+
+def _laid_out(text: str, order: Sequence[int]) -> tuple[str, list[tuple[int, int]]]:
+    """The text in another order, and where in it each place begins and ends. Errors: as `reorder`."""
+    spans = word_spans(text)
+    if sorted(order) != list(range(len(spans))):
+        raise ValueError(f"An order of {len(spans)} words names each of 0 to {len(spans) - 1} once.")
+    made, places, end = "", [], 0
+    for (start, stop), word in zip(spans, order, strict=True):
+        made += text[end:start]
+        places.append((len(made), len(made) + spans[word][1] - spans[word][0]))
+        made += text[slice(*spans[word])]
+        end = stop
+    return made + text[end:], places
+
+
+def _pairs(
+    before: list[Token], after: list[Token], spans: list[tuple[int, int]], others: list[tuple[int, int]], order: Sequence[int]
+) -> tuple[list[tuple[int, int]], tuple[int, ...]]:
+    """Positions of the same token in both orders, and the words that became other pieces."""
+    own, new = _by_word(before, spans), _by_word(after, others)
+    at = {word: place for place, word in enumerate(order)}
+    pairs: list[tuple[int, int]] = []
+    changed = []
+    for word, mine in own.items():
+        theirs = new.get(None if word is None else at[word], [])
+        if _ids(before, mine) != _ids(after, theirs):
+            changed += [] if word is None else [word]
+            mine, theirs = _bare(before, mine), _bare(after, theirs)  # spaces stay between the words
+        if _ids(before, mine) == _ids(after, theirs):
+            pairs += list(zip(mine, theirs, strict=True))
+    return pairs, tuple(sorted(changed))
+
+
+def _by_word(tokens: list[Token], spans: list[tuple[int, int]]) -> dict[int | None, list[int]]:
+    """The tokens of each word, with those of the spaces before it; under None what is beside the words: special tokens that
+    nobody typed, a second text, spaces at the end."""
+    found: dict[int | None, list[int]] = {}
+    ends = [end for _, end in spans]
+    for i, token in enumerate(tokens):
+        word = bisect_right(ends, token.start)
+        beside = token.segment or (token.special and token.start == token.end) or word == len(ends)
+        found.setdefault(None if beside else word, []).append(i)
+    return found
+
+
+def _ids(tokens: list[Token], positions: list[int]) -> list[int]:
+    return [tokens[i].id for i in positions]
+
+
+def _bare(tokens: list[Token], positions: list[int]) -> list[int]:
+    return [i for i in positions if tokens[i].text.strip()]

@@ -1,0 +1,75 @@
+"""The part "Order": the words of the text in another order, and what the model makes of them with its positions and without."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from analysis.word_order import Reordered, word_spans
+from pages.inside.order import choose, drawings, kept, told
+from pages.inside.order.drawings import BOARD, CHIPS
+from ui.choices.token import keep
+from ui.look import Look
+from ui.memory import loaded
+from ui.picture.picture import Picture
+from ui.show import choice, picture, show
+from ui.text import plain
+from ui.words import words
+from viz import Card, Part, board
+
+HERE = Path(__file__).parent
+MOST = 400  # words of a text that can be moved
+
+
+def draw(look: Look) -> list[Picture]:
+    """The words, and below them what became of predictions, a map and vectors; gives the pictures."""
+    count = len(word_spans(look.trace.text))
+    if why := refusal(look, count):
+        st.info(why, icon=":material/info:")
+        return []
+    order = choose.order_of(count)
+    read = kept.readings(loaded.visitor(), look.model, look.trace, look.second, order)
+    found, note = read.found, words(HERE, read.note, model=look.model.info.name) if read.note else ""
+    chips = drawings.chips(look, order, found.get(True))
+    show(chips.drawn, CHIPS, lambda: choose.keep(choice(CHIPS)["order"]))
+    choose.buttons(look, order)
+    for one in filter(None, (note, *told.notices(look, found.get(True), order))):
+        st.caption(plain(one))
+    if not found:
+        return [chips]
+    pictures: list[Picture] = []
+    with picture("The comparison"):
+        cards, pictures = compared(look, order, found)
+        show(board(cards, "As typed and in the other order"), BOARD, lambda: react(look))
+    return [chips, *pictures]
+
+
+def refusal(look: Look, count: int) -> str:
+    """Why there is nothing to move, in a sentence; "" where there is."""
+    said = {"count": f"{count:,}", "most": MOST, "model": plain(look.model.info.name)}
+    return words(HERE, "one word" if count < 2 else "cut" if look.trace.cut else "too many" if count > MOST else "", **said)
+
+
+def compared(look: Look, order: tuple[int, ...], found: dict[bool, Reordered]) -> tuple[list[Card], list[Picture]]:
+    """Subject by subject, with positions on the left and without them on the right."""
+    cards: list[Card] = []
+    pictures: list[Picture] = []
+    for subject in drawings.SUBJECTS:
+        made = {positions: drawings.of(look, order, one, positions, subject) for positions, one in found.items()}
+        above = told.about(look, subject)
+        cards.append(Card([Part(subject, None, above)], words(HERE, f"title {subject}", head=look.head_name)))
+        for positions, drawn in made.items():
+            parts = [one.on_board(told.measured(look, found[positions], one)) for one in drawn]
+            cards.append(Card(parts or [Part(subject, None, words(HERE, "no head"))], words(HERE, f"positions {positions}"), 5))
+            pictures += drawn
+    cards.append(Card([Part("why", None, told.why(look, found))], words(HERE, "title why")))
+    return cards, pictures
+
+
+def react(look: Look) -> None:
+    """A press on a cell of a map follows the token of its row."""
+    found: Any = choice(BOARD)
+    if isinstance(found["value"], list) and found["part"].startswith("map"):
+        keep(drawings.window(look).rows[found["value"][0]])

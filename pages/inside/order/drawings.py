@@ -1,0 +1,142 @@
+"""The pictures of this part: the words, and of both orders the predictions, the maps of a head, and how far vectors moved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from analysis.word_order import Reordered
+from pages.inside.order import recipes
+from ui.look import Look
+from ui.picture.picture import Numbers, Picture
+from viz.tokens import label, named
+
+SUBJECTS = ("next", "map", "vectors")
+CHIPS, BOARD = "inside-words", "inside-order"
+SHOWN = 24  # tokens of a map that are shown at a time
+TOP = 6  # predictions
+HOW = {True: "with positions", False: "without positions"}
+
+
+@dataclass(frozen=True)
+class Window:
+    """What of a map is shown: positions of queries and keys in the text as typed."""
+
+    rows: list[int]
+    columns: list[int]
+
+
+def window(look: Look) -> Window:
+    """All tokens, or of a long text those around the one that is followed."""
+    queries, keys = len(look.attention.queries), len(look.attention.keys)
+    return Window(near(queries, look.token), near(keys, look.token if look.kind != "cross" else 0))
+
+
+def near(count: int, at: int) -> list[int]:
+    first = max(0, min(count - SHOWN, at - SHOWN // 2))
+    return list(range(first, min(count, first + SHOWN)))
+
+
+def spots(look: Look, found: Reordered) -> dict[str, tuple[int, int]]:
+    """Where predictions are compared: the position as typed and in the other order, of the end, and of the token that is
+    followed where that is another."""
+    if found.before.unembed is None:
+        return {}
+    kind, end = look.model.info.kind, (len(found.before.read) - 1, len(found.after.read) - 1)
+    made = {} if kind == "encoder" else {"end": end}
+    if look.kind == "encoder":
+        return made  # nothing is predicted at the tokens of a source
+    at = look.token_among(len(found.before.read))
+    place = at if kind == "encoder-decoder" else int(found.places[at])
+    if place >= 0 and (at, place) != made.get("end"):
+        made["token"] = (at, place)
+    return made
+
+
+def chips(look: Look, order: tuple[int, ...], found: Reordered | None) -> Picture:
+    options = {"order": list(order), "changed": list(found.changed) if found else []}
+
+    def numbers() -> dict[str, Numbers]:
+        return {"typed_as": Numbers(np.array(order) + 1, ("word",), {"word": list(range(1, len(order) + 1))})}
+
+    title = "The words in their order"
+    return Picture(recipes.words, (look,), options, CHIPS, numbers, title=title, takes=("trace",))
+
+
+def of(look: Look, order: tuple[int, ...], found: Reordered, positions: bool, subject: str) -> list[Picture]:
+    """The pictures of one subject, with positions or without."""
+    base = {"order": list(order), "second": look.second, "positions": positions}
+    if subject == "next":
+        return [prediction(look, found, base, name, at) for name, at in spots(look, found).items()]
+    if subject == "map":
+        return [attention(look, found, base, moved) for moved in (False, True)]
+    return [vectors(look, found, base)]
+
+
+def prediction(look: Look, found: Reordered, base: dict[str, Any], spot: str, at: tuple[int, int]) -> Picture:
+    before, after = found.probabilities(*at)
+    best = recipes.likeliest(before, after, TOP)
+
+    def numbers() -> dict[str, Numbers]:
+        names = {"place": [look.model.token_text(id) for id in best]}
+        each = {"before": before, "after": after}
+        return {name: Numbers(values[best].astype(np.float32), ("place",), names) for name, values in each.items()}
+
+    where = "at the end" if spot == "end" else f"at “{named(found.before.read[at[0]].text)}”"
+    options = base | {"at": at, "top": TOP, "plainly": look.beginner}
+    return made(look, recipes.prediction, options, found, numbers, f"Predictions {where}", spot, HOW[base["positions"]])
+
+
+def attention(look: Look, found: Reordered, base: dict[str, Any], moved: bool) -> Picture:
+    seen, which = window(look), "in the other order" if moved else "as typed"
+    queries, keys = (look.written(one) for one in (look.attention.queries, look.attention.keys))
+    names = [label(queries[at].text) for at in seen.rows], [label(keys[at].text) for at in seen.columns]
+    options = base | {
+        "moved": moved, "kind": look.kind, "layer": look.layer, "head": look.head, "causal": look.causal, "rows": seen.rows,
+        "columns": seen.columns, "row_names": names[0], "column_names": names[1], "down": "from", "across": "to",
+        "chosen": seen.rows.index(look.token) if look.token in seen.rows else -1,
+        "label": f"Where {look.head_name} looks {which}, {HOW[base['positions']]}",
+    }  # fmt: skip
+
+    def numbers() -> dict[str, Numbers]:
+        weights = found.maps(look.kind, look.layer, look.head, look.causal)[moved][np.ix_(seen.rows, seen.columns)]
+        return {"weights": Numbers(weights, ("from", "to"), {"from": names[0], "to": names[1]})}
+
+    part = "map-after" if moved else "map-before"
+    return made(look, recipes.attention, options, found, numbers, f"{look.head_name} {which}", part, HOW[base["positions"]])
+
+
+def vectors(look: Look, found: Reordered, base: dict[str, Any]) -> Picture:
+    stack = stack_of(look)
+    tokens = look.written(found.before.target if stack == "decoder" else found.before.tokens)
+    columns = near(len(tokens), look.token_among(len(tokens)))
+    names = [label(tokens[at].text) for at in columns]
+    changes = found.changes(stack)
+    block = "block" if look.beginner else "L"
+    rows = ["at the start", *(f"after {block}{' ' * look.beginner}{at + look.beginner}" for at in range(len(changes) - 1))]
+    options = base | {
+        "stack": stack, "columns": columns, "row_names": rows, "column_names": names,
+        "across": "piece" if look.beginner else "token", "exact": not look.beginner,
+        "label": f"How far each vector moved, {HOW[base['positions']]}",
+    }  # fmt: skip
+
+    def numbers() -> dict[str, Numbers]:
+        return {"change": Numbers(changes[:, columns].astype(np.float32), ("after", "token"), {"after": rows, "token": names})}
+
+    return made(look, recipes.vectors, options, found, numbers, "How far each vector moved", "vectors", HOW[base["positions"]])
+
+
+def stack_of(look: Look) -> str:
+    """Whose vectors are compared: those of the stack whose tokens ask."""
+    return "decoder" if look.kind == "cross" else look.kind
+
+
+def made(
+    look: Look, recipe: Any, options: dict[str, Any], found: Reordered, numbers: Any, title: str, part: str, words: str
+) -> Picture:
+    return Picture(
+        recipe, (look,), options, BOARD, numbers, title=f"{title}, {words}", part=f"{part} {words}", takes=("model", "trace"),
+        known={"found": found},
+    )  # fmt: skip

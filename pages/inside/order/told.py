@@ -1,0 +1,107 @@
+"""What is said of two orders: how much is different, measured, and what cannot be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from analysis.word_order import Reordered, keeps_pieces, total_variation, word_spans
+from pages.inside.order import drawings, recipes
+from ui import state
+from ui.look import Look
+from ui.picture.picture import Picture
+from ui.words import words
+from viz import percent
+from viz.numbers import in_hundred
+from viz.tokens import named
+
+HERE = Path(__file__).parent
+SAME = 1e-4  # up to here a difference is rounding
+
+
+def notices(look: Look, found: Reordered | None, order: tuple[int, ...]) -> list[str]:
+    """What became of the words themselves."""
+    text = look.trace.text
+    spans = word_spans(text)
+    if list(order) == sorted(order):
+        return [words(HERE, "as typed")]
+    if found and found.changed:
+        listed = ", ".join(f"“{text[slice(*spans[at])]}”" for at in found.changed[:8])
+        return [words(HERE, "changed one" if len(found.changed) == 1 else "changed", words=listed)]
+    stays = state.ORDER_SEED.get() and order[0] == 0 and not keeps_pieces(look.model, text, (1, 0, *range(2, len(order))))
+    return [words(HERE, "first stays", word=text[slice(*spans[0])])] if stays else []
+
+
+def about(look: Look, subject: str) -> str:
+    """What stands above the pictures of a subject."""
+    seen = drawings.window(look)
+    few = len(seen.rows) < len(look.attention.queries) or len(seen.columns) < len(look.attention.keys)
+    said = {"head": look.head_name, "most": drawings.SHOWN}
+    more = words(HERE, "window", **said) if few and subject != "next" else ""
+    return " ".join(filter(None, [words(HERE, f"about {subject}", **said), more]))
+
+
+def measured(look: Look, found: Reordered, made: Picture) -> str:
+    """What stands above one picture: what it is of, and how much is different."""
+    if made.recipe is recipes.attention:
+        return gap(look, found) if made.options["moved"] else words(HERE, "map typed")
+    if made.recipe is recipes.vectors:
+        return largest(look, found)
+    before, after = found.probabilities(*made.options["at"])
+    share = total_variation(before, after)
+    spot = made.part.partition(" ")[0]
+    token = named(look.written(found.before.read)[made.options["at"][0]].text)
+    said = {
+        "token": token.replace("*", "\\*"), "share": (in_hundred if look.beginner else percent)(share),
+        "exact": recipes.power(share) or "0",
+    }  # fmt: skip
+    return words(HERE, f"{spot} {'same' if share < SAME else 'changed'}", **said)
+
+
+def gap(look: Look, found: Reordered) -> str:
+    """How much the two maps differ at the most."""
+    before, after = found.maps(look.kind, look.layer, look.head, look.causal)
+    apart = np.abs(np.nan_to_num(before) - np.nan_to_num(after))[~(np.isnan(before) & np.isnan(after))]
+    most = float(apart.max(initial=0))
+    said = {"share": percent(most), "exact": recipes.power(most) or "0"}
+    return words(HERE, f"map {'same' if most < SAME else 'changed'}", **said)
+
+
+def largest(look: Look, found: Reordered) -> str:
+    """How far the vector moved that moved furthest."""
+    most = most_of(found.changes(drawings.stack_of(look)))
+    return words(HERE, f"vectors {'same' if most < SAME else 'changed'}", share=percent(most), exact=recipes.power(most) or "0")
+
+
+def why(look: Look, found: dict[bool, Reordered]) -> str:
+    """What cannot change, and why, with what was measured of it."""
+    if False not in found:
+        return words(HERE, "why hub")
+    bare, config = found[False], look.model.network.config
+    if config.pattern != "full" or config.computed == "linformer":
+        return words(HERE, "why pattern")
+    if look.model.info.kind != "decoder":
+        most = max(most_of(bare.changes(stack)) for stack in bare.before.hidden)
+        heading = f"why {look.model.info.kind}" + (" changed" if bare.changed else "")
+        return words(HERE, heading, share=percent(most), exact=recipes.power(most) or "0")
+    return "\n\n".join([words(HERE, "why decoder"), example(look, bare)])
+
+
+def example(look: Look, bare: Reordered) -> str:
+    """A token that has the same tokens before it in both orders, the one that is followed if it is such a token: how far its
+    vector moved in the first block, and up to the last."""
+    same = bare.same_before()
+    if not len(same):
+        return words(HERE, "why decoder none")
+    at = look.token if look.token in same else int(same[-1])
+    changes, said = bare.changes("self"), {"token": named(look.written(bare.before.tokens)[at].text).replace("*", "\\*")}
+    for name, block in (("first", 1), ("last", -1)):
+        own, most = float(changes[block, at]), most_of(changes[block, same])
+        said |= {name: percent(own), f"{name}_exact": recipes.power(own) or "0", f"{name}_most": recipes.power(most) or "0"}
+    return words(HERE, "why decoder same", **said, count=len(same))
+
+
+def most_of(changes: np.ndarray) -> float:
+    known = changes[np.isfinite(changes)]
+    return float(known.max(initial=0))
