@@ -13,5 +13,5 @@ app = st.App(
     "ui/door.py",
     routes=[*assets.ROUTES, *address.ROUTES],
     lifespan=sending.lifespan,
-    middleware=[Middleware(guard.Guard), Middleware(assets.Ahead), Middleware(leaving.Leaving)],
+    middleware=[Middleware(guard.Guard), Middleware(leaving.Leaving)],
 )

@@ -1,4 +1,4 @@
-"""The JavaScript of the views: modules that a browser gets as they are, and that a saved page gets joined into one script."""
+"""The JavaScript of the views: modules, which a browser gets joined into one script, as a saved page does."""
 
 from __future__ import annotations
 

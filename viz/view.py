@@ -61,8 +61,8 @@ class View:
             html=assets.html,
             caption=f'<p class="caption">{escape(caption)}</p>' if caption else "",
             js=modules.joined([_PAGE_MODULE, assets.module, *assets.inside.values()]),
-            mount=_mount(assets.module),
-            mounts=", ".join(f"{kind}: {_mount(path)}" for kind, path in assets.inside.items()),
+            mount=mount_in(assets.module),
+            mounts=", ".join(f"{kind}: {mount_in(path)}" for kind, path in assets.inside.items()),
             page=_PAGE_MODULE,
             data=base64.b64encode(zlib.compress(self.data, 1) if compressed else self.data).decode("ascii"),
             compressed=json.dumps(compressed),
@@ -117,7 +117,7 @@ def _module(kind: str) -> str:
     return f"views/{kind}/view.js"
 
 
-def _mount(path: str) -> str:
+def mount_in(path: str) -> str:
     """The mount function of a module, in a script that was joined."""
     return f"modules[{json.dumps(path)}].mount"
 

@@ -99,31 +99,30 @@ def test_a_browser_keeps_the_script_of_a_view(server, kind):
     assert "immutable" in headers["cache-control"] and headers["content-type"].startswith("text/javascript")
 
 
-def test_what_a_script_imports_is_served_as_it_stands_and_kept(server):
-    path = re.search(r'"(assets/[^"]+)"', assets.loader("export", ()))[1]
-    for one in modules.needed(["views/export/view.js"]):
-        status, headers, text = fetch(f"{server.url}/{path.rpartition('/')[0]}/{one}")
-        assert (status, text) == (200, modules.sources()[one])
-        assert "immutable" in headers["cache-control"] and headers["x-content-type-options"] == "nosniff"
+def test_a_view_is_one_file_with_all_that_it_needs():
+    text = assets.door("board", ("token_chips",))
+    assert not re.search(r"^import |\bimport\(", text, re.MULTILINE)
+    for one in modules.needed(["views/board/view.js", "views/token_chips/view.js"]):
+        assert f'modules["{one}"] = ' in text
 
 
 @pytest.mark.parametrize(
-    "name", ["board.nothing", "../view", "..%2Fview", "export.%00", "views/board/../../view", "shared/nothing", "views/export"]
+    "name",
+    [
+        "board.nothing",
+        "../view",
+        "..%2Fview",
+        "export.%00",
+        "views/board/../../view",
+        "shared/nothing",
+        "views/export",
+        "board.board.board",
+    ],
 )
 def test_no_other_script_is_served(server, name):
     status, headers, _ = fetch(f"{server.url}/assets/{assets.version()}/{name}.js")
     assert status in (400, 404)
     assert "immutable" not in headers.get("cache-control", "")
-
-
-def test_a_page_brings_along_what_all_pictures_need(server):
-    asked = urllib.request.Request(server.url, headers={"Accept": "text/html,application/xhtml+xml"})
-    with urllib.request.urlopen(asked, timeout=20) as answer:
-        brought = re.findall(r"<([^>]+)>; rel=modulepreload", answer.headers["link"])
-    path = re.search(r'"(assets/[^"]+)"', assets.loader("board", ()))[1]
-    imports = re.findall(r'^import "\./(.+)";$', fetch(f"{server.url}/{path}")[2], re.MULTILINE)
-    assert {f"{path.rpartition('/')[0]}/{one}" for one in imports} <= set(brought)
-    assert [fetch(f"{server.url}/{one}")[0] for one in brought] == [200] * len(brought)
 
 
 def test_a_script_of_another_version_is_not_served(server):
