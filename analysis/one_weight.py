@@ -47,17 +47,6 @@ class QueryKey:
         """Whether the query may look at each key: bool [key]."""
         return np.isfinite(self.mask)
 
-    @property
-    def value_weighted(self) -> np.ndarray:
-        """weight · ‖v‖, scaled to sum to 1: float32 [key]; zeros where every such product is zero.
-
-        A key with a short value vector moves the output little, however large its weight. Kobayashi et al. 2020, "Attention is
-        Not Only a Weight", measure the length after the output projection; here it is the value's own, before it.
-        """
-        moved = self.weight.astype(np.float64) * self.v_norm
-        total = moved.sum()
-        return (moved / total if total else moved).astype(np.float32)
-
 
 def query_key(attention: Attention, layer: int, head: int, query: int) -> QueryKey:
     """How the weights of one query come about: every number from the forward pass that made this attention.

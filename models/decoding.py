@@ -31,19 +31,6 @@ class Said:
 Worth = Callable[[Said], float]
 
 
-def greedy(following: Following, start: int, end: int, most: int) -> Said:
-    """The likeliest token each time, until the end or until there are `most`."""
-    ids: list[int] = []
-    score = 0.0
-    while len(ids) < most:
-        known = log_softmax(following([(start, *ids)]))[0]
-        ids.append(int(known.argmax()))
-        score += float(known[ids[-1]])
-        if ids[-1] == end:
-            return Said(tuple(ids), score, True)
-    return Said(tuple(ids), score, False)
-
-
 def beam(following: Following, start: int, end: int, width: int, most: int, penalty: float = 0.6) -> list[Said]:
     """The `width` best of the answers that are found by going on with the `width` likeliest beginnings at each step, best first.
 

@@ -25,9 +25,9 @@ _BYTE = re.compile("<0x([0-9A-F]{2})>")
 class TextTokens:
     """A Hugging Face tokenizer that tells for each token what it is and where it stood.
 
-    size: tokens in the vocabulary, added ones included. mask, mask_id: the mask token as one types it, "" and None when
-    there is none. pairs: whether it joins two texts with special tokens between, as encoders read them. special: the ids
-    of special tokens, the unknown token among them.
+    size: tokens in the vocabulary, added ones included. mask: the mask token as one types it, "" when there is none. pairs:
+    whether it joins two texts with special tokens between, as encoders read them. special: the ids of special tokens, the
+    unknown token among them.
 
     A token's text is what it stands for, as in `ByteLevelTokens`: "Ġdog" and "▁dog" are " dog", and a byte that is not a
     character by itself is spelt, "<0xF0>". "##" (WordPiece), "@@" and "</w>" stay, because no character says what they say:
@@ -52,7 +52,6 @@ class TextTokens:
             ]
         )
         self.mask = str(tokenizer.mask_token or "")
-        self.mask_id = tokenizer.mask_token_id if self.mask else None
         self.pairs = self._separates()
 
     def text(self, id: int) -> tuple[str, bool]:

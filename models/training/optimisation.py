@@ -33,17 +33,6 @@ def smoothed_loss(logits: Tensor, targets: Tensor, smoothing: float = 0.0) -> Te
     return -((1 - smoothing) * right + smoothing * logs.mean(-1)).mean()
 
 
-def noam(step: int, d_model: int, warmup: int) -> float:
-    """The learning rate at a step, from 1 on: d_model^-0.5 · min(step^-0.5, step · warmup^-1.5).
-
-    It rises in a straight line to (d_model · warmup)^-0.5 at step `warmup`, and falls with the root of the step from there.
-    Source: Vaswani et al. 2017, "Attention Is All You Need", eq. 3. Errors: ValueError for a step or a warm-up below 1.
-    """
-    if step < 1 or warmup < 1:
-        raise ValueError(f"Steps and warm-up count from 1; they are {step} and {warmup}.")
-    return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
-
-
 def adamw(
     model: nn.Module, rate: float = 3e-4, decay: float = 0.1, betas: tuple[float, float] = (0.9, 0.95)
 ) -> torch.optim.AdamW:

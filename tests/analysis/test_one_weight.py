@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import models
-from analysis.one_weight import QueryKey, query_key
+from analysis.one_weight import query_key
 from models import Attention, Token
 from models.huggingface.model import HuggingFaceModel
 from models.rotary import Rotary
@@ -101,19 +101,6 @@ def test_a_decoder_may_look_at_itself_and_back(name):
 
 def test_an_encoder_may_look_everywhere():
     assert all(parts.allowed.all() for *_, parts in every("BERT"))
-
-
-def test_the_weights_of_values_are_what_the_output_is_made_of():
-    for attention, layer, head, _, parts in every("Llama, grouped-query"):
-        lengths = parts.weight * np.linalg.norm(attention.v(layer)[head], axis=-1)
-        np.testing.assert_allclose(parts.value_weighted, lengths / lengths.sum(), atol=1e-6)
-        assert parts.value_weighted.sum() == pytest.approx(1, abs=1e-5)
-
-
-def test_value_vectors_of_no_length_move_nothing():
-    zeros, ones = np.zeros(2, dtype=np.float32), np.ones((2, 3), dtype=np.float32)
-    parts = QueryKey(ones[0], ones, zeros, 1.0, zeros, zeros + 0.5, zeros, zeros)
-    assert parts.value_weighted.tolist() == [0, 0]
 
 
 def test_heads_of_a_group_share_their_keys():

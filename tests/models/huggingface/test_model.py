@@ -253,7 +253,7 @@ def test_an_encoder_predicts_at_every_mask(name):
     one = model(name)
     text = "The cat <mask> on the <mask>."
     trace = one.trace(text)
-    masks = [i for i, token in enumerate(trace.tokens) if token.id == one.vocabulary.mask_id]
+    masks = [i for i, token in enumerate(trace.tokens) if token.id == one.vocabulary.tokenizer.mask_token_id]
     found = one.predict(text, top=4)
     assert len(masks) == 2 and [prediction.position for prediction in found] == [masks[0]] * 4 + [masks[1]] * 4
     out, _, _ = eager(name, trace)
