@@ -141,20 +141,36 @@ class Watcher(TorchFunctionMode):
         kwargs = kwargs or {}
         name = getattr(function, "__name__", "")
         section = None if self.inside else self.section
-        if section is not None and name.endswith("_") and not name.endswith("__"):
-            self.save(section, args[0])
+        written: list[tuple[Tensor, Node]] = []
+        if section is not None and (name == "__setitem__" or (name.endswith("_") and not name.endswith("__"))):
+            written = self.save(section, args[0])
         out = function(*args, **kwargs)
         if section is not None:
             self.note(section, name, args, kwargs, out)
+            self.wrote(section, written if name == "__setitem__" else written[1:], args[-1] if name == "__setitem__" else out)
         return out
 
-    def save(self, section: Section, tensor: object) -> None:
-        """A copy of numbers that are about to be overwritten, for the steps that gave them."""
+    def save(self, section: Section, tensor: object) -> list[tuple[Tensor, Node]]:
+        """A copy of numbers that are about to be overwritten, for the steps that gave them; gives those that change with them."""
+        found = []
         if isinstance(tensor, Tensor) and section.knows(tensor):
             node = section.node(tensor)
+            found.append((tensor, node))
             while node.view and node.inputs and isinstance(node.inputs[0], Node):
                 node.value, node = node.value.clone(), node.inputs[0]
+                found.append((node.value, node))
             node.value = node.value.clone()
+        return found
+
+    def wrote(self, section: Section, changed: list[tuple[Tensor, Node]], by: object) -> None:
+        """Tensors in which a part was overwritten are steps of their own: what they were, and what was written."""
+        for tensor, before in changed:
+            whole = isinstance(by, Tensor) and by.numel() == tensor.numel()
+            node = Node(
+                "view" if whole else "written", tensor, (self.of(section, by),) if whole else (before, self.of(section, by))
+            )
+            section.nodes.append(node)
+            section.keep(tensor, node)
 
     def note(
         self,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from analysis.inside.formulas import Same, constant
@@ -12,26 +14,24 @@ class Turn(Same):
     """Rotary positions: dimensions i and j of a pair, turned by an angle that grows with the position: x_i cos − x_j sin, and x_j
     cos + x_i sin. Two terms; a dimension that is not turned has one.
 
-    cos, sin: [token, pairs]; pairs: int [pairs, 2], which two dimensions.
+    cos, sin: [token, pairs]; pairs: int [pairs, 2], which two dimensions; to: where they are then, None where they were.
     Source: Su et al. 2021, "RoFormer", eq. 15.
     """
 
     form = "rotary"
 
-    def __init__(self, x: Stage, cos: np.ndarray, sin: np.ndarray, pairs: np.ndarray):
+    def __init__(self, x: Stage, cos: np.ndarray, sin: np.ndarray, pairs: np.ndarray, to: np.ndarray | None = None):
         super().__init__(x)
         self.cos, self.sin, self.pairs = cos, sin, pairs
-        self.partner = {int(i): (pair, int(j), -1.0) for pair, (i, j) in enumerate(pairs)}
-        self.partner |= {int(j): (pair, int(i), 1.0) for pair, (i, j) in enumerate(pairs)}
+        self.to = pairs if to is None else to
+        self.partner: dict[int, tuple[int, int, int, float]] = {}  # of a dimension: its pair, the one it was, the other, its sign
+        for pair, ((i, j), (a, b)) in enumerate(zip(pairs.tolist(), self.to.tolist(), strict=True)):
+            self.partner |= {a: (pair, i, j, -1.0), b: (pair, j, i, 1.0)}
 
     def rows(self, positions: np.ndarray | None) -> np.ndarray:
         x = self.inputs[0].rows(positions)
-        first, second = self.pairs.T
         cos, sin = (self.cos, self.sin) if positions is None else (self.cos[positions], self.sin[positions])
-        found = x.copy()
-        found[..., first] = x[..., first] * cos - x[..., second] * sin
-        found[..., second] = x[..., second] * cos + x[..., first] * sin
-        return found
+        return turned(x, cos, sin, self.pairs, self.to)
 
     def terms(self, index: Index) -> list[Term]:
         head, token, dimension = index
@@ -39,11 +39,11 @@ class Turn(Same):
         if dimension not in self.partner:
             value = x.at(index)
             return [Term("not turned", value, 1.0, value, x.place(*index))]
-        pair, other, sign = self.partner[dimension]
-        here, there = x.at(index), x.at((head, token, other))
+        pair, own, other, sign = self.partner[dimension]
+        here, there = x.at((head, token, own)), x.at((head, token, other))
         cos, sin = float(self.cos[token, pair]), sign * float(self.sin[token, pair])
         return [
-            Term(f"dimension {dimension} times the cosine", here, cos, here * cos, x.place(*index)),
+            Term(f"dimension {own} times the cosine", here, cos, here * cos, x.place(head, token, own)),
             Term(f"dimension {other} times the sine", there, sin, there * sin, x.place(head, token, other)),
         ]
 
@@ -52,6 +52,42 @@ class Turn(Same):
             return {}
         pair = self.partner[index[2]][0]
         return {"angle": float(np.arctan2(self.sin[index[1], pair], self.cos[index[1], pair]))}
+
+
+def turned(x: np.ndarray, cos: np.ndarray, sin: np.ndarray, pairs: np.ndarray, to: np.ndarray) -> np.ndarray:
+    """Pairs of dimensions of x [head, token, d] turned by angles [token, pair], and put where `to` says."""
+    found, (first, second), (a, b) = x.copy(), pairs.T, to.T
+    found[..., a] = x[..., first] * cos - x[..., second] * sin
+    found[..., b] = x[..., second] * cos + x[..., first] * sin
+    return found
+
+
+class Assembled(Same):
+    """Keys, or others, whose dimensions come from several places (latent attention): [head, token, d]. One term: the number.
+
+    parts: stages [head or 1, token, n]; where: of each, its dimensions. What has one head serves all of them.
+    Source: DeepSeek-AI 2024, "DeepSeek-V2", eq. 16 to 18.
+    """
+
+    def __init__(self, heads: int, parts: Sequence[Stage], where: Sequence[np.ndarray]):
+        super().__init__(*parts)
+        self.heads, self.where = heads, where
+        self.part = {int(d): (i, n) for i, dims in enumerate(where) for n, d in enumerate(dims)}
+
+    def rows(self, positions: np.ndarray | None) -> np.ndarray:
+        each = [one.rows(positions) for one in self.inputs]
+        found = np.empty((self.heads, each[0].shape[1], len(self.part)), np.float32)
+        for values, dims in zip(each, self.where, strict=True):
+            found[..., dims] = values
+        return found
+
+    def terms(self, index: Index) -> list[Term]:
+        number, dimension = self.part[index[2]]
+        part = self.inputs[number]
+        alone = len(part.rows(np.array([index[1]]))) == 1
+        place = (0 if alone else index[0], index[1], dimension)
+        value = part.at(place)
+        return [Term(part.name, value, 1.0, value, part.place(*place))]
 
 
 class Products(Same):

@@ -46,6 +46,7 @@ class Block:
         for end in ends:
             if end is not None:
                 self.fence(end)
+        self.latents = {id(one) for one in map(self.latent_of, reading.path) if one is not None}
         self.routers = {id(node): self.fence_router(node) for node in reading.path if experts.is_mixture(node)}
         self.sums = self.inner_sums()
         self.fired: int | None = None  # which step hands on what neurons do
@@ -67,6 +68,15 @@ class Block:
                 continue
             self.hidden.add(id(node))
             ahead.extend(node.given)
+
+    def latent_of(self, node: Node) -> Node | None:
+        """The map that made the few numbers which a map of queries, keys or values is given, where there is one."""
+        before = node
+        if id(node) in self.maps and node.given:
+            before = node.given[0].base
+            while steps.is_norm(before):
+                before = before.given[0].base
+        return before if before is not node and steps.is_linear(before) else None
 
     def fence_router(self, mixture: Node) -> Node | None:
         """Keep how tokens are shared out among experts out of the list of steps; gives the step that gave the router's scores."""
@@ -106,6 +116,8 @@ class Block:
         for node in self.reading.path:
             if id(node) in self.calls:
                 self.reading.tried(node, lambda node: self.attend(node, *self.calls[id(node)]))
+            elif id(node) in self.latents:
+                self.reading.tried(node, self.latent)
             elif id(node) not in self.hidden | self.maps | self.sums:
                 self.reading.tried(node, self.step)
 
@@ -164,6 +176,18 @@ class Block:
             rule = steps.linear(node, x, columns)
             reading.parts[id(node), columns.tobytes()] = reading.add(name, ("token", "neuron"), rule, value[:, columns])
 
+    def latent(self, node: Node) -> None:
+        """A map that makes the few numbers which queries, or keys and values, are made of; what else it gives is theirs."""
+        reading, value = self.reading, steps.flat(node, self.reading.count)
+        x = reading.taken(node.given[0])
+        views = [view for user, view in reading.users[id(node)] if steps.is_norm(user) or id(user) in self.maps]
+        columns = reading.columns(views[0]) if views else None
+        if x is None or value is None or columns is None or len(columns) == value.shape[-1]:
+            reading.plain(node, "latent")
+            return
+        rule = steps.linear(node, x, columns)
+        reading.parts[id(node), columns.tobytes()] = reading.add("latent", ("token", "d_model"), rule, value[:, columns])
+
     def of_attention(self) -> list[Node]:
         return [node for node in self.reading.path if id(node) in self.calls]
 
@@ -199,8 +223,10 @@ class Block:
         users, before = self.reading.users_of(node), node.given[0].base
         if any(user.op in ADDS for user in users):  # what it gives goes on as the stream, or is added to it
             return f"{self.done} norm after" if before.op not in ADDS else f"{self.done} stream norm"
+        if id(before) in self.latents:
+            return "latent norm"
         for one in self.of_attention():
-            if any(id(user) in self.maps and self.feeds(user, one) for user in users):
+            if any(id(user) in self.maps | self.latents and self.feeds(user, one) for user in users):
                 return self.prefix(self.calls[id(one)][0]) + "attention norm"
         if any(before is one for one in self.of_attention()):
             return f"{self.done} inner norm"

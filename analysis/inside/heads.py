@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.inside import steps
-from analysis.inside.attending import Biased, Capped, Masked, Mixed, Products, Turn
+from analysis.inside.attending import Assembled, Biased, Capped, Masked, Mixed, Products, Turn, turned
 from analysis.inside.attention_calls import Attended, Given
 from analysis.inside.formulas import Joined, Linear, Norm, Probabilities, Scale, WideNorm
 from analysis.inside.reading import OWN, Reading, columns_of
@@ -22,6 +22,7 @@ HEADS, PAIRS = ("head", "token", "d_head"), ("head", "query", "key")
 UNSEEN = "This model multiplies queries and keys in a form of its own: its weights are known, how they came about is not."
 ELSEWHERE = "This model puts its {} together in a way of its own, which is not taken apart. The numbers are its own."
 TURNED = "between the map and the scores"
+Angles = tuple[np.ndarray, ...]  # cos and sin [token, pair], the pairs of dimensions, and where they are then
 
 
 class Heads:
@@ -34,7 +35,7 @@ class Heads:
     def __init__(self, reading: Reading, prefix: str, source: Stage | None, keys: np.ndarray, rotary: Rotary | None):
         self.reading, self.prefix, self.source, self.keys = reading, prefix, source, keys
         self.rotary = None if source is not None else rotary
-        self.angles: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None  # cos, sin, pairs, once queries have told
+        self.angles: Angles | None = None  # once queries have told
 
     def read(self, of: Attended, weights: np.ndarray) -> None:
         q = self.part(of.q, "queries", "query", None)
@@ -75,8 +76,10 @@ class Heads:
         reading, recorded = self.reading, given.array
         axes = HEADS if source is None else ("head", "source", "d_head")
         shown = reading.shown if source is None else self.keys
-        made = self.origin(given.node)
-        found = self.mapped(made, given.node, recorded, source) if made is not None else None
+        made = self.origins(given.node)
+        if len(made) > 1 and (whole := self.assembled(made, given, name, axes, source, shown)) is not None:
+            return whole
+        found = self.mapped(made[0], given.node, recorded, source) if len(made) == 1 else None
         if found is None:
             return reading.add(self.prefix + name, axes, None, recorded, None, ELSEWHERE.format(name), shown)
         stage = reading.add(self.prefix + name, axes, found[0], found[1], None, None, shown)
@@ -95,8 +98,8 @@ class Heads:
 
     # Where they come from
 
-    def origin(self, node: Node) -> Node | None:
-        """The one linear map that a tensor comes from."""
+    def origins(self, node: Node) -> list[Node]:
+        """The linear maps that a tensor comes from, the nearest first."""
         found: dict[int, Node] = {}
         seen, ahead = set(), [node]
         for view in ahead:  # the list grows while it is walked
@@ -107,7 +110,42 @@ class Heads:
                     found[id(base)] = base
                 elif base is not self.reading.section.start:
                     ahead.extend(base.given)
-        return next(iter(found.values())) if len(found) == 1 else None
+        return list(found.values())
+
+    def assembled(
+        self, made: list[Node], given: Given, name: str, axes: tuple[str, ...], source: Stage | None, shown: np.ndarray
+    ) -> Stage | None:
+        """Keys of several maps: some dimensions as one map gave them, the others of another one, turned by positions."""
+        add, recorded, before = self.reading.add, given.array, len(self.reading.stages)
+        heads, count, width = recorded.shape
+        left, parts, where = np.arange(width), [], []
+        for one in made:
+            whole = steps.flat(one, count)
+            columns = None if whole is None else [columns_of(recorded[..., d].T, whole) for d in left]
+            known = [] if columns is None else [i for i, each in enumerate(columns) if each is not None]
+            x = source if source is not None else self.reading.taken(one.given[0])
+            if not known or x is None or whole is None or columns is None:
+                continue
+            picked = np.stack([columns[i] for i in known], -1)  # type: ignore[misc]
+            rule = steps.linear(one, x, picked)
+            parts.append(add(f"{self.prefix}content {name}", axes, rule, whole[:, picked].transpose(1, 0, 2), None, None, shown))
+            where.append(left[known])
+            left = np.delete(left, known)
+        for one in made if len(left) else []:
+            for alike in (1, heads):
+                like = recorded[:alike, :, left]
+                found = self.mapped(one, given.node, like, source) if (recorded[..., left] == like).all() else None
+                angles = None if found is None else fitted(found[1], like, self.reading.near)
+                if found is not None and angles is not None:
+                    stage = add(f"{self.prefix}position {name}", axes, *found, None, None, shown)
+                    turn = Turn(stage, *angles)
+                    parts.append(add(f"{self.prefix}turned position {name}", axes, turn, like, None, None, shown))
+                    where.append(left)
+                    return add(f"{self.prefix}{name}", axes, Assembled(heads, parts, where), recorded, None, None, shown)
+        if len(left) or not parts:
+            del self.reading.stages[before:]
+            return None
+        return add(f"{self.prefix}{name}", axes, Assembled(heads, parts, where), recorded, None, None, shown)
 
     def mapped(self, made: Node, node: Node, recorded: np.ndarray, source: Stage | None) -> tuple[Linear, np.ndarray] | None:
         """The map of queries, keys or values with its outputs split into heads, and what it gave so: [head, token, d_head]."""
@@ -190,25 +228,26 @@ def views(node: Node, made: Node, shape: tuple[int, ...]) -> list[np.ndarray]:
     return found
 
 
-def fitted(before: np.ndarray, after: np.ndarray, near: float) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """The cosines and sines [token, pairs] and the pairs of dimensions by which queries [head, token, d_head] were turned.
+def fitted(before: np.ndarray, after: np.ndarray, near: float) -> Angles | None:
+    """The cosines and sines [token, pairs] and the pairs of dimensions by which queries [head, token, d_head] were turned, and
+    where they are then.
 
     All heads must be turned alike, and every pair be as long after as before, but for one factor; None where none is so.
     """
     width = before.shape[-1]
     for size in range(width - width % 2, 0, -2):
         step = np.arange(size // 2)
-        for first, second in ((step, step + size // 2), (2 * step, 2 * step + 1)):
+        halves, neighbours = np.stack([step, step + size // 2], -1), np.stack([2 * step, 2 * step + 1], -1)
+        for pairs, to in ((halves, halves), (neighbours, neighbours), (neighbours, halves)):
             for start in {0, width - size}:
-                a, b, t, u = (one[..., start + at] for one in (before, after) for at in (first, second))
+                a, b = (before[..., start + at] for at in pairs.T)
+                t, u = (after[..., start + at] for at in to.T)
                 total = (a * a + b * b).sum(0)
                 cos = np.divide((a * t + b * u).sum(0), total, out=np.ones_like(total), where=total > 0)
                 sin = np.divide((a * u - b * t).sum(0), total, out=np.zeros_like(total), where=total > 0)
                 length = np.hypot(cos, sin)
                 if np.abs(length - length[0, 0]).max() > 10 * near:
                     continue
-                turned = before.copy()
-                turned[..., start + first], turned[..., start + second] = a * cos - b * sin, b * cos + a * sin
-                if steps.close(turned, after, near / 10):
-                    return cos, sin, start + np.stack([first, second], -1)
+                if steps.close(turned(before, cos, sin, start + pairs, start + to), after, near / 10):
+                    return cos, sin, start + pairs, start + to
     return None

@@ -31,7 +31,7 @@ def _named(gated: bool) -> dict[str, Any]:
         block.forward: "stream",
         attention.forward: "queries, attention",
         attention.keys_and_values: "keys, values",
-        positions.rotate: "turned queries, turned keys",
+        positions.rotate: "turned queries, turned keys, turned position keys",
         recorder.scores: "products, scores, capped scores, biased scores",
         recorder.weights: "masked scores, weights",
         recorder.attend_by_weights: "mixed values",

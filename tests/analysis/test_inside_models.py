@@ -21,7 +21,6 @@ from tests.models.networks import NETWORKS, network, tokenizer
 
 OWN = ("writer", "filler", "translator")
 STRANGE = {  # what is not taken apart, by the beginnings of its stages' names
-    "DeepSeek-V3": ("attention norm", "turned queries", "keys"),
     "DeBERTa-v2": ("weights",),
     "XLNet": ("weights", "mixed values", "own step"),
 }
@@ -126,6 +125,7 @@ def test_the_stages_are_those_that_each_model_has():
     assert {"router", "router shares", "experts", "expert answers"} <= set(names("Mixtral"))
     assert "attention stream" not in names("Falcon")  # attention and feed-forward stand side by side
     assert {"segments", "embedding norm", "attention stream norm", "transform", "transform norm"} <= set(names("BERT"))
+    assert {"latent", "latent norm 2", "content keys", "turned position keys"} <= set(names("DeepSeek-V3"))
     assert "attention norm" not in names("ModernBERT") and {"gate", "up"} <= set(names("ModernBERT"))
     assert "biased scores" in names("T5", "encoder") and "cross biased scores" not in names("T5", "decoder")
     assert {"cross queries", "cross weights", "cross attention stream norm"} <= set(names("BART", "decoder"))

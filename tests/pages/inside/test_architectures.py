@@ -12,7 +12,7 @@ from ui.look import Look
 
 SOME = (
     "GPT-2", "Llama, grouped-query", "Qwen3", "Gemma 2, soft-capped", "GPT-OSS, sinks", "Mixtral", "Falcon", "OPT", "BLOOM",
-    "BERT", "BERT without a head", "ModernBERT", "ALBERT", "DeBERTa-v2", "XLNet", "T5", "BART",
+    "DeepSeek-V3", "BERT", "BERT without a head", "ModernBERT", "ALBERT", "DeBERTa-v2", "XLNet", "T5", "BART",
 )  # fmt: skip
 
 
