@@ -49,7 +49,7 @@ class Difference(Exception):
 
 def names() -> list[str]:
     """Every type of configuration that is a model of text to Headlight, and the same types in another order."""
-    found = []
+    kinds = []
     for kind in tiny.kinds():
         try:
             candidates(transformers.CONFIG_MAPPING[kind](), None, kind)
@@ -57,8 +57,8 @@ def names() -> list[str]:
             continue
         except Exception:  # transformers cannot make it without being told more
             pass
-        found.append(kind)
-    return sorted([*found, *tiny.AGAIN])
+        kinds.append(kind)
+    return sorted([*kinds, *tiny.AGAIN])
 
 
 def examine(name: str) -> tuple[str, str]:
@@ -87,8 +87,8 @@ def examine(name: str) -> tuple[str, str]:
                 compare(models.load(folder, device="cpu"), reference, (LONG,))
         except Difference as difference:
             return DIFFERS, str(difference)
-        told = "; ".join(model.info.notes)
-        return (EQUAL if model.info.queries else WEIGHTS), told
+        notes = "; ".join(model.info.notes)
+        return (EQUAL if model.info.queries else WEIGHTS), notes
 
 
 def works(built) -> None:
@@ -114,13 +114,13 @@ def compare(model, reference, texts: tuple[str, ...]) -> None:
             else:
                 follow(ours, states, f"{stack}, {where}")
         for which, layers in attention.items():
-            found = trace.attention[which]
-            if len(layers) != found.layers:
+            ours_of = trace.attention[which]
+            if len(layers) != ours_of.layers:
                 continue  # transformers tells of none, or of some only
             for layer, weights in enumerate(layers):
-                ours = found[layer]
-                if "sink" in found.formula(layer):  # some tell the weights before the sink has taken its share, some after
-                    ours, weights = (one / np.asarray(one).sum(-1, keepdims=True) for one in (ours, weights))
+                ours = ours_of[layer]
+                if "sink" in ours_of.formula(layer):  # some tell the weights before the sink has taken its share, some after
+                    ours, weights = (rows / np.asarray(rows).sum(-1, keepdims=True) for rows in (ours, weights))
                 near(ours, weights, f"attention {which} of layer {layer}, {where}")
         if model.info.predicts:
             near(trace.logits, out.logits[0], f"logits, {where}")
@@ -129,14 +129,14 @@ def compare(model, reference, texts: tuple[str, ...]) -> None:
             near(trace.logits_at([1, 0]), out.logits[0, [1, 0]], f"two rows of logits, {where}")
 
 
-def follow(ours: np.ndarray, states: list, what: str) -> None:
+def follow(ours: np.ndarray, states: list, where: str) -> None:
     """Each of our states but the last is one of the reference's, in order: layers without attention are not counted."""
     place = 0
     for layer in range(len(ours) - 1):
         while place < len(states) and difference(ours[layer], states[place]) > CLOSE:
             place += 1
         if place == len(states):
-            raise Difference(f"hidden[{layer}] is none of the reference's states, {what}")
+            raise Difference(f"hidden[{layer}] is none of the reference's states, {where}")
 
 
 def eager(model, reference, trace):
@@ -148,26 +148,27 @@ def eager(model, reference, trace):
     with torch.inference_mode():
         out = reference(**inputs, output_attentions=True, output_hidden_states=True, return_dict=True)
     stacks = {"encoder": "encoder", "decoder": "decoder"} if trace.target else {"self": None}
-    hidden = {stack: told(out, f"{name}_hidden_states" if name else "hidden_states") for stack, name in stacks.items()}
+    hidden = {stack: tensors_of(out, f"{name}_hidden_states" if name else "hidden_states") for stack, name in stacks.items()}
     if trace.target:
         names = {"encoder": "encoder_attentions", "decoder": "decoder_attentions", "cross": "cross_attentions"}
     else:
         names = {"self": "attentions"}
-    shape = {which: (len(one.queries), len(one.keys)) for which, one in trace.attention.items()}  # MiniMax tells of others too
+    # MiniMax tells of others too.
+    shape = {which: (len(attention.queries), len(attention.keys)) for which, attention in trace.attention.items()}
     attention = {
-        which: [one[0] for one in told(out, name) if one.dim() == 4 and one.shape[2:] == shape[which]]
+        which: [layer[0] for layer in tensors_of(out, name) if layer.dim() == 4 and layer.shape[2:] == shape[which]]
         for which, name in names.items()
     }
-    return out, attention, {stack: [one.flatten(0, 1) for one in states] for stack, states in hidden.items() if states}
+    return out, attention, {stack: [state.flatten(0, 1) for state in states] for stack, states in hidden.items() if states}
 
 
-def told(out, name: str) -> list:
-    return [one for one in (getattr(out, name, None) or ()) if one is not None]
+def tensors_of(out, name: str) -> list:
+    return [layer for layer in (getattr(out, name, None) or ()) if layer is not None]
 
 
-def near(ours, theirs, what: str) -> None:
+def near(ours, theirs, where: str) -> None:
     if (apart := difference(ours, theirs)) > CLOSE:
-        raise Difference(f"{what}: {apart:.2g} apart")
+        raise Difference(f"{where}: {apart:.2g} apart")
 
 
 def difference(ours, theirs) -> float:
@@ -211,24 +212,24 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--gigabytes", type=float, default=4)
     parser.add_argument("--again", action="store_true", help="forget what an earlier run found")
-    given = parser.parse_args()
-    known = {} if given.again or given.parts or not KEPT.is_file() else json.loads(KEPT.read_text())
+    arguments = parser.parse_args()
+    known = {} if arguments.again or arguments.parts or not KEPT.is_file() else json.loads(KEPT.read_text())
     known = known if known.get("transformers") == transformers.__version__ else {"transformers": transformers.__version__}
-    found: dict[str, list[str]] = {}
+    verdict_of: dict[str, list[str]] = {}
     warnings.simplefilter("ignore")
     transformers.utils.logging.set_verbosity_error()
     began = time.perf_counter()
     for name in names():
-        if given.parts and not any(part in name for part in given.parts):
+        if arguments.parts and not any(part in name for part in arguments.parts):
             continue
-        found[name] = known.get(name) or bounded(name, given.seconds, given.gigabytes)
-        print(f"{name:42}  {found[name][0]:20}  {found[name][1]}", flush=True)
-        if not given.parts:
-            known[name] = found[name]
+        verdict_of[name] = known.get(name) or bounded(name, arguments.seconds, arguments.gigabytes)
+        print(f"{name:42}  {verdict_of[name][0]:20}  {verdict_of[name][1]}", flush=True)
+        if not arguments.parts:
+            known[name] = verdict_of[name]
             KEPT.parent.mkdir(exist_ok=True)
             KEPT.write_text(json.dumps(known, indent=1))
-    counts = Counter(verdict for verdict, _ in found.values())
-    print(f"\ntransformers {transformers.__version__}, {len(found)} in {time.perf_counter() - began:.0f} s: ", end="")
+    counts = Counter(verdict for verdict, _ in verdict_of.values())
+    print(f"\ntransformers {transformers.__version__}, {len(verdict_of)} in {time.perf_counter() - began:.0f} s: ", end="")
     print(", ".join(f"{count} {verdict}" for verdict, count in counts.most_common()))
     return int(counts[DIFFERS] > 0)
 

@@ -102,20 +102,20 @@ def table(results: list[dict], clock: str) -> None:
     print(f"| {clock} time over plain, median (quartiles) | {' | '.join(f'{length:,} tokens' for length in LENGTHS)} ", end="")
     print(f"| plain ms | MB held at {LONGEST:,} | maps differ by |")
     print("|---" * (len(LENGTHS) + 4) + "|")
-    for name, found in by_way.items():
-        ratios = ["{1:.3f} ({0:.3f}–{2:.3f})".format(*found[length]["ratio"]) for length in LENGTHS]
-        plain = ", ".join(f"{1e3 * found[length]['plain']:.0f}" for length in LENGTHS)
-        held = found[LONGEST]["held"] / 1e6
-        differs = [one["differs"] for one in found.values() if one["differs"] is not None]
+    for name, by_length in by_way.items():
+        ratios = ["{1:.3f} ({0:.3f}–{2:.3f})".format(*by_length[length]["ratio"]) for length in LENGTHS]
+        plain = ", ".join(f"{1e3 * by_length[length]['plain']:.0f}" for length in LENGTHS)
+        held = by_length[LONGEST]["held"] / 1e6
+        differs = [result["differs"] for result in by_length.values() if result["differs"] is not None]
         print(f"| {name} | {' | '.join(ratios)} | {plain} | {held:.1f} | {f'{max(differs):.0e}' if differs else ''} |")
 
 
 def verdict(results: list[dict]) -> None:
-    ratios = {one["length"]: one["ratio"][1] for one in results if one["name"] == OURS}
-    said = ", ".join(f"{ratio:.3f} at {length:,}" for length, ratio in ratios.items())
+    ratios = {result["length"]: result["ratio"][1] for result in results if result["name"] == OURS}
+    figures = ", ".join(f"{ratio:.3f} at {length:,}" for length, ratio in ratios.items())
     met = all(ratio <= AIM for ratio in ratios.values())
-    print(f"\nAim: at most {AIM} times plain, one layer's maps read. {'Met' if met else 'Missed'}: {said}.")
-    held = {one["name"]: one["held"] for one in results if one["length"] == LONGEST and one["every_layer"]}
+    print(f"\nAim: at most {AIM} times plain, one layer's maps read. {'Met' if met else 'Missed'}: {figures}.")
+    held = {result["name"]: result["held"] for result in results if result["length"] == LONGEST and result["every_layer"]}
     least = min((name for name in held if name != OURS), key=held.get)
     met = held[OURS] < held[least]
     print(

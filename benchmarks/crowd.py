@@ -81,15 +81,15 @@ async def crowd(
     count = round(seconds / EVERY)
     async with AsyncExitStack() as stack:
         visitors = [await stack.enter_async_context(Visitor(url, answered, query)) for _ in range(size)]
-        for one in visitors:  # one after another: how a room fills is not asked here
-            await one.open()
+        for visitor in visitors:  # one after another: how a room fills is not asked here
+            await visitor.open()
         await asyncio.sleep(1)
-        before = [(one.tally.bytes, one.tally.messages) for one in visitors]
+        before = [(visitor.tally.bytes, visitor.tally.messages) for visitor in visitors]
         busy, began = sum(process.cpu_times()[:2]), time.perf_counter()
-        await asyncio.gather(*(typing(one, number, count, EVERY) for number, one in enumerate(visitors)))
+        await asyncio.gather(*(typing(visitor, number, count, EVERY) for number, visitor in enumerate(visitors)))
         took, busy = time.perf_counter() - began, sum(process.cpu_times()[:2]) - busy
-        tallies = [one.tally for one in visitors]
-    waits = sorted(wait for one in tallies for wait in one.took.values())
+        tallies = [visitor.tally for visitor in visitors]
+    waits = sorted(wait for tally in tallies for wait in tally.took.values())
     answers = max(1, len(waits))
     return {
         "texts": size * count,
@@ -97,12 +97,12 @@ async def crowd(
         "a second": len(waits) / min(took, count * EVERY + EVERY),
         "median": 1000 * statistics.median(waits) if waits else float("nan"),
         "p95": 1000 * waits[int(0.95 * (len(waits) - 1))] if waits else float("nan"),
-        "last": sum(list(one.sent)[-1] in one.took for one in tallies),
+        "last": sum(list(tally.sent)[-1] in tally.took for tally in tallies),
         "cpu": 1000 * busy / answers,
-        "kB": sum(one.bytes - was for one, (was, _) in zip(tallies, before, strict=True)) / answers / 1000,
-        "messages": sum(one.messages - was for one, (_, was) in zip(tallies, before, strict=True)) / answers,
+        "kB": sum(tally.bytes - was for tally, (was, _) in zip(tallies, before, strict=True)) / answers / 1000,
+        "messages": sum(tally.messages - was for tally, (_, was) in zip(tallies, before, strict=True)) / answers,
         "memory": process.memory_info().rss / 1e6,
-        "errors": sum(len(one.errors) for one in tallies),
+        "errors": sum(len(tally.errors) for tally in tallies),
     }
 
 

@@ -36,13 +36,13 @@ AIM = 20  # times faster than networkx, in flow
 
 @dataclass(frozen=True)
 class Row:
-    """One comparison at one size. times: seconds by who; differs: from ours, at most, by who; said: what else is to be known."""
+    """One comparison at one size. times: seconds by who; differs: from ours, at most, by who; note: what else is to be known."""
 
-    what: str
+    subject: str
     size: str
     times: dict[str, float]
     differs: dict[str, float]
-    said: str = ""
+    note: str = ""
 
     def __str__(self) -> str:
         each = [
@@ -50,7 +50,7 @@ class Row:
             + (f" ({taken / self.times['ours']:.2f}x, {self.differs[who]:.0e})" if who in self.differs else "")
             for who, taken in self.times.items()
         ]
-        return f"{self.what:<21} {self.size:<10} {'; '.join(each)}. {self.said}".rstrip(". ")
+        return f"{self.subject:<21} {self.size:<10} {'; '.join(each)}. {self.note}".rstrip(". ")
 
 
 def random_attention(count: int, seed: int = 0) -> Attention:
@@ -73,20 +73,20 @@ def rollouts(repeats: int) -> Iterator[Row]:
             fused = eager.mean(2)  # [layers, batch, query, key]
             fused = fused + eye
             fused = fused / fused.sum(-1, keepdim=True)
-            found = fused[0]
+            product = fused[0]
             for layer in fused[1:]:
-                found = layer.bmm(found)
-            return found[0].numpy()
+                product = layer.bmm(product)
+            return product[0].numpy()
 
         def loop(attention=attention, count=count) -> np.ndarray:
-            found = np.eye(count)
+            product = np.eye(count)
             for layer in range(LAYERS):
                 fused = sum(attention[layer][head].astype(np.float64) for head in range(HEADS)) / HEADS
                 fused = 0.5 * fused + 0.5 * np.eye(count)
                 for row in range(count):
                     fused[row] /= fused[row].sum()
-                found = fused @ found
-            return found
+                product = fused @ product
+            return product
 
         def one(attention=attention) -> np.ndarray:
             ways = paths(attention)
@@ -143,14 +143,14 @@ def flows(repeats: int) -> Iterator[Row]:
                 for q, k in zip(*np.nonzero(joined), strict=True):
                     graph.add_edge((number, int(k)), (number + 1, int(q)), capacity=float(joined[q, k]))
             sink = (len(layers), count - 1)
-            found = np.array([nx.maximum_flow_value(graph, (0, k), sink) for k in range(count)])
-            return found / found.sum()
+            flows = np.array([nx.maximum_flow_value(graph, (0, k), sink) for k in range(count)])
+            return flows / flows.sum()
 
         times, results = measured({"ours": lambda a=attention: flow(a), "networkx": networkx}, 1 if count > 32 else repeats)
         times["ours"] = min(timed(lambda a=attention: flow(a))[0] for _ in range(5))  # far below a run of the other
         ratio = times["networkx"] / times["ours"]
-        said = f"{ratio:.0f}x; aim {AIM}x: {'met' if ratio >= AIM else 'missed'}"
-        yield Row("attention flow", f"n = {count}", times, apart(results), said)
+        verdict = f"{ratio:.0f}x; aim {AIM}x: {'met' if ratio >= AIM else 'missed'}"
+        yield Row("attention flow", f"n = {count}", times, apart(results), verdict)
 
 
 def measured(ways: dict[str, Callable[[], np.ndarray]], repeats: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
@@ -166,8 +166,8 @@ def measured(ways: dict[str, Callable[[], np.ndarray]], repeats: int) -> tuple[d
 def timed(way: Callable[[], np.ndarray]) -> tuple[float, np.ndarray]:
     clock = CLOCKS[CLOCK]
     began = clock()
-    found = way()
-    return clock() - began, found
+    result = way()
+    return clock() - began, result
 
 
 def apart(results: dict[str, np.ndarray]) -> dict[str, float]:
@@ -179,12 +179,12 @@ def network(attention: str) -> transformers.GPT2LMHeadModel:
     return transformers.GPT2LMHeadModel._from_config(transformers.GPT2Config(), attn_implementation=attention).eval()
 
 
-def ours(made: transformers.GPT2LMHeadModel) -> HuggingFaceModel:
+def ours(network: transformers.GPT2LMHeadModel) -> HuggingFaceModel:
     from tokenizers import Tokenizer
     from tokenizers import models as vocabularies
 
     spelt = transformers.PreTrainedTokenizerFast(tokenizer_object=Tokenizer(vocabularies.WordLevel({"?": 0}, unk_token="?")))
-    return HuggingFaceModel(made, spelt, "decoder", name="random")
+    return HuggingFaceModel(network, spelt, "decoder", name="random")
 
 
 def tokens(count: int) -> list[int]:

@@ -61,8 +61,8 @@ def ways(hidden: np.ndarray) -> dict[str, dict[str, Callable[[], np.ndarray]]]:
     shape, flat = (*hidden.shape[:2], DIMENSIONS), ready.reshape(-1, ready.shape[-1]).astype(np.float32)
     fifty = PCA(50).fit_transform(flat)
 
-    def each(one: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        return np.stack([np.asarray(one(layer.astype(np.float32))) for layer in hidden])
+    def each(way: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        return np.stack([np.asarray(way(layer.astype(np.float32))) for layer in hidden])
 
     perplexity = min(30.0, (hidden.shape[1] - 1) / 3)
     alone = TSNE(DIMENSIONS, perplexity=perplexity, init="random", max_iter=750, random_state=0, n_jobs=1)
@@ -89,7 +89,7 @@ def rows(tokens: int = 64, repeats: int = 3) -> list[Row]:
     """Every way, timed in turn."""
     hidden = hidden_states(tokens)
     ready = prepared(hidden)
-    found = []
+    timed = []
     with threadpool_limits(1):
         for method, each in ways(hidden).items():
             points = {name: way() for name, way in each.items()}  # once to warm up
@@ -103,13 +103,13 @@ def rows(tokens: int = 64, repeats: int = 3) -> list[Row]:
             for name in each:
                 seconds = statistics.median(taken[name])
                 trust = faithfulness(ready, points[name])[0]
-                found.append(Row(method, name, seconds, seconds / first, step(points[name]), trust))
-    return found
+                timed.append(Row(method, name, seconds, seconds / first, step(points[name]), trust))
+    return timed
 
 
-def table(found: list[Row]) -> str:
+def table(rows: list[Row]) -> str:
     lines = [f"{'':8}{'':40}{'s':>8}{'ratio':>8}{'step':>8}{'trust':>8}"]
-    lines += [f"{r.method:8}{r.name:40}{r.seconds:>8.2f}{r.ratio:>8.2f}{r.step:>8.3f}{r.trust:>8.3f}" for r in found]
+    lines += [f"{r.method:8}{r.name:40}{r.seconds:>8.2f}{r.ratio:>8.2f}{r.step:>8.3f}{r.trust:>8.3f}" for r in rows]
     return "\n".join(lines)
 
 
@@ -118,9 +118,9 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=64)
     parser.add_argument("--repeats", type=int, default=3)
     asked = parser.parse_args()
-    found = rows(asked.tokens, asked.repeats)
-    print(f"13 x {asked.tokens} x 768 into {DIMENSIONS} dimensions; load {os.getloadavg()[0]:.1f}.\n\n{table(found)}\n")
-    joint = [row for row in found if row.name.startswith("Headlight")]
+    timed = rows(asked.tokens, asked.repeats)
+    print(f"13 x {asked.tokens} x 768 into {DIMENSIONS} dimensions; load {os.getloadavg()[0]:.1f}.\n\n{table(timed)}\n")
+    joint = [row for row in timed if row.name.startswith("Headlight")]
     worst = max(row.step for row in joint)
     print(f"Largest step of the joint ones: {worst:.3f} (aim: at most {AIM}), {'met' if worst <= AIM else 'missed'}.")
 

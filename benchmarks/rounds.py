@@ -35,14 +35,14 @@ def nothing(element) -> None:
     """No element of a page is looked into: that its run ends is the answer."""
 
 
-async def go_round(url: str, number: int, until: float, found: Counter, said: list[str]) -> None:
+async def go_round(url: str, number: int, until: float, counts: Counter, errors: list[str]) -> None:
     """One visitor's round."""
     choose = random.Random(number)
     while time.monotonic() < until:
         page, level, model = choose.choice(PAGES), choose.choice(LEVELS), choose.choice(list(TEXTS))
         query = {"level": level, "model": model, **TEXTS[model]}
         async with Visitor(url, nothing, query, page=page) as visitor:
-            found["opened"] += 1
+            counts["opened"] += 1
             try:
                 await visitor.send()
                 async with asyncio.timeout(PATIENCE):
@@ -54,26 +54,26 @@ async def go_round(url: str, number: int, until: float, found: Counter, said: li
                         visitor.finished.clear()
                         await visitor.type(text)
                     await visitor.finished.wait()
-                found["answered"] += 1
+                counts["answered"] += 1
             except TimeoutError:
-                said.append(f"{page} {level} {model}: no answer within {PATIENCE} s")
-            said.extend(f"{page} {level} {model}: {one}" for one in visitor.tally.errors)
+                errors.append(f"{page} {level} {model}: no answer within {PATIENCE} s")
+            errors.extend(f"{page} {level} {model}: {error}" for error in visitor.tally.errors)
 
 
 async def rounds(url: str, process: psutil.Process, log, visitors: int, minutes: float) -> None:
-    found, said, shown = Counter(), [], 0
+    counts, errors, printed = Counter(), [], 0
     began = time.monotonic()
     until = began + 60 * minutes
-    going = [asyncio.create_task(go_round(url, number, until, found, said)) for number in range(visitors)]
+    going = [asyncio.create_task(go_round(url, number, until, counts, errors)) for number in range(visitors)]
     print(f"{'minute':>6}{'opened':>8}{'answered':>9}{'in red':>7}{'tracebacks':>11}{'memory MB':>10}")
-    while not all(one.done() for one in going):
+    while not all(task.done() for task in going):
         await asyncio.wait(going, timeout=60)
         minute, memory = (time.monotonic() - began) / 60, process.memory_info().rss / 1e6
-        numbers = f"{minute:>6.1f}{found['opened']:>8}{found['answered']:>9}{len(said):>7}"
+        numbers = f"{minute:>6.1f}{counts['opened']:>8}{counts['answered']:>9}{len(errors):>7}"
         print(f"{numbers}{log().count('Traceback (most recent call last)'):>11}{memory:>10.0f}", flush=True)
-        for one in said[shown:]:
-            print("   ", one, flush=True)
-        shown = len(said)
+        for error in errors[printed:]:
+            print("   ", error, flush=True)
+        printed = len(errors)
     await asyncio.gather(*going)
 
 

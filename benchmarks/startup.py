@@ -77,7 +77,7 @@ def main() -> None:
     print(f"{'':32}{BARE:>10}{OURS:>12}{'ratio':>8}")
     for step in taken[BARE][0]:
         bare, ours = ([result[step] for result in taken[name]] for name in (BARE, OURS))
-        ratios = [one / other for one, other in zip(ours, bare, strict=True)]
+        ratios = [mine / its for mine, its in zip(ours, bare, strict=True)]
         print(
             f"{step:32}{statistics.median(bare):>10.2f}{statistics.median(ours):>12.2f}{statistics.median(ratios):>8.2f}"
             f"{min(ratios):>8.2f} to {max(ratios):.2f}"

@@ -168,7 +168,7 @@ def _sized(key: str, value, layers: int | None, turned: bool):
     if isinstance(value, dict):
         return {} if key == "per_layer_config" else _small(value, turned)
     if isinstance(value, list) and len(value) == layers and not isinstance(value[0], list):
-        return _pattern([_sized(key, one, None, turned) for one in value], turned)
+        return _pattern([_sized(key, item, None, turned) for item in value], turned)
     if isinstance(value, bool) or not isinstance(value, int):
         return value
     for name, size in SIZES:

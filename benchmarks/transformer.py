@@ -94,13 +94,13 @@ def llama(ours: nn.Module) -> nn.Module:
 def pairs() -> list[tuple[str, nn.Module, Callable, nn.Module, Callable]]:
     """Peer by name, our network and how it reads ids, the peer and how it does."""
     torch.manual_seed(0)
-    one = build(TransformerConfig(qk_norm=False, initialisation="gpt2"))
+    decoder = build(TransformerConfig(qk_norm=False, initialisation="gpt2"))
     choices = {"norm": "layer", "positions": "sinusoidal", "feedforward": "relu", "qk_norm": False, "bias": True}
-    two = build(TransformerConfig(kind="encoder-decoder", initialisation="gpt2", **choices))
-    its, stacks = llama(one), TorchTransformer(two)
+    translator = build(TransformerConfig(kind="encoder-decoder", initialisation="gpt2", **choices))
+    its, stacks = llama(decoder), TorchTransformer(translator)
     return [
-        ("transformers' Llama", one, one, its, lambda ids: its(ids).logits),
-        ("torch.nn.Transformer", two, lambda ids: two(ids, ids), stacks, lambda ids: stacks(ids, ids)),
+        ("transformers' Llama", decoder, decoder, its, lambda ids: its(ids).logits),
+        ("torch.nn.Transformer", translator, lambda ids: translator(ids, ids), stacks, lambda ids: stacks(ids, ids)),
     ]
 
 
@@ -157,17 +157,17 @@ def main() -> None:
     print("|---" * 6 + "|")
     slower = []
     for name, ours, read_ours, theirs, read_theirs in pairs():
-        for what, made in (("forward", forward), ("training step", step)):
+        for work, make in (("forward", forward), ("training step", step)):
             for batch, length in SHAPES:
                 ids = torch.randint(ours.config.vocabulary, (batch, length), generator=torch.Generator().manual_seed(0))
                 count = arguments.pairs * (1 if batch > 1 else 2)
-                runs = made(ours, read_ours, ids), made(theirs, read_theirs, ids)
+                runs = make(ours, read_ours, ids), make(theirs, read_theirs, ids)
                 mine, its, (low, middle, high) = measure(*runs, count, CLOCKS[arguments.clock])
-                slower += [f"{what}, {batch} x {length}, {name}: {middle:.2f}"] if low > AIM else []
-                print(f"| {name} | {what} | {batch} x {length} | {1e3 * mine:.1f} | {1e3 * its:.1f} ", end="")
+                slower += [f"{work}, {batch} x {length}, {name}: {middle:.2f}"] if low > AIM else []
+                print(f"| {name} | {work} | {batch} x {length} | {1e3 * mine:.1f} | {1e3 * its:.1f} ", end="")
                 print(f"| {middle:.2f} ({low:.2f}–{high:.2f}) |", flush=True)
-    said = f"Missed in: {'; '.join(slower)}." if slower else "Met."
-    print(f"\nAim: no slower, which is missed where three quarters of the ratios are above {AIM:g}. {said}")
+    verdict = f"Missed in: {'; '.join(slower)}." if slower else "Met."
+    print(f"\nAim: no slower, which is missed where three quarters of the ratios are above {AIM:g}. {verdict}")
 
 
 if __name__ == "__main__":

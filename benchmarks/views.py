@@ -165,20 +165,20 @@ def line(count: int, who: str, row: dict[str, float] | str) -> str:
 
 
 def verdicts(mine: dict[int, dict], theirs: dict[int, dict], text: dict[int, dict]) -> list[str]:
-    def said(what: str, value: float, aim: float, unit: str = "%") -> str:
-        return f"{'met' if value <= aim else 'MISSED'}: {what}: {value:.3g} {unit} (aim {aim:g} {unit})"
+    def judge(subject: str, value: float, aim: float, unit: str = "%") -> str:
+        return f"{'met' if value <= aim else 'MISSED'}: {subject}: {value:.3g} {unit} (aim {aim:g} {unit})"
 
     lines = []
     if 128 in mine and 128 in theirs:
-        lines.append(said("128 tokens, bytes against BertViz", 100 * mine[128]["bytes"] / theirs[128]["bytes"], 0.3))
-        lines.append(said("128 tokens, page open to drawn against BertViz", 100 * mine[128]["drawn"] / theirs[128]["drawn"], 5))
-        lines.append(said("128 tokens, data to drawn against BertViz", 100 * mine[128]["arrival"] / theirs[128]["drawn"], 5))
+        lines.append(judge("128 tokens, bytes against BertViz", 100 * mine[128]["bytes"] / theirs[128]["bytes"], 0.3))
+        lines.append(judge("128 tokens, page open to drawn against BertViz", 100 * mine[128]["drawn"] / theirs[128]["drawn"], 5))
+        lines.append(judge("128 tokens, data to drawn against BertViz", 100 * mine[128]["arrival"] / theirs[128]["drawn"], 5))
     if 1024 in mine:
-        lines.append(said("1,024 tokens, data to drawn", 1000 * mine[1024]["arrival"], 100, "ms"))
-        lines.append(said("1,024 tokens, a hover", 1000 * mine[1024]["hover"], 5, "ms"))
-        lines.append(said("1,024 tokens, a hover in the reading view", 1000 * text[1024]["hover"], 5, "ms"))
+        lines.append(judge("1,024 tokens, data to drawn", 1000 * mine[1024]["arrival"], 100, "ms"))
+        lines.append(judge("1,024 tokens, a hover", 1000 * mine[1024]["hover"], 5, "ms"))
+        lines.append(judge("1,024 tokens, a hover in the reading view", 1000 * text[1024]["hover"], 5, "ms"))
     if {128, 1024} <= mine.keys():
-        lines.append(said("1,024 tokens, page open to drawn against 128", mine[1024]["drawn"] / mine[128]["drawn"], 3, "times"))
+        lines.append(judge("1,024 tokens, page open to drawn against 128", mine[1024]["drawn"] / mine[128]["drawn"], 3, "times"))
     return lines
 
 

@@ -127,14 +127,14 @@ def _seconds(read: Callable, ids: Tensor, clock: Callable[[], float]) -> float:
 
 def _held(arrays: Iterable[Tensor | np.ndarray | None], network) -> int:
     """Bytes of all distinct storages, apart from the network's own; what is a view holds the whole that it is a view of."""
-    found = {}
+    sizes = {}
     for array in arrays:
         if isinstance(array, Tensor):
             storage = array.untyped_storage()
-            found[storage.data_ptr()] = storage.nbytes()
+            sizes[storage.data_ptr()] = storage.nbytes()
         elif array is not None:
             while isinstance(array.base, np.ndarray):
                 array = array.base
-            found.setdefault(array.ctypes.data, array.nbytes)
-    own = {one.untyped_storage().data_ptr() for one in (*network.parameters(), *network.buffers())}
-    return sum(size for pointer, size in found.items() if pointer not in own)
+            sizes.setdefault(array.ctypes.data, array.nbytes)
+    own = {tensor.untyped_storage().data_ptr() for tensor in (*network.parameters(), *network.buffers())}
+    return sum(size for pointer, size in sizes.items() if pointer not in own)

@@ -29,5 +29,5 @@ if __name__ == "__main__":
     parser.add_argument("--data", type=Path, default=Path("data"))
     parser.add_argument("--only", choices=names(), help="the card of this one, instead of all")
     arguments = parser.parse_args()
-    for one in [arguments.only] if arguments.only else names():
-        write(one, arguments.data)
+    for name in [arguments.only] if arguments.only else names():
+        write(name, arguments.data)

@@ -79,7 +79,7 @@ def epochs(name: str, data: Path, twice_under: int) -> dict[str, object]:
     """How many documents there are, and how often they were read, short ones coming twice."""
     figures = json.loads((WEIGHTS / name / "figures.json").read_text())
     texts = documents(data / "english_train.txt")
-    lengths = [len(one.ids) + 1 for one in load(name).vocabulary.tokenizer.encode_batch(texts)]
+    lengths = [len(encoding.ids) + 1 for encoding in load(name).vocabulary.tokenizer.encode_batch(texts)]
     once = sum(length * (1 + (len(text) < twice_under)) for length, text in zip(lengths, texts, strict=True))
     return {"documents": f"{len(texts):,}", "epochs": f"{figures['tokens'] / once:.1f}"}
 
@@ -90,20 +90,20 @@ def attributions(source: Path, out: Path, name: str) -> None:
     with source.open(encoding="utf-8") as lines:
         for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
             by[row["source"]].append(f"- *{row['title']}*, {row['text_by'] or 'author not named'}, {row['licence']}")
-    parts = [f"## {COLLECTIONS[one]}\n\n" + "\n".join(sorted(rows)) for one, rows in sorted(by.items())]
+    parts = [f"## {COLLECTIONS[source]}\n\n" + "\n".join(sorted(rows)) for source, rows in sorted(by.items())]
     title = f"# Stories that the {name} was trained on, and who wrote them\n\n"
     out.write_text(title + "\n\n".join(parts) + "\n", encoding="utf-8")
 
 
 def quoted(predictions) -> str:
     """Predictions in a line: “ time” 99.7 %, …"""
-    return ", ".join(f"“{one.text.strip()}” {100 * one.probability:.1f} %" for one in predictions)
+    return ", ".join(f"“{prediction.text.strip()}” {100 * prediction.probability:.1f} %" for prediction in predictions)
 
 
 def compared(figures: dict, *rows: tuple[str, str]) -> str:
     """Measures as a table, those of the weights before beside them where there are some. rows: name and format of a measure."""
-    columns = [one for one in (figures.get("measures_before"), figures["measures"]) if one]
-    titles = [f"after {one['tokens_read'] / 1e6:.1f} M tokens" for one in columns[:-1]] + ["as it ships"]
+    columns = [column for column in (figures.get("measures_before"), figures["measures"]) if column]
+    titles = [f"after {column['tokens_read'] / 1e6:.1f} M tokens" for column in columns[:-1]] + ["as it ships"]
     head = [f"| measure | {' | '.join(titles)} |", "|---" * (len(columns) + 1) + "|"]
-    body = [f"| {name} | {' | '.join(format.format(**one) for one in columns)} |" for name, format in rows]
+    body = [f"| {name} | {' | '.join(format.format(**column) for column in columns)} |" for name, format in rows]
     return "\n".join(head + body)

@@ -40,7 +40,7 @@ def greedy_loops(model: LanguageModel, texts: list[str], count: int = BEGINNINGS
     """loops: of so many beginnings of the texts, how many greedy continuations end in a loop; repeated: mean share of their
     tokens in a run of four that was there before."""
     tokenizer, start = model.vocabulary.tokenizer, model.vocabulary.start
-    read = [one.ids for one in tokenizer.encode_batch(texts) if len(one.ids) >= PROMPT]
+    read = [encoding.ids for encoding in tokenizer.encode_batch(texts) if len(encoding.ids) >= PROMPT]
     chosen = [read[i * len(read) // count][: PROMPT - 1] for i in range(count)]
     said = continued(model.network, torch.tensor([[start, *ids] for ids in chosen]), PROMPT + NEW)
     loops = int(ends_in_a_loop(said[:, PROMPT:]).sum())
@@ -72,17 +72,19 @@ def repeated_words(model: LanguageModel, texts: list[str], masks: int = MASKS) -
     counts = Counter(word for text in texts for word in re.findall(r"[a-z]+", text.lower()))
     common = {word for word, _ in counts.most_common(COMMON)}
     asked = []
-    for sentence in (one for text in texts for one in re.findall(r"[A-Z][^.!?\n]*[.!?]", text) if 6 <= len(one.split()) <= 20):
+    for sentence in (
+        sentence for text in texts for sentence in re.findall(r"[A-Z][^.!?\n]*[.!?]", text) if 6 <= len(sentence.split()) <= 20
+    ):
         asked += [(sentence, word) for word in re.finditer(r"(?<= )[a-z]{4,}\b", sentence) if word[0] not in common]
     chosen = [asked[i * len(asked) // (2 * masks)] for i in range(2 * masks)]
     chosen = [(text, word) for text, word in chosen if len(model.tokenize(" " + word[0])) == 2][:masks]
-    found = Counter()
+    totals = Counter()
     for sentence, word in chosen:
         before, after = sentence[: word.start()], sentence[word.end() :]
         others = set(re.findall(r"[a-z]{4,}", (before + after).lower())) - common
         best = model.predict(before + model.info.mask + after, top=1)[0].text.strip()
-        found.update(repeats=best.lower() in others, right_repeats=word[0] in others, right=best == word[0], masks=1)
-    return dict(found)
+        totals.update(repeats=best.lower() in others, right_repeats=word[0] in others, right=best == word[0], masks=1)
+    return dict(totals)
 
 
 HABITS = {"writer": writer_habits, "filler": filler_habits}

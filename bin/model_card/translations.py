@@ -23,10 +23,10 @@ def translations(model: EncoderDecoderModel, texts: Sequence[str], width: int = 
     for number, ids in enumerate(read):
         groups[len(ids)].append(number)
     parts = [group[at : at + TOGETHER] for group in groups.values() for at in range(0, len(group), TOGETHER)]
-    found = {}
+    answer_of = {}
     for part in tqdm(parts, desc=f"beam {width}"):
-        found |= dict(zip(part, answers(model, torch.tensor([read[number] for number in part]), width), strict=True))
-    return [found[number] for number in range(len(texts))]
+        answer_of |= dict(zip(part, answers(model, torch.tensor([read[number] for number in part]), width), strict=True))
+    return [answer_of[number] for number in range(len(texts))]
 
 
 def answers(model: EncoderDecoderModel, sources: torch.Tensor, width: int) -> list[str]:
@@ -44,7 +44,7 @@ def answers(model: EncoderDecoderModel, sources: torch.Tensor, width: int) -> li
             cache, memory = cache.rows(rows), memory[rows]
             stream = network.hidden(torch.tensor([[ids[-1]] for _, ids in begun]), memory, cache)
             logits = network.unembed(stream[:, -1]).numpy()  # [beginning, vocabulary]
-            known = {one: row for row, one in enumerate(begun)}
+            known = {beginning: row for row, beginning in enumerate(begun)}
             edges = np.cumsum([len(beginnings) for beginnings in asked.values()])[:-1]
             for number, its in zip(list(asked), np.split(logits, edges), strict=True):
                 try:

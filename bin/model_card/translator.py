@@ -43,7 +43,7 @@ def values(data: Path) -> dict[str, object]:
     for source, target in held_out:
         references.setdefault(source, []).append(target)
     learned = {target for _, target in seen}
-    known = np.array([not learned.isdisjoint(found) for found in references.values()])  # [sentence]
+    known = np.array([not learned.isdisjoint(answers) for answers in references.values()])  # [sentence]
     names, frames = NAMES.read_text(encoding="utf-8").split(), FRAMES.read_text(encoding="utf-8").splitlines()
     ways = {"greedy": 1, "beam": WIDTH}
     figures = json.loads((folder / "figures.json").read_text())
@@ -58,7 +58,7 @@ def values(data: Path) -> dict[str, object]:
         "pairs": f"{len(seen):,}",
         "held_out": f"{len(held_out):,}",
         "sentences": f"{len(references):,}",
-        "single": f"{sum(len(found) == 1 for found in references.values()):,}",
+        "single": f"{sum(len(answers) == 1 for answers in references.values()):,}",
         "known": f"{known.mean():.1%}",
         "width": WIDTH,
         "signature": figures["beam"]["signature"],
@@ -76,7 +76,7 @@ def values(data: Path) -> dict[str, object]:
         "align_all": sum(len(re.findall(r"\w+", target)) for _, target, _ in links),
         "chance": f"{sum(1 / count for count in choices) / len(choices):.0%}",
         "examples": "\n".join(
-            f"- {one} → {said}" for one, said in zip(SENTENCES, translations(model, SENTENCES, WIDTH), strict=True)
+            f"- {sentence} → {answer}" for sentence, answer in zip(SENTENCES, translations(model, SENTENCES, WIDTH), strict=True)
         ),
         "stages": stages(figures, *STAGES, read="up to {batch} pairs"),
         "epochs": f"{figures['recipe']['steps'] * figures['recipe']['batch'] / len(seen):.1f}",
@@ -93,12 +93,12 @@ def scores(
     held-out names that survive, in each of the frames; names_worst: in the frame that loses most; lost_most: the names that are
     lost most often.
     """
-    said = translations(model, list(references), width)
+    answers = translations(model, list(references), width)
     most = max(map(len, references.values()))
-    columns = [[found[i] if i < len(found) else None for found in references.values()] for i in range(most)]
+    columns = [[targets[i] if i < len(targets) else None for targets in references.values()] for i in range(most)]
     metric = sacrebleu.CHRF()
-    chrf = metric.corpus_score(said, columns).score
-    exact = np.array([one in found for one, found in zip(said, references.values(), strict=True)])  # [sentence]
+    chrf = metric.corpus_score(answers, columns).score
+    exact = np.array([answer in targets for answer, targets in zip(answers, references.values(), strict=True)])  # [sentence]
     survived = np.array(survivals(model, names, frames, width))  # [name, frame]
     return {
         "exact": float(exact.mean()),
