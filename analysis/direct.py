@@ -38,7 +38,7 @@ def logit_attribution(
     if not -len(trace.read) <= position < len(trace.read):
         raise ValueError(f"There is no position {position} in {len(trace.read)} tokens.")
     vocabulary = trace.unembed(trace.stream[-1, [position]]).shape[-1]
-    if strange := [one for one in (token, against) if one is not None and not 0 <= one < vocabulary]:
+    if strange := [id for id in (token, against) if id is not None and not 0 <= id < vocabulary]:
         raise ValueError(f"There is no token {strange[0]}: they are 0 to {vocabulary - 1:,}.")
     if trace.tail is not None:
         raise ValueError(
@@ -127,8 +127,8 @@ def straight(model: LanguageModel, trace: Trace, token: int, position: int) -> t
         others = rows.double()
         sizes = (others - others.mean(-1, keepdim=True) if seen is not x else others).norm(dim=-1) / seen.norm()
         expected = constant + (others @ way) / (sizes if normed else 1)
-        found = logit(others)
-    if (expected - found).abs().max() > 10 * CLOSE * max(1.0, float(found.abs().max())):
+        logits = logit(others)
+    if (expected - logits).abs().max() > 10 * CLOSE * max(1.0, float(logits.abs().max())):
         raise ValueError(
             f"{model.info.name} does more than a norm and a matrix between its last block and its logits "
             f"({model.way_out_formula()}), so a logit is no sum of what its parts wrote."

@@ -22,7 +22,7 @@ def head_effects(
     Source: Michel, Levy and Neubig 2019, "Are Sixteen Heads Really Better than One?", section 3.
     """
     trace = model.trace(text, target)
-    kind = kind or next(iter(one for one in ("self", "decoder") if one in trace.attention))
+    kind = kind or next(iter(name for name in ("self", "decoder") if name in trace.attention))
     if kind not in trace.attention:
         raise ValueError(f'{model.info.name} has no "{kind}" attention; it has {", ".join(trace.attention)}.')
     layers, heads = trace.attention[kind].layers, trace.attention[kind].heads
@@ -39,11 +39,11 @@ def changes(
 
     if trace.unembed is None:
         raise ValueError(f"{model.info.name} has no language-model head, so it makes no prediction that could change.")
-    found = log_softmax(answers(model, trace, [[], *edits], position))
-    token = int(found[0].argmax()) if token is None else token
-    if not 0 <= token < found.shape[1]:
-        raise ValueError(f"There is no token {token}: they are 0 to {found.shape[1] - 1:,}.")
-    return found[1:, token] - found[0, token]
+    logs = log_softmax(answers(model, trace, [[], *edits], position))
+    token = int(logs[0].argmax()) if token is None else token
+    if not 0 <= token < logs.shape[1]:
+        raise ValueError(f"There is no token {token}: they are 0 to {logs.shape[1] - 1:,}.")
+    return logs[1:, token] - logs[0, token]
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:

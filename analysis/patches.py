@@ -40,33 +40,33 @@ def patching(
     answer, and for a part, measure or direction that there is not.
     Source: Heimersheim and Nanda 2024, "How to use and interpret activation patching".
     """
-    for name, given, known in (("part", part, PARTS), ("measure", measure, MEASURES), ("direction", direction, DIRECTIONS)):
-        if given not in known:
-            raise ValueError(f'{name} is "{given}"; it must be one of {", ".join(known)}.')
+    for name, choice, known in (("part", part, PARTS), ("measure", measure, MEASURES), ("direction", direction, DIRECTIONS)):
+        if choice not in known:
+            raise ValueError(f'{name} is "{choice}"; it must be one of {", ".join(known)}.')
     from models.batches import answers  # brings torch, which the first page does not wait for
 
     runs = model.traces([clean, corrupt], targets=target)
     check_lengths(model, *runs)
     source, base = runs if direction == "denoising" else runs[::-1]
-    kind = kind or next(one for one in ("self", "encoder") if one in base.attention)
+    kind = kind or next(name for name in ("self", "encoder") if name in base.attention)
     edits, shape = pieces(model, source, part, kind)
-    first, second = (log_softmax(answers(model, one, [[]], position)) for one in runs)
+    first, second = (log_softmax(answers(model, run, [[]], position)) for run in runs)
     ends = (second, first) if direction == "denoising" else (first, second)
     score = scorer(measure, first, second, ends[1], token, other)
-    low, high = (float(score(one)[0]) for one in ends)
+    low, high = (float(score(end)[0]) for end in ends)
     if abs(high - low) < 1e-6:
         raise ValueError(f"Both texts give the same answer, measured by {measure}: there is nothing that could come back.")
-    found = score(log_softmax(answers(model, base, edits, position)))
-    return ((found - low) / (high - low)).reshape(shape)
+    scores = score(log_softmax(answers(model, base, edits, position)))
+    return ((scores - low) / (high - low)).reshape(shape)
 
 
 def check_lengths(model: LanguageModel, clean: Trace, corrupt: Trace) -> None:
     """Errors: ValueError for texts of unequal length."""
-    one, two = len(clean.tokens), len(corrupt.tokens)
-    if one != two:
+    ours, theirs = len(clean.tokens), len(corrupt.tokens)
+    if ours != theirs:
         raise ValueError(
-            f"The clean text has {one} tokens and the corrupt one {two}: for {model.info.name} both must have as many, so that "
-            "each place of one is a place of the other. Change a word for one of the same number of tokens."
+            f"The clean text has {ours} tokens and the corrupt one {theirs}: for {model.info.name} both must have as many, so "
+            "that each place of one is a place of the other. Change a word for one of the same number of tokens."
         )
 
 
@@ -75,7 +75,7 @@ def pieces(model: LanguageModel, source: Trace, part: str, kind: str) -> tuple[l
     if part == "head":
         attention = source.attention[kind]
         outs = [attention.out(layer) for layer in range(attention.layers)]
-        return [[Head(layer, head, mean=one, kind=kind)] for layer, heads in enumerate(outs) for head, one in enumerate(heads)], (
+        return [[Head(layer, head, mean=out, kind=kind)] for layer, heads in enumerate(outs) for head, out in enumerate(heads)], (
             attention.layers,
             attention.heads,
         )
@@ -100,11 +100,11 @@ def scorer(
     token = int(clean[0].argmax()) if token is None else token
     other = int(corrupt[0].argmax()) if other is None else other
     if measure == "KL":
-        return lambda found: -(np.exp(source) * (source - found)).sum(-1)
+        return lambda logs: -(np.exp(source) * (source - logs)).sum(-1)
     if measure == "probability":
-        return lambda found: np.exp(found[:, token])
+        return lambda logs: np.exp(logs[:, token])
     if token == other:
         raise ValueError(
             "Both texts have the same answer, so there is no difference of logits. Name token and other, or measure by KL."
         )
-    return lambda found: found[:, token] - found[:, other]
+    return lambda logs: logs[:, token] - logs[:, other]

@@ -35,7 +35,7 @@ class Reordered:
     @property
     def bytes(self) -> int:
         """What this holds in memory."""
-        return sum({id(one): one.bytes for one in (self.before, self.after)}.values())
+        return sum({id(trace): trace.bytes for trace in (self.before, self.after)}.values())
 
     def across(self, kind: str) -> tuple[np.ndarray, np.ndarray]:
         """Where the queries and the keys of an attention stand after reordering, as `places`: those of a target stay."""
@@ -58,7 +58,7 @@ class Reordered:
         """How far each token's vector moved, after the embedding and after each block: ‖after − before‖ / ‖before‖, float64
         [layers + 1, position]; NaN for what became another piece. stack: as in `Trace.hidden`."""
         places = np.arange(len(self.before.target)) if stack == "decoder" else self.places
-        before, after = (one.hidden[stack].astype(np.float64) for one in (self.before, self.after))
+        before, after = (trace.hidden[stack].astype(np.float64) for trace in (self.before, self.after))
         gone = np.linalg.norm(after[:, places] - before, axis=-1)
         size = np.linalg.norm(before, axis=-1)
         return np.where(places < 0, np.nan, np.divide(gone, size, out=np.zeros_like(gone), where=size > 0))
@@ -74,18 +74,18 @@ class Reordered:
     def same_before(self) -> np.ndarray:
         """The tokens that have the same tokens before them in both orders, but not in the same order: positions. Of a causal
         model without positions the first block cannot tell the two orders apart at these."""
-        found = []
+        positions = []
         for at, place in enumerate(self.places):
             stand = self.places[:at]
             if place == at and set(stand) == set(range(at)) and not np.array_equal(stand, np.arange(at)):
-                found.append(at)
-        return np.array(found, dtype=int)
+                positions.append(at)
+        return np.array(positions, dtype=int)
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
     """The words of a text: where each begins and ends. A word is what stands between spaces, with its punctuation; of scripts
     that are written without spaces each letter."""
-    return [found.span() for found in _WORD.finditer(text)]
+    return [match.span() for match in _WORD.finditer(text)]
 
 
 def reorder(text: str, order: Sequence[int]) -> str:
@@ -115,8 +115,8 @@ def read_reordered(model: LanguageModel, text: str, order: Sequence[int], second
         raise ValueError("The model reads only the end of this text. Make it shorter to move its words.")
     pairs, changed = _pairs(before.tokens, after.tokens, word_spans(text), spans, order)
     places = np.full(len(before.tokens), -1)
-    for one, place in pairs:
-        places[one] = place
+    for at, place in pairs:
+        places[at] = place
     return Reordered(before, after, places, changed)
 
 
@@ -126,9 +126,9 @@ def keeps_pieces(model: LanguageModel, text: str, order: Sequence[int]) -> bool:
     return not _pairs(model.tokenize(text), model.tokenize(other), word_spans(text), spans, order)[1]
 
 
-def total_variation(one: np.ndarray, other: np.ndarray) -> float:
+def total_variation(p: np.ndarray, q: np.ndarray) -> float:
     """How much probability lies elsewhere: half the sum of |p − q| [vocabulary], from 0 (the same) to 1."""
-    return float(np.abs(one.astype(np.float64) - other).sum() / 2)
+    return float(np.abs(p.astype(np.float64) - q).sum() / 2)
 
 
 def _laid_out(text: str, order: Sequence[int]) -> tuple[str, list[tuple[int, int]]]:
@@ -136,13 +136,13 @@ def _laid_out(text: str, order: Sequence[int]) -> tuple[str, list[tuple[int, int
     spans = word_spans(text)
     if sorted(order) != list(range(len(spans))):
         raise ValueError(f"An order of {len(spans)} words names each of 0 to {len(spans) - 1} once.")
-    made, places, end = "", [], 0
+    line, places, end = "", [], 0
     for (start, stop), word in zip(spans, order, strict=True):
-        made += text[end:start]
-        places.append((len(made), len(made) + spans[word][1] - spans[word][0]))
-        made += text[slice(*spans[word])]
+        line += text[end:start]
+        places.append((len(line), len(line) + spans[word][1] - spans[word][0]))
+        line += text[slice(*spans[word])]
         end = stop
-    return made + text[end:], places
+    return line + text[end:], places
 
 
 def _pairs(
@@ -166,13 +166,13 @@ def _pairs(
 def _by_word(tokens: list[Token], spans: list[tuple[int, int]]) -> dict[int | None, list[int]]:
     """The tokens of each word, with those of the spaces before it; under None what is beside the words: special tokens that
     nobody typed, a second text, spaces at the end."""
-    found: dict[int | None, list[int]] = {}
+    of_word: dict[int | None, list[int]] = {}
     ends = [end for _, end in spans]
     for i, token in enumerate(tokens):
         word = bisect_right(ends, token.start)
         beside = token.segment or (token.special and token.start == token.end) or word == len(ends)
-        found.setdefault(None if beside else word, []).append(i)
-    return found
+        of_word.setdefault(None if beside else word, []).append(i)
+    return of_word
 
 
 def _ids(tokens: list[Token], positions: list[int]) -> list[int]:

@@ -114,7 +114,7 @@ def scores(
 
 def stands_in(frame: str, sources: set[str]) -> bool:
     """Whether a training reads the frame with another name in it, or may: one that is put in the place of “he” or “she”."""
-    return any(frame.format(one) in sources for one in (*PEOPLE, *(PRONOUNS if frame.startswith("{}") else ())))
+    return any(frame.format(name) in sources for name in (*PEOPLE, *(PRONOUNS if frame.startswith("{}") else ())))
 
 
 def shown(value: object) -> object:
