@@ -103,7 +103,7 @@ def compare(model, reference, texts: tuple[str, ...]) -> None:
     """Read texts one after the other, each held to what the reference makes of it. Raises Difference."""
     for text in texts:
         trace = model.trace(text, SAID * (3 if text == LONG else 1) if model.info.kind == "encoder-decoder" else "")
-        out, attention, hidden = eager(model, reference, trace)
+        out, attention, hidden = eager(reference, trace)
         where = f"{len(trace.tokens)} tokens"
         for stack, states in hidden.items():
             ours = trace.hidden[stack]
@@ -139,7 +139,7 @@ def follow(ours: np.ndarray, states: list, where: str) -> None:
             raise Difference(f"hidden[{layer}] is none of the reference's states, {where}")
 
 
-def eager(model, reference, trace):
+def eager(reference, trace):
     """What transformers itself says: its output, attention and hidden states by kind. Lists are empty where it tells nothing."""
     ids = torch.tensor([[token.id for token in trace.tokens]])
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}

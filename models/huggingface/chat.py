@@ -34,7 +34,7 @@ def as_chat(vocabulary: TextTokens, text: str) -> Turn:
     letter. Errors: ValueError, a sentence, for a template that cannot be used.
     """
     text = SURROGATE.sub("\ufffd", text)
-    before, after = _around(vocabulary, text)
+    before, after = _around(vocabulary)
     whole = _rendered(vocabulary, text)
     typed = whole[len(before) : len(whole) - len(after)]
     if not (whole.startswith(before) and whole.endswith(after)) or typed.strip() != text.strip():
@@ -50,7 +50,7 @@ def as_chat(vocabulary: TextTokens, text: str) -> Turn:
     return Turn(whole, tuple(_tokens(vocabulary, placed, len(before), typed, text)))
 
 
-def _around(vocabulary: TextTokens, text: str) -> tuple[str, str]:
+def _around(vocabulary: TextTokens) -> tuple[str, str]:
     parts = _rendered(vocabulary, MARK).split(MARK)
     if len(parts) != 2:
         raise ValueError("The chat template of this model does not say the text once. Switch the chat turn off.")
