@@ -1,20 +1,25 @@
 """What it costs to generate with all recorded, beside transformers' `generate`; and what keeping keys and values saves.
 
-    python -m benchmarks.generate [--scale 1] [--threads 2] [--clock wall]
+    python -m benchmarks.generate [--only peer speed press] [--scale 1] [--threads 2] [--clock wall]
 
 The writer beside transformers' Qwen3 with the writer's weights, and a random network of GPT-2 small's size beside itself: the
 same tokens, greedily, so many after so many. Ours yields a step a token, with its logits and a row of weights of every layer and
 head. Both take turns in the same process. Then tokens a second of ours, with keys and values kept and with everything read again.
+At last the app, in a real browser: from a press on “Go on by one” until the next token is painted, beside a key press on page
+Type; both pages take turns on one server.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import json
 import os
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import torch
 from tokenizers import Tokenizer
@@ -29,8 +34,12 @@ from models.huggingface.model import HuggingFaceModel
 from models.language_model import LanguageModel
 from models.strategy import Strategy
 
-AIM = 1.05
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+AIM, PRESS_AIM = 1.05, 1.2
 NEW = 32  # tokens that are said
+PARTS = ("peer", "speed", "press")
 STEPS = 4  # that are timed where all is read again
 LENGTHS = {"the writer": {16: 24, 64: 16, 220: 12}, "GPT-2 small's size": {16: 8, 64: 8, 256: 6, 992: 4}}  # tokens before: pairs
 SPEEDS = {"the writer": (64, 252), "GPT-2 small's size": (64, 256, 1020)}
@@ -129,31 +138,106 @@ def speed(pair: Pair, length: int, cache: bool, clock: Callable[[], float]) -> f
     return 1 / statistics.median(taken)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--scale", type=float, default=1.0, help="more or fewer repeats: 2 for twice as many")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--clock", choices=CLOCKS, default="wall", help="cpu, with --threads 1, on a busy machine")
-    arguments = parser.parse_args()
-    torch.set_num_threads(arguments.threads)
-    clock, pairs = CLOCKS[arguments.clock], [writer(), small()]
-    print(f"float32, {arguments.threads} threads, {arguments.clock} clock; load {os.getloadavg()[0]:.1f}.\n")
+def folder(pair: Pair) -> str:
+    """The model's name in the app; the random network is a folder, with the writer's tokenizer and names for the other tokens."""
+    if pair.name == "the writer":
+        return "writer"
+    made = json.loads(models.load("writer").vocabulary.tokenizer.to_str())
+    made["model"]["vocab"] |= {f"<{id}>": id for id in range(len(made["model"]["vocab"]), gpt2.VOCABULARY)}
+    PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(json.dumps(made))).save_pretrained(gpt2.WEIGHTS)
+    return str(gpt2.WEIGHTS)
+
+
+def pressed(url: str, browser: Browser, name: str, count: int) -> tuple[list[float], list[float], list[float]]:
+    """Milliseconds from a press until a change is painted, of a step on page Generate and of a key on page Type; and their ratios
+    pair by pair."""
+    from benchmarks.keystroke import PROBE, TEXT, press
+
+    pages = []
+    for path, watched in (("generate", ".st-key-generate-board"), ("", ".st-key-board")):
+        page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+        page.goto(f"{url}/{path}?level=intermediate&model={quote(name)}&text=The+farmer+gave+the+hungry+dog")
+        page.wait_for_selector(f"{watched} .row", timeout=180_000)
+        page.wait_for_timeout(3000)
+        page.evaluate(PROBE, watched)
+        pages.append(page)
+    step, key = pages
+    key.get_by_label("Your text").click()
+    key.keyboard.press("End")
+    taken = []
+    for number in range(count + 4):
+        step.bring_to_front()
+        step.get_by_role("button", name="Go on by one", exact=True).focus()
+        one = press(step, "Enter")
+        key.bring_to_front()
+        taken.append((one, press(key, TEXT[number % len(TEXT)])))
+    steps, keys = zip(*taken[4:], strict=True)
+    return list(steps), list(keys), [a / b for a, b in taken[4:]]
+
+
+def press_all(pairs: list[Pair], count: int) -> None:
+    """What a press takes in the app, printed."""
+    from playwright.sync_api import sync_playwright
+
+    from tests.serving import find_chromium, launch, serve
+
+    if (chromium := find_chromium()) is None:
+        print("No browser is here, so presses are not measured.")
+        return
+    print("\n| from a press to painted, median (p95) ms | a step on Generate | a key on Type | ratio, median (quartiles) |")
+    print("|---" * 4 + "|")
+    with serve() as server, sync_playwright() as playwright:
+        browser = launch(playwright, chromium)
+        for pair in pairs:
+            steps, keys, ratios = pressed(server.url, browser, folder(pair), count)
+            told = [f"{statistics.median(one):.0f} ({statistics.quantiles(one, n=20)[-1]:.0f})" for one in (steps, keys)]
+            low, middle, high = statistics.quantiles(ratios, n=4)
+            print(f"| {pair.name} | {told[0]} | {told[1]} | {middle:.2f} ({low:.2f}–{high:.2f}) |", flush=True)
+        browser.close()
+    print(f"\nAim: at most {PRESS_AIM} times a key press on Type.")
+
+
+def compare_all(pairs: list[Pair], scale: float, clock: Callable[[], float]) -> None:
+    """What a token takes us, and transformers, printed."""
     print(f"| {NEW} tokens, greedily | after | ours, recorded, ms a token | transformers' generate | ratio, median (quartiles) |")
     print("|---" * 5 + "|")
     slower = []
     for pair in pairs:
         for length, count in LENGTHS[pair.name].items():
-            ours, theirs, (low, middle, high) = compared(pair, length, max(3, round(count * arguments.scale)), clock)
+            ours, theirs, (low, middle, high) = compared(pair, length, max(3, round(count * scale)), clock)
             slower += [f"{pair.name} after {length}: {middle:.2f}"] if middle > AIM else []
             print(f"| {pair.name} | {length} | {1e3 * ours:.2f} | {1e3 * theirs:.2f} ", end="")
             print(f"| {middle:.2f} ({low:.2f}–{high:.2f}) |", flush=True)
     print(f"\nAim: at most {AIM} times transformers' generate. {'Missed: ' + '; '.join(slower) if slower else 'Met'}.\n")
+
+
+def speed_all(pairs: list[Pair], clock: Callable[[], float]) -> None:
+    """Tokens a second, printed."""
     print("| tokens a second | at | with keys and values kept | all read again | times |")
     print("|---" * 5 + "|")
     for pair in pairs:
         for length in SPEEDS[pair.name]:
             kept, again = (statistics.median(speed(pair, length, cache, clock) for _ in range(3)) for cache in (True, False))
             print(f"| {pair.name} | {length} | {kept:.1f} | {again:.2f} | {kept / again:.1f} |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--scale", type=float, default=1.0, help="more or fewer repeats: 2 for twice as many")
+    parser.add_argument("--only", choices=PARTS, nargs="+", default=PARTS)
+    parser.add_argument("--presses", type=int, default=30)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--clock", choices=CLOCKS, default="wall", help="cpu, with --threads 1, on a busy machine")
+    arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
+    clock, pairs = CLOCKS[arguments.clock], [writer(), small()]
+    print(f"float32, {arguments.threads} threads, {arguments.clock} clock; load {os.getloadavg()[0]:.1f}.\n")
+    if "peer" in arguments.only:
+        compare_all(pairs, arguments.scale, clock)
+    if "speed" in arguments.only:
+        speed_all(pairs, clock)
+    if "press" in arguments.only:
+        press_all(pairs, arguments.presses)
 
 
 if __name__ == "__main__":

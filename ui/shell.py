@@ -74,8 +74,7 @@ def live(folder: Path, draw: Callable[[Look], None], reads: bool = True, answers
             with complaints.container():
                 show_complaints(early | more)  # of what is chosen beside and on this page, as one
                 show_later()
-        if not state.TYPING.pop():  # what is typed Streamlit puts there by itself
-            document.keep_address(**state.ADDRESS.get(), **state.texts_in_address(), **picker.in_address())
+        keep_address()
 
     heading(folder)
     picker.show_trouble()
@@ -89,6 +88,39 @@ def live(folder: Path, draw: Callable[[Look], None], reads: bool = True, answers
     picker.about()
     if cached.names(cached.FRESH) != state.LISTED.get():
         st.rerun()  # the picker of a server's first visitor is drawn before the cache of the Hub is listed
+
+
+def by_itself(key: str, draw: Callable[[], None]) -> None:
+    """A part of the page that a press in it reruns without the rest, which is quicker. What it changes beside itself asks for the
+    whole page (`state.run_whole_page_next`). key: of the container that it is drawn in."""
+    drawn_before = False
+
+    def place() -> None:
+        with st.container(key=key):
+            draw()
+
+    @st.fragment
+    def part() -> None:
+        nonlocal drawn_before
+        if not drawn_before:  # with the rest, in whose turn it is
+            drawn_before = True
+            return place()
+        with turn():
+            jobs.here()
+            if state.WHOLE_PAGE.pop():
+                st.rerun()
+            with picture("This page"):
+                place()
+            keep_address()
+        wait_until_sent()
+
+    part()
+
+
+def keep_address() -> None:
+    """Have all that is chosen in the address."""
+    if not state.TYPING.pop():  # what is typed Streamlit puts there by itself
+        document.keep_address(**state.ADDRESS.get(), **state.texts_in_address(), **picker.in_address())
 
 
 def above() -> DeltaGenerator:

@@ -148,6 +148,7 @@ GENERATE_OWN, GENERATE_SAID, GENERATE_BRANCH, GENERATE_SEARCHED = (
     link("generate-own", default=False),
     link("generate-said", default=""), link("generate-branch", default=0), link("generate-searched", default=0),
 )  # fmt: skip
+GENERATE_BEAM, GENERATE_OPENED = link("generate-beam", default=1), Key("generate-opened", False)
 
 # Build
 BUILD = link("build", "Architecture", "Cost", "Masks", "Positions", "Why √d")

@@ -132,3 +132,4 @@ def draw_again() -> None:
     """Another seed: the next one."""
     key = state.generating("seed", 0)
     key.set((key.get() + 1) % int(CONTROLS["seed"].most))
+    state.run_whole_page_next()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import NamedTuple
 from uuid import uuid4
 
@@ -61,6 +62,7 @@ class Grown:
     reached: int = 0
     trouble: str = ""
     _ahead: dict[tuple[int, ...], Step] = field(default_factory=dict)
+    _beam: tuple[tuple[int, ...], Grown] | None = None
 
     @property
     def steps(self) -> list[Step]:
@@ -151,6 +153,17 @@ class Grown:
         for into, (shared, ids) in reversed(list(zip(self.lines, lines, strict=True))):
             front = (self.lines[0], shared) if shared else None
             self.run = Run(strategy, len(ids), into, shared, ids, front, self.run)
+
+    def beam(self, ids: tuple[int, ...]) -> Grown:
+        """One beginning of a search as a text of its own. It is read again, with a row for each token; what is known of it from
+        the one before stays."""
+        if self._beam is None or self._beam[0] != ids:
+            known = self._beam[1].steps if self._beam else []
+            shared = sum(1 for _ in takewhile(lambda pair: pair[0].token.id == pair[1], zip(known, ids, strict=False)))
+            made = Grown(self.beginning)
+            made.run = Run(Strategy(), len(ids) - shared, made.steps, shared, ids[shared:], (known, shared))
+            self._beam = ids, made
+        return self._beam[1]
 
     def end_run(self, stopped: bool = False) -> None:
         """The run has ended, or a visitor stopped it."""

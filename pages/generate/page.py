@@ -25,15 +25,14 @@ HERE = Path(__file__).parent
 def going_on(grown: Grown, look: Look, strategy: Strategy, pictures: list[Picture]) -> None:
     """The text, and beside it what comes next, or what chose the last token while it grows by itself."""
     cards = [
-        Card([part("The text", shown.text_part, grown, look, pictures)], words(HERE, "title text"), 6),
+        Card(shown.the_text(grown, look, pictures), words(HERE, "title text"), 6),
         Card([part("What comes next", shown.bars, grown, strategy, look, pictures)], words(HERE, "title bars"), 5),
     ]
 
     def react() -> None:
         match choice(shown.BOARD):
-            case {"part": "text", "value": position}:
-                number = shown.step_of(position, grown, look)
-                grown.at = None if number == grown.at else number
+            case {"part": "text" | "rows"} as pressed:
+                shown.look_at(pressed, grown, look)
             case {"part": "bars", "value": {"id": id}} if grown.at is not None:
                 grown.branch(grown.at, id)
             case {"part": "bars", "value": {"id": id}} if grown.ended:
@@ -65,8 +64,11 @@ def open_elsewhere(look: Look, text: str, chat: bool) -> None:
             state.SAID.set(whole)
         if chat:  # the box has all of the turn now
             state.GENERATE_CHAT.set(False)
-        st.toast(words(HERE, "opened"), icon=":material/check:")
+        state.run_whole_page_next()
+        state.GENERATE_OPENED.set(True)
 
+    if state.GENERATE_OPENED.pop():  # a toast of the press itself would go with the page that is drawn again
+        st.toast(words(HERE, "opened"), icon=":material/check:")
     if text:
         st.button("Open this text on the other pages", icon=":material/open_in_new:", key="generate-open", on_click=write)
 
@@ -95,31 +97,37 @@ def draw(look: Look) -> None:
         return does_not(look)
     own = linked.own_answer(look.second)  # here it is said again
     with st.container(key="generate"):
-        row = st.container(key="generate-buttons", horizontal=True, gap="small")
         chat = choose.chat(look)
-        grown = mine(Beginning(picker.in_use(), look.trace.text, "" if own else look.second, chat))
         strategy, most = choose.strategy(look)
-        with st.container(key="generate-grown"):
-            linked.reopen(grown, strategy, most)
+        beginning = Beginning(picker.in_use(), look.trace.text, "" if own else look.second, chat)
+        shell.by_itself("generate-grown", lambda: grow(beginning, look, strategy, most, own))
 
-            def buttons(cancel: Callable[[], None] | None = None) -> None:
-                with row:
-                    run.buttons(grown, strategy, most, cancel)
 
-            if not run.under_way(grown, buttons, lambda: meanwhile(grown, look, strategy)):
-                buttons()
-                run.trouble(grown)
-                linked.keep(grown, strategy.method == "beam")
-                if own and not grown.steps:
-                    say(HERE, "own answer")
-                pictures: list[Picture] = []
-                if strategy.method == "beam":
-                    search.place(grown, look, most, pictures)
-                else:
-                    body(grown, look, strategy, pictures)
-                with st.container(horizontal=True, gap="small"):
-                    open_elsewhere(look, search.best(grown) if strategy.method == "beam" else grown.text, chat)
-                    take_away("generate", lambda: pictures, lambda made: steps.offer(made, grown, look))
+def grow(beginning: Beginning, look: Look, strategy: Strategy, most: int, own: bool) -> None:
+    """The buttons, and all that grows by them: a press draws these alone."""
+    grown, beams = mine(beginning), strategy.method == "beam"
+    row = st.container(key="generate-buttons", horizontal=True, gap="small")
+    linked.reopen(grown, strategy, most)
+
+    def buttons(cancel: Callable[[], None] | None = None) -> None:
+        with row:
+            run.buttons(grown, strategy, most, cancel)
+
+    if run.under_way(grown, buttons, lambda: meanwhile(grown, look, strategy)):
+        return
+    buttons()
+    run.trouble(grown)
+    linked.keep(grown, beams)
+    if own and not grown.steps:
+        say(HERE, "own answer")
+    pictures: list[Picture] = []
+    if beams:
+        search.place(grown, look, most, pictures)
+    else:
+        body(grown, look, strategy, pictures)
+    with st.container(horizontal=True, gap="small"):
+        open_elsewhere(look, search.best(grown) if beams else grown.text, beginning.chat)
+        take_away("generate", lambda: pictures, lambda made: steps.offer(made, grown, look))
 
 
 def body(grown: Grown, look: Look, strategy: Strategy, pictures: list[Picture]) -> None:

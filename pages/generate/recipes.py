@@ -16,17 +16,18 @@ import plotly.graph_objects as go
 
 from analysis import as_written
 from models.decoding import softmax
-from models.generation import Step
+from models.generation import Search, Step
 from models.language_model import LanguageModel
 from models.strategy import Distribution, Strategy, distribution
 from models.tokens import Token
 from models.trace import Trace
-from viz import View, prediction_bars, reading_view
+from viz import View, grid_view, prediction_bars, reading_view
 from viz.figures.beams import Way, beam_tree
 from viz.figures.cache import cache_boxes
-from viz.tokens import plain_signs
+from viz.tokens import label, plain_signs, row_names
 
 COMES = "…"  # stands where the next token will
+ROWS, KEYS = 14, 40  # rows that are shown at a time, and tokens that each of them looks at
 
 
 def said_again(model: LanguageModel, trace: Trace, said: dict[str, Any], more: bool = True) -> list[Step]:
@@ -49,7 +50,7 @@ def text(
     front = source if kind == "cross" else []
     first, count = len(front) + len(shown) - len(steps), len(front) + len(shown)
     weights = np.zeros((count, count), dtype=np.float32)
-    for number, row in enumerate(rows(steps, kind, layer, head)):
+    for number, row in enumerate(looks(steps, kind, layer, head)):
         weights[first + number, : len(row)] = row
     tokens = plain_signs([*front, *shown]) if simple else [*front, *shown]
     return reading_view(tokens, weights, first + chosen, second=len(front) or None, said=first)
@@ -69,7 +70,43 @@ def read_and_said(steps: Sequence[Step], more: bool, text: str, target: str) -> 
     return as_written(last.source, text), as_written(shown, target if last.source else text)
 
 
-def rows(steps: Sequence[Step], kind: str, layer: int, head: int) -> list[np.ndarray]:
+def rows(
+    model: LanguageModel, trace: Trace, *, said: dict[str, Any], more: bool, kind: str, layer: int, head: int, chosen: int,
+    simple: bool, steps: Sequence[Step] | None = None,
+) -> View:  # fmt: skip
+    """Where a head looked when it chose each token: a row for each, under the one before. Of a long text the last rows, or those
+    up to the chosen one, and the last tokens; what was looked at before these is one column."""
+    steps = said_again(model, trace, said, more) if steps is None else steps
+    source, shown = read_and_said(steps, more, trace.text, said["target"])
+    first = first_row(len(steps), chosen)
+    found, names = looks(steps, kind, layer, head)[first : first + ROWS], shown[-len(steps) :][first : first + ROWS]
+    keys = source if kind == "cross" else shown[: max(1, *map(len, found))]
+    weights = np.full((len(found), len(keys)), np.nan, dtype=np.float32)
+    for row, values in zip(weights, found, strict=True):
+        row[: len(values)] = values
+    columns = [label(token.text) for token in (plain_signs(keys) if simple else keys)]
+    if before := max(0, len(keys) - KEYS):
+        weights = np.column_stack([weights[:, :before].sum(axis=1), weights[:, before:]])
+        columns = [f"{before:,} before", *columns[before:]]
+    return grid_view(
+        weights, [label(token.text) for token in (plain_signs(names, False) if simple else names)], columns, down="choosing",
+        across="looks at", unit="%", scale=(0, 1), row_names=row_names(names), column_names=[f"to {name}" for name in columns],
+        chosen=marked(weights, chosen - first), cell=(12, 34), height=20, label="Where it looked, a row for each token",
+    )  # fmt: skip
+
+
+def first_row(count: int, chosen: int) -> int:
+    """Which of so many rows is the first that is shown: the last ones are, or those up to the chosen one."""
+    return max(0, (count if chosen >= count - ROWS else chosen + 1) - ROWS)
+
+
+def marked(weights: np.ndarray, row: int) -> tuple[int, int] | None:
+    """Where a row looks most; None of one that looks nowhere."""
+    known = np.isfinite(weights[row]).any()
+    return (row, int(np.nanargmax(weights[row]))) if known else None
+
+
+def looks(steps: Sequence[Step], kind: str, layer: int, head: int) -> list[np.ndarray]:
     """Where a head looked at each step; nothing of steps before tokens were dropped, which have other keys."""
     dropped, found = steps[-1].dropped, []
     for step in steps:
@@ -148,15 +185,24 @@ def tree(
     target: str,
     chat: bool,
     count: int,
+    beam: int,
     step: Step | None = None,
 ) -> go.Figure:
-    """A beam search after so many steps."""
+    """A beam search after so many steps. beam: the one of its best answers that stands out."""
     if step is None:
         *_, step = islice(model.generate(trace.text, Strategy(**strategy), most, target, chat=chat), count)
     assert step.search is not None, "a step of a search"
-    return beam_tree(
-        [Way(one.number, one.parent, model.token_text(one.id), one.length, one.score, one.fate) for one in step.search.tree]
-    )
+    ways = [Way(one.number, one.parent, model.token_text(one.id), one.length, one.score, one.fate) for one in step.search.tree]
+    return beam_tree(ways, looked_at=path(step.search, step.search.answers[beam].ids))
+
+
+def path(search: Search, ids: Sequence[int]) -> list[int]:
+    """The numbers of the ways on that an answer went, from the text on."""
+    after = {(one.parent, one.id): one.number for one in search.tree}
+    found = [-1]
+    for id in ids:
+        found.append(after[found[-1], id])
+    return found[1:]
 
 
 def cache(model: LanguageModel, trace: Trace, *, said: dict[str, Any], fresh: int, step: Step | None = None) -> go.Figure:

@@ -83,6 +83,13 @@ def under_way(grown: Grown, place: Callable[[Callable[[], None]], None], meanwhi
     st.rerun()  # the buttons stop a run that has ended
 
 
+def read_again(beam: Grown) -> int | None:
+    """A beam as a text that is said again; how many tokens were read, None while it is under way."""
+    run = beam.run
+    assert run is not None, "a beam that is not read yet"
+    return jobs.result(("generate", run.key), lambda report: _work(beam.beginning, run, report), "Reading the beam again")
+
+
 def _work(beginning: Beginning, run: Run, report: jobs.Report) -> int:
     """Say token after token, run after run; what was said stays when nobody waits any more. Returns how many were."""
     count, one = 0, run

@@ -10,13 +10,17 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from pages.generate import recipes
+from pages.generate import choose, recipes, run, shown
 from pages.generate.grown import Grown
+from ui import state
+from ui.choices.widgets import one_of
 from ui.look import Look
 from ui.picture.picture import Numbers, Picture
 from ui.picture.picture import place as draw
+from ui.show import choice, picture, show
 from ui.text import plain
 from ui.words import say, words
+from viz import Card, board
 from viz.figures.beams import WINDOW
 
 HERE = Path(__file__).parent
@@ -32,25 +36,44 @@ def place(grown: Grown, look: Look, most: int, pictures: list[Picture]) -> None:
     search = step.search
     assert search is not None, "a step of a search"
     say(HERE, "tree", step=search.looked_at[0].length, width=step.strategy.beams)
-    made = tree(grown, look, most)
+    numbers = range(1, len(search.answers) + 1)
+    beam = one_of(state.GENERATE_BEAM, numbers, "the beam", label="Beam that is looked at", menu=True, width=choose.WIDTH) - 1
+    state.keep(state.GENERATE_BEAM, beam + 1, 1)
+    made = tree(grown, look, most, beam)
     pictures.append(made)
     draw(made)
+    with picture("The beam"):
+        look_at_beam(grown, look, beam, pictures)
     st.markdown(f"##### {words(HERE, 'answers' if step.end else 'beginnings')}")
     penalty = step.strategy.length_penalty
     start, ends = parted([one.text.strip() for one in search.answers])
     if start:
         say(HERE, "alike", start=plain(start))
     rows = [
-        {"text": text or "–", "tokens": len(one.ids), "log-probability": one.score, "score": one.score / len(one.ids) ** penalty}
-        for text, one in zip(ends, search.answers, strict=True)
+        {"beam": number, "text": text or "–", "tokens": len(one.ids)}
+        | {"log-probability": one.score, "score": one.score / len(one.ids) ** penalty}
+        for number, (text, one) in enumerate(zip(ends, search.answers, strict=True), 1)
     ]
-    numbers = {name: st.column_config.NumberColumn(format="%.3f") for name in ("log-probability", "score")}
-    st.dataframe(rows, hide_index=True, column_config=numbers)
+    columns = {name: st.column_config.NumberColumn(format="%.3f") for name in ("log-probability", "score")}
+    st.dataframe(rows, hide_index=True, column_config=columns)
     if (why := grown.why or step.end) and grown.reached >= len(grown.search):
         say(HERE, f"searched {why}" if why in ("length", "stopped") else f"ended {why}")
     say(HERE, "score", penalty=f"{penalty:g}")
     if search.tree[-1].length > WINDOW:
         say(HERE, "window")
+
+
+def look_at_beam(grown: Grown, look: Look, number: int, pictures: list[Picture]) -> None:
+    """The text of one beam, and where the chosen head looked for each of its tokens."""
+    search = grown.search[max(0, grown.reached - 1)].search
+    assert search is not None, "a step of a search"
+    beam = grown.beam(search.answers[number].ids)
+    if beam.run:
+        if run.read_again(beam) is None:
+            return
+        beam.end_run()
+    card = Card(shown.the_text(beam, look, pictures), words(HERE, "title beam", number=number + 1))
+    show(board([card], words(HERE, "title text")), shown.BOARD, lambda: shown.look_at(choice(shown.BOARD), beam, look))
 
 
 def parted(texts: Sequence[str]) -> tuple[str, list[str]]:
@@ -62,10 +85,10 @@ def parted(texts: Sequence[str]) -> tuple[str, list[str]]:
     return start.strip(), [one if len(one) <= CELL else f"{one[: CELL // 2 - 1]} … {one[2 - CELL // 2 :]}" for one in rest]
 
 
-def tree(grown: Grown, look: Look, most: int) -> Picture:
+def tree(grown: Grown, look: Look, most: int, beam: int) -> Picture:
     step = grown.search[max(0, grown.reached - 1)]
     begun = {"target": grown.beginning.target, "chat": grown.beginning.chat}
-    options = {"strategy": asdict(step.strategy), "most": most, "count": max(1, grown.reached), **begun}
+    options = {"strategy": asdict(step.strategy), "most": most, "count": max(1, grown.reached), "beam": beam, **begun}
 
     def numbers() -> dict[str, Numbers]:
         ways = step.search.tree if step.search else ()

@@ -15,6 +15,7 @@ from pages.generate import recipes, told
 from pages.generate.grown import Grown
 from ui.look import Look
 from ui.picture.picture import Numbers, Picture
+from ui.show import part
 from ui.words import words
 from viz import Part, percent
 from viz.tokens import label, named
@@ -24,18 +25,41 @@ BARS = {"beginner": 6, "intermediate": 8, "expert": 12}
 BOARD = "generate-board"
 
 
+def the_text(grown: Grown, look: Look, pictures: list[Picture]) -> list[Part]:
+    """The text, and below it a row for each of its tokens. pictures: those on the board, to add them to."""
+    made = part("The text", text_part, grown, look, pictures), part("The rows", rows_part, grown, look, pictures)
+    return [one for one in made if one.view or one.above]
+
+
 def text_part(grown: Grown, look: Look, pictures: list[Picture]) -> Part:
     """The text with all that was said, shaded by where the chosen head looked when it chose a token. pictures: those on the
     board, to add it to."""
+    made = of_rows(recipes.text, "The text so far", "text", grown, look)
+    pictures.append(made)
+    chat = f"\n\n{words(HERE, 'chat')}" if grown.beginning.chat else ""
+    return made.on_board(words(HERE, "text", head=look.head_name) + chat, told.at_its_end(grown, look))
+
+
+def rows_part(grown: Grown, look: Look, pictures: list[Picture]) -> Part:
+    """A row for each token that was said, from where two of them are. pictures: as above."""
+    made = of_rows(recipes.rows, "Where it looked", "rows", grown, look)
+    if len(made.known["steps"]) < 2:
+        return Part("rows", None)
+    pictures.append(made)
+    return made.on_board(words(HERE, "rows", head=look.head_name), late=True)
+
+
+def of_rows(recipe: Any, title: str, name: str, grown: Grown, look: Look) -> Picture:
+    """A picture of where the chosen head looked for each token that was said, and for what comes next."""
     steps, more = with_next(grown)
     kind = kind_of(steps[-1], look)
     options = {
         "said": what_was_said(grown), "more": more, "kind": kind, "layer": look.layer, "head": look.head,
-        "chosen": len(steps) - 1 if grown.at is None else grown.at, "simple": look.beginner,
+        "chosen": chosen_row(grown, steps), "simple": look.beginner,
     }  # fmt: skip
 
     def numbers() -> dict[str, Numbers]:
-        found = recipes.rows(steps, kind, look.layer, look.head)
+        found = recipes.looks(steps, kind, look.layer, look.head)
         weights = np.full((len(steps), max(map(len, found))), np.nan, dtype=np.float32)
         for row, values in zip(weights, found, strict=True):
             row[: len(values)] = values
@@ -44,10 +68,12 @@ def text_part(grown: Grown, look: Look, pictures: list[Picture]) -> Part:
         chosen = [recipes.COMES if more and step is steps[-1] else step.token.text for step in steps]
         return {"weights": Numbers(weights, ("from", "to"), sides), "choosing": Numbers(np.array(chosen), ("from",), sides)}
 
-    made = picture(recipes.text, look, options, numbers, "The text so far", "text", look.head_name, steps=steps)
-    pictures.append(made)
-    chat = f"\n\n{words(HERE, 'chat')}" if grown.beginning.chat else ""
-    return made.on_board(words(HERE, "text", head=look.head_name) + chat, told.at_its_end(grown, look))
+    return picture(recipe, look, options, numbers, title, name, look.head_name, steps=steps)
+
+
+def chosen_row(grown: Grown, steps: list[Step]) -> int:
+    """The row of the step that is looked at, the last one while none is."""
+    return len(steps) - 1 if grown.at is None or grown.at >= len(steps) else grown.at
 
 
 def with_next(grown: Grown) -> tuple[list[Step], bool]:
@@ -68,12 +94,22 @@ def what_was_said(grown: Grown, line: list[Step] | None = None) -> dict[str, Any
 
 
 def picture(
-    recipe: Any, look: Look, options: dict[str, Any], numbers: Any, title: str, part: str, of: str = "", **known: Any
+    recipe: Any, look: Look, options: dict[str, Any], numbers: Any, title: str, name: str, of: str = "", **known: Any
 ) -> Picture:
     """A picture of the board."""
     return Picture(
-        recipe, (look,), options, BOARD, numbers, words=of, title=title, part=part, takes=("model", "trace"), known=known
+        recipe, (look,), options, BOARD, numbers, words=of, title=title, part=name, takes=("model", "trace"), known=known
     )
+
+
+def look_at(pressed: Any, grown: Grown, look: Look) -> None:
+    """What a press on a word of the text, or on one of its rows, has looked at; the same again lets it go."""
+    if pressed["part"] == "rows":
+        steps, _ = with_next(grown)
+        number = recipes.first_row(len(steps), chosen_row(grown, steps)) + pressed["value"][0]
+    else:
+        number = step_of(pressed["value"], grown, look)
+    grown.at = None if number in (grown.at, None) or number >= len(grown.steps) else number
 
 
 def step_of(position: int, grown: Grown, look: Look) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
@@ -13,6 +13,7 @@ from viz.tokens import named
 _KEPT = "#d0661a"  # in sight on a light and on a dark page
 MARKS = {"kept": ("circle", _KEPT), "answer": ("diamond", "#1f77a4"), "dropped": ("circle-open", GREY)}
 NAMES = {"kept": "kept, to go on from", "answer": "a whole answer", "dropped": "dropped"}
+SMALL = "<br><span style='font-size:10px'>{}</span>"
 WINDOW = 6  # tokens that are shown at a time
 
 
@@ -29,8 +30,11 @@ class Way:
     fate: str
 
 
-def beam_tree(ways: Sequence[Way], window: int = WINDOW) -> go.Figure:
-    """The last `window` tokens of a search. Errors: ValueError for a fate that there is not."""
+def beam_tree(ways: Sequence[Way], window: int = WINDOW, looked_at: Collection[int] = ()) -> go.Figure:
+    """The last `window` tokens of a search, each with its score. looked_at: numbers of the ways on that stand out.
+
+    Errors: ValueError for a fate that there is not.
+    """
     if wrong := [way.fate for way in ways if way.fate not in MARKS]:
         raise ValueError(f"A way on is {', '.join(MARKS)}, not {wrong[0]!r}.")
     last = max((way.length for way in ways), default=0)
@@ -42,26 +46,28 @@ def beam_tree(ways: Sequence[Way], window: int = WINDOW) -> go.Figure:
         x, y = _edges([way for way in latest if way.fate in fates], at)
         line = {"color": colour, "width": width, "shape": "spline"}
         figure.add_scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip", showlegend=False, opacity=0.7)
+    x, y = _edges([way for way in latest if way.number in looked_at], at)
+    figure.add_scatter(x=x, y=y, mode="lines", line={"color": _KEPT, "width": 6}, hoverinfo="skip", showlegend=False)
     for fate, (symbol, colour) in MARKS.items():
         alike = [way for way in latest if way.fate == fate]
         figure.add_scatter(
             x=[at[way.number][0] for way in alike],
             y=[at[way.number][1] for way in alike],
-            text=[escape_plotly(short(named(way.text))) for way in alike],
-            customdata=[[f"{way.score:.3f}".replace("-", "−"), NAMES[way.fate]] for way in alike],
+            text=[f"{escape_plotly(short(named(way.text)))}{SMALL.format(_score(way, 2))}" for way in alike],
+            customdata=[[_score(way, 3), NAMES[way.fate], escape_plotly(named(way.text))] for way in alike],
             name=NAMES[fate],
             mode="markers+text",
             marker={"symbol": symbol, "color": colour, "size": 9, "line": {"width": 1.5, "color": colour}},
             textposition="top center",
             textfont={"size": 12 if fate != "dropped" else 11, "color": GREY if fate == "dropped" else None},
-            hovertemplate="“%{text}”: %{customdata[0]} nats, %{customdata[1]}<extra></extra>",
+            hovertemplate="“%{customdata[2]}”: %{customdata[0]} nats, %{customdata[1]}<extra></extra>",
             cliponaxis=False,
         )
     deepest = max(rows.values(), default=0)
     bare = {"showgrid": False, "zeroline": False}
     figure.update_layout(
         **CLEAR,
-        height=90 + 38 * (deepest + 1),
+        height=90 + 56 * (deepest + 1),
         margin={"l": 8, "r": 8, "t": 24, "b": 8},
         xaxis={"title": {"text": "token"}, "dtick": 1, "range": [last - window + 0.4, last + 0.6]} | bare,
         yaxis={"visible": False, "range": [-deepest - 0.5, 0.9]},
@@ -69,6 +75,10 @@ def beam_tree(ways: Sequence[Way], window: int = WINDOW) -> go.Figure:
         hovermode="closest",
     )
     return figure
+
+
+def _score(way: Way, digits: int) -> str:
+    return f"{way.score:.{digits}f}".replace("-", "−")
 
 
 def _rows(ways: Sequence[Way]) -> dict[int, int]:

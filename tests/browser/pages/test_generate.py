@@ -8,11 +8,11 @@ WAIT = 60_000
 LINK = "/generate?text=The+cat+sat+on+the+mat&level=intermediate"
 GREEDY = f"{LINK}&generate-method=Always+the+likeliest"
 
-# “Stop” is pressed as soon as it is there: on a slow machine the text has ended before a test has heard of the button.
+# “Stop” is pressed as soon as something was said: on a slow machine the text has ended before a test has heard of it.
 PRESS_STOP = """() => {
   const observer = new MutationObserver(() => {
     const button = [...document.querySelectorAll('button')].find((one) => one.innerText.trim().endsWith('Stop'));
-    if (!button) return;
+    if (!button || !/\\d of at most 400/.test(document.body.innerText)) return;
     const {x, y, width, height} = button.getBoundingClientRect();
     window.stoppedAt = {x, y, width, height};
     observer.disconnect();

@@ -14,8 +14,8 @@ from models.errors import Cancelled
 from models.strategy import Strategy
 from pages.generate import run, search
 from pages.generate.grown import Beginning, Grown, Run
-from pages.generate.recipes import likeliest, read_and_said
-from pages.generate.shown import step_of, with_next
+from pages.generate.recipes import ROWS, first_row, likeliest, read_and_said
+from pages.generate.shown import look_at, step_of, with_next
 from tests.pages.opening import PATIENCE, open_link, said
 from ui.look import Look
 from ui.memory import loaded
@@ -175,6 +175,50 @@ def test_beams_find_what_the_model_finds_and_can_be_looked_back_on():
     assert grown.search[-1].said == last.said and grown.reached == 6
     press(app, "back")
     assert app.session_state["generated"].reached == 5 and app.get("plotly_chart")
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_each_token_of_the_beam_that_is_looked_at_has_its_row(beam):
+    link = (
+        f"{LINK}&level=expert&generate-method=Beams&generate-beams=3&generate-tokens=6&generate-searched=5&generate-beam={beam}"
+    )
+    app = open_link("generate", link)
+    grown = app.session_state["generated"]
+    answer = grown.search[4].search.answers[beam - 1]
+    line = grown.beam(answer.ids).steps
+    assert tuple(step.token.id for step in line) == answer.ids and f"Beam {beam}" in board(app)
+    for step, one in zip(line, grown.search, strict=False):
+        if one.ids == step.ids:  # the search had the row of the beginning that was the best there
+            np.testing.assert_allclose(step.attention["self"], one.attention["self"], atol=1e-5)
+    press(app, "back")
+    before = app.session_state["generated"].search[3].search.answers[beam - 1].ids
+    kept = app.session_state["generated"].beam(before).steps
+    shared = sum(1 for old, new in zip(line, kept, strict=False) if old is new)
+    assert len(kept) == 4 and shared == sum(1 for a, b in zip(before, answer.ids, strict=False) if a == b), "not read again"
+
+
+def test_a_press_on_a_row_chooses_its_token_and_again_lets_it_go():
+    grown = Grown(Beginning("writer", TEXT))
+    for _ in range(20):
+        grown.go_on(Strategy())
+    model = loaded.model("writer")
+    look = Look(model, model.trace(TEXT), "self")
+    for row, expected in ((3, 21 - ROWS + 3), (3, 21 - ROWS + 3)):
+        grown.at = None
+        look_at({"part": "rows", "value": [row, 0]}, grown, look)
+        assert grown.at == expected
+    look_at({"part": "rows", "value": [3, 5]}, grown, look)
+    assert grown.at is None
+    look_at({"part": "rows", "value": [ROWS - 1, 0]}, grown, look)
+    assert grown.at is None, "what comes next is what is shown while none is chosen"
+
+
+@given(st.integers(1, 60), st.data())
+def test_the_rows_that_are_shown_hold_the_chosen_one_and_are_as_many_as_there_is_room_for(count, data):
+    chosen = data.draw(st.integers(0, count - 1))
+    first = first_row(count, chosen)
+    assert first <= chosen < first + ROWS and first >= 0 and first + min(ROWS, count) <= count
+    assert chosen < count - ROWS or first == max(0, count - ROWS)
 
 
 def test_a_search_that_was_stopped_says_that_it_begins_again():

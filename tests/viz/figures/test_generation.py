@@ -49,6 +49,22 @@ def test_the_likelier_way_stands_higher_and_a_line_leads_from_its_parent():
     assert {(at[one.parent], at[one.number]) for one in ways if one.parent >= 0} <= edges
 
 
+def test_the_way_that_is_looked_at_stands_out_and_each_has_its_score():
+    ways = search(3)
+    way = [ways[-1]]
+    while way[0].parent >= 0:
+        way.insert(0, ways[way[0].parent])
+    plain, figure = beam_tree(ways), beam_tree(ways, looked_at=[one.number for one in way])
+
+    def thick(figure) -> int:
+        (line,) = (trace for trace in figure.data if trace.mode == "lines" and trace.line.width > 5)
+        return len(line.x) // 3
+
+    assert (thick(plain), thick(figure)) == (0, len(way))
+    texts = "".join(text for trace in figure.data if trace.mode == "markers+text" for text in trace.text)
+    assert all(f"{one.score:.2f}".replace("-", "−") in texts for one in ways)
+
+
 def test_a_fate_that_there_is_not_is_told_of():
     with pytest.raises(ValueError, match="not 'lost'"):
         beam_tree([Way(0, -1, "a", 1, -1.0, "lost")])
