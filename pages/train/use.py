@@ -56,7 +56,11 @@ def place(here: Path, name: str, training: Training) -> None:
             )  # fmt: skip
     if logs.is_dir() and allowed.sits_here():  # who sits elsewhere has no use for a path of the server
         say(here, "log")
-        st.code(f"tensorboard --logdir {plain_path(logs)} --samples_per_plugin images=100,scalars=10000", language="bash")
+        st.code(
+            f"tensorboard --logdir {plain_path(logs)} --samples_per_plugin images=100,scalars=10000",
+            language="bash",
+            wrap_lines=True,
+        )
 
 
 def zipped(folder: Path) -> bytes:

@@ -34,6 +34,7 @@ function make(state) {
     nodes[Math.min(nodes.length - 1, Math.max(0, at + move))].focus();
     event.preventDefault();
   });
+  state.root.addEventListener("scroll", () => fadeSides(state.root));
   new ResizeObserver(() => state.header && paint(state)).observe(state.root);
 }
 
@@ -87,6 +88,7 @@ function dress({ header }, stop, key, i) {
 
 function paint(state) {
   const { header, stops, root } = state;
+  fadeSides(root);
   const [both, sequential] = [divergingOf(root), scaleOf(root)].map((scale) => scale.map(css));
   const bytes = header.arrays.shades.data;
   let at = 0;
@@ -107,6 +109,11 @@ function paint(state) {
       pen.fillRect(edge(j), 0, Math.max(1, edge(j + 1) - edge(j)), canvas.height);
     });
   });
+}
+
+function fadeSides(root) {
+  root.classList.toggle("before", root.scrollLeft > 2);
+  root.classList.toggle("after", root.scrollLeft + root.clientWidth < root.scrollWidth - 2);
 }
 
 // What was opened elsewhere comes into sight: in a strip sideways only, so that the page stays where it is.
