@@ -1,8 +1,10 @@
 """Inside a model: how ids become vectors, vectors become scores, and scores a word, with every number traced back to the text."""
 
 from analysis.inside.feedforward import Neuron, Neurons, Push, neurons
-from analysis.inside.sample import Firing
+from analysis.inside.sample import Firing, Sampled, sampled
 from analysis.inside.stages import Cell, Place, Stage, Term
 from analysis.inside.way import Way, follow
 
-__all__ = ["Cell", "Firing", "Neuron", "Neurons", "Place", "Push", "Stage", "Term", "Way", "follow", "neurons"]
+__all__ = [
+    "Cell", "Firing", "Neuron", "Neurons", "Place", "Push", "Sampled", "Stage", "Term", "Way", "follow", "neurons", "sampled",
+]  # fmt: skip

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.inside.experts import ExpertLinear, Experts
-from analysis.inside.formulas import Activation, Linear
+from analysis.inside.formulas import Activation, Linear, Times
 from analysis.inside.sample import Firing, Report, sampled
 from analysis.inside.stages import Formula, Stage
 from analysis.inside.way import Way
@@ -30,9 +30,10 @@ class Push(NamedTuple):
 class Neuron:
     """One neuron on one token. number: which; expert: whose it is, None without a mixture.
 
-    before: what its activation is given; after: what that gives; fires: what it hands on, which its gate may have multiplied.
-    towards: what it pushes towards as it fires here, the strongest first, () without a language-model head; elsewhere: where it
-    fires most in the built-in sample, () where that was not asked for.
+    before: what its activation is given; after: what that gives; fires: what it hands on. factor: what a gated feed-forward
+    multiplies `after` by to get that; None without a gate. towards, away: what it raises and lowers as it fires here, the
+    strongest first, () without a language-model head; elsewhere: where it fires most in the built-in sample, () where that was
+    not asked for.
     """
 
     number: int
@@ -40,7 +41,9 @@ class Neuron:
     before: float
     after: float
     fires: float
+    factor: float | None = None
     towards: tuple[Push, ...] = ()
+    away: tuple[Push, ...] = ()
     elsewhere: tuple[Firing, ...] = ()
 
 
@@ -67,13 +70,17 @@ def neurons(
     top: int = 10,
     elsewhere: bool = True,
     report: Report = lambda share, words: None,
+    also: tuple[int | None, int] | None = None,
+    pushed: bool = True,
 ) -> Neurons:
     """The neurons of the way's layer that fire most on a token, by the size of what each hands on (times its expert's share).
 
-    position: of the stack's tokens, negative ones from the end. towards: a neuron's row of the down projection, with the sign
-    that it fires with, through the model's own way from the stream to logits, less what that gives of nothing; norms that stand
-    between the two in some models (Gemma 2) are left out. elsewhere: look for it in the sample too, which is read once for each
-    layer of a model; not for a mixture's. report(share, words) is told how far that is, and may raise to stop it.
+    position: of the stack's tokens, negative ones from the end. also: one more neuron, by its expert (None without a mixture) and
+    its number; it comes last if it is none of the first. pushed: calculate what they push towards and away from.
+    towards: a neuron's row of the down projection, with the sign that it fires with, through the model's own way from the stream
+    to logits, less what that gives of nothing; norms that stand between the two in some models (Gemma 2) are left out.
+    elsewhere: look for it in the sample too, which is read once for each layer of a model; not for a mixture's. report(share,
+    words) is told how far that is, and may raise to stop it.
     Errors: ValueError for a position that is not there, for less than one neuron, and where a feed-forward is not taken apart.
     Source: Geva et al. 2021, "Transformer Feed-Forward Layers Are Key-Value Memories".
     """
@@ -91,12 +98,19 @@ def neurons(
     strength = np.abs(fires) * np.array([[share] for _, share in experts] or [[1.0]])
     where = sampled(way.model, way.stack, way.layer, way.fired, report) if elsewhere and way.fired is not None else None
     best = [divmod(at, fires.shape[1]) for at in np.argsort(-strength, axis=None, kind="stable")[:top].tolist()]
+    ranks: dict[int | None, int] = {expert: rank for rank, (expert, _) in enumerate(experts)} or {None: 0}
+    if also is not None and also[0] in ranks and 0 <= also[1] < fires.shape[1]:
+        best += [one for one in [(ranks[also[0]], also[1])] if one not in best]
     whose = [experts[rank][0] if experts else None for rank, _ in best]
     rows = [_row(down, at, expert) * np.sign(fires[rank, at]) for (rank, at), expert in zip(best, whose, strict=True)]
+    pushes = _pushes(way, np.stack(rows)) if pushed else [((), ())] * len(rows)
+    gate = next((one for one in inner.rule.inputs if one is not activated), None) if isinstance(inner.rule, Times) else None
+    factors = None if gate is None else _of_token(gate, here)
     found = []
-    for (rank, at), expert, towards in zip(best, whose, _towards(way, np.stack(rows)), strict=True):
+    for (rank, at), expert, push in zip(best, whose, pushes, strict=True):
         gave, made, handed = (float(one[rank, at]) for one in (before, after, fires))
-        found.append(Neuron(at, expert, gave, made, handed, towards, where.of(at) if where else ()))
+        factor = None if factors is None else float(factors[rank, at])
+        found.append(Neuron(at, expert, gave, made, handed, factor, *push, where.of(at) if where else ()))
     return Neurons(way.layer, position, tuple(found), fires.shape[1], rule.name, rule.function, experts)
 
 
@@ -142,15 +156,20 @@ def _row(down: Formula, number: int, expert: int | None) -> np.ndarray:
     return down.weight[:, number]
 
 
-def _towards(way: Way, rows: np.ndarray) -> list[tuple[Push, ...]]:
-    """The tokens whose logits each row [row, d_model] raises most; a final norm gives it the usual length of the stream."""
+def _pushes(way: Way, rows: np.ndarray) -> list[tuple[tuple[Push, ...], tuple[Push, ...]]]:
+    """The tokens whose logits each row [row, d_model] raises most, and lowers most; a final norm gives it the usual length of the
+    stream."""
     if way.trace.unembed is None or way.stack == "encoder":
-        return [()] * len(rows)
+        return [((), ())] * len(rows)
     found = []
     for start in range(0, len(rows), AT_ONCE):
         part = rows[start : start + AT_ONCE].astype(np.float32)
         *raised, nothing = way.trace.unembed(np.concatenate([part, np.zeros_like(part[:1])]))
-        for scores in (one - nothing for one in raised):
-            best = np.argsort(-scores, kind="stable")[:PUSHED]
-            found.append(tuple(Push(int(id), way.model.token_text(int(id)), float(scores[id])) for id in best))
+        found += [(_most(way, one - nothing, -1), _most(way, one - nothing, 1)) for one in raised]
     return found
+
+
+def _most(way: Way, scores: np.ndarray, sign: int) -> tuple[Push, ...]:
+    """The tokens with the largest scores, or with sign 1 the smallest."""
+    best = np.argsort(sign * scores, kind="stable")[:PUSHED].tolist()
+    return tuple(Push(id, way.model.token_text(id), float(scores[id])) for id in best)

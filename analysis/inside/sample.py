@@ -18,32 +18,37 @@ from models.trace import Trace
 
 PASSAGES, LENGTH = 24, 240  # passages of the sample, and characters of each
 BEST = 6  # tokens that are kept of each neuron
+AROUND = 5  # tokens before and after each whose numbers are kept too
 LAYERS = 8  # of a model that are kept, the last ones that were asked for
 Report = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
 class Firing:
-    """A token of the sample at which a neuron fires. texts: the tokens of its passage; at: which of them; value: how strongly."""
+    """A token of the sample at which a neuron fires. texts: the tokens of its passage; at: which of them; value: how strongly;
+    near: how strongly at each from AROUND before it to AROUND after it, NaN where there is none or it stands for no text."""
 
     texts: tuple[str, ...]
     at: int
     value: float
+    near: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
     """What a layer's neurons did in the sample. texts: each passage's tokens; where: int [neuron, rank, 2], the passage and the
-    token in it at which each fires most, the strongest first; values: float32 [neuron, rank]; tokens: how many were read."""
+    token in it at which each fires most, the strongest first; values: float32 [neuron, rank]; near: float16 [neuron, rank,
+    2 AROUND + 1], as in `Firing`; tokens: how many were read."""
 
     texts: tuple[tuple[str, ...], ...]
     where: np.ndarray
     values: np.ndarray
+    near: np.ndarray
     tokens: int
 
     def of(self, neuron: int) -> tuple[Firing, ...]:
-        places = zip(self.where[neuron].tolist(), self.values[neuron].tolist(), strict=True)
-        return tuple(Firing(self.texts[passage], at, value) for (passage, at), value in places)
+        places = zip(*(one[neuron].tolist() for one in (self.where, self.values, self.near)), strict=True)
+        return tuple(Firing(self.texts[passage], at, value, tuple(near)) for (passage, at), value, near in places)
 
 
 _kept: WeakKeyDictionary[LanguageModel, OrderedDict[tuple[object, ...], Sampled]] = WeakKeyDictionary()
@@ -100,7 +105,17 @@ def _read(model: LanguageModel, stack: str, layer: int, step: int, report: Repor
     strength = np.abs(every)
     best = np.argsort(-strength, axis=0, kind="stable")[:BEST] if len(every) <= BEST else _largest(strength)
     values = np.take_along_axis(every, best, 0).astype(np.float32).T
-    return Sampled(tuple(texts), np.array(places)[best.T], values, len(every))
+    where = np.array(places)[best.T]
+    return Sampled(tuple(texts), where, values, _near(every, np.array(places), where), len(every))
+
+
+def _near(every: np.ndarray, places: np.ndarray, where: np.ndarray) -> np.ndarray:
+    """What each neuron does around its places `where` [neuron, rank, 2]: float16 [neuron, rank, 2 AROUND + 1]."""
+    rows = np.full((places[:, 0].max() + 1, places[:, 1].max() + 1 + 2 * AROUND), -1)  # the row of each token in `every`
+    rows[places[:, 0], places[:, 1] + AROUND] = np.arange(len(places))
+    steps = np.arange(2 * AROUND + 1)
+    found = rows[where[:, :, :1], where[:, :, 1:] + steps]
+    return np.where(found >= 0, every[found, np.arange(len(where))[:, None, None]], np.float16(np.nan))
 
 
 def _largest(strength: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from analysis import inside
-from pages.inside import beginning, choose, ending, formulas, naming, opened, order, recipes, stops
+from pages.inside import beginning, choose, ending, formulas, naming, neurons, opened, order, recipes, stops
 from ui import shell
 from ui.choices import heads, picker
 from ui.look import Look
@@ -71,7 +71,8 @@ def open_one(look: Look, way: inside.Way, chosen: choose.Chosen) -> list[Picture
     if not recipes.known(stage):
         return []
     here = opened.open_stage(look, way, stage, chosen)
-    return {"ids": beginning.ids, "choice": ending.draw}.get(stage.name, opened.draw)(here)
+    pictures = {"ids": beginning.ids, "choice": ending.draw}.get(stage.name, opened.draw)(here)
+    return [*pictures, *(neurons.draw(here) if stage.name == "feed-forward" else [])]
 
 
 heads.side_bar(picker.in_use())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 import models
 from analysis import inside
@@ -43,12 +44,44 @@ def test_the_strongest_come_first_and_lie_on_the_curve(way):
         assert found.curve(np.array([one.before], np.float32))[0] == pytest.approx(one.after, abs=1e-6)
 
 
+def test_the_curve_is_the_activation_of_torch_and_a_gate_multiplies_what_it_gives(way):
+    found = inside.neurons(way, 3, top=20, elsewhere=False)
+    x = torch.linspace(-6, 6, 101)
+    np.testing.assert_allclose(found.curve(x.numpy()), torch.nn.functional.silu(x).numpy(), atol=1e-6)
+    for one in found.neurons:
+        assert one.factor == pytest.approx(float(way.stage("up").values[3, one.number]), abs=1e-6)
+        assert one.after * one.factor == pytest.approx(one.fires, abs=1e-5)
+
+
+def test_one_more_neuron_comes_last_and_none_twice(way):
+    first = inside.neurons(way, -1, top=3, elsewhere=False, pushed=False).neurons
+    again = inside.neurons(way, -1, top=3, elsewhere=False, also=(None, first[1].number)).neurons
+    more = inside.neurons(way, -1, top=3, elsewhere=False, also=(None, 700)).neurons
+    assert [one.number for one in again] == [one.number for one in first]
+    assert [one.number for one in more] == [*(one.number for one in first), 700] and more[3].towards
+    assert len(inside.neurons(way, -1, top=3, elsewhere=False, also=(None, 704)).neurons) == 3, "there is none of that number"
+
+
+def test_the_numbers_beside_a_firing_are_those_of_its_neighbours(way):
+    one = inside.neurons(way, -1, top=1).neurons[0]
+    for firing in one.elsewhere:
+        text = next(text for text in passages() if tuple(each.text for each in way.model.tokenize(text)) == firing.texts)
+        values = inside.follow(way.model, way.model.trace(text), 2, around=firing.at).stage("gated").rows(None)[:, one.number]
+        reach = len(firing.near) // 2
+        assert firing.near[reach] == firing.value
+        for step, value in zip(range(-reach, reach + 1), firing.near, strict=True):
+            at = firing.at + step
+            there = 0 <= at < len(firing.texts) and not firing.texts[at].startswith("<|")
+            assert value == pytest.approx(float(values[at]), abs=1e-2) if there else np.isnan(value)
+
+
 def test_a_neuron_pushes_towards_what_its_row_raises_through_the_unembedding(way):
     one = inside.neurons(way, -1, top=1, elsewhere=False).neurons[0]
     row = way.stage("feed-forward").rule.weight[:, one.number] * np.sign(one.fires)
     scale = way.model.network.final_norm.weight.numpy()
     logits = way.model.embedding() @ (row / np.sqrt(np.square(row).mean()) * scale)  # RMSNorm, then the tied unembedding
-    assert one.towards[0].id == logits.argmax()
+    assert one.towards[0].id == logits.argmax() and one.away[0].id == logits.argmin()
+    assert [push.score for push in one.away] == pytest.approx(np.sort(logits)[: len(one.away)].tolist(), abs=1e-3)
     assert [push.score for push in one.towards] == pytest.approx(np.sort(logits)[::-1][: len(one.towards)].tolist(), abs=1e-3)
 
 

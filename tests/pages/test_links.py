@@ -131,6 +131,7 @@ LINKS = [
     ("build", f"{EXPERT}&build=Positions", {"build": "Positions"}),
     ("type", f"{TEXT}&token=3", {"token": 3}),
     ("inside", f"{TEXT}&stage=pieces", {"stage": "pieces"}),
+    ("inside", f"{TEXT}&stage=feed-forward&neuron=7", {"stage": "feed-forward", "neuron": "7"}),
     (
         "inside",
         f"{EXPERT}&layer=L3&head=H2&token=2&stage=weights&cell=2.2.1&trail=logits.5.7@self~output.5.9@self5",
@@ -232,6 +233,7 @@ WRONG = {  # where each choice is offered; nonsense is told of wherever a link a
     **dict.fromkeys(["show", "fusion", "discard", "residual"], ("flow", EXPERT)),
     **dict.fromkeys(["space", "projection", "dimensions", "measure", "colour"], ("space", EXPERT)),
     "token": ("type", TEXT), "stage": ("inside", TEXT), "block": ("inside", TEXT), "word": ("inside", f"{TEXT}&stage=pieces"),
+    "neuron": ("inside", f"{TEXT}&stage=feed-forward"),
     **dict.fromkeys(["cell", "trail"], ("inside", f"{EXPERT}&stage=weights")),
     "stack": ("space", f"{FRENCH}&level=expert"),
     **dict.fromkeys(["build", "build-kind", "build-layers", "build-tied", "build-temperature"], ("build", EXPERT)),

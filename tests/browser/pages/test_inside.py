@@ -50,3 +50,17 @@ def test_the_strip_opens_a_stage_and_a_press_on_its_line_closes_it(open_page):
     page.locator(".hl-way-view .stop[aria-expanded=true]").click()
     expect(stage(page)).to_have_count(0)
     expect(page.locator(".hl-sum-view")).to_have_count(0)
+
+
+def test_a_neuron_that_is_pressed_says_what_it_does_and_stands_in_the_link(open_page):
+    page = open_page(f"{LINK}&stage=feed-forward")
+    rows = page.locator("[data-part=neurons]").get_by_role("button")
+    expect(rows.first).to_have_class(re.compile("marked"), timeout=WAIT)
+    number = rows.nth(3).locator(".text").inner_text()
+    rows.nth(3).click()
+    expect(page.get_by_role("heading", name=f"Neuron {number}", exact=True)).to_be_visible(timeout=WAIT)
+    expect(page).to_have_url(re.compile(rf"neuron={number}(&|$)"))
+    expect(rows.nth(3)).to_have_class(re.compile("marked"))
+    expect(page.locator("[data-part=towards]").get_by_role("button")).to_have_count(8)
+    expect(page.get_by_role("heading", name="Where else it fires", exact=True)).to_be_visible()
+    expect(page.locator(".st-key-inside-sample .box")).to_be_visible(timeout=WAIT)

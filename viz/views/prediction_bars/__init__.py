@@ -67,6 +67,38 @@ def prediction_bars(
     return View("prediction_bars", pack(header), header["label"])
 
 
+def value_bars(
+    labels: Sequence[str],
+    values: Sequence[float],
+    heads: tuple[str, str],
+    marked: int | None = None,
+    label: str = "",
+    still: bool = False,
+) -> View:
+    """Rows as in `prediction_bars`, of numbers that may be below zero: then the bar has the other colour.
+
+    heads: what stands above the labels and above the numbers; marked: the row that is chosen; still: a press does nothing. Raises
+    ValueError if the lengths differ.
+    """
+    if len(values) != len(labels):
+        raise ValueError(f"{len(values)} values for {len(labels)} labels: give one a label.")
+    header: dict[str, Any] = {
+        "label": label or f"{len(labels)} numbers",
+        "tokens": [pieces(text) for text in labels],
+        "names": [_name(text) for text in labels],
+        "fragments": [is_fragment(text) for text in labels],
+        "probabilities": [abs(float(f"{value:.4g}")) for value in values],
+        "below": [value < 0 for value in values],
+        "numbers": [f"{value:.2f}".replace("-", "−") for value in values],
+        "unit": "",
+        "heads": list(heads),
+        "still": still,
+    }
+    if marked is not None:
+        header["marked"] = int(marked)
+    return View("prediction_bars", pack(header), header["label"])
+
+
 def _name(text: str) -> str:
     """A token as one says it: its word, or what stands for it."""
     return text.strip(" ") if text.strip(" ").isprintable() and text.strip(" ") else "".join(pieces(text))

@@ -17,11 +17,12 @@ export function mount({ parentElement, data, setTriggerValue }) {
 function make(state) {
   const head = element("div", "head");
   const [second, last] = [element("span", "logit", "logit"), element("span", "", "probability")];
-  head.append(element("span", "", "token"), element("span"), second, last);
+  const first = element("span", "", "token");
+  head.append(first, element("span"), second, last);
   const list = element("div", "rows");
   list.setAttribute("role", "group");
   state.root.replaceChildren(head, list);
-  Object.assign(state, { list, second, last, rows: [], n: 0 });
+  Object.assign(state, { list, first, second, last, rows: [], n: 0 });
   list.addEventListener("click", (event) => {
     const row = event.target.closest?.("button");
     if (!row) return;
@@ -39,11 +40,13 @@ function make(state) {
   });
 }
 
-function update({ root, list, second, last, rows, header }) {
-  const { tokens, names, fragments, probabilities, numbers, unit, before, befores, struck, marked, label } = header;
+function update({ root, list, first, second, last, rows, header }) {
+  const { tokens, names, fragments, probabilities, numbers, unit, before, befores, struck, marked, label, heads, below } = header;
   const logits = befores ?? header.logits;
   second.textContent = before ? "before" + unit : "logit";
-  last.textContent = before ? "after" + unit : "probability";
+  first.textContent = heads?.[0] ?? "token";
+  last.textContent = heads?.[1] ?? (before ? "after" + unit : "probability");
+  root.classList.toggle("with-heads", Boolean(heads));
   root.classList.toggle("in-words", !before && numbers.some((number) => number.length > 9)); // "under 1 in 100"
   root.classList.toggle("with-before", Boolean(before));
   list.setAttribute("aria-label", label);
@@ -65,6 +68,8 @@ function update({ root, list, second, last, rows, header }) {
     if (row.ghost !== ghost) row.track.style.setProperty("--before", (row.ghost = ghost));
     row.node.classList.toggle("struck", Boolean(struck?.[i]));
     row.node.classList.toggle("marked", marked === i);
+    row.node.disabled = Boolean(header.still);
+    row.node.classList.toggle("below", Boolean(below?.[i]));
     if (row.width !== width) row.bar.style.width = row.width = width;
     write(row.number, numbers[i]);
     const logit = logits ? logits[i] : "";
