@@ -16,7 +16,7 @@ from viz.views.model_view.shrink import edges
 
 CLEAR = {"paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)"}
 GREY = "#8a8f99"  # in sight on a light and on a dark page
-MOST_TICKS = 40
+MOST_TICKS, MOST_NARROW = 40, 18  # tokens named at a side, and on a telephone
 LONGEST = 18  # characters
 TITLE_ROOM = 34  # pixels of the title
 BAR_ROOM = 62  # pixels of the colour bar with its text, above the picture
@@ -65,6 +65,9 @@ def narrowed(figure: go.Figure) -> go.Figure:
         figure.layout.height = min(before, above + max(SMALL, round(NARROW * rows / columns)))
         bar = figure.data[0].colorbar  # stays as far from the top
         bar.y = 1 - (1 - bar.y) * before / figure.layout.height
+        for side in (figure.layout.xaxis, figure.layout.yaxis):
+            step = -(-len(side.tickvals) // MOST_NARROW)
+            side.update(tickvals=side.tickvals[::step], ticktext=side.ticktext[::step])
     return figure
 
 

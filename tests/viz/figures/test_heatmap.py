@@ -64,6 +64,7 @@ def test_on_a_phone_a_finger_moves_the_page_and_no_room_is_left_below_squares():
     assert narrow.layout.height < wide.layout.height
     above = [(1 - one.data[0].colorbar.y) * one.layout.height for one in (wide, narrow)]
     assert above[0] == pytest.approx(above[1]), "the colour bar is as far from the top"
+    assert len(narrow.layout.xaxis.ticktext) == len(narrow.layout.yaxis.tickvals) == 15, "names do not lie on each other"
     for rows, columns in ((4, 40), (90, 30)):  # never more than before, and never nothing
         texts = ["a"] * rows, ["a"] * columns
         plain, on_phone = (on_page(heatmap(*texts, np.ones((rows, columns))), False, False, narrow) for narrow in (False, True))
