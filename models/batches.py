@@ -73,23 +73,46 @@ def read(model: LanguageModel, rows: Sequence[Ready]) -> list[Trace]:
     return [found[i] for i in range(len(rows))]
 
 
-def batches(lengths: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
-    """The numbers of rows that are read together: of the same lengths, and not too many tokens."""
-    by_length: dict[tuple[int, int], list[int]] = {}
+def batches(lengths: Sequence[tuple[int, ...]]) -> Iterator[list[int]]:
+    """The numbers of rows that are read together: alike in all, and not too many. The first two say how many tokens a row has."""
+    by_length: dict[tuple[int, ...], list[int]] = {}
     for number, length in enumerate(lengths):
         by_length.setdefault(length, []).append(number)
     for length, numbers in by_length.items():
-        count = max(1, TOKENS // sum(length))
+        count = max(1, TOKENS // sum(length[:2]))
         yield from (numbers[i : i + count] for i in range(0, len(numbers), count))
 
 
-def run(model: LanguageModel, rows: Sequence[Ready], keeps: bool = True, adds: Adds | None = None) -> Record:
-    """One pass over rows of the same lengths. Errors: ValueError where a part is changed that cannot be told apart."""
+def run(
+    model: LanguageModel, rows: Sequence[Ready], keeps: bool = True, adds: Adds | None = None, before: Trace | None = None
+) -> Record:
+    """One pass over rows of the same lengths. before: what is not edited of them, from which the first block that is edited is
+    read on. Errors: ValueError where a part is changed that cannot be told apart."""
+    start = min((begins(edit, model.info.layers) for row in rows for edit in row.edits), default=0) if before else 0
+    plan, stream = plan_of(model, rows, keeps, adds, start), None
+    if before and start:
+        stream = torch.from_numpy(before.hidden["self"][start].copy()).expand(len(rows), -1, -1).to(model.device)
     with torch.inference_mode():
-        return model._pass_edited([row.tokens for row in rows], [row.said for row in rows], plan_of(model, rows, keeps, adds))
+        return model._pass_edited([row.tokens for row in rows], [row.said for row in rows], plan, stream=stream)
 
 
-def plan_of(model: LanguageModel, rows: Sequence[Ready], keeps: bool = True, adds: Adds | None = None) -> Plan:
+def begins(edit: Edit, layers: int) -> int:
+    """The first block that an edit concerns."""
+    layer = getattr(edit, "layer", None)
+    return 0 if layer is None else min(layer, layers - 1)
+
+
+def starts_anywhere(model: LanguageModel) -> bool:
+    """Whether a text can be read on from the stream that a block is given: tried once, from the second block on."""
+    if model.info.kind == "encoder-decoder" or model.info.layers < 2 or model.shares_layers:
+        return False
+    plain = model.trace("the cat", remember=False)
+    nothing = Skip(1, "block")
+    found, expected = (run(model, [of_trace(plain, [nothing])], False, None, one).hidden["self"][-1] for one in (plain, None))
+    return bool((found - expected).abs().max() <= 1e-4 * expected.abs().max())
+
+
+def plan_of(model: LanguageModel, rows: Sequence[Ready], keeps: bool = True, adds: Adds | None = None, start: int = 0) -> Plan:
     order, places = model._order
     edits = [row.edits for row in rows]
     parts = [edit for row in edits for edit in row if isinstance(edit, Part | Skip) and edit.part != "block"]
@@ -101,7 +124,7 @@ def plan_of(model: LanguageModel, rows: Sequence[Ready], keeps: bool = True, add
                 named = "cross-attention" if part == "cross" else "feed-forward" if part == "feedforward" else part
                 raise ValueError(UNCLEAR.format(part=named, layer=edit.layer, name=model.info.name))
         adds = Adds(known)
-    return Plan(edits, order, places, adds, keeps)
+    return Plan(edits, order, places, adds, keeps, start)
 
 
 def sums_of(model: LanguageModel) -> dict[Place, Sums]:
@@ -150,12 +173,17 @@ def answers(model: LanguageModel, trace: Trace, edits: Sequence[Sequence[Edit]],
         raise ValueError(f"There is no position {position} in {len(trace.read)} tokens.")
     plain = of_trace(trace)
     rows = [of_trace(trace, check(some, model.info, plain.lengths)) for some in edits]
-    stack, found = "decoder" if trace.target else "self", []
-    for numbers in batches([(len(trace.tokens), len(trace.target))] * len(rows)):
-        record = run(model, [rows[i] for i in numbers], keeps=False)
-        stream = record.hidden[stack][model._order[1][stack][-1]].float().cpu().numpy()  # [row, position, d_model]
-        found += [trace.tail(one)[position] for one in stream] if trace.tail else list(stream[:, position])
-    return trace.unembed(np.stack(found))
+    stack = "decoder" if trace.target else "self"
+    before = trace if not trace.edits and trace.tail is None and model._starts else None
+    starts = [min((begins(edit, model.info.layers) for edit in row.edits), default=0) if before else 0 for row in rows]
+    found: dict[int, np.ndarray] = {}
+    for numbers in batches([(len(trace.tokens), len(trace.target), start) for start in starts]):
+        record = run(model, [rows[i] for i in numbers], keeps=False, before=before)
+        places, start = model._order[1][stack], starts[numbers[0]]
+        last = places[-1] - (places[start] if start else 0)  # a pass that begins later has noted less
+        streams = record.hidden[stack][last].float().cpu().numpy()  # [row, position, d_model]
+        found |= dict(zip(numbers, [(trace.tail(one) if trace.tail else one)[position] for one in streams], strict=True))
+    return trace.unembed(np.stack([found[i] for i in range(len(rows))]))
 
 
 def _traces(model: LanguageModel, rows: Sequence[Ready], record: Record) -> Iterator[Trace]:

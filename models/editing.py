@@ -69,10 +69,13 @@ class Plan:
         places: Mapping[str, Sequence[int]],
         adds: Adds | None = None,
         keeps: bool = True,
+        start: int = 0,
     ):
-        """adds: what hears and replaces the parts of blocks, needed where they are edited. keeps: whether calls are kept."""
-        self.rows, self.places, self.adds, self.keeps = rows, places, adds, keeps
-        self.kinds = calls
+        """adds: what hears and replaces the parts of blocks, needed where they are edited. keeps: whether calls are kept. start:
+        the block that is read from, of a model of one stack."""
+        self.rows, self.places, self.adds, self.keeps, self.start = rows, places, adds, keeps, start
+        self.kinds = [(kind, layer) for kind, layer in calls if layer >= start]
+        self.first = places["self"][start] if start else 0
         self._calls: dict[tuple[str, int], list[tuple[int, Edit]]] = defaultdict(list)
         self._streams: dict[Place, list[tuple[int, Stream]]] = defaultdict(list)
         self._skips: dict[Place, list[int]] = defaultdict(list)
@@ -112,7 +115,7 @@ class Plan:
         """The stream of a stack without a layer but its blocks, after the embedding and after each of them."""
         if stack not in record.hidden:
             return self.enter(record, stack, stream)
-        last = len(record.hidden[stack]) == self.places[stack][-1]
+        last = self.first + len(record.hidden[stack]) == self.places[stack][-1]
         stream = self.leave(record, stack, stream, last)
         return stream if last else self.enter(record, stack, stream)
 
@@ -120,7 +123,7 @@ class Plan:
         """What a layer is given [batch, position, d_model], in the place of what the one before gave; turned: it takes it as
         [position, batch, d_model]."""
         noted = record.hidden.setdefault(stack, [])
-        place = stack, max(0, len(noted) - 1)
+        place = stack, self.first + max(0, len(noted) - 1)
         stream = self._changed(place, stream)
         noted[-1:] = [stream]
         if self.adds is not None:
@@ -130,14 +133,14 @@ class Plan:
     def leave(self, record: Record, stack: str, stream: Tensor, last: bool) -> Tensor:
         """What a layer gives; last: whether no layer follows that would be given it."""
         noted = record.hidden[stack]
-        place = stack, len(noted) - 1
+        place = stack, self.first + len(noted) - 1
         if self.adds is not None:
             self.adds.end()
         if rows := self._skips.get(place):
             chosen = self._mask(rows, stream)
             stream = torch.where(chosen, noted[-1], stream)
         if last:
-            stream = self._changed((stack, len(noted)), stream)
+            stream = self._changed((stack, self.first + len(noted)), stream)
         noted.append(stream)
         return stream
 

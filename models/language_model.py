@@ -95,6 +95,11 @@ class LanguageModel(ABC):
         return None if stamp is None else stamp.number
 
     @property
+    def shares_layers(self) -> bool:
+        """Whether the same layer is run several times, as in ALBERT."""
+        return False
+
+    @property
     def has_other_layers(self) -> bool:
         """Whether layers without attention, such as state-space layers, stand among the blocks."""
         return any(places != list(range(len(places))) for places in self._order[1].values())
@@ -166,6 +171,12 @@ class LanguageModel(ABC):
 
         return sums_of(self)
 
+    @cached_property
+    def _starts(self) -> bool:
+        from models.batches import starts_anywhere
+
+        return starts_anywhere(self)
+
     @property
     @abstractmethod
     def _order(self) -> tuple[list[tuple[str, int]], dict[str, list[int]]]:
@@ -177,9 +188,17 @@ class LanguageModel(ABC):
 
     @abstractmethod
     def _pass_edited(
-        self, texts: Sequence[Sequence[Token]], said: Sequence[Sequence[Token]], plan: Plan, outs: bool = False
+        self,
+        texts: Sequence[Sequence[Token]],
+        said: Sequence[Sequence[Token]],
+        plan: Plan,
+        outs: bool = False,
+        stream: Tensor | None = None,
     ) -> Record:
-        """Read texts of one length with the edits of a plan, in the gradient mode of the caller."""
+        """Read texts of one length with the edits of a plan, in the gradient mode of the caller.
+
+        stream [batch, position, d_model]: what block `plan.start` is given, where a model of one stack is read from there on.
+        """
 
     @abstractmethod
     def _unembed(self, hidden: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from benchmarks.peers.gpt2 import BUILD
 from benchmarks.peers.measure import Settings
@@ -40,8 +41,12 @@ def make() -> Path:
 
 def measured(peer: str, settings: Settings) -> list[dict]:
     """What a peer measured of itself (`measure.Result`), in a process of its own. Errors: PeerError."""
-    printed = _run([str(make()), "-m", f"benchmarks.peers.through_{peer}", json.dumps(asdict(settings))])
-    return json.loads(printed.splitlines()[-1])
+    return printed(f"through_{peer}", json.dumps(asdict(settings)))
+
+
+def printed(script: str, given: str) -> Any:
+    """What a script of this folder prints last, in JSON, when it is run in the peers' environment. Errors: PeerError."""
+    return json.loads(_run([str(make()), "-m", f"benchmarks.peers.{script}", given]).splitlines()[-1])
 
 
 def _run(command: list[str]) -> str:

@@ -247,7 +247,7 @@ class Stream:
         entered = turn(plan.enter(record, stack, turn(args[0] if args else kwargs["hidden_states"]), turned))
         out = forward(entered, *args[1:], **kwargs) if args else forward(**kwargs | {"hidden_states": entered})
         several = isinstance(out, tuple | list)
-        last = len(record.hidden[stack]) == len(self.layout.layers[stack])
+        last = plan.first + len(record.hidden[stack]) == len(self.layout.layers[stack])
         left = turn(plan.leave(record, stack, turn(out[0] if several else out), last))
         return type(out)([left, *out[1:]]) if several else left
 

@@ -173,6 +173,10 @@ class HuggingFaceModel(LanguageModel):
         starts = [beginning(self._tokens, one, self.room) for one in (text, target)]
         return self._fitting(moved(self._tokens(text[starts[0] :], target[starts[1] :]), *starts), text)
 
+    @property
+    def shares_layers(self) -> bool:
+        return any(len(set(map(id, layers))) < len(layers) for layers in self._layout.layers.values())
+
     # What edits need
 
     def _prepare(self, text: str, target: str) -> Ready:
@@ -189,11 +193,20 @@ class HuggingFaceModel(LanguageModel):
         return self._layout.order, self._layout.places
 
     def _pass_edited(
-        self, texts: Sequence[Sequence[Token]], said: Sequence[Sequence[Token]], plan: Plan, outs: bool = False
+        self,
+        texts: Sequence[Sequence[Token]],
+        said: Sequence[Sequence[Token]],
+        plan: Plan,
+        outs: bool = False,
+        stream: Tensor | None = None,
     ) -> Record:
         inputs = self._inputs(texts, [[token.id for token in one] for one in said])
         network = self.network if any(said) else self.network.base_model
-        return self._pass(network, plan.running(outs), **inputs)[0]
+        if stream is None:
+            return self._pass(network, plan.running(outs), **inputs)[0]
+        but = frozenset(map(id, self._layout.layers["self"][plan.first :]))
+        with layout.skipping(stream.to(self.network.device, self.network.dtype), but):
+            return self._pass(network, plan.running(outs), **inputs)[0]
 
     def _turned(self, kind: str) -> dict[str, Any]:
         return {"rotary": self._rotary} if kind == "self" else {}

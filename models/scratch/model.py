@@ -19,7 +19,7 @@ from models.gradients import Gradients, gradients
 from models.language_model import LanguageModel, ModelInfo, check_plain, check_text
 from models.long import beginning, moved
 from models.prefix import Encoded, Recent, Stamp
-from models.recorder import Record, recording
+from models.recorder import Record, note_hidden, recording
 from models.rotary import Rotary
 from models.scratch import positions
 from models.scratch.reader import ScratchReader
@@ -192,10 +192,21 @@ class ScratchModel(LanguageModel):
         return [*(("encoder", layer) for layer in layers), *decoder], {"encoder": places, "decoder": places}
 
     def _pass_edited(
-        self, texts: Sequence[Sequence[Token]], said: Sequence[Sequence[Token]], plan: Plan, outs: bool = False
+        self,
+        texts: Sequence[Sequence[Token]],
+        said: Sequence[Sequence[Token]],
+        plan: Plan,
+        outs: bool = False,
+        stream: Tensor | None = None,
     ) -> Record:
         with plan.running(outs) as record:
-            self._stream(self._ids(texts), self._ids(said))
+            if stream is None:
+                self._stream(self._ids(texts), self._ids(said))
+            else:
+                stack = self._stack
+                reading, x = stack.reading(0, stream.shape[1], None, None), note_hidden(stream)
+                for layer in range(plan.start, self.info.layers):
+                    x = note_hidden(stack.blocks[layer](x, reading, layer, None, None))
         return record
 
     def _turned(self, kind: str) -> dict[str, Any]:
