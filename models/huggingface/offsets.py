@@ -139,6 +139,9 @@ def _meet(ours: str, theirs: str, i: int, j: int, length: int) -> tuple[int, int
         unknown = ours.count(_WILD, i, k)
         if k - i - unknown >= cost:
             break
+        rest = len(theirs) - len(ours) + k
+        if k - i == unknown > 0 and rest >= j + unknown and theirs.endswith(ours[k:]):
+            return k, rest  # all that follows is known, and how the text ends
         needle = ours[k : k + length].partition(_WILD)[0]
         if len(needle) < length and k - i > unknown:
             continue  # too little to give up known letters for

@@ -367,6 +367,10 @@ def test_align_gives_the_gap_to_what_is_unknown(shown):
     assert align(surfaces, text) == [(start, start + len(word)) for start, word in zip(starts, words, strict=True)]
 
 
+def test_a_known_end_is_the_end_of_the_text_whatever_the_unknown_words_before_it_hold():
+    assert align([None, None, b"fine"], "ﬁne ﬁne fine ") == [(0, 3), (4, 7), (8, 12)]
+
+
 def stretches(tokens: TextTokens, text: str) -> list[tuple[str, str]]:
     return [(token.text, text[token.start : token.end]) for token in tokens.tokens(text) if token.start < token.end]
 
