@@ -27,7 +27,7 @@ from viz.figures.cache import cache_boxes
 from viz.tokens import label, plain_signs, row_names
 
 COMES = "…"  # stands where the next token will
-ROWS, KEYS = 14, 40  # rows that are shown at a time, and tokens that each of them looks at
+ROWS, KEYS = 14, 30  # rows that are shown at a time, and tokens that each of them looks at
 
 
 def said_again(model: LanguageModel, trace: Trace, said: dict[str, Any], more: bool = True) -> list[Step]:
@@ -91,7 +91,7 @@ def rows(
     return grid_view(
         weights, [label(token.text) for token in (plain_signs(names, False) if simple else names)], columns, down="choosing",
         across="looks at", unit="%", scale=(0, 1), row_names=row_names(names), column_names=[f"to {name}" for name in columns],
-        chosen=marked(weights, chosen - first), cell=(12, 34), height=20, label="Where it looked, a row for each token",
+        chosen=marked(weights, chosen - first), cell=(8, 34), height=20, label="Where it looked, a row for each token",
     )  # fmt: skip
 
 
