@@ -10,7 +10,7 @@ from analysis.inside import experts, steps
 from analysis.inside.attention_calls import attended, end_of, values
 from analysis.inside.formulas import Sum
 from analysis.inside.heads import Heads
-from analysis.inside.reading import ADDS, PRODUCTS, Reading, operands
+from analysis.inside.reading import ADDS, PRODUCTS, Reading, operands, stored_with
 from analysis.inside.stages import Stage
 
 if TYPE_CHECKING:
@@ -106,9 +106,13 @@ class Block:
         found = set()
         for node in self.reading.path:
             users = self.reading.users_of(node)
-            if node.op in ADDS and len(users) == 1 and users[0].op in ADDS:
+            if node.op in ADDS and len(users) == 1 and users[0].op in ADDS and not self.stored(node):
                 found.add(id(node))
         return found
+
+    def stored(self, node: Node) -> bool:
+        """Whether a step adds what is stored in the model."""
+        return stored_with(node, node.value.shape[-1]) is not None
 
     # The stages
 
@@ -128,7 +132,8 @@ class Block:
             self.done = "feed-forward"
             experts.read(reading, node, self.routers[id(node)])
         elif node.op in ADDS:
-            name = "output" if last else f"{self.done or 'first'} stream"
+            part = f"biased {self.done}" if self.stored(node) and self.done else f"{self.done or 'first'} stream"
+            name = "output" if last else part
             taken = [reading.taken(view) for view in operands(node, self.sums)]
             value = steps.flat(node, reading.count)
             if value is not None and all(one is not None for one in taken):
@@ -140,10 +145,10 @@ class Block:
         elif steps.is_norm(node):
             reading.plain(node, "output" if last else self.norm_name(node))
         elif steps.is_activation(node):
-            self.width(reading.plain(node, "activation"))
+            self.width(reading.plain(node, "output" if last else "activation"))
         elif node.op in PRODUCTS:
             two = len([view for view in node.given if reading.taken(view) is not None]) == 2
-            stage = reading.plain(node, "gated" if two else f"scaled {self.done}".strip())
+            stage = reading.plain(node, "output" if last else "gated" if two else f"scaled {self.done}".strip())
             self.width(stage)
         else:
             reading.plain(node, "output" if last else "own step")

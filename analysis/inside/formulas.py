@@ -231,6 +231,29 @@ class Scale(Same):
         return {"factor": self.factor}
 
 
+class Weighed(Same):
+    """Each number times a stored one of its dimension (layer scale, Touvron et al. 2021). One term.
+
+    weight: [n], along the last axis.
+    """
+
+    form = "scale"
+
+    def __init__(self, x: Stage, weight: np.ndarray):
+        super().__init__(x)
+        self.weight = weight
+
+    def rows(self, positions: np.ndarray | None) -> np.ndarray:
+        return self.inputs[0].rows(positions) * self.weight
+
+    def terms(self, index: Index) -> list[Term]:
+        x, weight = self.inputs[0].at(index), float(self.weight[index[-1]])
+        return [Term("weight", x, weight, x * weight, self.inputs[0].place(*index))]
+
+    def facts(self, index: Index) -> dict[str, float]:
+        return {"factor": float(self.weight[index[-1]])}
+
+
 class Shifted(Same):
     """A stored number added to each. Two terms.
 

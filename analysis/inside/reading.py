@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.inside import steps
-from analysis.inside.formulas import Joined, Scale, Sum, Times
+from analysis.inside.formulas import Joined, Scale, Shifted, Sum, Times, Weighed
 from analysis.inside.stages import Formula, Stage
+from analysis.inside.stored import array
 
 if TYPE_CHECKING:
     from models.watching import Node, Section
@@ -131,6 +132,8 @@ class Reading:
             rule = Sum(*ready)
         elif missing is None and node.op in PRODUCTS and len(ready) == 2 == len(inputs):
             rule = Times(*ready)
+        elif missing is None and len(ready) == 1 and (stored := stored_with(node, value.shape[-1])) is not None:
+            rule = Shifted(ready[0], stored) if node.op in ADDS else Weighed(ready[0], stored)
         elif missing is None and node.op in PRODUCTS and len(ready) == 1:
             rule = self.scaled(ready[0], value)
         if rule is None and missing is None:
@@ -158,6 +161,17 @@ def on_the_way(section: Section) -> list[Node]:
             if node is not section.start:
                 ahead.extend(node.given)
     return [node for node in section.nodes if id(node) in seen and not node.view and node.value.is_floating_point()]
+
+
+def stored_with(node: Node, width: int) -> np.ndarray | None:
+    """The numbers [width], one for each dimension and the same for all tokens, that a step adds or multiplies by."""
+    plain = [one for one in node.inputs[1:] if isinstance(one, int | float)]
+    stored = [view.base.value for view in node.given if view.base.op == "given" and view.base.value.dim() == 1]
+    if node.op in ADDS and plain and len(node.given) == 1:
+        return np.full(width, plain[0], np.float32)
+    if node.op not in (*ADDS, "mul", "mul_") or len(stored) != 1 or len(node.given) != 2 or len(stored[0]) != width:
+        return None
+    return array(stored[0])
 
 
 def columns_of(part: np.ndarray, whole: np.ndarray) -> np.ndarray | None:

@@ -7,10 +7,14 @@ from random import Random
 
 import numpy as np
 import pytest
+import torch
+import transformers
 
 from analysis import inside
+from models.huggingface.model import HuggingFaceModel
 from tests.analysis import test_inside_models as seen
 from tests.analysis.walking import walk
+from tests.models.networks import SIZE, tokenizer
 
 PROMISED = (
     *seen.OWN, "GPT-2", "Llama, grouped-query", "Qwen3", "Gemma 2, soft-capped", "Mixtral", "Falcon", "BERT", "ModernBERT", "T5",
@@ -112,3 +116,22 @@ def test_the_experts_that_take_a_token_are_those_with_the_highest_scores():
     for way in ways(seen.model("Mixtral"), seen.trace("Mixtral")):
         chosen, scores = way.stage("experts").values, way.stage("router").values
         np.testing.assert_array_equal(chosen, np.argsort(-scores, axis=-1)[:, : chosen.shape[1]])
+
+
+@pytest.mark.parametrize(
+    ("cls", "config", "choices"),
+    [
+        ("CTRLLMHeadModel", "CTRLConfig", {"vocab_size": 300, "n_embd": 64, "n_layer": 2, "n_head": 4, "dff": 128}),
+        ("GPTNeoXJapaneseForCausalLM", "GPTNeoXJapaneseConfig", SIZE),
+    ],
+)
+def test_what_a_model_stores_and_adds_as_it_is_has_its_stage(cls, config, choices):
+    torch.manual_seed(0)
+    network = getattr(transformers, cls)._from_config(getattr(transformers, config)(**choices), attn_implementation="eager")
+    for one in network.parameters():
+        one.data = one.data + 0.1 * torch.randn_like(one)
+    model = HuggingFaceModel(network.eval().requires_grad_(False), tokenizer("decoder"), "decoder", True, cls)
+    for way in ways(model, model.trace(LONGER)):
+        for stage in way.stages[1:]:
+            np.testing.assert_allclose(stage.calculated(), stage.values, atol=1e-4, err_msg=stage.name)
+        walk(way, Random(way.layer))
