@@ -9,6 +9,7 @@ from analysis.direct import logit_attribution
 from analysis.effects import head_effects
 from analysis.embedding import analogy, cosines, nearest
 from analysis.evolution import Pair, maps, pair
+from analysis.explaining import Explanation, agreement, attributions, explain, spread
 from analysis.head_patterns import order, patterns
 from analysis.heads import alignment, head_scores
 from analysis.lens import Lens, logit_lens, tuned_lens
@@ -30,6 +31,7 @@ __all__ = [
     "Common",
     "Curves",
     "Escape",
+    "Explanation",
     "Faithfulness",
     "HeadMap",
     "HeadSummary",
@@ -44,15 +46,18 @@ __all__ = [
     "Side",
     "Step",
     "Stream",
+    "agreement",
     "align",
     "align_texts",
     "alignment",
     "analogy",
     "as_written",
+    "attributions",
     "compare",
     "cosines",
     "entropy",
     "escape",
+    "explain",
     "faithfulness",
     "flow",
     "head_divergence",
@@ -83,6 +88,7 @@ __all__ = [
     "scope",
     "select",
     "shares",
+    "spread",
     "streams",
     "surprise",
     "temperature_for",

@@ -29,8 +29,8 @@ class Attribution:
     """One position of one text through one model, asked by each method what it goes back to.
 
     position: of `trace.read`; token: the id of the prediction that is followed there (None: no method that follows one can be
-    asked). fusion, discard, residual: as in `analysis.rollout`; the methods with gradients have their own. What is
-    computed once is kept.
+    asked); against: another, whose slopes are taken off. fusion, discard, residual: as in `analysis.rollout`; the methods with
+    gradients have their own. What is computed once is kept.
     """
 
     model: LanguageModel
@@ -40,6 +40,7 @@ class Attribution:
     fusion: str = "mean"
     discard: float = 0.0
     residual: float = 0.5
+    against: int | None = None
 
     @cached_property
     def ways(self) -> Paths:
@@ -99,7 +100,8 @@ class Attribution:
     @cached_property
     def relevance(self) -> list[np.ndarray]:
         """How strongly the prediction's logit depends on each weight of each step (see `analysis.gradients.relevance`)."""
-        return relevances(self.ways, self.gradients)
+        others = None if self.against is None else self.model.gradients(self.trace, self.position, self.against)
+        return relevances(self.ways, self.gradients, others)
 
     def _checked(self, layer: int | None) -> int:
         layer = self.ways.layers - 1 if layer is None else layer

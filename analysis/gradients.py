@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.routes import Paths
+from analysis.routes import Paths, Step
 
 if TYPE_CHECKING:
     from models.gradients import Gradients
@@ -24,9 +24,14 @@ def relevance(weights: np.ndarray, slopes: np.ndarray) -> np.ndarray:
     return np.maximum(product, 0, out=product).mean(0, dtype=np.float64)
 
 
-def relevances(ways: Paths, slopes: dict[str, Gradients]) -> list[np.ndarray]:
-    """`relevance` of each step. slopes: as from `model.gradients`."""
-    return [relevance(ways.attention[step.kind][step.layer], slopes[step.kind][step.layer]) for step in ways.steps]
+def relevances(ways: Paths, slopes: dict[str, Gradients], others: dict[str, Gradients] | None = None) -> list[np.ndarray]:
+    """`relevance` of each step. slopes: as from `model.gradients`; others: those of a logit that is taken off."""
+
+    def slope(step: Step) -> np.ndarray:
+        found = slopes[step.kind][step.layer]
+        return found if others is None else found - others[step.kind][step.layer]
+
+    return [relevance(ways.attention[step.kind][step.layer], slope(step)) for step in ways.steps]
 
 
 def looked_at(ways: Paths, relevant: Sequence[np.ndarray]) -> np.ndarray:

@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from models.language_model import LanguageModel, softmax
+from analysis.effects import log_softmax
+from models.language_model import LanguageModel
 from models.tokens import Token
 from models.trace import Trace
 
@@ -26,18 +27,22 @@ class Question:
 
     position: of `trace.read`, where the token of that id is predicted. A model with a mask token has what is taken away masked,
     so that all else keeps its place; in others it is deleted, and what follows moves up. Of an encoder-decoder the source is
-    what can be taken from. Errors: ValueError without a language-model head.
+    what can be taken from. against: why this token rather than that one; None: rather than any other.
+    Errors: ValueError without a language-model head, and for a token against itself.
     """
 
     model: LanguageModel
     trace: Trace
     position: int
     token: int
+    against: int | None = None
     _known: dict[bytes, float] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.trace.unembed is None:
             raise ValueError(f"{self.model.info.name} has no language-model head, so it makes no prediction that could change.")
+        if self.token == self.against:
+            raise ValueError("A token against itself is no question: the two are always equally likely. Choose another one.")
 
     @cached_property
     def mask(self) -> Token | None:
@@ -70,10 +75,24 @@ class Question:
             return [replace(token, id=mask.id) if i in gone else token for i, token in enumerate(self.read)]
         return [token for i, token in enumerate(self.read) if i not in gone] or self.model.tokenize("")
 
+    @property
+    def texts(self) -> int:
+        """How many changed texts were read so far."""
+        return len(self._known)
+
     def probabilities(self, kept: np.ndarray, report: Report | None = None) -> np.ndarray:
         """The probability of the token for each choice of units: kept bool [choice, unit] -> float64 [choice].
 
-        What was asked before is remembered; texts of the same length are read together.
+        Against another token: the probability that it is this one of the two. The rest as `evidence`.
+        """
+        found = self.evidence(kept, report)
+        return np.exp(found) if self.against is None else np.exp(-np.logaddexp(0, -found))
+
+    def evidence(self, kept: np.ndarray, report: Report | None = None) -> np.ndarray:
+        """The log-probability of the token, in nats, for each choice of units: kept bool [choice, unit] -> float64 [choice].
+
+        Against another token: what it is more than that one's, which is the difference of their logits. What was asked before is
+        remembered; texts of the same length are read together.
         """
         kept = np.asarray(kept, dtype=bool)
         keys = [row.tobytes() for row in np.packbits(kept, axis=1)]
@@ -85,9 +104,15 @@ class Question:
             if report:
                 report(done / len(new), f"{done:,} of {len(new):,} changed texts read")
             logits = self.model.logits_of([self.text(new[key]) for key in batch], position, target)
-            self._known.update(zip(batch, softmax(logits)[:, self.token].tolist(), strict=True))
+            self._known.update(zip(batch, self.evidence_of(logits).tolist(), strict=True))
             done += len(batch)
         return np.array([self._known[key] for key in keys])
+
+    def evidence_of(self, logits: np.ndarray) -> np.ndarray:
+        """As `evidence`, of logits [choice, vocabulary]: float64 [choice]."""
+        if self.against is not None:
+            return logits[:, self.token].astype(np.float64) - logits[:, self.against]
+        return log_softmax(logits)[:, self.token]
 
     def _batches(self, new: Mapping[bytes, np.ndarray]) -> Iterator[list[bytes]]:
         """The choices of units as texts of the same length, no more than may be read together."""
@@ -193,7 +218,7 @@ def faithfulness(
     chance = [draw.permutation(len(units)) for _ in range(orders)]
     every = [*chosen.values(), *chance]
     question.probabilities(np.concatenate([_kept(order, counts) for order in every]), _part(report, 0.1, 1.0))
-    methods = {name: _curves(question, order, counts, _spearman(ranked[name], drops)) for name, order in chosen.items()}
+    methods = {name: _curves(question, order, counts, rank_correlation(ranked[name], drops)) for name, order in chosen.items()}
     return Faithfulness(full, empty, units, counts, drops, methods, [_curves(question, order, counts, None) for order in chance])
 
 
@@ -248,10 +273,11 @@ def _area(counts: np.ndarray, values: np.ndarray) -> float:
     return float(np.trapezoid(values, counts / counts[-1]))
 
 
-def _spearman(scores: np.ndarray, drops: np.ndarray) -> float | None:
+def rank_correlation(one: np.ndarray, other: np.ndarray) -> float | None:
+    """Spearman's, of numbers for the same things; None where either is the same everywhere."""
     from scipy.stats import spearmanr
 
-    ranks = [np.unique(each, return_inverse=True)[1] for each in (scores, drops)]
+    ranks = [np.unique(each, return_inverse=True)[1] for each in (one, other)]
     if min(each.max() for each in ranks) == 0:
         return None
     return float(spearmanr(*ranks).statistic)

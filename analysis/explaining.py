@@ -1,0 +1,155 @@
+"""Which words of the input speak for a prediction: one question, asked by every method, with what each costs and how far it can
+be trusted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+
+import numpy as np
+
+from analysis.attribution import Attribution
+from analysis.perturbation import Question, Report, rank_correlation
+from analysis.sampling import FEWEST, ORDERS, leave_one_out, lime, sampled_shap, shap
+from analysis.slopes import STEPS, ends, gradient_times_input, integrated_gradients
+from models.language_model import LanguageModel
+
+LOOKS = ("attention × gradient", "rollout")  # shares of what is looked at, not evidence
+SLOPES = ("gradient × input", "integrated gradients")
+DRAWN = ("lime", "sampled shap")  # at random, so that another seed gives other numbers
+METHODS = ("leave-one-out", *SLOPES, "lime", "shap", "sampled shap", *LOOKS)
+LIBRARIES = {**dict.fromkeys(("lime", *SLOPES), ("captum.attr",)), **dict.fromkeys(("shap", "sampled shap"), ("shap",))}
+QUICK = ("leave-one-out", *SLOPES, *LOOKS)  # for a short text
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What each token is worth to a prediction by one method.
+
+    scores: float64 [token of `trace.tokens`], NaN for those that were not asked about. Above 0: it speaks for the prediction, in
+    nats of its log-probability; of the two `LOOKS`, a share of what is looked at, never below 0. difference: what the scores
+    should sum to, None where a method promises nothing. passes: texts that the model read, or passes forward and back; seconds:
+    that it took here.
+    """
+
+    method: str
+    scores: np.ndarray
+    passes: int
+    seconds: float
+    difference: float | None = None
+
+    @property
+    def total(self) -> float:
+        return float(np.nansum(self.scores))
+
+
+def explain(
+    question: Question, method: str, seed: int = 0, texts: int | None = None, report: Report | None = None
+) -> Explanation:
+    """Ask which tokens speak for a prediction, by one of `METHODS`.
+
+    seed: what `DRAWN` methods draw with; texts: how many changed texts LIME and SHAP may read, None for `passes_needed`. report:
+    is told how far it is. Errors: ValueError for another method, where nothing was typed, and where the model does not give what
+    the method needs.
+    """
+    if method not in METHODS:
+        raise ValueError(f"The method must be one of {', '.join(METHODS)}; it is {method!r}.")
+    if not question.units:
+        raise ValueError("There is no token that could be taken away. Type a few words.")
+    for library in LIBRARIES.get(method, ()):
+        import_module(library)  # before the clock runs: it takes long the first time
+    began, asked = time.perf_counter(), replace(question, _known={})  # what another method has read is not free here
+    units, texts = asked.units, texts or passes_needed(method, len(asked.units))
+    if method in LOOKS:
+        kind = Attribution(asked.model, asked.trace, asked.position, asked.token, against=asked.against)
+        found = kind.scores(method)[: len(asked.read)]
+        return _explained(asked, method, range(len(found)), found, texts, began)
+    if method in SLOPES:
+        by = gradient_times_input if method == SLOPES[0] else integrated_gradients
+        found = by(asked, report=report)[units]
+        first, last = ends(asked) if by is integrated_gradients else (0.0, None)
+        return _explained(asked, method, units, found, texts, began, None if last is None else last - first)
+    if method == "leave-one-out":
+        return _explained(asked, method, units, leave_one_out(asked, report), asked.texts, began)
+    if method == "lime":
+        return _explained(asked, method, units, lime(asked, texts, seed, report), asked.texts, began)
+    values = shap(asked, texts, report) if method == "shap" else sampled_shap(asked, ORDERS, seed, report)
+    none, full = asked.evidence(np.array([np.zeros(len(units), bool), np.ones(len(units), bool)]))
+    return _explained(asked, method, units, values, asked.texts, began, float(full - none))
+
+
+def _explained(
+    question: Question, method: str, places: Sequence[int], found: np.ndarray, passes: int, began: float,
+    difference: float | None = None,
+) -> Explanation:  # fmt: skip
+    scores = np.full(len(question.trace.tokens), np.nan)
+    scores[list(places)] = found
+    return Explanation(method, scores, passes, time.perf_counter() - began, difference)
+
+
+def passes_needed(method: str, units: int) -> int:
+    """How many texts a method reads, at most, or how often it reads one forward and back, where so many units can go."""
+    return {
+        "leave-one-out": units + 1,
+        "gradient × input": 1,
+        "integrated gradients": STEPS,
+        "lime": max(FEWEST, 4 * units),
+        "shap": min(units * units + 2, max(FEWEST, 4 * units)),
+        "sampled shap": ORDERS * (2 * units + 1),
+        "attention × gradient": 1,
+        "rollout": 1,
+    }[method]
+
+
+def attributions(
+    model: LanguageModel,
+    text: str,
+    method: str,
+    position: int = -1,
+    token: int | None = None,
+    target: str = "",
+    against: int | None = None,
+    seed: int = 0,
+) -> np.ndarray:
+    """What each token of a text is worth to a prediction: float64 [token], NaN for those that were not asked about.
+
+    method: one of `METHODS`. position: of `trace.read`, where is predicted (for an encoder that of a mask); token: an id, None
+    for the likeliest one; against: why this one rather than that one; target: what an encoder-decoder has said, whose source is
+    explained. What the numbers mean: see `Explanation`. Errors: as `explain` and `Question`; ValueError for a position or a token
+    that is not there.
+    """
+    trace = model.trace(text, target)
+    if not -len(trace.read) <= position < len(trace.read):
+        raise ValueError(f"There is no position {position} in {len(trace.read)} tokens.")
+    position %= len(trace.read)
+    logits = trace.logits_at(position)
+    if logits is not None:
+        token = int(logits.argmax()) if token is None else token
+        if strange := [one for one in (token, against) if one is not None and not 0 <= one < len(logits)]:
+            raise ValueError(f"There is no token {strange[0]}: they are 0 to {len(logits) - 1:,}.")
+    return explain(Question(model, trace, position, token or 0, against), method, seed).scores
+
+
+def agreement(found: Sequence[Explanation], units: Sequence[int]) -> np.ndarray:
+    """Spearman's rank correlation of the scores of each two methods: float64 [method, method].
+
+    units: positions that all were asked about. NaN where a method gives the same everywhere.
+    """
+    ranked = [one.scores[list(units)] for one in found]
+    pairs = [[rank_correlation(one, other) for other in ranked] for one in ranked]
+    return np.array([[np.nan if pair is None else pair for pair in row] for row in pairs])
+
+
+def spread(question: Question, method: str, seeds: int = 5, report: Report | None = None) -> np.ndarray:
+    """The scores of a method that draws at random, with each of some seeds: float64 [seed, token]. Errors: as `explain`."""
+    rows = []
+    for seed in range(seeds):
+
+        def part(share: float, words: str, seed: int = seed) -> None:
+            if report:
+                report((seed + share) / seeds, f"seed {seed + 1} of {seeds}: {words}")
+
+        rows.append(explain(question, method, seed, report=part).scores)
+    return np.array(rows)

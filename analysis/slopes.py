@@ -1,0 +1,96 @@
+"""What a prediction owes to each token by its slope: gradient × input, and integrated gradients from a text of nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analysis.perturbation import Question, Report
+from models.tokens import Token
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+STEPS = 64  # points on the way from nothing to the text
+TOKENS = 1024  # that are read forward and backward at once
+
+
+def gradient_times_input(question: Question, report: Report | None = None) -> np.ndarray:
+    """The slope of the evidence against what the first layer is given at each token, times that: nats, float64 [token].
+
+    It is what the evidence would lose by this slope if the vector went to 0, position and all; it sums to nothing in particular.
+    Errors: as `models.entering.logits_from`.
+    Source: Shrikumar, Greenside and Kundaje 2017, "Learning Important Features Through Propagating Activation Differences", 2.
+    """
+    from captum.attr import InputXGradient  # here, because it takes long to import
+
+    stream, _, read = _asked(question, report, 1)
+    return InputXGradient(read).attribute(stream.requires_grad_()).detach()[0].sum(-1).double().numpy()
+
+
+def integrated_gradients(question: Question, steps: int = STEPS, report: Report | None = None) -> np.ndarray:
+    """The mean slope on a straight way from a text of nothing to this one, times that way: nats, float64 [token].
+
+    What the first layer is given moves, positions and all. The text of nothing has `nothing` in the place of each token that can
+    be taken away. The numbers sum to how much more evidence there is at the end of the way than at its beginning, up to the error
+    of so many steps (Gauss-Legendre). Errors: as `models.entering.logits_from`.
+    Source: Sundararajan, Taly and Yan 2017, "Axiomatic Attribution for Deep Networks".
+    """
+    from captum.attr import IntegratedGradients
+
+    stream, begin, read = _asked(question, report, steps)
+    at_once = max(1, min(steps, TOKENS // stream.shape[1]))
+    found = IntegratedGradients(read).attribute(stream, begin, n_steps=steps, internal_batch_size=at_once)
+    return found.detach()[0].sum(-1).double().numpy()
+
+
+def ends(question: Question) -> tuple[float, float]:
+    """The evidence of the text of nothing and of the whole text, as integrated gradients go from one to the other."""
+    import torch
+
+    stream, begin, read = _asked(question, None, 1)
+    with torch.inference_mode():
+        first, last = read(torch.cat([begin, stream])).tolist()
+    return first, last
+
+
+def nothing(question: Question) -> Token:
+    """The token that means nothing: the mask, else a sign of this text or of the vocabulary, else a space.
+
+    Not one whose vector is 0, as that of padding may be: divided by its own size it is nothing that a model knows.
+    """
+    if question.mask:
+        return question.mask
+    model = question.model
+    if signs := [token for token in question.trace.tokens if token.special]:
+        return signs[0]
+    ids = (id for id in range(model.info.vocabulary) if model.is_special(id) and model.embedding([id]).any())
+    if (sign := next(ids, None)) is not None:
+        return Token(sign, model.token_text(sign), 0, 0, special=True)
+    return model.tokenize(" ")[-1]
+
+
+def _asked(question: Question, report: Report | None, steps: int) -> tuple[Tensor, Tensor, Callable[[Tensor], Tensor]]:
+    """What the first layer is given of the text and of nothing [1, position, d_model], and the evidence by such a stream."""
+    import torch
+
+    from models.entering import logits_from, streams_of
+
+    trace, sign, units = question.trace, nothing(question), set(question.units)
+    empty = [sign if i in units else token for i, token in enumerate(trace.tokens)]
+    stream, begin = streams_of(question.model, trace, [trace.tokens, empty]).split(1)
+    done = 0
+
+    def read(streams: Tensor) -> Tensor:
+        nonlocal done
+        if report:
+            report(min(1.0, done / steps), f"{min(done, steps):,} of {steps:,} passes forward and back")
+        done += len(streams)
+        logits = logits_from(question.model, trace, streams, question.position).float()
+        if question.against is not None:
+            return logits[:, question.token] - logits[:, question.against]
+        return torch.log_softmax(logits, -1)[:, question.token]
+
+    return stream, begin, read

@@ -1,0 +1,295 @@
+"""Which words speak for a prediction: what the numbers of each method must sum to, and that they are those of captum and shap."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from captum.attr import InputXGradient, IntegratedGradients, Lime
+from scipy.stats import spearmanr
+
+from analysis import Question, agreement, attributions, explain, rollout, spread
+from analysis.effects import log_softmax
+from analysis.explaining import DRAWN, LOOKS, METHODS, passes_needed
+from analysis.sampling import neighbours
+from models.entering import logits_from, streams_of
+from tests.models.edited import model, target
+from tests.models.networks import network
+
+TEXTS = {"filler": "The dog ran into the <|mask|> with a bone.", "BERT": "The dog ran into the <mask> with a bone."}
+ASKED = ("writer", "filler", "translator", "GPT-2", "Llama, grouped-query", "Gemma 2, soft-capped", "BLOOM", "BERT", "T5", "BART")
+HEADLESS = "BERT without a head"
+every = pytest.mark.parametrize("name", ASKED)
+
+
+def asked(name: str, against: int | None = None) -> Question:
+    made = model(name)
+    text = TEXTS.get(name, "The dog ran to the old house and sat on the").replace("<|mask|>", made.info.mask or "")
+    trace = made.trace(text, target(name))
+    place = made.places(trace)[0]
+    first, second = (one.id for one in made.top(trace.logits_at(place), place, 2))
+    return Question(made, trace, place, first, second if against else None)
+
+
+def ends(question: Question) -> tuple[float, float]:
+    """The evidence with all units and with none, from the model's own logits."""
+    count = len(question.units)
+    target = question.trace.target[: question.position + 1]
+    position = question.position if question.model.info.kind == "encoder" else -1
+    found = []
+    for kept in (np.ones(count, bool), np.zeros(count, bool)):
+        row = log_softmax(question.model.logits_of([question.text(kept)], position, target))[0]
+        found.append(row[question.token] - (0 if question.against is None else row[question.against]))
+    return found[0], found[1]
+
+
+@every
+@pytest.mark.parametrize("against", [False, True])
+@pytest.mark.parametrize("method", ["shap", "sampled shap"])
+def test_shap_values_sum_to_what_the_whole_text_has_more_than_none(name, method, against):
+    question = asked(name, against)
+    found, (full, none) = explain(question, method), ends(question)
+    assert found.total == pytest.approx(full - none, abs=1e-4 * max(1, abs(full), abs(none)))
+    assert found.difference == pytest.approx(full - none, abs=1e-4)
+
+
+@every
+@pytest.mark.parametrize("against", [False, True])
+def test_integrated_gradients_sum_to_their_difference(name, against):
+    """To 2 % of it, or 0.02 nats, with 64 steps."""
+    found = explain(asked(name, against), "integrated gradients")
+    assert found.total == pytest.approx(found.difference, rel=0.02, abs=0.02)
+    assert np.abs(found.scores[np.isfinite(found.scores)]).max() > 1e-4
+
+
+@pytest.mark.parametrize("name", ["writer", "filler", "translator", "GPT-2", "T5"])
+def test_integrated_gradients_go_from_the_text_of_nothing_to_the_text(name):
+    """Whose evidence is that of these ids, read as any text."""
+    from analysis.slopes import nothing
+
+    question = asked(name)
+    made, trace = question.model, question.trace
+    empty = [nothing(question) if i in question.units else token for i, token in enumerate(trace.tokens)]
+    logits = [made.logits_of([text], question.position, trace.target)[0] for text in (empty, trace.tokens)]
+    first, last = log_softmax(np.array(logits))[:, question.token]
+    assert explain(question, "integrated gradients").difference == pytest.approx(last - first, abs=1e-3)
+
+
+@every
+def test_a_stream_that_is_put_back_gives_the_logits_of_the_text(name):
+    question = asked(name)
+    made, trace = question.model, question.trace
+    stream = streams_of(made, trace, [trace.tokens])
+    with torch.inference_mode():
+        found = logits_from(made, trace, stream.expand(2, -1, -1), question.position).float().numpy()
+    expected = trace.logits_at(question.position)
+    assert found == pytest.approx(np.stack([expected] * 2), abs=1e-4 * max(1, float(np.abs(expected).max())))
+
+
+@pytest.mark.parametrize("name", ["writer", "filler", "translator", "GPT-2"])
+def test_captum_called_directly_gives_the_same_slopes(name):
+    """On the plain autograd of the network's own embedding of whole texts."""
+    question = asked(name)
+    made, trace = question.model, question.trace
+    stream = streams_of(made, trace, [trace.tokens])
+
+    def evidence(streams: torch.Tensor) -> torch.Tensor:
+        logits = logits_from(made, trace, streams, question.position)
+        return torch.log_softmax(logits, -1)[:, question.token]
+
+    direct = InputXGradient(evidence).attribute(stream.clone().requires_grad_()).detach().sum(-1)[0].numpy()
+    found = explain(question, "gradient × input").scores
+    assert found[question.units] == pytest.approx(direct[question.units], abs=1e-5)
+    sign = made.tokenize(made.info.mask)[1] if made.info.mask else trace.tokens[0] if trace.tokens[0].special else None
+    if sign is None:
+        return
+    empty = streams_of(made, trace, [[sign if i in question.units else token for i, token in enumerate(trace.tokens)]])
+    direct = IntegratedGradients(evidence).attribute(stream, empty, n_steps=64).detach().sum(-1)[0].numpy()
+    found = explain(question, "integrated gradients").scores
+    assert found[question.units] == pytest.approx(direct[question.units], abs=1e-4)
+
+
+def test_the_slope_is_that_of_transformers_own_network():
+    """GPT-2 of transformers, given the sum of its embeddings, and autograd."""
+    question = asked("GPT-2")
+    gpt, ids = network("GPT-2"), torch.tensor([[token.id for token in question.trace.tokens]])
+    words = gpt.transformer.wte(ids).detach()
+    places = gpt.transformer.wpe(torch.arange(ids.shape[1])).detach()
+    leaf = words.clone().requires_grad_()
+    torch.log_softmax(gpt(inputs_embeds=leaf).logits[0, -1], -1)[question.token].backward()
+    expected = (leaf.grad[0] * (words[0] + places)).sum(-1).numpy()
+    assert explain(question, "gradient × input").scores == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["writer", "filler", "translator"])
+def test_captums_lime_gives_the_same(name):
+    """With its own way to draw texts, from the same seed."""
+    from captum._utils.models.linear_model import SkLearnRidge
+    from captum.attr._core.lime import get_exp_kernel_similarity_function
+
+    question = asked(name)
+    whole = torch.ones(1, len(question.units))
+
+    def evidence(kept: torch.Tensor) -> torch.Tensor:
+        return torch.from_numpy(question.evidence(kept.numpy() > 0.5))
+
+    with torch.random.fork_rng():
+        torch.manual_seed(3)
+        similar = get_exp_kernel_similarity_function("cosine", 0.25)
+        direct = Lime(evidence, SkLearnRidge(alpha=1.0), similar).attribute(whole, n_samples=500)[0].numpy()
+    assert explain(question, "lime", seed=3).scores[question.units] == pytest.approx(direct, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["writer", "filler", "GPT-2"])
+def test_shap_called_directly_gives_the_same(name):
+    import shap
+
+    question = asked(name)
+    count = len(question.units)
+
+    def evidence(kept: np.ndarray) -> np.ndarray:
+        return question.evidence(kept > 0.5)
+
+    masker = shap.maskers.Partition(np.zeros((1, count)), clustering=neighbours(count))
+    limit = passes_needed("shap", count)
+    direct = shap.explainers.PartitionExplainer(evidence, masker)(np.ones((1, count)), max_evals=limit, silent=True).values[0]
+    assert explain(question, "shap").scores[question.units] == pytest.approx(direct, abs=1e-6)
+    plain = shap.maskers.Independent(np.zeros((1, count)))
+    permuted = shap.explainers.PermutationExplainer(evidence, plain, seed=4)
+    direct = permuted(np.ones((1, count)), max_evals=10 * (2 * count + 1), silent=True).values[0]
+    assert explain(question, "sampled shap", seed=4).scores[question.units] == pytest.approx(direct, abs=1e-6)
+
+
+@pytest.mark.parametrize("method", ["shap", "sampled shap"])
+def test_shap_finds_what_is_added_up(method, monkeypatch):
+    """Where each unit adds a number of its own, that number is its value, in whatever order it comes."""
+    question = asked("writer")
+    worth = np.random.default_rng(0).normal(size=len(question.units))
+    monkeypatch.setattr(Question, "evidence", lambda self, kept, report=None: np.asarray(kept) @ worth)
+    assert explain(question, method).scores[question.units] == pytest.approx(worth, abs=1e-6)
+    assert explain(question, "leave-one-out").scores[question.units] == pytest.approx(worth, abs=1e-6)
+    ranked = spearmanr(explain(question, "lime").scores[question.units], worth).statistic
+    assert ranked == pytest.approx(1)
+
+
+@every
+def test_leave_one_out_is_a_plain_loop(name):
+    question = asked(name)
+    made, target = question.model, question.trace.target[: question.position + 1]
+    position = question.position if made.info.kind == "encoder" else -1
+
+    def evidence(gone: int | None) -> float:
+        kept = np.array([unit != gone for unit in question.units])
+        return float(log_softmax(made.logits_of([question.text(kept)], position, target))[0, question.token])
+
+    expected = [evidence(None) - evidence(unit) for unit in question.units]
+    found = explain(question, "leave-one-out")
+    assert found.scores[question.units] == pytest.approx(expected, abs=1e-4 * max(1, float(np.abs(expected).max())))
+    assert found.passes == len(question.units) + 1
+    assert np.isnan(np.delete(found.scores, question.units)).all()
+
+
+def test_rollout_here_is_rollout():
+    question = asked("writer")
+    found = explain(question, "rollout").scores
+    assert found == pytest.approx(rollout(question.trace.attention["self"])[-1, question.position], abs=1e-6)
+
+
+@pytest.mark.parametrize("method", [method for method in METHODS if method != "rollout"])
+def test_a_contrast_turned_round_turns_the_evidence_round(method):
+    question = asked("writer", against=True)
+    turned = Question(question.model, question.trace, question.position, question.against, question.token)
+    one, other = explain(question, method).scores, explain(turned, method).scores
+    if method in LOOKS:  # of each only what is above 0 is counted
+        assert not np.allclose(one, other, equal_nan=True)
+        return
+    assert one[question.units] == pytest.approx(-other[question.units], abs=1e-3)
+
+
+def test_a_contrast_is_the_difference_of_two_explanations_where_a_method_is_a_sum():
+    question = asked("writer", against=True)
+    alone = [Question(question.model, question.trace, question.position, token) for token in (question.token, question.against)]
+    for method in ("leave-one-out", "gradient × input"):
+        first, second = (explain(one, method).scores for one in alone)
+        assert explain(question, method).scores[question.units] == pytest.approx((first - second)[question.units], abs=1e-3)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_token_has_all_of_it(method):
+    trace = model("writer").trace("dog")
+    question = Question(model("writer"), trace, len(trace.tokens) - 1, 300)
+    found = explain(question, method)
+    if method in ("leave-one-out", "shap", "sampled shap"):
+        full, none = ends(question)
+        assert found.total == pytest.approx(full - none, abs=1e-4)
+    assert np.isfinite(found.scores[question.units]).all() and len(question.units) == 1
+
+
+def test_only_what_is_drawn_hangs_on_the_seed():
+    question = asked("writer")
+    for method in METHODS:
+        rows = spread(question, method, 2)[:, question.units]
+        assert np.array_equal(rows[0], rows[1]) == (method not in DRAWN)
+
+
+def test_agreement_is_spearmans_of_every_two():
+    question = asked("writer")
+    found = [explain(question, method) for method in ("leave-one-out", "integrated gradients", "rollout")]
+    ranks = agreement(found, question.units)
+    assert np.diag(ranks) == pytest.approx(1) and ranks == pytest.approx(ranks.T)
+    expected = spearmanr(found[0].scores[question.units], found[1].scores[question.units]).statistic
+    assert ranks[0, 1] == pytest.approx(expected)
+
+
+def test_attributions_of_a_text():
+    made, question = model("writer"), asked("writer")
+    found = attributions(made, question.trace.text, "leave-one-out")
+    assert found.shape == (len(question.trace.tokens),)
+    assert found == pytest.approx(explain(question, "leave-one-out").scores, nan_ok=True)
+    middle = attributions(made, question.trace.text, "integrated gradients", position=4)
+    assert np.isfinite(middle[1:5]).all() and np.isnan(middle[5:]).all()
+
+
+def test_what_cannot_be_explained_is_said():
+    made = model("writer")
+    with pytest.raises(ValueError, match="must be one of leave-one-out"):
+        attributions(made, "The dog", "magic")
+    with pytest.raises(ValueError, match="no token that could be taken away"):
+        attributions(made, "", "shap")
+    with pytest.raises(ValueError, match="A token against itself"):
+        attributions(made, "The dog", "shap", token=300, against=300)
+    with pytest.raises(ValueError, match="no token 99999"):
+        attributions(made, "The dog", "shap", token=99999)
+    with pytest.raises(ValueError, match="no position 99"):
+        attributions(made, "The dog", "shap", position=99)
+
+
+def test_a_model_without_a_head_says_so():
+    from models.huggingface.model import HuggingFaceModel
+    from tests.models.networks import tokenizer
+
+    made = HuggingFaceModel(network(HEADLESS), tokenizer("encoder"), "encoder", False, HEADLESS)
+    with pytest.raises(ValueError, match="no language-model head"):
+        attributions(made, "The dog", "lime")
+
+
+def test_work_can_be_left_in_the_middle():
+    from models.errors import Cancelled
+
+    def report(share: float, words: str) -> None:
+        assert 0 <= share <= 1
+        raise Cancelled
+
+    for method in ("leave-one-out", "integrated gradients", "lime", "shap", "sampled shap"):
+        with pytest.raises(Cancelled):
+            explain(asked("writer"), method, report=report)
+
+
+def test_a_tree_of_neighbours_joins_neighbours():
+    for count in (2, 3, 7, 8):
+        held = {i: [i] for i in range(count)}
+        for row, (one, other, _, size) in enumerate(neighbours(count)):
+            both = held.pop(int(one)) + held.pop(int(other))
+            assert both == list(range(both[0], both[0] + int(size)))
+            held[count + row] = both
+        assert len(held) == 1
