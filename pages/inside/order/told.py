@@ -62,8 +62,8 @@ def measured(look: Look, found: Reordered, made: Picture) -> str:
 def gap(look: Look, found: Reordered) -> str:
     """How much the two maps differ at the most."""
     before, after = found.maps(look.kind, look.layer, look.head, look.causal)
-    apart = np.abs(np.nan_to_num(before) - np.nan_to_num(after))[~(np.isnan(before) & np.isnan(after))]
-    most = float(apart.max(initial=0))
+    queries, keys = (np.flatnonzero(places >= 0) for places in found.across(look.kind))  # what became another piece has no other
+    most = float(np.abs(np.nan_to_num(before) - np.nan_to_num(after))[np.ix_(queries, keys)].max(initial=0))
     said = {"share": percent(most), "exact": recipes.power(most) or "0"}
     return words(HERE, f"map {'same' if most < SAME else 'changed'}", **said)
 

@@ -32,6 +32,7 @@ PICTURES = [  # an address, which picture, words in it, and an array of its NPZ
     ("/space?level=expert", "Tokens as points", ["dog", "after L5"], "x"),
     ("/space?level=beginner&space=Vocabulary", "king − man + woman", ["queen"], "cosine"),
     ("/?level=beginner", "Tokens", ["dog", "saw"], "id"),
+    ("/inside?level=expert&stage=order&word-order=0.2.1.3.4", "The words in their order", ["dog", "saw"], "typed_as"),
 ]
 
 

@@ -133,6 +133,16 @@ def test_what_is_said_of_a_decoder_is_of_the_token_that_is_followed(monkeypatch)
     assert "same set" in told.example(look, recipes.reading(writer, look.trace, list(range(6)), "", False))
 
 
+def test_what_became_another_piece_is_no_difference_of_a_map(monkeypatch):
+    monkeypatch.setattr(state, "level", lambda: "beginner")
+    filler = models.load("filler")
+    look = Look(filler, filler.trace("The cat sat"), picked=(0, 0))
+    found = recipes.reading(filler, look.trace, [1, 0, 2], "", True)
+    before, after = found.maps("self", 0, 0, False)
+    most = np.nanmax(np.abs(before - after))
+    assert found.changed == (0, 1) and most < 0.5 and told.percent(float(most)) in told.gap(look, found)
+
+
 @pytest.mark.parametrize(("value", "text"), [(4.2e-7, "4.2 · 10⁻⁷"), (0.5, "5.0 · 10⁻¹"), (0, ""), (np.nan, "")])
 def test_a_small_number_is_written_with_its_power_of_ten(value, text):
     assert recipes.power(value) == text

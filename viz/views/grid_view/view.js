@@ -258,11 +258,15 @@ function draw(state) {
       pen.fillStyle = css(colour);
       pen.fillRect(column * size.width, size.top + row * size.height, w, h);
       const short = header.numbered ? digits(values.data[at], header.unit) : "";
-      const text = header.texts?.[row][column] ?? (pen.measureText(short).width < w - 4 && h > 14 ? short : "");
+      const text = header.texts?.[row][column] ?? (pen.measureText(short).width <= w - 4 && h > 14 ? short : "");
       if (!text) continue;
       pen.fillStyle = blackOrWhite(colour);
       pen.textAlign = "center";
-      pen.fillText(clipped(pen, text, w - 6), column * size.width + w / 2, size.top + (row + 0.5) * size.height);
+      pen.fillText(
+        text === short ? text : clipped(pen, text, w - 6),
+        column * size.width + w / 2,
+        size.top + (row + 0.5) * size.height,
+      );
     }
   }
   pen.fillStyle = soft;

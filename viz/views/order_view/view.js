@@ -4,6 +4,7 @@
 import { unpack } from "../../shared/bytes.js";
 import { makeEcho } from "../../shared/echo.js";
 import { element, write } from "../../shared/element.js";
+import { fade } from "../../shared/fade.js";
 import { rove } from "../../shared/rove.js";
 import { stateOf } from "../../shared/state.js";
 import { fill } from "../../shared/token.js";
@@ -28,7 +29,7 @@ export function mount({ parentElement, data, setTriggerValue }) {
 }
 
 function make(state) {
-  const list = element("div", "chips scrolls");
+  const list = element("div", "chips scrolls fades");
   list.setAttribute("role", "group");
   const hint = element(
     "p",
@@ -49,6 +50,8 @@ function make(state) {
     const at = placeOf(state, event);
     if (at >= 0 && key(state, at, event.key)) event.preventDefault();
   });
+  list.addEventListener("scroll", () => fade(list));
+  new ResizeObserver(() => fade(list)).observe(list);
   list.addEventListener("focusout", (event) => {
     if (state.moving || list.contains(event.relatedTarget)) return;
     putDown(state);
