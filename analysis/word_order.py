@@ -20,7 +20,7 @@ _WORD = re.compile(f"[{_ALONE}]|[^\\s{_ALONE}]+")
 
 
 @dataclass(frozen=True)
-class Reordered:
+class BothOrders:
     """A text as it was typed and with its words in another order, read by the same model.
 
     places: where each token of `before` stands in `after`, int [position]; -1 of one that became another piece in its new place.
@@ -91,10 +91,10 @@ def word_spans(text: str) -> list[tuple[int, int]]:
 def reorder(text: str, order: Sequence[int]) -> str:
     """The words of a text in another order; what stands between them stays where it is. order: for each place the number of the
     word that goes there. Errors: ValueError for what is no order of these words."""
-    return _laid_out(text, order)[0]
+    return _lay_out(text, order)[0]
 
 
-def shuffled(count: int, seed: int, first: int = 0) -> tuple[int, ...]:
+def shuffle(count: int, seed: int, first: int = 0) -> tuple[int, ...]:
     """A random order of so many words that is not the one as typed, where there is another. first: so many at the start stay."""
     random, order = np.random.default_rng(seed), np.arange(count)
     while count - first > 1 and np.array_equal(order, np.arange(count)):
@@ -102,13 +102,13 @@ def shuffled(count: int, seed: int, first: int = 0) -> tuple[int, ...]:
     return tuple(order.tolist())
 
 
-def read_reordered(model: LanguageModel, text: str, order: Sequence[int], second: str = "") -> Reordered:
+def read_orders(model: LanguageModel, text: str, order: Sequence[int], second: str = "") -> BothOrders:
     """Read a text as typed and in another order. second: the target, or the second text of a pair, which stays as it is.
 
     Both are read from their start, so that nothing differs but the order. Errors: ValueError for what is no order of its words,
     and for a text that is longer than the model reads.
     """
-    other, spans = _laid_out(text, order)
+    other, spans = _lay_out(text, order)
     before = model.trace(text, second, remember=False)
     after = before if other == text else model.trace(other, second, remember=False)
     if before.cut or after.cut:
@@ -117,12 +117,12 @@ def read_reordered(model: LanguageModel, text: str, order: Sequence[int], second
     places = np.full(len(before.tokens), -1)
     for at, place in pairs:
         places[at] = place
-    return Reordered(before, after, places, changed)
+    return BothOrders(before, after, places, changed)
 
 
 def keeps_pieces(model: LanguageModel, text: str, order: Sequence[int]) -> bool:
     """Whether the words become the same pieces in another order. Nothing is read for it."""
-    other, spans = _laid_out(text, order)
+    other, spans = _lay_out(text, order)
     return not _pairs(model.tokenize(text), model.tokenize(other), word_spans(text), spans, order)[1]
 
 
@@ -131,7 +131,7 @@ def total_variation(p: np.ndarray, q: np.ndarray) -> float:
     return float(np.abs(p.astype(np.float64) - q).sum() / 2)
 
 
-def _laid_out(text: str, order: Sequence[int]) -> tuple[str, list[tuple[int, int]]]:
+def _lay_out(text: str, order: Sequence[int]) -> tuple[str, list[tuple[int, int]]]:
     """The text in another order, and where in it each place begins and ends. Errors: as `reorder`."""
     spans = word_spans(text)
     if sorted(order) != list(range(len(spans))):

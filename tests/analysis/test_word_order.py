@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import models
 from analysis.word_order import (
-    Reordered,
+    BothOrders,
     keeps_pieces,
-    read_reordered,
+    read_orders,
     reorder,
-    shuffled,
+    shuffle,
     total_variation,
     word_spans,
 )
@@ -51,7 +51,7 @@ def translator():
 @settings(max_examples=25, deadline=None)
 @given(AFTER_FIRST)
 def test_an_encoder_without_positions_permutes_with_its_words(filler, order):
-    found = read_reordered(filler, TEXT, order)
+    found = read_orders(filler, TEXT, order)
     assert not found.changed and (found.places >= 0).all()
     assert np.nanmax(found.changes("self")) < 1e-5
     for layer in range(filler.info.layers):
@@ -63,14 +63,14 @@ def test_an_encoder_without_positions_permutes_with_its_words(filler, order):
 
 
 def test_with_its_positions_the_same_encoder_tells_orders_apart():
-    found = read_reordered(models.load("filler"), TEXT, (0, 4, *range(1, 4), *range(5, COUNT)))
+    found = read_orders(models.load("filler"), TEXT, (0, 4, *range(1, 4), *range(5, COUNT)))
     assert np.nanmax(found.changes("self")) > 0.1
 
 
 @settings(max_examples=15, deadline=None)
 @given(st.permutations(range(1, 5)).map(lambda rest: (0, *rest)))
 def test_a_translator_without_positions_answers_a_bag_of_words(translator, order):
-    found = read_reordered(translator, "The man sees the dog.", order, "Le")
+    found = read_orders(translator, "The man sees the dog.", order, "Le")
     assert not found.changed and max(found.changes(stack).max() for stack in ("encoder", "decoder")) < 1e-5
     before, after = found.maps("cross", 1, 2, causal=False)
     np.testing.assert_allclose(after, before, atol=1e-5)
@@ -79,7 +79,7 @@ def test_a_translator_without_positions_answers_a_bag_of_words(translator, order
 @settings(max_examples=25, deadline=None)
 @given(AFTER_FIRST)
 def test_the_first_block_of_a_decoder_without_positions_knows_the_set_before_a_token_and_no_more(writer, order):
-    found = read_reordered(writer, TEXT, order)
+    found = read_orders(writer, TEXT, order)
     same, changes = found.same_before(), found.changes("self")
     assert (changes[:2, same] < 1e-5).all() and (changes[0] == 0).all()
     for at in same:
@@ -87,7 +87,7 @@ def test_the_first_block_of_a_decoder_without_positions_knows_the_set_before_a_t
 
 
 def test_from_the_second_block_on_it_knows_more(writer):
-    found = read_reordered(writer, TEXT, (0, 2, 1, *range(3, COUNT)))
+    found = read_orders(writer, TEXT, (0, 2, 1, *range(3, COUNT)))
     changes = found.changes("self")[:, -1]
     assert len(found.before.tokens) - 1 in found.same_before()
     assert changes[1] < 1e-5 and changes[2] > 1e-3 and changes[-1] > 1e-2
@@ -97,7 +97,7 @@ def test_from_the_second_block_on_it_knows_more(writer):
 @pytest.mark.parametrize("positions", [True, False])
 def test_the_order_as_typed_changes_nothing_bit_for_bit(name, positions):
     model = models.load(name) if positions else bare(name)
-    found = read_reordered(model, "The cat sat on the mat.", range(6), "Le" if name == "translator" else "")
+    found = read_orders(model, "The cat sat on the mat.", range(6), "Le" if name == "translator" else "")
     assert not found.changed and found.places.tolist() == list(range(len(found.before.tokens)))
     assert all((found.changes(stack) == 0).all() for stack in found.before.hidden)
     before, after = found.maps("cross" if name == "translator" else "self", 1, 1, causal=name == "writer")
@@ -110,7 +110,7 @@ def test_the_order_as_typed_changes_nothing_bit_for_bit(name, positions):
 def test_what_a_decoder_read_before_the_first_word_that_moved_stays(first, random):
     rest = list(range(first, COUNT))
     random.shuffle(rest)
-    found = read_reordered(models.load("writer"), TEXT, (*range(first), *rest))
+    found = read_orders(models.load("writer"), TEXT, (*range(first), *rest))
     start = min((at for at, place in enumerate(found.places) if place != at), default=len(found.places))
     assert start >= first  # the start token, and a token a word at the least
     assert (found.changes("self")[:, :start] < 1e-5).all()
@@ -131,8 +131,8 @@ def test_words_change_places_and_all_between_them_stays(text, random):
 
 @given(st.integers(0, 40), st.integers(0, 9999), st.integers(0, 2))
 def test_a_shuffle_is_an_order_and_another_one_where_there_is_another(count, seed, first):
-    order = shuffled(count, seed, first)
-    assert sorted(order) == list(range(count)) and order == shuffled(count, seed, first)
+    order = shuffle(count, seed, first)
+    assert sorted(order) == list(range(count)) and order == shuffle(count, seed, first)
     assert order[:first] == tuple(range(min(first, count)))
     assert (order != tuple(range(count))) == (count - first > 1)
 
@@ -145,7 +145,7 @@ def test_what_is_no_order_is_refused(order):
 
 def test_a_word_that_becomes_other_pieces_is_told_and_compared_no_further():
     model = models.load("writer")
-    found = read_reordered(model, "The cat sat", (1, 0, 2))
+    found = read_orders(model, "The cat sat", (1, 0, 2))
     assert found.changed == (0, 1) and not keeps_pieces(model, "The cat sat", (1, 0, 2))
     assert found.places.tolist() == [0, -1, -1, 4]  # “cat” at the start is two pieces
     assert np.isnan(found.changes("self")[:, 1:3]).all() and not np.isnan(found.changes("self")[:, [0, 3]]).any()
@@ -154,7 +154,7 @@ def test_a_word_that_becomes_other_pieces_is_told_and_compared_no_further():
 
 
 def test_pieces_of_a_word_stay_together_and_spaces_stay_between_words():
-    found = read_reordered(models.load("translator"), "A  farmer saw \n it ", (0, 2, 1, 3))
+    found = read_orders(models.load("translator"), "A  farmer saw \n it ", (0, 2, 1, 3))
     assert found.after.text == "A  saw farmer \n it "
     pieces = [at for at, token in enumerate(found.before.tokens) if token.text.strip() in ("far", "mer")]
     assert np.diff(found.places[pieces]).tolist() == [1]
@@ -163,7 +163,7 @@ def test_pieces_of_a_word_stay_together_and_spaces_stay_between_words():
 
 
 def test_a_map_is_back_at_the_places_of_the_text_as_typed():
-    found = read_reordered(models.load("writer"), "The cat sat on the mat.", (0, 3, 1, 2, 4, 5))
+    found = read_orders(models.load("writer"), "The cat sat on the mat.", (0, 3, 1, 2, 4, 5))
     before, after = found.maps("self", 2, 3, causal=True)
     weights = found.after.attention["self"][2][3]
     for query, mine in enumerate(found.places):
@@ -177,7 +177,7 @@ def test_a_map_is_back_at_the_places_of_the_text_as_typed():
 
 def test_a_text_that_is_longer_than_the_model_reads_is_refused():
     with pytest.raises(ValueError, match="only the end"):
-        read_reordered(models.load("translator"), "word " * 80, range(80))
+        read_orders(models.load("translator"), "word " * 80, range(80))
 
 
 @pytest.mark.parametrize("positions", POSITIONS)
@@ -207,4 +207,4 @@ def test_whatever_the_positions_are_they_can_be_left_out_with_the_same_weights(n
 def test_a_prediction_needs_a_head():
     trace = replace(models.load("writer").trace("a b"), unembed=None)
     with pytest.raises(ValueError, match="no language-model head"):
-        Reordered(trace, trace, np.arange(3), ()).probabilities(0, 0)
+        BothOrders(trace, trace, np.arange(3), ()).probabilities(0, 0)

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from analysis.word_order import Reordered, word_spans
+from analysis.word_order import BothOrders, word_spans
 from pages.inside.order import choose, drawings, kept, told
 from pages.inside.order.drawings import BOARD, CHIPS
 from ui.choices.token import keep
@@ -31,45 +31,45 @@ def draw(look: Look) -> list[Picture]:
         return []
     order = choose.order_of(count)
     read = kept.readings(loaded.visitor(), look.model, look.trace, look.second, order)
-    found, note = read.found, words(HERE, read.note, model=look.model.info.name) if read.note else ""
-    chips = drawings.chips(look, order, found.get(True))
+    readings, note = read.orders, words(HERE, read.note, model=look.model.info.name) if read.note else ""
+    chips = drawings.chips(look, order, readings.get(True))
     show(chips.drawn, CHIPS, lambda: choose.keep(choice(CHIPS)["order"]))
     choose.buttons(look, order)
-    for one in filter(None, (note, *told.notices(look, found.get(True), order))):
+    for one in filter(None, (note, *told.say_changes(look, readings.get(True), order))):
         st.caption(plain(one))
-    if not found:
+    if not readings:
         return [chips]
     pictures: list[Picture] = []
     with picture("The comparison"):
-        cards, pictures = compared(look, order, found)
+        cards, pictures = compare(look, order, readings)
         show(board(cards, "As typed and in the other order"), BOARD, lambda: react(look))
     return [chips, *pictures]
 
 
 def refusal(look: Look, count: int) -> str:
     """Why there is nothing to move, in a sentence; "" where there is."""
-    said = {"count": f"{count:,}", "most": MOST, "model": plain(look.model.info.name)}
-    return words(HERE, "one word" if count < 2 else "cut" if look.trace.cut else "too many" if count > MOST else "", **said)
+    names = {"count": f"{count:,}", "most": MOST, "model": plain(look.model.info.name)}
+    return words(HERE, "one word" if count < 2 else "cut" if look.trace.cut else "too many" if count > MOST else "", **names)
 
 
-def compared(look: Look, order: tuple[int, ...], found: dict[bool, Reordered]) -> tuple[list[Card], list[Picture]]:
+def compare(look: Look, order: tuple[int, ...], readings: dict[bool, BothOrders]) -> tuple[list[Card], list[Picture]]:
     """Subject by subject, with positions on the left and without them on the right."""
     cards: list[Card] = []
     pictures: list[Picture] = []
     for subject in drawings.SUBJECTS:
-        made = {positions: drawings.of(look, order, one, positions, subject) for positions, one in found.items()}
-        above = told.about(look, subject)
+        drawn = {positions: drawings.of(look, order, one, positions, subject) for positions, one in readings.items()}
+        above = told.introduce(look, subject)
         cards.append(Card([Part(subject, None, above)], words(HERE, f"title {subject}", head=look.head_name)))
-        for positions, drawn in made.items():
-            parts = [one.on_board(told.measured(look, found[positions], one)) for one in drawn]
+        for positions, own in drawn.items():
+            parts = [one.on_board(told.say_difference(look, readings[positions], one)) for one in own]
             cards.append(Card(parts or [Part(subject, None, words(HERE, "no head"))], words(HERE, f"positions {positions}"), 5))
-            pictures += drawn
-    cards.append(Card([Part("why", None, told.why(look, found))], words(HERE, "title why")))
+            pictures += own
+    cards.append(Card([Part("why", None, told.explain(look, readings))], words(HERE, "title why")))
     return cards, pictures
 
 
 def react(look: Look) -> None:
     """A press on a cell of a map follows the token of its row."""
-    found: Any = choice(BOARD)
-    if isinstance(found["value"], list) and found["part"].startswith("map"):
-        keep(drawings.window(look).rows[found["value"][0]])
+    press: Any = choice(BOARD)
+    if isinstance(press["value"], list) and press["part"].startswith("map"):
+        keep(drawings.window(look).rows[press["value"][0]])

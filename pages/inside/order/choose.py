@@ -1,4 +1,4 @@
-"""The order in which the words stand: as typed, shuffled, or moved one by one. It is in the link."""
+"""The order in which the words stand: as typed, shuffle, or moved one by one. It is in the link."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 import streamlit as st
 
-from analysis.word_order import keeps_pieces, shuffled
+from analysis.word_order import keeps_pieces, shuffle
 from ui import state
 from ui.choices.widgets import number
 from ui.look import Look
@@ -44,22 +44,23 @@ def keep(order: tuple[int, ...] | list[int]) -> None:
 def buttons(look: Look, order: tuple[int, ...]) -> None:
     """Back to the text as typed, and a random order. The number that it is drawn from grows with each press."""
 
-    def shuffle(step: int) -> None:
+    def draw(step: int) -> None:
         seed = min(max(int(state.ORDER_SEED.get()) + step, 0), SEEDS)
         state.ORDER_SEED.set(seed)
         keep(random_order(look, len(order), seed))
 
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="order-buttons"):
         st.button("As typed", icon=":material/undo:", on_click=keep, args=(sorted(order),), disabled=list(order) == sorted(order))
-        st.button("Shuffle", icon=":material/shuffle:", on_click=shuffle, args=(1,))
+        st.button("Shuffle", icon=":material/shuffle:", on_click=draw, args=(1,))
         if not look.beginner:
-            number(state.ORDER_SEED, "Seed", 0, SEEDS, 0, width=130, on_change=shuffle, args=(0,))
+            number(state.ORDER_SEED, "Seed", 0, SEEDS, 0, width=130, on_change=draw, args=(0,))
 
 
 def random_order(look: Look, count: int, seed: int) -> tuple[int, ...]:
     """A random order in which the words stay the same pieces, where there is one: the first word may have to stay."""
     text = look.trace.text
-    order = shuffled(count, seed)
+    order = shuffle(count, seed)
     if count > 2 and not keeps_pieces(look.model, text, order):
-        order = stayed if keeps_pieces(look.model, text, stayed := shuffled(count, seed, first=1)) else order
+        rest = shuffle(count, seed, first=1)
+        return rest if keeps_pieces(look.model, text, rest) else order
     return order

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.word_order import Reordered
+from analysis.word_order import BothOrders
 from pages.inside.order import recipes
 from ui.look import Look
 from ui.picture.picture import Numbers, Picture
@@ -39,24 +39,24 @@ def near(count: int, at: int) -> list[int]:
     return list(range(first, min(count, first + SHOWN)))
 
 
-def spots(look: Look, found: Reordered) -> dict[str, tuple[int, int]]:
+def spots(look: Look, reading: BothOrders) -> dict[str, tuple[int, int]]:
     """Where predictions are compared: the position as typed and in the other order, of the end, and of the token that is
     followed where that is another."""
-    if found.before.unembed is None:
+    if reading.before.unembed is None:
         return {}
-    kind, end = look.model.info.kind, (len(found.before.read) - 1, len(found.after.read) - 1)
-    made = {} if kind == "encoder" else {"end": end}
+    kind, end = look.model.info.kind, (len(reading.before.read) - 1, len(reading.after.read) - 1)
+    places = {} if kind == "encoder" else {"end": end}
     if look.kind == "encoder":
-        return made  # nothing is predicted at the tokens of a source
-    at = look.token_among(len(found.before.read))
-    place = at if kind == "encoder-decoder" else int(found.places[at])
-    if place >= 0 and (at, place) != made.get("end"):
-        made["token"] = (at, place)
-    return made
+        return places  # nothing is predicted at the tokens of a source
+    at = look.token_among(len(reading.before.read))
+    place = at if kind == "encoder-decoder" else int(reading.places[at])
+    if place >= 0 and (at, place) != places.get("end"):
+        places["token"] = (at, place)
+    return places
 
 
-def chips(look: Look, order: tuple[int, ...], found: Reordered | None) -> Picture:
-    options = {"order": list(order), "changed": list(found.changed) if found else []}
+def chips(look: Look, order: tuple[int, ...], reading: BothOrders | None) -> Picture:
+    options = {"order": list(order), "changed": list(reading.changed) if reading else []}
 
     def numbers() -> dict[str, Numbers]:
         return {"typed_as": Numbers(np.array(order) + 1, ("word",), {"word": list(range(1, len(order) + 1))})}
@@ -65,18 +65,18 @@ def chips(look: Look, order: tuple[int, ...], found: Reordered | None) -> Pictur
     return Picture(recipes.words, (look,), options, CHIPS, numbers, title=title, takes=("trace",))
 
 
-def of(look: Look, order: tuple[int, ...], found: Reordered, positions: bool, subject: str) -> list[Picture]:
+def of(look: Look, order: tuple[int, ...], reading: BothOrders, positions: bool, subject: str) -> list[Picture]:
     """The pictures of one subject, with positions or without."""
     base = {"order": list(order), "second": look.second, "positions": positions}
     if subject == "next":
-        return [prediction(look, found, base, name, at) for name, at in spots(look, found).items()]
+        return [prediction(look, reading, base, name, at) for name, at in spots(look, reading).items()]
     if subject == "map":
-        return [attention(look, found, base, moved) for moved in (False, True)]
-    return [vectors(look, found, base)]
+        return [attention(look, reading, base, moved) for moved in (False, True)]
+    return [vectors(look, reading, base)]
 
 
-def prediction(look: Look, found: Reordered, base: dict[str, Any], spot: str, at: tuple[int, int]) -> Picture:
-    before, after = found.probabilities(*at)
+def prediction(look: Look, reading: BothOrders, base: dict[str, Any], spot: str, at: tuple[int, int]) -> Picture:
+    before, after = reading.probabilities(*at)
     best = recipes.likeliest(before, after, TOP)
 
     def numbers() -> dict[str, Numbers]:
@@ -84,12 +84,12 @@ def prediction(look: Look, found: Reordered, base: dict[str, Any], spot: str, at
         each = {"before": before, "after": after}
         return {name: Numbers(values[best].astype(np.float32), ("place",), names) for name, values in each.items()}
 
-    where = "at the end" if spot == "end" else f"at “{named(found.before.read[at[0]].text)}”"
+    where = "at the end" if spot == "end" else f"at “{named(reading.before.read[at[0]].text)}”"
     options = base | {"at": at, "top": TOP, "plainly": look.beginner}
-    return made(look, recipes.prediction, options, found, numbers, f"Predictions {where}", spot, HOW[base["positions"]])
+    return picture_of(look, recipes.prediction, options, reading, numbers, f"Predictions {where}", spot, HOW[base["positions"]])
 
 
-def attention(look: Look, found: Reordered, base: dict[str, Any], moved: bool) -> Picture:
+def attention(look: Look, reading: BothOrders, base: dict[str, Any], moved: bool) -> Picture:
     seen, which = window(look), "in the other order" if moved else "as typed"
     queries, keys = (look.written(one) for one in (look.attention.queries, look.attention.keys))
     names = [label(queries[at].text) for at in seen.rows], [label(keys[at].text) for at in seen.columns]
@@ -101,19 +101,21 @@ def attention(look: Look, found: Reordered, base: dict[str, Any], moved: bool) -
     }  # fmt: skip
 
     def numbers() -> dict[str, Numbers]:
-        weights = found.maps(look.kind, look.layer, look.head, look.causal)[moved][np.ix_(seen.rows, seen.columns)]
+        weights = reading.maps(look.kind, look.layer, look.head, look.causal)[moved][np.ix_(seen.rows, seen.columns)]
         return {"weights": Numbers(weights, ("from", "to"), {"from": names[0], "to": names[1]})}
 
     part = "map-after" if moved else "map-before"
-    return made(look, recipes.attention, options, found, numbers, f"{look.head_name} {which}", part, HOW[base["positions"]])
+    return picture_of(
+        look, recipes.attention, options, reading, numbers, f"{look.head_name} {which}", part, HOW[base["positions"]]
+    )
 
 
-def vectors(look: Look, found: Reordered, base: dict[str, Any]) -> Picture:
+def vectors(look: Look, reading: BothOrders, base: dict[str, Any]) -> Picture:
     stack = stack_of(look)
-    tokens = look.written(found.before.target if stack == "decoder" else found.before.tokens)
+    tokens = look.written(reading.before.target if stack == "decoder" else reading.before.tokens)
     columns = near(len(tokens), look.token_among(len(tokens)))
     names = [label(tokens[at].text) for at in columns]
-    changes = found.changes(stack)
+    changes = reading.changes(stack)
     block = "block" if look.beginner else "L"
     rows = ["at the start", *(f"after {block}{' ' * look.beginner}{at + look.beginner}" for at in range(len(changes) - 1))]
     options = base | {
@@ -125,7 +127,9 @@ def vectors(look: Look, found: Reordered, base: dict[str, Any]) -> Picture:
     def numbers() -> dict[str, Numbers]:
         return {"change": Numbers(changes[:, columns].astype(np.float32), ("after", "token"), {"after": rows, "token": names})}
 
-    return made(look, recipes.vectors, options, found, numbers, "How far each vector moved", "vectors", HOW[base["positions"]])
+    return picture_of(
+        look, recipes.vectors, options, reading, numbers, "How far each vector moved", "vectors", HOW[base["positions"]]
+    )
 
 
 def stack_of(look: Look) -> str:
@@ -133,10 +137,10 @@ def stack_of(look: Look) -> str:
     return "decoder" if look.kind == "cross" else look.kind
 
 
-def made(
-    look: Look, recipe: Any, options: dict[str, Any], found: Reordered, numbers: Any, title: str, part: str, words: str
+def picture_of(
+    look: Look, recipe: Any, options: dict[str, Any], reading: BothOrders, numbers: Any, title: str, part: str, words: str
 ) -> Picture:
     return Picture(
         recipe, (look,), options, BOARD, numbers, title=f"{title}, {words}", part=f"{part} {words}", takes=("model", "trace"),
-        known={"found": found},
+        known={"reading": reading},
     )  # fmt: skip

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.word_order import Reordered, read_reordered, word_spans
+from analysis.word_order import BothOrders, read_orders, word_spans
 from models.language_model import LanguageModel
 from models.trace import Trace
 from viz import View, grid_view, order_view, prediction_bars
@@ -20,17 +20,17 @@ def words(trace: Trace, *, order: list[int], changed: list[int]) -> View:
     return order_view([trace.text[slice(*span)] for span in word_spans(trace.text)], order, changed)
 
 
-def reading(model: LanguageModel, trace: Trace, order: list[int], second: str, positions: bool) -> Reordered:
+def read(model: LanguageModel, trace: Trace, order: list[int], second: str, positions: bool) -> BothOrders:
     """The text in both orders, through the model as it is or without its positions."""
-    return read_reordered(model if positions else model.without_positions(), trace.text, order, second)
+    return read_orders(model if positions else model.without_positions(), trace.text, order, second)
 
 
 def prediction(
     model: LanguageModel, trace: Trace, *, order: list[int], second: str, positions: bool, at: tuple[int, int], top: int,
-    plainly: bool, found: Reordered | None = None,
+    plainly: bool, reading: BothOrders | None = None,
 ) -> View:  # fmt: skip
     """What is predicted, as typed and in the other order. at: the position in each; top: as many of the likeliest of both."""
-    before, after = (found or reading(model, trace, order, second, positions)).probabilities(*at)
+    before, after = (reading or read(model, trace, order, second, positions)).probabilities(*at)
     best = likeliest(before, after, top)
     names = [model.token_text(id) for id in best]
     return prediction_bars(names, after[best].tolist(), ids=best, percent=not plainly, before=before[best].tolist())
@@ -44,11 +44,11 @@ def likeliest(before: np.ndarray, after: np.ndarray, top: int) -> list[int]:
 def attention(
     model: LanguageModel, trace: Trace, *, order: list[int], second: str, positions: bool, moved: bool, kind: str, layer: int,
     head: int, causal: bool, rows: list[int], columns: list[int], row_names: list[str], column_names: list[str], down: str,
-    across: str, chosen: int, label: str, found: Reordered | None = None,
+    across: str, chosen: int, label: str, reading: BothOrders | None = None,
 ) -> View:  # fmt: skip
     """The map of a head, as typed, or of the other order (`moved`) with its rows and columns put back. rows, columns: positions
     in the text as typed; chosen: which of the rows is the token that is followed."""
-    both = (found or reading(model, trace, order, second, positions)).maps(kind, layer, head, causal)
+    both = (reading or read(model, trace, order, second, positions)).maps(kind, layer, head, causal)
     weights = both[moved][np.ix_(rows, columns)]
     place = (chosen, int(np.nan_to_num(weights[chosen], nan=-1).argmax())) if 0 <= chosen < len(rows) else None
     return grid_view(
@@ -60,11 +60,11 @@ def attention(
 
 def vectors(
     model: LanguageModel, trace: Trace, *, order: list[int], second: str, positions: bool, stack: str, columns: list[int],
-    row_names: list[str], column_names: list[str], across: str, exact: bool, label: str, found: Reordered | None = None,
+    row_names: list[str], column_names: list[str], across: str, exact: bool, label: str, reading: BothOrders | None = None,
 ) -> View:  # fmt: skip
     """How far the vector of each token moved, after the embedding and after each block. The colours are of its logarithm: from a
     hundred-thousandth, which is rounding, to as much as the vector is long. exact: with powers of ten beside the per cent."""
-    changes = (found or reading(model, trace, order, second, positions)).changes(stack)[:, columns]
+    changes = (reading or read(model, trace, order, second, positions)).changes(stack)[:, columns]
     size = np.log10(np.maximum(np.nan_to_num(changes), LEAST))
     return grid_view(
         changes, row_names, column_names, across=across, unit="%", shades=1 - size / np.log10(LEAST),

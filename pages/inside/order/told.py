@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.word_order import Reordered, keeps_pieces, total_variation, word_spans
+from analysis.word_order import BothOrders, keeps_pieces, total_variation, word_spans
 from pages.inside.order import drawings, recipes
 from ui import state
 from ui.look import Look
@@ -20,86 +20,88 @@ HERE = Path(__file__).parent
 SAME = 1e-4  # up to here a difference is rounding
 
 
-def notices(look: Look, found: Reordered | None, order: tuple[int, ...]) -> list[str]:
+def say_changes(look: Look, reading: BothOrders | None, order: tuple[int, ...]) -> list[str]:
     """What became of the words themselves."""
     text = look.trace.text
     spans = word_spans(text)
     if list(order) == sorted(order):
         return [words(HERE, "as typed")]
-    if found and found.changed:
-        listed = ", ".join(f"“{text[slice(*spans[at])]}”" for at in found.changed[:8])
-        return [words(HERE, "changed one" if len(found.changed) == 1 else "changed", words=listed)]
+    if reading and reading.changed:
+        listed = ", ".join(f"“{text[slice(*spans[at])]}”" for at in reading.changed[:8])
+        return [words(HERE, "changed one" if len(reading.changed) == 1 else "changed", words=listed)]
     stays = state.ORDER_SEED.get() and order[0] == 0 and not keeps_pieces(look.model, text, (1, 0, *range(2, len(order))))
     return [words(HERE, "first stays", word=text[slice(*spans[0])])] if stays else []
 
 
-def about(look: Look, subject: str) -> str:
+def introduce(look: Look, subject: str) -> str:
     """What stands above the pictures of a subject."""
     seen = drawings.window(look)
     few = len(seen.rows) < len(look.attention.queries) or len(seen.columns) < len(look.attention.keys)
-    said = {"head": look.head_name, "most": drawings.SHOWN}
-    more = words(HERE, "window", **said) if few and subject != "next" else ""
-    return " ".join(filter(None, [words(HERE, f"about {subject}", **said), more]))
+    names = {"head": look.head_name, "most": drawings.SHOWN}
+    more = words(HERE, "window", **names) if few and subject != "next" else ""
+    return " ".join(filter(None, [words(HERE, f"about {subject}", **names), more]))
 
 
-def measured(look: Look, found: Reordered, made: Picture) -> str:
+def say_difference(look: Look, reading: BothOrders, drawing: Picture) -> str:
     """What stands above one picture: what it is of, and how much is different."""
-    if made.recipe is recipes.attention:
-        return gap(look, found) if made.options["moved"] else words(HERE, "map typed")
-    if made.recipe is recipes.vectors:
-        return largest(look, found)
-    before, after = found.probabilities(*made.options["at"])
+    if drawing.recipe is recipes.attention:
+        return say_gap(look, reading) if drawing.options["moved"] else words(HERE, "map typed")
+    if drawing.recipe is recipes.vectors:
+        return say_largest(look, reading)
+    before, after = reading.probabilities(*drawing.options["at"])
     share = total_variation(before, after)
-    spot = made.part.partition(" ")[0]
-    token = named(look.written(found.before.read)[made.options["at"][0]].text)
-    said = {
+    spot = drawing.part.partition(" ")[0]
+    token = named(look.written(reading.before.read)[drawing.options["at"][0]].text)
+    names = {
         "token": token.replace("*", "\\*"), "share": (in_hundred if look.beginner else percent)(share),
         "exact": recipes.power(share) or "0",
     }  # fmt: skip
-    return words(HERE, f"{spot} {'same' if share < SAME else 'changed'}", **said)
+    return words(HERE, f"{spot} {'same' if share < SAME else 'changed'}", **names)
 
 
-def gap(look: Look, found: Reordered) -> str:
+def say_gap(look: Look, reading: BothOrders) -> str:
     """How much the two maps differ at the most."""
-    before, after = found.maps(look.kind, look.layer, look.head, look.causal)
-    queries, keys = (np.flatnonzero(places >= 0) for places in found.across(look.kind))  # what became another piece has no other
+    before, after = reading.maps(look.kind, look.layer, look.head, look.causal)
+    queries, keys = (
+        np.flatnonzero(places >= 0) for places in reading.across(look.kind)
+    )  # what became another piece has no other
     most = float(np.abs(np.nan_to_num(before) - np.nan_to_num(after))[np.ix_(queries, keys)].max(initial=0))
-    said = {"share": percent(most), "exact": recipes.power(most) or "0"}
-    return words(HERE, f"map {'same' if most < SAME else 'changed'}", **said)
+    names = {"share": percent(most), "exact": recipes.power(most) or "0"}
+    return words(HERE, f"map {'same' if most < SAME else 'changed'}", **names)
 
 
-def largest(look: Look, found: Reordered) -> str:
+def say_largest(look: Look, reading: BothOrders) -> str:
     """How far the vector moved that moved furthest."""
-    most = most_of(found.changes(drawings.stack_of(look)))
+    most = most_of(reading.changes(drawings.stack_of(look)))
     return words(HERE, f"vectors {'same' if most < SAME else 'changed'}", share=percent(most), exact=recipes.power(most) or "0")
 
 
-def why(look: Look, found: dict[bool, Reordered]) -> str:
+def explain(look: Look, readings: dict[bool, BothOrders]) -> str:
     """What cannot change, and why, with what was measured of it."""
-    if False not in found:
+    if False not in readings:
         return words(HERE, "why hub")
-    bare, config = found[False], look.model.network.config
+    bare, config = readings[False], look.model.network.config
     if config.pattern != "full" or config.computed == "linformer":
         return words(HERE, "why pattern")
     if look.model.info.kind != "decoder":
         most = max(most_of(bare.changes(stack)) for stack in bare.before.hidden)
         heading = f"why {look.model.info.kind}" + (" changed" if bare.changed else "")
         return words(HERE, heading, share=percent(most), exact=recipes.power(most) or "0")
-    return "\n\n".join([words(HERE, "why decoder"), example(look, bare)])
+    return "\n\n".join([words(HERE, "why decoder"), say_example(look, bare)])
 
 
-def example(look: Look, bare: Reordered) -> str:
+def say_example(look: Look, bare: BothOrders) -> str:
     """A token that has the same tokens before it in both orders, the one that is followed if it is such a token: how far its
     vector moved in the first block, and up to the last."""
     same = bare.same_before()
     if not len(same):
         return words(HERE, "why decoder none")
     at = look.token if look.token in same else int(same[-1])
-    changes, said = bare.changes("self"), {"token": named(look.written(bare.before.tokens)[at].text).replace("*", "\\*")}
+    changes, names = bare.changes("self"), {"token": named(look.written(bare.before.tokens)[at].text).replace("*", "\\*")}
     for name, block in (("first", 1), ("last", -1)):
         own, most = float(changes[block, at]), most_of(changes[block, same])
-        said |= {name: percent(own), f"{name}_exact": recipes.power(own) or "0", f"{name}_most": recipes.power(most) or "0"}
-    return words(HERE, "why decoder same", **said, count=len(same))
+        names |= {name: percent(own), f"{name}_exact": recipes.power(own) or "0", f"{name}_most": recipes.power(most) or "0"}
+    return words(HERE, "why decoder same", **names, count=len(same))
 
 
 def most_of(changes: np.ndarray) -> float:

@@ -91,8 +91,8 @@ def test_a_model_of_the_hub_is_shown_as_it_is(monkeypatch, name):
     trace = model.trace("one two three")
     look = Look(model, trace, "cross" if model.info.kind == "encoder-decoder" else "self", "expert", picked=(0, 1))
     read = kept.read(model, trace, "", (0, 2, 1))
-    assert list(read.found) == [True] and read.note == "hub"
-    cards, pictures = order.compared(look, (0, 2, 1), read.found)
+    assert list(read.orders) == [True] and read.note == "hub"
+    cards, pictures = order.compare(look, (0, 2, 1), read.orders)
     assert "without" not in name or any("language-model head" in one.above for card in cards for one in card.parts)
     assert all(one.drawn.data and one.numbers() for one in pictures)
 
@@ -104,17 +104,17 @@ def test_what_is_read_is_kept_for_each_visitor_and_goes_with_its_model():
     assert kept.readings("me", writer, trace, "", (0, 2, 1, 3, 4, 5)) is first and first.bytes > 0
     assert kept.readings("me", writer, trace, "", (0, 1, 2, 3, 4, 5)) is not first
     kept.forget(writer)
-    assert "me" not in kept.orders.owners
+    assert "me" not in kept.store.owners
 
 
 def test_the_end_and_the_followed_token_are_compared_where_they_differ():
     writer = models.load("writer")
     trace = writer.trace(TEXT)
     look = Look(writer, trace)
-    found = recipes.reading(writer, trace, [0, 5, 2, 3, 4, 1], "", True)
+    found = recipes.read(writer, trace, [0, 5, 2, 3, 4, 1], "", True)
     assert drawings.spots(look, found) == {"end": (6, 6), "token": (6, 2)}
     assert drawings.spots(Look(writer, trace, kept=2), found) == {"end": (6, 6), "token": (2, 6)}
-    same = recipes.reading(writer, trace, [0, 2, 1, 3, 4, 5], "", True)
+    same = recipes.read(writer, trace, [0, 2, 1, 3, 4, 5], "", True)
     assert drawings.spots(look, same) == {"end": (6, 6)}
 
 
@@ -127,20 +127,20 @@ def test_what_is_said_of_a_decoder_is_of_the_token_that_is_followed(monkeypatch)
     monkeypatch.setattr(state, "level", lambda: "expert")
     writer = models.load("writer")
     look = Look(writer, writer.trace(TEXT), level="expert", kept=6)
-    bare = recipes.reading(writer, look.trace, [0, 2, 1, 3, 4, 5], "", False)
+    bare = recipes.read(writer, look.trace, [0, 2, 1, 3, 4, 5], "", False)
     changes = bare.changes("self")
-    assert recipes.power(float(changes[-1, 6])) in told.example(look, bare) and changes[-1, 6] > 1e-3
-    assert "same set" in told.example(look, recipes.reading(writer, look.trace, list(range(6)), "", False))
+    assert recipes.power(float(changes[-1, 6])) in told.say_example(look, bare) and changes[-1, 6] > 1e-3
+    assert "same set" in told.say_example(look, recipes.read(writer, look.trace, list(range(6)), "", False))
 
 
 def test_what_became_another_piece_is_no_difference_of_a_map(monkeypatch):
     monkeypatch.setattr(state, "level", lambda: "beginner")
     filler = models.load("filler")
     look = Look(filler, filler.trace("The cat sat"), picked=(0, 0))
-    found = recipes.reading(filler, look.trace, [1, 0, 2], "", True)
+    found = recipes.read(filler, look.trace, [1, 0, 2], "", True)
     before, after = found.maps("self", 0, 0, False)
     most = np.nanmax(np.abs(before - after))
-    assert found.changed == (0, 1) and most < 0.5 and told.percent(float(most)) in told.gap(look, found)
+    assert found.changed == (0, 1) and most < 0.5 and told.percent(float(most)) in told.say_gap(look, found)
 
 
 @pytest.mark.parametrize(("value", "text"), [(4.2e-7, "4.2 · 10⁻⁷"), (0.5, "5.0 · 10⁻¹"), (0, ""), (np.nan, "")])
