@@ -2,7 +2,8 @@
 
     python -m benchmarks.keystroke [--level intermediate] [--keys 60]
 
-Four servers run at once and take turns, key by key, so that a noisy machine is noisy for all of them.
+Four servers run at once and take turns, key by key, so that a noisy machine is noisy for all of them. Page Inside, with a
+stage open, is measured beside page Type on the same server.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ WATCHED = {
     "floor (echo)": ".st-key-answer",
     "echoing component": ".st-key-answer",
     "Headlight": ".st-key-board",
+    "Inside, a stage open": ".st-key-inside-open",
     "whole-page rerun": ".st-key-board",
 }
+PLACES = {"Inside, a stage open": "/inside?stage=queries"}
 
 # Notes when a key went down, and when the watched part next changed and that change was painted.
 PROBE = """
@@ -52,7 +55,8 @@ selector => {
 
 
 def prepare(page: Page, url: str, selector: str, level: str) -> None:
-    page.goto(f"{url}/?level={level}&text=The+farmer+gave+the+hungry+dog")
+    sign = "&" if "?" in url else "?"
+    page.goto(f"{url}{sign}level={level}&text=The+farmer+gave+the+hungry+dog")
     page.wait_for_selector(selector, timeout=60_000)
     page.wait_for_timeout(3000)
     page.evaluate(PROBE, selector)
@@ -83,10 +87,11 @@ def main() -> None:
     with ExitStack() as stack, sync_playwright() as playwright:
         browser = launch(playwright, find_chromium())
         pages = {}
-        for name, script in scripts.items():
-            server = stack.enter_context(serve(script))
+        servers = {name: stack.enter_context(serve(script)) for name, script in scripts.items()}
+        for name in WATCHED:
             pages[name] = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
-            prepare(pages[name], server.url, WATCHED[name], arguments.level)
+            url = servers.get(name, servers["Headlight"]).url + PLACES.get(name, "/")
+            prepare(pages[name], url, WATCHED[name], arguments.level)
         times: dict[str, list[float]] = {name: [] for name in pages}
         for number in range(arguments.keys + 4):
             for name, page in pages.items():
@@ -95,12 +100,13 @@ def main() -> None:
                 if number >= 4:
                     times[name].append(took)
         browser.close()
-    floor = statistics.median(times["floor (echo)"])
+    floor, own = (statistics.median(times[name]) for name in ("floor (echo)", "Headlight"))
     print(f"Key press to screen, {arguments.keys} keys each, level {arguments.level}")
-    print(f"{'':18}{'median ms':>10}{'p95 ms':>10}{'median / floor':>16}")
+    print(f"{'':22}{'median ms':>10}{'p95 ms':>10}{'median / floor':>16}{'median / Headlight':>20}")
     for name, taken in times.items():
         p95 = statistics.quantiles(taken, n=20)[-1]
-        print(f"{name:18}{statistics.median(taken):>10.0f}{p95:>10.0f}{statistics.median(taken) / floor:>16.2f}")
+        median = statistics.median(taken)
+        print(f"{name:22}{median:>10.0f}{p95:>10.0f}{median / floor:>16.2f}{median / own:>20.2f}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 // The stages of a way, as buttons: small ones side by side, in groups, or a line each with its shape and a strip of its numbers.
 
 import { unpack } from "../../shared/bytes.js";
-import { css, divergingOf, scaleOf } from "../../shared/colours.js";
+import { divergingOf, scaleOf } from "../../shared/colours.js";
 import { element, makeButton, write } from "../../shared/element.js";
 import { stateOf } from "../../shared/state.js";
 
@@ -86,29 +86,39 @@ function dress({ header }, stop, key, i) {
   }
 }
 
+// Sizes are all read before anything is changed: the browser lays the page out once, and not once for each strip.
 function paint(state) {
   const { header, stops, root } = state;
   fadeSides(root);
-  const [both, sequential] = [divergingOf(root), scaleOf(root)].map((scale) => scale.map(css));
+  const [both, sequential] = [divergingOf(root), scaleOf(root)].map(pixelsOf);
   const bytes = header.arrays.shades.data;
+  const sharp = devicePixelRatio || 1;
+  stops.forEach(({ canvas }, i) => canvas.hidden === !header.counts[i] || (canvas.hidden = !header.counts[i]));
+  const sizes = stops.map(({ canvas }) => [canvas.clientWidth, canvas.clientHeight].map((side) => Math.round(side * sharp)));
   let at = 0;
   header.counts.forEach((count, i) => {
-    const { canvas } = stops[i];
     const cells = bytes.subarray(at, (at += count));
-    canvas.hidden = !count;
-    const { clientWidth: width, clientHeight: height } = canvas;
-    if (!count || !width) return;
-    const sharp = devicePixelRatio || 1;
-    canvas.width = Math.round(width * sharp);
-    canvas.height = Math.round(height * sharp);
-    const pen = canvas.getContext("2d");
-    const scale = header.signed[i] ? both : sequential;
-    const edge = (cell) => Math.round((cell * canvas.width) / count);
-    cells.forEach((cell, j) => {
-      pen.fillStyle = scale[cell];
-      pen.fillRect(edge(j), 0, Math.max(1, edge(j + 1) - edge(j)), canvas.height);
-    });
+    const [width, height] = sizes[i];
+    if (count && width && height) fill(stops[i].canvas, width, height, cells, header.signed[i] ? both : sequential);
   });
+}
+
+// The cells side by side, each as wide as the others: one row of pixels, written again and again.
+function fill(canvas, width, height, cells, scale) {
+  if (canvas.width !== width) canvas.width = width;
+  if (canvas.height !== height) canvas.height = height;
+  const image = new ImageData(width, height);
+  const pixels = new Uint32Array(image.data.buffer);
+  for (let x = 0; x < width; x++) pixels[x] = scale[cells[Math.floor(((x + 0.5) * cells.length) / width)]];
+  for (let row = 1; row < height; row++) pixels.copyWithin(row * width, 0, width);
+  canvas.getContext("2d").putImageData(image, 0, 0);
+}
+
+function pixelsOf(scale) {
+  const pixels = new Uint32Array(scale.length);
+  const bytes = new Uint8Array(pixels.buffer);
+  scale.forEach((rgb, i) => bytes.set([...rgb, 255], 4 * i));
+  return pixels;
 }
 
 function fadeSides(root) {
