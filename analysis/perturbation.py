@@ -28,7 +28,7 @@ class Question:
     position: of `trace.read`, where the token of that id is predicted. A model with a mask token has what is taken away masked,
     so that all else keeps its place; in others it is deleted, and what follows moves up. Of an encoder-decoder the source is
     what can be taken from. against: why this token rather than that one; None: rather than any other.
-    Errors: ValueError without a language-model head, and for a token against itself.
+    Errors: ValueError without a language-model head, for a token against itself, and for a trace with edits.
     """
 
     model: LanguageModel
@@ -41,6 +41,8 @@ class Question:
     def __post_init__(self) -> None:
         if self.trace.unembed is None:
             raise ValueError(f"{self.model.info.name} has no language-model head, so it makes no prediction that could change.")
+        if self.trace.edits:
+            raise ValueError("Tokens are taken away from texts that are read without edits. Read the text again without them.")
         if self.token == self.against:
             raise ValueError("A token against itself is no question: the two are always equally likely. Choose another one.")
 

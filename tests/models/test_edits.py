@@ -9,6 +9,7 @@ import pytest
 import torch
 from transformers.pytorch_utils import Conv1D
 
+from analysis.perturbation import Question
 from models import edits as E
 from tests.models.edited import NAMES, OTHER, OURS, TEXT, apart, model, read, same, stack, target
 
@@ -315,3 +316,12 @@ def test_of_two_stacks_the_kind_is_named():
         read("writer", 1)
     with pytest.raises(ValueError, match="NaN"):
         E.Stream(0, 0, add=[np.nan])
+
+
+@pytest.mark.parametrize("name", ["writer", "GPT-2"])
+def test_what_would_read_again_without_the_edits_says_so(name):
+    edited = read(name, E.Head(0, 1))
+    with pytest.raises(ValueError, match="without edits only"):
+        model(name).watch(edited, "self", 0, [0])
+    with pytest.raises(ValueError, match="read without edits"):
+        Question(model(name), edited, -1, 5)

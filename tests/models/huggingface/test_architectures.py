@@ -14,6 +14,8 @@ import models
 from analysis import logit_lens
 from benchmarks import tiny
 from benchmarks.architectures import HALF, LONG, SHORT, compare
+from models import edits
+from models.batches import answers
 from models.errors import ModelError
 from models.huggingface.classes import candidates
 from models.huggingface.open import text_of
@@ -65,6 +67,17 @@ def test_the_lens_of_its_last_layer_is_its_prediction(hybrid):
         expected = network(torch.tensor([[token.id for token in trace.tokens]])).logits[0].argmax(-1)
     assert last["id"].tolist() == expected.tolist()
     assert model.predict(SHORT, top=1)[0].id == expected[-1]
+
+
+def test_it_is_edited_as_any_other_model(hybrid):
+    """A patch with itself changes nothing, and many edits at once are the loop."""
+    model, _ = hybrid
+    plain = model.trace(SHORT)
+    own = [edits.Stream(1, i, value=row) for i, row in enumerate(plain.hidden["self"][1])]
+    assert np.array_equal(model.trace(SHORT, edits=own).hidden["self"], plain.hidden["self"])
+    each = [[edits.Head(layer, 1)] for layer in range(model.info.layers)] + [[edits.Skip(model.info.layers - 1)]]
+    expected = np.stack([model.trace(SHORT, edits=some).logits_at(-1) for some in each])
+    assert answers(model, plain, each) == pytest.approx(expected, abs=1e-5 * float(np.abs(expected).max()))
 
 
 def test_its_gradients_are_those_of_eager_attention(hybrid):
