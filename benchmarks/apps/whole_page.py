@@ -1,12 +1,20 @@
 """Headlight with its fragments switched off: each key press reruns the whole page."""
 
-import runpy
 import sys
 from pathlib import Path
 
 import streamlit as st
+from starlette.middleware import Middleware
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 st.fragment = lambda function: function
-runpy.run_path(str(ROOT / "ui" / "door.py"), run_name="__main__")
+
+from ui.serving import address, assets, guard, leaving, sending  # noqa: E402
+
+app = st.App(
+    ROOT / "ui" / "door.py",
+    routes=[*assets.ROUTES, *address.ROUTES],
+    lifespan=sending.lifespan,
+    middleware=[Middleware(guard.Guard), Middleware(leaving.Leaving)],
+)
