@@ -12,6 +12,7 @@ from analysis.evolution import Pair, maps, pair
 from analysis.explaining import Explanation, agreement, attributions, explain, spread
 from analysis.head_patterns import order, patterns
 from analysis.heads import alignment, head_scores
+from analysis.labels import head_examples, head_labels
 from analysis.lens import Lens, logit_lens, tuned_lens
 from analysis.loops import Escape, escape, penalty_for, temperature_for
 from analysis.merging import merge, merged_tokens, select, words
@@ -62,6 +63,8 @@ __all__ = [
     "flow",
     "head_divergence",
     "head_effects",
+    "head_examples",
+    "head_labels",
     "head_map",
     "head_scores",
     "head_statistics",

@@ -85,7 +85,8 @@ def _looks(attention: Attention, layer: int) -> dict[str, np.ndarray]:
     alone = attention.only(layer)
     if len(attention.queries) == 1:  # there is nothing but itself to look at
         return dict.fromkeys(_PLACES + _REPEATS, np.full(attention.heads, np.nan)) | {"current": alone[0][:, 0, 0].astype(float)}
-    return {name: share[0] for name, share in looks(Trace("", attention.queries, {"self": alone}, {})).items()}
+    shares = looks(Trace("", attention.queries, {"self": alone}, {}))
+    return {name: shares[name][0] for name in _PLACES + _REPEATS}
 
 
 def _names(table: pd.DataFrame) -> np.ndarray:

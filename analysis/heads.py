@@ -10,6 +10,7 @@ import numpy as np
 
 from models.language_model import LanguageModel
 from models.repeats import earlier_copies, share_on, what_followed
+from models.tokens import Token
 from models.trace import Trace
 
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ SENTENCES = (
 )
 
 
+PLACES = ("previous", "current", "next", "first", "separator")  # kinds of keys that natural text is asked for
+REPEATS = ("duplicate", "induction")  # and those that random words said twice are
+
+
 def repeated_words(model: LanguageModel, words: int = 40, seed: int = 0) -> str:
     """Random words of the model's own vocabulary, said twice: only a model that looks back can know the second round.
 
@@ -44,27 +49,40 @@ def repeated_words(model: LanguageModel, words: int = 40, seed: int = 0) -> str:
     return "".join(candidates[:words] * 2)
 
 
+def kinds_of_keys(tokens: Sequence[Token]) -> dict[str, np.ndarray]:
+    """Which keys are of each well-known kind, seen from each query: bool [query, key]. The kinds: as `looks` says them."""
+    ids, count = [token.id for token in tokens], len(tokens)
+    places = np.subtract.outer(np.arange(count), np.arange(count))  # how far back a key is
+    later = np.arange(count) > 0
+    parts = later & np.array([token.special or not re.search(r"\w", token.text or "x") for token in tokens], dtype=bool)
+    return {
+        "previous": places == 1,
+        "current": (places == 0) & later[:, None],
+        "next": (places == -1) & later[:, None],
+        "first": later[:, None] & ~later,
+        "separator": later[:, None] & parts & (places != 0),
+        "duplicate": earlier_copies(ids),
+        "induction": what_followed(ids),
+    }
+
+
 def looks(trace: Trace, kind: str = "self") -> dict[str, np.ndarray]:
     """Mean weight of each head on well-known kinds of tokens: one [layers, heads] a kind, over the queries after the first.
 
     previous, current, next, first: on the token before, itself, the one after, the first of all (the first query of a decoder
-    has no choice but itself, so it counts nowhere). duplicate: on earlier copies of the same token. induction: on what followed
-    those copies, all of them (`models.repeats.what_followed`). Both over the queries that have one, and as all else NaN where no
-    query does. (Elhage et al. 2021; Olsson et al. 2022)
+    has no choice but itself, so it counts nowhere). separator: on other tokens than the first and itself that part a text,
+    special tokens and punctuation (Clark et al. 2019). duplicate: on earlier copies of the same token. induction: on what
+    followed those copies, all of them (`models.repeats.what_followed`). The last two over the queries that have one, and as all
+    else NaN where no query does. (Elhage et al. 2021; Olsson et al. 2022)
     """
     attention = trace.attention[kind]
-    ids = [token.id for token in attention.queries]
     weights = np.stack([attention[layer] for layer in range(attention.layers)])  # [layers, heads, query, key]
-    places = np.subtract.outer(np.arange(len(ids)), np.arange(len(ids)))  # how far back a key is
-    later = np.arange(len(ids)) > 0
-    return {
-        "previous": share_on(weights, places == 1),
-        "current": share_on(weights, (places == 0) & later[:, None]),
-        "next": share_on(weights, (places == -1) & later[:, None]),
-        "first": share_on(weights, later[:, None] & ~later),
-        "duplicate": share_on(weights, earlier_copies(ids)),
-        "induction": share_on(weights, what_followed(ids)),
-    }
+    found = kinds_of_keys(attention.queries)
+    queries = np.arange(len(attention.queries)) > 0
+    shares = {name: share_on(weights, where) for name, where in found.items()}
+    if queries.any():  # a query that sees no separator gives none its weight
+        shares["separator"] = weights[..., queries, :][..., found["separator"][queries]].sum(-1, dtype=np.float64) / queries.sum()
+    return shares
 
 
 def alignment(trace: Trace) -> np.ndarray:
@@ -104,21 +122,19 @@ def head_scores(model: LanguageModel, texts: Sequence[str] = SAMPLES, kind: str 
 
     kind: which attention: "self", "encoder", or "decoder" (which then reads the text); by default the model's first.
 
-    previous, current, next, first: mean weight on that token, over `texts`. duplicate, induction: mean weight on earlier
-    copies of a token and on what followed any of them, over random words said twice. All as `looks` defines them.
+    previous, current, next, first, separator: mean weight on that token, over `texts`. duplicate, induction: mean weight on
+    earlier copies of a token and on what followed any of them, over random words said twice. All as `looks` defines them.
     """
     import pandas as pd  # here, because it takes long to import and a first page needs it only now
 
     if kind is None:
         kind = "encoder" if model.info.kind == "encoder-decoder" else "self"
 
-    def seen(text: str) -> dict[str, np.ndarray]:
-        return looks(model.trace(text, text if kind == "decoder" else ""), kind)
+    def read(given: Sequence[str], names: Sequence[str]) -> dict[str, np.ndarray]:
+        seen = [looks(model.trace(text, text if kind == "decoder" else "", remember=False), kind) for text in given]
+        return {name: np.mean([one[name] for one in seen], axis=0) for name in names}
 
-    natural = [seen(text) for text in texts]
-    repeated = [seen(repeated_words(model, seed=seed)) for seed in range(2)]
-    scores = {kind: np.mean([reading[kind] for reading in natural], axis=0) for kind in ("previous", "current", "next", "first")}
-    scores |= {kind: np.mean([reading[kind] for reading in repeated], axis=0) for kind in ("duplicate", "induction")}
+    scores = read(texts, PLACES) | read([repeated_words(model, seed=seed) for seed in range(2)], REPEATS)
     layers, heads = np.indices(scores["previous"].shape)
     return pd.DataFrame(
         {"layer": layers.ravel(), "head": heads.ravel()} | {kind: score.ravel() for kind, score in scores.items()}

@@ -307,6 +307,12 @@ class LanguageModel(ABC):
         raise ValueError(f"{self.info.name} cannot leave its positions out: only a transformer that was made with Headlight can.")
 
     @abstractmethod
+    def with_random_weights(self, seed: int) -> LanguageModel:
+        """The same architecture in which nothing was learned: the numbers of each matrix stand in a random order, so that they
+        are as large as before. Vectors, such as those of norms, stay. The same seed gives the same model. Errors: ValueError for
+        a model that cannot be made again."""
+
+    @abstractmethod
     def _copied(self, number: int | None) -> Private:
         """The network with modules of its own, to be watched."""
 

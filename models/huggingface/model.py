@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -34,6 +35,7 @@ from models.long import beginning, moved
 from models.prefix import Encoded, Ids, Recent, Stamp, first, joined
 from models.recorder import Call, Record, recording
 from models.rotary import Rotary
+from models.shuffling import shuffle
 from models.stored_weights import WeightsFile
 from models.tokens import Token, Turn
 from models.trace import Attention, Trace
@@ -304,6 +306,19 @@ class HuggingFaceModel(LanguageModel):
     def _numbers(self, values: np.ndarray) -> Tensor:
         """An array where the network is, in its type."""
         return torch.from_numpy(np.ascontiguousarray(values)).to(self.network.device, self.network.dtype)
+
+    def with_random_weights(self, seed: int) -> HuggingFaceModel:
+        try:
+            network: Any = type(self.network)(copy.deepcopy(self.network.config))
+            network.to(self.network.device, self.network.dtype)
+            network.load_state_dict(self.network.state_dict(), strict=False)
+            shuffle(network, seed)
+            name, source = self.info.name, self.info.source
+            other = HuggingFaceModel(network, self.vocabulary.tokenizer, self.kind, self.predicts, name, source)
+        except Exception as error:
+            raise ValueError(f"{self.info.name} could not be made again with random weights: {short(error, 120)}.") from error
+        other.at_most = self.at_most
+        return other
 
     def output_weights(self, kind: str, layer: int) -> np.ndarray:
         return self._outputs.weights(kind, layer, self._layout.heads[kind])

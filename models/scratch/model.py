@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -25,6 +26,7 @@ from models.scratch import positions
 from models.scratch.reader import ScratchReader
 from models.scratch.signs import END, MASK, START
 from models.scratch.transformer import Decoder, Encoder, EncoderDecoder, MultiHeadAttention, Stack
+from models.shuffling import shuffle
 from models.tokens import ByteLevelTokens, Token
 from models.trace import Trace
 from models.watching import Private, Watched, hook, private, watch_rows
@@ -148,6 +150,13 @@ class ScratchModel(LanguageModel):
         bare = type(self)(network, self.vocabulary.tokenizer, self.info.name, self.info.source)
         bare.files, bare.at_most = self.files, self.at_most
         return bare
+
+    def with_random_weights(self, seed: int) -> ScratchModel:
+        network = copy.deepcopy(self.network)
+        shuffle(network, seed)
+        other = type(self)(network, self.vocabulary.tokenizer, self.info.name, self.info.source)
+        other.at_most = self.at_most
+        return other
 
     def output_weights(self, kind: str, layer: int) -> np.ndarray:
         output = self._attention(kind, layer).output.weight  # [d_model, heads · d_head]

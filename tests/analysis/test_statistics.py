@@ -75,6 +75,7 @@ def test_scores_of_heads_are_what_a_plain_loop_finds(ids, both_ways, seed):
             each["previous"].append(row[query - 1])
             each["current"].append(row[query])
             each["first"].append(row[0])
+            each["separator"].append(0)  # none of these tokens parts a text
             if query + 1 < count:
                 each["next"].append(row[query + 1])
             if earlier:
@@ -84,6 +85,13 @@ def test_scores_of_heads_are_what_a_plain_loop_finds(ids, both_ways, seed):
         for kind, values in each.items():
             wanted = np.mean(values) if values else np.nan
             np.testing.assert_allclose(found[kind][0, head], wanted, atol=1e-6, err_msg=kind)
+
+
+def test_punctuation_and_special_tokens_part_a_text_the_first_and_itself_do_not():
+    said = [Token(i, text, i, i + 1, special=text == "[SEP]") for i, text in enumerate(["[SEP]", "a", ",", "b", "[SEP]"])]
+    weights = np.array([[[[0.2, 0.1, 0.3, 0.1, 0.3]] * 5]])
+    found = looks(Trace("", said, {"self": Attention.from_arrays(weights, said, said)}, {}))
+    assert found["separator"][0, 0] == pytest.approx((0.6 + 0.3 + 0.6 + 0.3) / 4)
 
 
 def test_surprise_and_entropy_of_a_fair_die():

@@ -1,0 +1,175 @@
+"""What each head does, how sure that is, and what chance does: labels for heads that do it beyond every random one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analysis.heads import PLACES, REPEATS, SAMPLES, SENTENCES, alignment, kinds_of_keys, looks, repeated_words
+from analysis.statistics import Report, silent
+from models.language_model import LanguageModel
+from models.tokens import Token
+from models.trace import Attention
+from models.tuned_lens import SAMPLE
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MARGIN = 0.1  # by which the low end of a head's range must be above the largest score of all random heads
+SEEDS = 3  # models with random weights
+DRAWS = 1000  # of the bootstrap
+SPAN = (110, 210)  # characters of the passages that are read, like a long sentence
+PASSAGES, TWICE = 8, 6  # of real text beside the samples, and of random words said twice
+RESTS = ("first", "separator")  # where a head looks that has nothing to do (Clark et al. 2019), so they are named last
+SELF, CROSS = (*PLACES, *REPEATS), ("alignment",)  # what heads are labelled by
+
+
+@dataclass(frozen=True)
+class Example:
+    """A token of real text at which a head does what its label says. tokens: of the text; query, key: positions among the
+    queries and the keys; weight: the share that the key gets. For cross-attention `keys` are those of the source."""
+
+    tokens: list[Token]
+    keys: list[Token]
+    query: int
+    key: int
+    weight: float
+
+
+def head_labels(model: LanguageModel, kind: str | None = None, seeds: int = SEEDS, report: Report = silent) -> pd.DataFrame:
+    """What each head does, as a table: a row a head, with columns layer, head, label, and four columns a score.
+
+    kind: as in `trace.attention`; by default the model's first. Scores, each from 0 to 1: those of `head_scores`, and
+    positional (see `positional`); of cross-attention alignment, −1 to 1. NAME: the mean over the probes (12 passages of real
+    text; for duplicate and induction 6 texts of random words said twice). NAME_low, NAME_high: 95 % of the means when the
+    probes are drawn again 1,000 times (bootstrap). NAME_null: the largest score that any head has in `seeds` models of the same
+    architecture with random weights (`model.with_random_weights`), over the same probes.
+    label: the names whose low end is at least 0.1 above the null, the clearest first, joined by ", "; "" of a head that has none.
+    "first" and "separator", where heads rest, come last. positional is no label.
+    Errors: ValueError where the model has no such attention, or cannot be made again with random weights.
+    """
+    import pandas as pd  # here, because it takes long to import and a first page needs none
+
+    kinds = ("encoder", "decoder", "cross") if model.info.kind == "encoder-decoder" else ("self",)
+    kind = kind or kinds[0]
+    if kind not in kinds:
+        raise ValueError(f'{model.info.name} has no "{kind}" attention; it has {", ".join(kinds)}.')
+    steps = 1 + seeds
+    read = read_probes(model, kind, lambda share, words: report(share / steps, words))
+    null: dict[str, list[float]] = {name: [] for name in read}
+    for seed in range(seeds):
+
+        def told(share: float, words: str, done: int = seed + 1) -> None:
+            report((done + share) / steps, f"{words} with random weights ({done} of {seeds})")
+
+        for name, values in read_probes(model.with_random_weights(seed), kind, told).items():
+            null[name].append(float(np.nanmax(np.append(mean_of(values), -1))))
+    layers, heads = np.indices(next(iter(read.values())).shape[1:])
+    table: dict[str, np.ndarray] = {"layer": layers.ravel(), "head": heads.ravel()}
+    for name, values in read.items():
+        low, high = bootstrap(values)
+        most = max(null[name], default=np.nan)
+        columns = {"": mean_of(values), "_low": low, "_high": high, "_null": np.full(low.shape, most)}
+        table |= {name + ending: column.ravel() for ending, column in columns.items()}
+    found = pd.DataFrame(table)
+    found.insert(2, "label", [", ".join(labels_of(row)) for _, row in found.iterrows()])
+    return found
+
+
+def labels_of(row: pd.Series) -> list[str]:
+    """What a row of `head_labels` is labelled by, the clearest first."""
+    names = [name for name in (*SELF, *CROSS) if name in row.index and row[f"{name}_low"] >= row[f"{name}_null"] + MARGIN]
+    return sorted(names, key=lambda name: (name in RESTS, row[f"{name}_null"] - row[f"{name}_low"]))
+
+
+def read_probes(model: LanguageModel, kind: str, report: Report = silent) -> dict[str, np.ndarray]:
+    """Each score on each probe: float64 [probe, layers, heads] by name; NaN where a probe says nothing about it."""
+    texts = SENTENCES if kind == "cross" else (*SAMPLES, *passages())
+    repeats = () if kind == "cross" else [repeated_words(model, seed=seed) for seed in range(TWICE)]
+    maps, found = [], []
+    for i, text in enumerate((*texts, *repeats)):
+        report(i / (len(texts) + len(repeats)), "Reading probes")
+        trace = model.trace(text, text if kind in ("decoder", "cross") else "", remember=False)
+        found.append({"alignment": alignment(trace)} if kind == "cross" else looks(trace, kind))
+        if i < len(texts):
+            maps.append(trace.attention[kind])
+    natural, twice = found[: len(texts)], found[len(texts) :]
+    names = CROSS if kind == "cross" else SELF
+    scores = {name: np.stack([one[name] for one in (twice if name in REPEATS else natural)]) for name in names}
+    return scores if kind == "cross" else scores | {"positional": positional(maps)}
+
+
+def positional(maps: Sequence[Attention]) -> np.ndarray:
+    """How much of a head's map positions alone explain: float64 [text, layers, heads], 0..1.
+
+    For each text the mean over the others of 2⟨A, B⟩ / (‖A‖² + ‖B‖²), A and B the maps of the two texts over as many tokens as
+    the shortest has, without the first row, which has no choice. 1: the same map whatever the words are.
+    """
+    least = min(len(one.queries) for one in maps)
+    layers = []
+    for layer in range(maps[0].layers):
+        weights = [one[layer][:, 1:least, :least].reshape(one.heads, -1).astype(np.float64) for one in maps]
+        flat = np.stack(weights)  # [text, heads, cell]
+        products = np.einsum("ahc,bhc->abh", flat, flat)
+        sizes = np.einsum("aah->ah", products)
+        both = sizes[:, None] + sizes
+        alike = np.divide(2 * products, both, out=np.full_like(products, np.nan), where=both > 0)
+        others = ~np.eye(len(maps), dtype=bool)
+        layers.append(np.stack([alike[i, others[i]].mean(0) for i in range(len(maps))]))
+    return np.stack(layers, axis=1)
+
+
+def mean_of(values: np.ndarray) -> np.ndarray:
+    """The mean over probes that say something: [layers, heads]; NaN where none does."""
+    counts = np.isfinite(values).sum(0)
+    return np.divide(np.nansum(values, 0), counts, out=np.full(values.shape[1:], np.nan), where=counts > 0)
+
+
+def bootstrap(values: np.ndarray, draws: int = DRAWS) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of 95 % of the means when probes are drawn again, with repetition: float64 [layers, heads], twice (Efron 1979)."""
+    random = np.random.default_rng(0)
+    counts = random.multinomial(len(values), np.full(len(values), 1 / len(values)), size=draws).astype(float)  # [draw, probe]
+    flat = values.reshape(len(values), -1)
+    known = np.isfinite(flat)
+    size = counts @ known
+    means = np.divide(counts @ np.where(known, flat, 0), size, out=np.full(size.shape, np.nan), where=size > 0)
+    ends = np.full((2, flat.shape[1]), np.nan)
+    some = np.isfinite(means).any(0)
+    ends[:, some] = np.nanpercentile(means[:, some], [2.5, 97.5], axis=0)
+    low, high = ends.reshape(2, *values.shape[1:])
+    return low, high
+
+
+@cache
+def passages() -> tuple[str, ...]:
+    """Passages of the built-in sample, each about as long as a long sentence, evenly from its beginning to its end."""
+    paragraphs = [" ".join(one.split()) for one in SAMPLE.read_text(encoding="utf-8").split("\n\n")]
+    fitting = [one for one in paragraphs if SPAN[0] <= len(one) <= SPAN[1]]
+    return tuple(fitting[i] for i in np.linspace(0, len(fitting) - 1, PASSAGES).round().astype(int))
+
+
+def head_examples(model: LanguageModel, layer: int, head: int, name: str, kind: str = "self", count: int = 3) -> list[Example]:
+    """Where in real text a head does most what a label says: the clearest places, one a text, the clearest first.
+
+    name: a score of `head_labels`. The texts are those of the probes; a key of the kind that `name` means is looked for.
+    """
+    found = []
+    for text in SENTENCES if kind == "cross" else (*SAMPLES, *passages()):
+        trace = model.trace(text, text if kind in ("decoder", "cross") else "", remember=False)
+        attention = trace.attention[kind]
+        weights = attention[layer][head]
+        where = np.ones(weights.shape, bool) if kind == "cross" else kinds_of_keys(attention.queries)[name]
+        if where.any():
+            query, key = np.unravel_index(np.where(where, weights, -1).argmax(), weights.shape)
+            found.append(Example(attention.queries, attention.keys, int(query), int(key), float(weights[query, key])))
+    return sorted(found, key=lambda one: -one.weight)[:count]
+
+
+def false_positives(models: Iterable[LanguageModel], kind: str | None = None) -> tuple[int, int]:
+    """Of models in which nothing was learned: how many heads get a label, and how many heads there are."""
+    tables = [head_labels(model, kind) for model in models]
+    return sum(int((table["label"] != "").sum()) for table in tables), sum(map(len, tables))

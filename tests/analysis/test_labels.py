@@ -1,0 +1,152 @@
+"""Heads that were built to do one thing are labelled by it, heads in which nothing was learned by nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from tokenizers import Tokenizer, decoders, pre_tokenizers
+from tokenizers.models import BPE
+from tokenizers.trainers import BpeTrainer
+
+from analysis import head_scores
+from analysis.labels import MARGIN, bootstrap, false_positives, head_examples, head_labels, positional
+from models import Attention, Token, load
+from models.huggingface.model import HuggingFaceModel
+from models.scratch.decoder_model import DecoderModel
+from models.scratch.encoder_model import EncoderModel
+from models.scratch.signs import START
+from models.scratch.transformer import TransformerConfig, build
+from tests.models.networks import NETWORKS, network, tokenizer
+from tests.models.ours import scramble
+
+LETTERS, PLACES = 257, 160
+SIZE = LETTERS + PLACES  # of a stream that holds a token and a position, each as a one in a place of its own
+SHARP = 60.0  # of a score: so that a head is sure
+
+
+def planted() -> DecoderModel:
+    """Two layers of two heads by hand: L0 H0 looks at the token before and writes which it was; L0 H1 looks at earlier copies of
+    the same token; L1 H0 looks at tokens that were written to follow a copy of this one; L1 H1 does nothing."""
+    made = Tokenizer(BPE())  # a token for each letter, and one for the start
+    made.pre_tokenizer, made.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    made.train_from_iterator([], BpeTrainer(special_tokens=[START], initial_alphabet=alphabet, show_progress=False))
+    config = TransformerConfig(
+        vocabulary=LETTERS, context=PLACES, d_model=2 * SIZE, layers=2, heads=2, d_ff=4, positions="learned", qk_norm=False
+    )
+    model = build(config)
+    token, place, before = torch.arange(LETTERS), torch.arange(PLACES), SIZE + torch.arange(LETTERS)
+    with torch.no_grad():
+        for one in model.parameters():
+            one.zero_() if one.dim() > 1 else one.fill_(1)
+        model.embedding.weight[token, token] = 1
+        model.positions.embedding.weight[place, LETTERS + place] = 1
+        first, second = (block.attention for block in model.blocks)
+        size, scale = config.d_head, SHARP * config.d_head**0.5 / config.d_model  # what the norm and the root divide by
+        first.query.weight[place[1:] - 1, LETTERS + place[1:]] = scale  # asks for the place before its own
+        first.key.weight[place, LETTERS + place] = 2.0
+        first.value.weight[token, token] = 1
+        first.output.weight[before, token] = 1
+        first.query.weight[size + token, token] = scale  # asks for its own token
+        first.key.weight[size + token, token] = 2.0
+        first.query.weight[size + LETTERS + place, LETTERS + place] = -2 * scale  # and not for itself
+        first.key.weight[size + LETTERS + place, LETTERS + place] = 2.0
+        second.query.weight[token, token] = scale
+        second.key.weight[token, before] = 2.0
+    return DecoderModel(model, made, "planted", "")
+
+
+def test_planted_heads_get_their_labels_and_the_one_that_does_nothing_none():
+    table = head_labels(planted())
+    assert table["label"].tolist() == ["previous", "duplicate", "induction", ""]
+    for row, name in enumerate(("previous", "duplicate", "induction")):
+        assert table.loc[row, name] > 0.85
+        assert table.loc[row, f"{name}_low"] <= table.loc[row, name] <= table.loc[row, f"{name}_high"]
+    assert table.loc[0, "positional"] > 0.99, "the token before is at the same place whatever the words are"
+    assert table.loc[1, "positional"] < 0.6
+
+
+@pytest.mark.parametrize("kind", ["decoder", "encoder"])
+def test_random_weights_get_no_label(kind):
+    """The false-positive rate, over six seeds."""
+    made = (DecoderModel if kind == "decoder" else EncoderModel, load("writer" if kind == "decoder" else "filler").vocabulary)
+
+    def random(seed: int):
+        torch.manual_seed(seed)
+        net = build(TransformerConfig(kind=kind, vocabulary=8192, d_model=64, layers=3, heads=4, d_ff=64))
+        scramble(net)
+        return made[0](net, made[1].tokenizer, f"random {seed}", "")
+
+    labelled, heads = false_positives(random(seed) for seed in range(6))
+    print(f"{kind}: {labelled} of {heads} heads of random models labelled, a rate of {labelled / heads:.3f}")
+    assert labelled == 0
+
+
+def test_a_label_is_what_the_table_says_it_is():
+    table = head_labels(load("writer"), seeds=2)
+    for name in ("previous", "induction", "first"):
+        clear = table[f"{name}_low"] >= table[f"{name}_null"] + MARGIN
+        assert clear.any()
+        assert table["label"].str.split(", ").map(lambda labels, name=name: name in labels).equals(clear)
+    best = head_scores(load("writer"))["induction"].to_numpy().argmax()
+    assert table.loc[best, "label"].startswith("induction")
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_every_kind_of_a_translator_is_labelled(kind):
+    table = head_labels(load("translator"), kind, seeds=1)
+    assert (table["label"] != "").any()
+    assert ("alignment" in table) == (kind == "cross")
+
+
+def test_a_kind_that_is_not_there_is_said():
+    with pytest.raises(ValueError, match='writer has no "cross" attention; it has self'):
+        head_labels(load("writer"), "cross")
+
+
+def test_random_weights_are_the_same_numbers_in_another_order_and_leave_the_model_as_it_was():
+    model = load("writer")
+    before = {name: one.clone() for name, one in model.network.named_parameters()}
+    other = model.with_random_weights(0)
+    for name, one in other.network.named_parameters():
+        assert torch.equal(one.flatten().sort().values, before[name].flatten().sort().values)
+        assert torch.equal(dict(model.network.named_parameters())[name], before[name])
+    assert not torch.equal(other.network.embedding.weight, model.network.embedding.weight)
+    again = model.with_random_weights(0).trace("The cat").logits
+    assert np.array_equal(again, other.trace("The cat").logits)
+    assert not np.allclose(again, model.with_random_weights(1).trace("The cat").logits)
+
+
+@pytest.mark.parametrize("name", ["GPT-2", "Llama, grouped-query", "BERT", "T5", "BART", "GPT-J"])
+def test_models_of_the_hub_are_scored_beside_random_ones(name):
+    kind = NETWORKS[name][0]
+    model = HuggingFaceModel(network(name), tokenizer(kind), kind, name=name)
+    table = head_labels(model, seeds=1)
+    assert len(table) == model.info.layers * model.info.heads
+    assert np.isfinite(table["previous_null"]).all() and (table["label"] == "").mean() > 0.8, "it was never trained"
+
+
+def test_examples_are_places_where_the_head_does_it():
+    model = planted()
+    for head, name in ((0, "previous"), (1, "duplicate")):
+        for one in head_examples(model, 0, head, name):
+            assert one.weight > 0.3 and one.key < one.query
+            assert one.query - one.key == 1 if name == "previous" else one.tokens[one.query].id == one.keys[one.key].id
+
+
+def test_positions_explain_a_map_that_is_always_the_same_and_not_one_that_never_is():
+    tokens = [Token(i, str(i), i, i + 1) for i in range(8)]
+    random = np.random.default_rng(0)
+    moving = [np.eye(8)[random.integers(0, 8, 8)] for _ in range(40)]
+    maps = [Attention.from_arrays(np.stack([np.eye(8), one])[None], tokens, tokens) for one in moving]
+    explained = positional(maps).mean(0)[0]
+    assert explained[0] == pytest.approx(1)
+    assert explained[1] == pytest.approx(1 / 8, abs=0.03)
+
+
+def test_the_range_of_a_mean_holds_its_standard_error():
+    values = np.random.default_rng(0).normal(size=(400, 1, 1))
+    low, high = bootstrap(values)
+    assert (high - low)[0, 0] / 2 == pytest.approx(1.96 * values.std() / 20, rel=0.1)
+    assert np.isnan(bootstrap(np.full((3, 1, 1), np.nan))[0]).all()
