@@ -12,7 +12,7 @@ import numpy as np
 
 from analysis.attribution import Attribution
 from analysis.perturbation import Question, Report, rank_correlation
-from analysis.sampling import FEWEST, ORDERS, leave_one_out, lime, sampled_shap, shap
+from analysis.sampling import FEWEST, ORDERS, leave_one_out, lime, ready, sampled_shap, shap
 from analysis.slopes import STEPS, ends, gradient_times_input, integrated_gradients
 from models.language_model import LanguageModel
 
@@ -20,7 +20,6 @@ LOOKS = ("attention × gradient", "rollout")  # shares of what is looked at, not
 SLOPES = ("gradient × input", "integrated gradients")
 DRAWN = ("lime", "sampled shap")  # at random, so that another seed gives other numbers
 METHODS = ("leave-one-out", *SLOPES, "lime", "shap", "sampled shap", *LOOKS)
-LIBRARIES = {**dict.fromkeys(("lime", *SLOPES), ("captum.attr",)), **dict.fromkeys(("shap", "sampled shap"), ("shap",))}
 QUICK = ("leave-one-out", *SLOPES, *LOOKS)  # for a short text
 
 
@@ -58,8 +57,10 @@ def explain(
         raise ValueError(f"The method must be one of {', '.join(METHODS)}; it is {method!r}.")
     if not question.units:
         raise ValueError("There is no token that could be taken away. Type a few words.")
-    for library in LIBRARIES.get(method, ()):
-        import_module(library)  # before the clock runs: it takes long the first time
+    if method in ("lime", *SLOPES):  # before the clock runs: libraries take long the first time
+        import_module("captum.attr")
+    elif method in ("shap", "sampled shap"):
+        ready()
     began, asked = time.perf_counter(), replace(question, _known={})  # what another method has read is not free here
     units, texts = asked.units, texts or passes_needed(method, len(asked.units))
     if method in LOOKS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -94,6 +95,18 @@ def sampled_shap(question: Question, orders: int = ORDERS, seed: int = 0, report
         explainer = PermutationExplainer(_reader(question, texts, report), maskers.Independent(np.zeros((1, count))), seed=seed)
         found: Any = explainer(np.ones((1, count)), max_evals=texts, batch_size=AT_ONCE, silent=True)
     return found.values[0]
+
+
+@cache
+def ready() -> None:
+    """Have shap compile what it compiles when it is used first, which takes seconds."""
+    from shap import maskers
+    from shap.explainers import PartitionExplainer, PermutationExplainer
+
+    whole, none = np.ones((1, 3)), np.zeros((1, 3))
+    PartitionExplainer(lambda kept: kept.sum(1), maskers.Partition(none, clustering=neighbours(3)))(whole, silent=True)
+    with _SHAP:
+        PermutationExplainer(lambda kept: kept.sum(1), maskers.Independent(none))(whole, silent=True)
 
 
 def neighbours(count: int) -> np.ndarray:

@@ -22,6 +22,9 @@ SECTIONS = {  # by what one wants to do
         "inside": ("Inside", ":material/biotech:"),
         "generate": ("Generate", ":material/edit_note:"),
     },
+    "Ask why": {
+        "explain": ("Explain", ":material/contact_support:"),
+    },
     "Make": {"build": ("Build", ":material/construction:"), "train": ("Train", ":material/exercise:")},
 }
 TITLES = {name: title for pages in SECTIONS.values() for name, (title, _) in pages.items()}

@@ -123,6 +123,14 @@ FUSION, DISCARD, RESIDUAL = link("fusion", "mean", "max", "min"), link("discard"
 FLOW_WINDOW, BEGUN, BELIEVE = Key[Any]("flow-window", None), Key[Any]("begun", None), Key("believe", "")
 STREAMS_OF, STREAMS_FROM, FOLLOW = Key("streams-of", "rollout"), Key("streams-from", 1.0), Key[Any]("follow", None)
 
+# Explain
+EXPLAIN = link("explain", "The words", "Methods", "Which to believe")
+EXPLAIN_BY = link(
+    "explain-by", "leave-one-out", "gradient × input", "integrated gradients", "lime", "shap", "sampled shap",
+    "attention × gradient", "rollout",
+)  # fmt: skip
+EXPLAIN_WORD, EXPLAIN_AGAINST, EXPLAIN_ORDER = link("explain-word"), link("explain-against"), Key("explain-order", "")
+
 # Space
 SPACE = link("space", "Tokens", "One word", "Vocabulary")
 PROJECTION, DIMENSIONS = link("projection", "PCA", "t-SNE", "UMAP"), link("dimensions", "3-D", "2-D")

@@ -12,9 +12,10 @@ from analysis import Faithfulness, Question, faithfulness
 from analysis.perturbation import ORDERS, texts_read
 from pages.flow import recipes
 from pages.flow.asked import HERE, Asked, title
-from ui import state
+from ui import effort, state
 from ui.choices.widgets import one_of
 from ui.device import is_phone
+from ui.effort import begun, lasting, offer
 from ui.memory import jobs
 from ui.picture.picture import Numbers, Picture
 from ui.show import show_chart
@@ -26,7 +27,6 @@ from viz.tokens import label
 LEAVE_ONE_OUT = "leave-one-out"
 LONG = 90.0  # seconds; what takes longer is measured on a grid of steps, and what takes longer even so when somebody asks for it
 LONGEST = 3600.0  # seconds; every step is offered where it takes no longer
-SPEED = 2e10  # multiplications and additions a second, on one quiet core
 
 
 def panel(asked: Asked, scores: dict[str, np.ndarray], between: int | None) -> list[Picture]:
@@ -62,14 +62,12 @@ def panel(asked: Asked, scores: dict[str, np.ndarray], between: int | None) -> l
 
 def measured(asked: Asked, question: Question, scores: dict[str, np.ndarray]) -> Faithfulness | None:
     """The curves, from a job: at every step where that is quick or asked for, else on a grid; minutes wait for a press."""
-    if not state.BEGUN.held:
-        state.BEGUN.set(set())
-    window, begun = state.FLOW_WINDOW.get(), state.BEGUN.get()
+    window = state.FLOW_WINDOW.get()
     keys = {exact: ("faithful", *asked.key, tuple(scores), window, exact) for exact in (True, False)}
     every, fewer = (seconds(asked, question, len(scores), exact) for exact in (True, False))
-    exact = every <= LONG or keys[True] in begun
+    exact = every <= LONG or begun(keys[True])
     if not exact:
-        if waits := fewer > LONG and keys[False] not in begun:
+        if waits := fewer > LONG and not begun(keys[False]):
             say(HERE, "takes long")
             offer(f"Measure some of the steps ({lasting(fewer)})", keys[False])
         if every <= LONGEST:
@@ -85,19 +83,7 @@ def seconds(asked: Asked, question: Question, methods: int, exact: bool) -> floa
     """About how long the curves take."""
     info, units = asked.model.info, len(question.units)
     length = len(question.read) - (0 if info.mask else units / 2)  # what is masked stays, what is deleted is half on average
-    inside = 12 * info.d_model**2 * (info.layers + info.decoder_layers)  # about what the layers multiply a token by
-    return inside * length * texts_read(units, methods, exact=exact) / SPEED
-
-
-def lasting(time: float) -> str:
-    for size, unit in ((3600, "hours"), (60, "minutes")):
-        if time > 1.5 * size:
-            return f"about {max(2, time / size):,.0f} {unit}"
-    return f"about {time:.0f} seconds"
-
-
-def offer(label: str, key: tuple) -> None:
-    st.button(label, icon=":material/play_arrow:", on_click=state.BEGUN.get().add, args=(key,))
+    return effort.seconds(info, length, texts_read(units, methods, exact=exact))
 
 
 def grid(evidence: Faithfulness) -> dict[str, object]:

@@ -79,6 +79,14 @@ LINKS = [
     ),
     ("flow", f"{TEXT}&level=intermediate&fusion=min&show=Layer+by+layer", {"show": "Layer by layer", "fusion": "min"}),
     ("flow", f"{TEXT}&show=Which+to+believe", {"show": "Which to believe"}),
+    ("explain", f"{TEXT}", {}),
+    (
+        "explain",
+        f"{EXPERT}&explain-by=Integrated+gradients&explain=The+words",
+        {"explain": "The words", "explain-by": "integrated gradients"},
+    ),
+    ("explain", f"{EXPERT}&explain=Methods", {"explain": "Methods"}),
+    ("explain", f"{TEXT}&level=intermediate&explain=Which+to+believe", {"explain": "Which to believe"}),
     ("space", f"{TEXT}", {"space": "Tokens"}),
     (
         "space",

@@ -69,12 +69,12 @@ export function divergingOf(root) {
   return Array.from({ length: 256 }, (_, i) => mix(zero, i < 128 ? minus : plus, shade(Math.abs(i - 128) / 127)).map(Math.round));
 }
 
-// The three colours that pictures are mixed from, as [r, g, b]; view.css puts them where computed style resolves them. A node that has
+// The colours that pictures are mixed from, as [r, g, b], and that of less than nothing; view.css puts them where computed style resolves them. A node that has
 // left the page has no style: a picture may come when the visitor has gone on, and nobody sees it.
 export function colours(root) {
   const style = getComputedStyle(root);
   const [ink, accent, paper] = [style.color, style.caretColor, style.columnRuleColor].map(resolved);
-  return { ink, accent, paper, name: [ink, accent, paper].join() };
+  return { ink, accent, paper, minus: resolved(style.lightingColor), name: [ink, accent, paper].join() };
 }
 
 // A colour of a computed style as [r, g, b].

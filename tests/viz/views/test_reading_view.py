@@ -94,7 +94,7 @@ def test_one_head_is_sent_as_one():
     ("quantity", "on", "ends"),
     [
         ([2.0, 0.5, np.nan], [1, 0.25, 0], ("0", "2")),
-        ([-1.0, 1.0, 0.0], [0, 1, 0.5], ("−1", "1")),
+        ([-1.0, 0.5, 0.0], [-1, 0.5, 0], ("−1", "1")),
         ([0.0, 0.0, 0.0], [0, 0, 0], ("0", "0")),
         ([np.nan] * 3, [0, 0, 0], ("0", "0")),
     ],
@@ -103,6 +103,7 @@ def test_a_quantity_runs_from_nothing_to_the_largest(quantity, on, ends):
     header, found = sent(reading_view(TOKENS, None, quantity=quantity, unit="bits"))
     np.testing.assert_allclose(found["on"], on)
     assert (header["quantity"]["low"], header["quantity"]["high"]) == ends
+    assert header["quantity"].get("signed", False) == bool(np.nanmin([0, *quantity]) < 0)
     assert [word == "–" for word in header["quantity"]["words"]] == np.isnan(quantity).tolist()
 
 

@@ -48,7 +48,7 @@ def reading_view(
     "#rrggbb" (those of the palette for each page, light or dark, otherwise); `names` are what the heads are called (H0, H1, …
     otherwise).
     A number of each token instead of attention: `quantity` [position], NaN for none, in `unit`, with `weights` None. Shades run
-    from 0, or the smallest where that is below 0, to the largest.
+    from 0 to the largest; where some are below 0, those have another colour, and both run to the largest size.
     Raises ValueError if the shapes do not agree.
     """
     count = len(tokens)
@@ -109,12 +109,18 @@ def _of_quantity(
         raise ValueError(f"A quantity of shape {list(quantity.shape)} for {len(tokens)} tokens: give one number a token.")
     known = quantity[np.isfinite(quantity)]
     low, high = min(0.0, known.min(initial=0.0)), known.max(initial=0.0)
-    on = np.where(np.isfinite(quantity), (quantity - low) / ((high - low) or 1.0), 0.0)
+    signed = low < 0
+    if signed:
+        high = max(-low, high)
+        low = -high
+    on = np.where(np.isfinite(quantity), quantity / (high or 1.0), 0.0)
     header = _header(f"The text, shaded by {unit}" if unit else "The text, shaded", tokens, chosen, summary, second, link)
     header |= {"causal": False, "direction": "from", "toggle": False, "packed": False, "broken": 0}
     sign = "\u00a0%" if unit == "%" else ""  # short enough to stand below a word too
     words, ends = ([text if text == "–" else text + sign for text in map(_number, each)] for each in (quantity, (low, high)))
-    header["quantity"] = {"unit": "" if sign else unit, "low": ends[0], "high": ends[1], "words": words}
+    header["quantity"] = {"unit": "" if sign else unit, "low": ends[0], "high": ends[1], "words": words} | (
+        {"signed": True} if signed else {}
+    )
     return View("reading_view", pack(header, on=on.astype(np.float16)), header["label"])
 
 

@@ -29,13 +29,16 @@ export function draw(state) {
   const each = (header.heads?.names ?? []).map((_, head) => seen(state, asked, direction, head));
   const coloured = inks(state);
   tokens.forEach((token, i) => {
-    const opacity = (Math.round(STEPS * shade(values[i])) / STEPS) * FULL;
-    if (token.opacity !== opacity) {
-      token.opacity = opacity;
+    const below = values[i] < 0; // of a number that may be: in the colour of less than nothing
+    const opacity = (Math.round(STEPS * shade(Math.abs(values[i]))) / STEPS) * FULL;
+    const shaded = below ? -opacity : opacity;
+    if (token.shaded !== shaded) {
+      token.shaded = shaded;
       token.word.style.setProperty("--shade", 100 * opacity + "%");
+      token.word.style.setProperty("--tint", below ? "var(--minus)" : "var(--accent)");
     }
-    let ink = theme.inks.get(opacity);
-    if (ink === undefined) theme.inks.set(opacity, (ink = inkOn(theme, opacity)));
+    let ink = theme.inks.get(shaded);
+    if (ink === undefined) theme.inks.set(shaded, (ink = inkOn(below ? { ...theme, accent: theme.minus } : theme, opacity)));
     if (token.ink !== ink) token.word.style.color = token.ink = ink;
     const faint = header.causal && values[i] === 0 && (direction === "from" ? i > asked : i < asked);
     if (token.faint !== faint) token.node.classList.toggle("faint", (token.faint = faint));
@@ -46,7 +49,7 @@ export function draw(state) {
     strips(state, coloured, token, each, i);
     if (token.pressed !== (i === header.chosen)) token.node.setAttribute("aria-pressed", (token.pressed = i === header.chosen));
   });
-  Object.assign(state, { values, numbered: strongest(values, NUMBERED) });
+  Object.assign(state, { values, numbered: strongest(header.quantity?.signed ? values.map(Math.abs) : values, NUMBERED) });
   number(state);
   sentence.hidden = !header.summary;
   sentence.replaceChildren(...sentenceOf(state, asked).map((part, i) => (i % 2 ? named(part) : part)));

@@ -30,7 +30,8 @@ export function explain(state) {
   } else if (quantity) {
     const node = element("span", "key");
     const box = element("i", "scale");
-    box.style.background = stripOf(shadesOf("accent", FULL));
+    const below = quantity.signed ? shadesOf("minus", FULL).toReversed() : [];
+    box.style.background = stripOf([...below, ...shadesOf("accent", FULL)]);
     node.append(quantity.low, box, `${quantity.high} ${quantity.unit}`.trim());
     parts.push(node);
   }

@@ -1,0 +1,144 @@
+"""What this page asks: which words of the input speak for one prediction, by one method or by all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analysis import Explanation, Question, explain, spread
+from analysis.explaining import DRAWN, METHODS, SLOPES, passes_needed
+from pages.explain import recipes
+from ui import effort
+from ui.look import Look
+from ui.memory import jobs
+from ui.picture.picture import Picture
+from ui.words import say
+from viz.tokens import named
+
+if TYPE_CHECKING:
+    from models.tokens import Token
+
+HERE = Path(__file__).parent
+TITLES = {
+    "leave-one-out": "Leave-one-out",
+    "gradient × input": "Gradient × input",
+    "integrated gradients": "Integrated gradients",
+    "lime": "LIME",
+    "shap": "SHAP",
+    "sampled shap": "Sampled SHAP",
+    "attention × gradient": "Attention × gradient",
+    "rollout": "Rollout",
+}
+SEEDS = 5
+WAIT = 20.0  # seconds; what takes longer says so first and waits for a press
+BACK = 3  # a pass forward and back is about so many passes
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A prediction at a position of `look.trace.read`: why this token, and why it rather than another."""
+
+    look: Look
+    position: int
+    token: int
+    against: int | None = None
+
+    @property
+    def key(self) -> tuple:
+        """What everything here hangs on."""
+        trace = self.look.trace
+        ids = tuple((token.id, token.segment) for token in (*trace.tokens, *trace.target))
+        return ("explain", self.look.model.info.name, ids, len(trace.tokens), self.position, self.token, self.against)
+
+    @cached_property
+    def question(self) -> Question:
+        return Question(self.look.model, self.look.trace, self.position, self.token, self.against)
+
+    @cached_property
+    def seen(self) -> tuple[list[Token], list[list[int]]]:
+        """The tokens that are shown, and the places that each joins."""
+        return recipes.select_tokens(self.look.trace, **self.text_options)
+
+    @property
+    def text_options(self) -> dict[str, Any]:
+        """What is shown of the text, as recipes take it."""
+        return {"second": self.look.second, "scope_options": dict(self.look.options), "simple": self.look.beginner}
+
+    @property
+    def called(self) -> str:
+        """The prediction in words."""
+        spell = self.look.model.token_text
+        first = f"“{named(spell(self.token))}”"
+        return first if self.against is None else f"{first} rather than “{named(spell(self.against))}”"
+
+    def picture(self, recipe: Callable, key: str, title: str, options: dict[str, Any], **more: Any) -> Picture:
+        """A picture of what is asked here. more: of `Picture`."""
+        arguments = {"position": self.position, "token": self.token, "against": self.against, **options}
+        about = f"why {self.called}"
+        return Picture(recipe, (self.look,), arguments, key, title=title, words=about, takes=("model", "trace"), **more)
+
+    def seconds(self, method: str, times: int = 1) -> float:
+        """About how long a method takes."""
+        texts = passes_needed(method, len(self.question.units)) * (BACK if method in SLOPES else 1)
+        return effort.seconds(self.look.model.info, len(self.question.read), times * texts)
+
+
+def explanation(asked: Asked, method: str) -> Explanation | None:
+    """What a method says; None while it is under way, or waits for a press. Errors: as `analysis.explain`."""
+    key, time = (*asked.key, method), asked.seconds(method)
+    if time > WAIT and not effort.begun(key):
+        passes = passes_needed(method, len(asked.question.units))
+        say(HERE, "takes long", method=TITLES[method], passes=f"{passes:,}", tokens=f"{len(asked.question.read):,}")
+        effort.offer(f"Ask {TITLES[method]} ({effort.lasting(time)})", key)
+        return None
+    return jobs.result(key, lambda report: explain(asked.question, method, report=report), f"Asking {TITLES[method]}")
+
+
+def every(asked: Asked) -> dict[str, Explanation | str] | None:
+    """What each method says, or a sentence where it says nothing; None while they are under way, or wait for a press."""
+    key, time = (*asked.key, "every"), sum(asked.seconds(method) for method in METHODS)
+    if time > WAIT and not effort.begun(key):
+        say(HERE, "all take long", tokens=f"{len(asked.question.read):,}")
+        effort.offer(f"Ask every method ({effort.lasting(time)})", key)
+        return None
+
+    def work(report: jobs.Report) -> dict[str, Explanation | str]:
+        found: dict[str, Explanation | str] = {}
+        for i, method in enumerate(METHODS):
+
+            def part(share: float, words: str, i: int = i, method: str = method) -> None:
+                report((i + share) / len(METHODS), f"{TITLES[method]}: {words}")
+
+            part(0.0, "begun")
+            try:
+                found[method] = explain(asked.question, method, report=part)
+            except ValueError as error:
+                found[method] = str(error)
+        return found
+
+    return jobs.result(key, work, "Asking every method")
+
+
+def spreads(asked: Asked) -> dict[str, np.ndarray] | None:
+    """The scores of the methods that draw at random, with several seeds: [seed, token]; None while they are not there."""
+    key, time = (*asked.key, "spread"), sum(asked.seconds(method, SEEDS) for method in DRAWN)
+    if time > WAIT and not effort.begun(key):
+        effort.offer(f"Ask with {SEEDS} seeds ({effort.lasting(time)})", key)
+        return None
+
+    def work(report: jobs.Report) -> dict[str, np.ndarray]:
+        found = {}
+        for i, method in enumerate(DRAWN):
+
+            def part(share: float, words: str, i: int = i, method: str = method) -> None:
+                report((i + share) / len(DRAWN), f"{TITLES[method]}, {words}")
+
+            found[method] = spread(asked.question, method, SEEDS, part)
+        return found
+
+    return jobs.result(key, work, "Asking with other seeds")

@@ -1,0 +1,47 @@
+"""Page "Explain": which words of the input speak for a prediction, by every method, and how far to trust them."""
+
+from pathlib import Path
+
+from pages.explain import believe, choose, methods, shown
+from pages.explain.asked import Asked
+from ui import shell, state
+from ui.choices import scope
+from ui.choices.widgets import tabs
+from ui.look import Look
+from ui.picture.take_away import take_away
+from ui.show import picture
+from ui.text import plain
+from ui.words import say
+
+HERE = Path(__file__).parent
+PANELS = dict(zip(state.EXPLAIN.values, (shown.panel, methods.panel, believe.panel), strict=True))
+
+
+def draw(look: Look) -> None:
+    position = choose.position(look)
+    choose.chips(look, position)
+    if look.trace.unembed is None:
+        say(HERE, "headless", name=plain(look.model.info.name))
+        return
+    view = state.EXPLAIN.values[0]
+    above = shell.above()
+    if look.beginner:
+        state.later("intermediate", state.EXPLAIN)
+    else:
+        with above:
+            view = tabs(state.EXPLAIN, "the view")
+    token, against = choose.prediction(look, position)
+    asked, pictures = Asked(look, position, token, against), []
+    if not asked.question.units:
+        say(HERE, "nothing typed")
+        return
+    if look.beginner:
+        say(HERE, "follows", prediction=plain(asked.called))
+    with picture(f"The view “{view}”"):
+        pictures = PANELS[view](asked)
+    with above, picture("“Take it away”"):
+        take_away("explain", lambda: pictures)
+
+
+scope.side_bar()
+shell.live(HERE, draw)

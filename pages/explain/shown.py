@@ -1,0 +1,90 @@
+"""The text coloured by one method, with its numbers and its doubt beside it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis import Explanation
+from pages.explain import recipes
+from pages.explain.asked import HERE, TITLES, Asked, explanation
+from pages.explain.believe import doubt
+from ui import state
+from ui.choices.widgets import one_of
+from ui.picture.picture import Numbers, Picture
+from ui.show import picture, show
+from ui.text import plain
+from ui.words import say
+from viz.tokens import label
+
+
+def panel(asked: Asked) -> list[Picture]:
+    """The text, coloured; beside it what the numbers are and how far to trust them."""
+    method = state.EXPLAIN_BY.default
+    if asked.look.beginner:
+        state.later("intermediate", state.EXPLAIN_BY)
+    else:
+        method = one_of(state.EXPLAIN_BY, state.EXPLAIN_BY.values, "the method", menu=True, written=TITLES.__getitem__)
+        state.keep(state.EXPLAIN_BY, TITLES[method], TITLES[state.EXPLAIN_BY.default])
+    found = explanation(asked, method)
+    if found is None:
+        return []
+    drawing = coloured(asked, found)
+    left, right = st.columns([6, 4])
+    with left:
+        show(drawing.drawn, drawing.key)
+    with right:
+        say(HERE, f"method {method}", word=plain(asked.called))
+        say(HERE, "contrast" if asked.against is not None else "no contrast", word=plain(asked.called))
+        say_sums(found)
+        if asked.look.beginner:
+            with picture("The doubt"):
+                doubt(asked, found)
+    with st.expander("The numbers"):
+        st.dataframe(table(asked, found), hide_index=True)
+    return [drawing]
+
+
+def amounts(asked: Asked, found: Explanation) -> tuple[np.ndarray, str]:
+    """What is written of each token or word that is shown, and its unit."""
+    return recipes.amounts(
+        asked.look.trace, found.scores, asked.seen[1], method=found.method, position=asked.position, token=asked.token,
+        simple=asked.look.beginner,
+    )  # fmt: skip
+
+
+def coloured(asked: Asked, found: Explanation) -> Picture:
+    options = {"method": found.method, **asked.text_options}
+
+    def numbers() -> dict[str, Numbers]:
+        values, unit = amounts(asked, found)
+        named = {"token": [token.text for token in asked.seen[0]]}
+        return {"per cent" if unit == "%" else unit: Numbers(values, ("token",), named)}
+
+    return asked.picture(
+        recipes.explained, "explain-text", TITLES[found.method], options, numbers=numbers, known={"scores": found.scores}
+    )
+
+
+def say_sums(found: Explanation) -> None:
+    """What the numbers sum to, and what they should, and what they cost."""
+    cost = {"passes": f"{found.passes:,}", "seconds": f"{found.seconds:.2g}", "total": signed(found.total)}
+    if found.difference is not None:
+        say(HERE, "sums", **cost, difference=signed(found.difference))
+    say(HERE, "cost", **cost)
+
+
+def table(asked: Asked, found: Explanation) -> pd.DataFrame:
+    """A row a token or word, as in the picture."""
+    values, unit = amounts(asked, found)
+    names = [label(token.text) for token in asked.seen[0]]
+    return pd.DataFrame({"Token": names, unit: [signed(value) for value in values]})
+
+
+def signed(value: float) -> str:
+    """Three significant digits, never scientific notation; a dash for what was not asked."""
+    if not np.isfinite(value):
+        return "–"
+    rounded = float(f"{value:.3g}")
+    return np.format_float_positional(rounded, trim="-").replace("-", "−") if rounded else "0"

@@ -1,0 +1,39 @@
+"""How long work will take, said before it is begun; what takes long waits for a press."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from ui import state
+
+if TYPE_CHECKING:
+    from models.language_model import ModelInfo
+
+SPEED = 2e10  # multiplications and additions a second, on one quiet core
+
+
+def seconds(info: ModelInfo, length: float, texts: float) -> float:
+    """About how long a model reads so many texts of so many tokens."""
+    inside = 12 * info.d_model**2 * (info.layers + info.decoder_layers)  # about what the layers multiply a token by
+    return inside * length * texts / SPEED
+
+
+def lasting(time: float) -> str:
+    for size, unit in ((3600, "hours"), (60, "minutes")):
+        if time > 1.5 * size:
+            return f"about {max(2, time / size):,.0f} {unit}"
+    return f"about {time:.0f} seconds"
+
+
+def offer(label: str, key: tuple) -> None:
+    """A button that begins a piece of work, known by its key."""
+    if not state.BEGUN.held:
+        state.BEGUN.set(set())
+    st.button(label, icon=":material/play_arrow:", on_click=state.BEGUN.get().add, args=(key,))
+
+
+def begun(key: tuple) -> bool:
+    """Whether somebody has pressed that button."""
+    return key in (state.BEGUN.get() or ())

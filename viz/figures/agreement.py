@@ -1,0 +1,33 @@
+"""How far several orders of the same things agree: a square of rank correlations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz.figures.style import CLEAR, GREY, escape_plotly
+from viz.palette import DIVERGING
+
+
+def agreeing(names: Sequence[str], ranks: np.ndarray) -> go.Figure:
+    """Rank correlations [name, name] from −1 to 1, written and coloured: red where two agree, blue where they are opposed.
+
+    NaN, where there is none, is left empty. Raises ValueError where the numbers do not fit the names.
+    """
+    count = len(names)
+    if ranks.shape != (count, count):
+        raise ValueError(f"Correlations of shape {list(ranks.shape)} for {count} names.")
+    said = [["" if np.isnan(rank) else f"{rank:.2f}".replace("-", "−") for rank in row] for row in ranks]
+    called = [escape_plotly(name) for name in names]
+    figure = go.Figure(
+        go.Heatmap(
+            x=called, y=called, z=np.round(ranks, 4), zmin=-1, zmax=1, colorscale=DIVERGING, text=said, texttemplate="%{text}",
+            hovertemplate="%{y} and %{x}: %{text}<extra></extra>", xgap=2, ygap=2, showscale=False,
+        )
+    )  # fmt: skip
+    figure.update_layout(**CLEAR, height=130 + 40 * count, margin={"l": 8, "r": 8, "t": 8, "b": 8}, font={"color": GREY})
+    figure.update_yaxes(autorange="reversed", automargin=True, showgrid=False, ticks="")
+    figure.update_xaxes(automargin=True, showgrid=False, ticks="", tickangle=-45)
+    return figure
