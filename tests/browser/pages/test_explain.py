@@ -1,0 +1,40 @@
+"""Page "Explain": a method is chosen, the words are coloured, and their numbers are those of the analysis."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import quote
+
+import numpy as np
+from playwright.sync_api import expect
+
+import models
+from analysis import attributions
+
+TEXT = "The farmer gave the hungry dog a bone, and the dog ran into the"
+WAIT = 60_000
+
+
+def test_a_method_is_chosen_and_the_words_are_coloured_by_it(open_page):
+    page = open_page(f"/explain?level=intermediate&text={quote(TEXT)}")
+    words = page.locator(".st-key-explain-text .word")
+    made = models.load("writer")
+    expect(words).to_have_count(len(made.tokenize(TEXT)), timeout=WAIT)
+    method = page.get_by_role("combobox", name="Method")
+    expect(method).to_be_visible()
+    for name, asked in (("Leave-one-out", "leave-one-out"), ("Integrated gradients", "integrated gradients")):
+        if name != "Leave-one-out":
+            method.click()
+            page.get_by_role("option", name=name, exact=True).click()
+            expect(page.locator(".st-key-explain-text")).to_contain_text("3.07", timeout=WAIT)
+            expect(page).to_have_url(re.compile("explain-by=Integrated"))
+        scores = attributions(made, TEXT, asked)
+        best = int(np.nanargmax(scores))
+        rows = page.locator(".st-key-explain-text table tr")
+        expect(rows.nth(best)).to_contain_text(f"{scores[best]:.3g}", timeout=WAIT)
+        for row, score in zip(rows.all_inner_texts(), scores, strict=True):
+            shown = "–" if np.isnan(score) else f"{float(f'{score:.3g}'):g}".replace("-", "−")
+            assert shown in row
+        shade = "(word) => parseFloat(getComputedStyle(word).getPropertyValue('--shade'))"
+        shades = [words.nth(i).evaluate(shade) for i in range(len(scores))]
+        assert int(np.argmax(shades)) == int(np.nanargmax(np.abs(scores))) and max(shades) == 80

@@ -1,0 +1,85 @@
+"""Page Explain without a browser: what it says is what the analysis says, and bad input gets a sentence."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import models
+from analysis import Question, attributions, explain, faithfulness
+from pages.explain.asked import METHODS, TITLES
+from pages.explain.shown import signed
+from tests.pages.opening import open_link, said
+from tests.serving import ROOT
+from ui import state
+from ui.words import sections
+
+TEXT = "The farmer gave the hungry dog a bone, and the dog ran into the"
+LINK = f"text={TEXT.replace(' ', '+')}"
+
+
+def numbers(app) -> list[str]:
+    return app.dataframe[0].value.iloc[:, 1].tolist()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_table_is_the_analysis(method):
+    app = open_link("explain", f"{LINK}&level=expert&explain-by={TITLES[method]}")
+    scores = attributions(models.load("writer"), TEXT, method)
+    factor = 100 if method in ("attention × gradient", "rollout") else 1
+    assert numbers(app) == [signed(factor * score) for score in scores]
+
+
+def test_a_contrast_in_a_link_is_that_of_the_analysis():
+    app = open_link("explain", f"{LINK}&level=expert&explain-word=barn&explain-against=house")
+    made = models.load("writer")
+    barn, house = (made.tokenize(f" {word}")[-1].id for word in ("barn", "house"))
+    scores = attributions(made, TEXT, "leave-one-out", token=barn, against=house)
+    assert numbers(app) == [signed(score) for score in scores]
+    assert "“barn” rather than “house”" in said(app)
+
+
+def test_a_word_against_itself_is_not_offered_and_a_link_that_asks_for_it_is_told():
+    app = open_link("explain", f"{LINK}&level=expert&explain-word=barn&explain-against=barn")
+    assert len(app.warned) == 1 and "the word “barn”, which does not exist here" in app.warned[0]
+
+
+@pytest.mark.parametrize("level", state.LEVELS)
+def test_a_text_of_nothing_and_of_one_word(level):
+    assert "Type a few words." in said(open_link("explain", f"text=&level={level}"))
+    assert len(numbers(open_link("explain", f"text=dog&level={level}"))) == 2
+
+
+def test_a_beginner_reads_how_far_to_believe_it():
+    app = open_link("explain", LINK)
+    made = models.load("writer")
+    trace = made.trace(TEXT)
+    question = Question(made, trace, len(trace.tokens) - 1, int(trace.logits_at(-1).argmax()))
+    found = faithfulness(question, {"leave-one-out": explain(question, "leave-one-out").scores})
+    expected = "better than all 20" if found.faster("leave-one-out") else f"better than {found.beaten('leave-one-out')} of"
+    assert expected in said(app)
+
+
+def test_long_work_says_its_cost_and_waits_for_a_press():
+    long = "+".join(["The+dog+ran+to+the+old+house."] * 30)
+    app = open_link("explain", f"text={long}&level=expert&explain-by=LIME")
+    pressed = [one for one in app.button if re.match(r"Ask LIME \(about \d+ (seconds|minutes)\)", one.label)]
+    assert len(pressed) == 1 and not app.dataframe
+    assert "LIME reads up to" in said(app)
+
+
+def test_a_verdict_stands_only_where_all_random_orders_are_beaten():
+    app = open_link("explain", f"{LINK}&level=expert&explain=Which+to+believe")
+    table = app.table[0].value
+    assert list(table.index) == [TITLES[method] for method in METHODS]
+    assert [verdict == "better than chance" for verdict in table["Verdict"]] == [
+        beaten == "20 of 20" for beaten in table["Random orders it beats"]
+    ]
+
+
+@pytest.mark.parametrize("level", ["intermediate", "expert"])
+def test_every_method_has_its_words(level):
+    found = sections(ROOT / "pages" / "explain" / f"{level}.md")
+    assert {f"method {method}" for method in METHODS} <= found.keys()
+    assert "One text proves little" in found["measures"] and tuple(METHODS) == state.EXPLAIN_BY.values
