@@ -6,6 +6,9 @@ import re
 
 from playwright.sync_api import Page, expect
 
+import models
+from models.pieces.apart import pieces_of
+
 WAIT = 60_000
 LINK = "/inside?text=The+cat+sat&level=intermediate&layer=L0"
 
@@ -64,3 +67,41 @@ def test_a_neuron_that_is_pressed_says_what_it_does_and_stands_in_the_link(open_
     expect(page.locator("[data-part=towards]").get_by_role("button")).to_have_count(8)
     expect(page.get_by_role("heading", name="Where else it fires", exact=True)).to_be_visible()
     expect(page.locator(".st-key-inside-sample .box")).to_be_visible(timeout=WAIT)
+
+
+def drawn(text: str) -> str:
+    """A piece as a chip or a box shows it."""
+    return text.replace(" ", "·")
+
+
+def test_a_word_is_chosen_and_its_merges_are_played_step_by_step_to_the_pieces_of_the_tokenizer(open_page):
+    text = "The unhealthy fox was unbelievable"
+    writer, translator = models.load_tokenizer("writer"), models.load_tokenizer("translator")
+    word = pieces_of(writer, text).words[1]
+    count, letters = len(word.steps.merges), len(word.steps.letters)
+    page = open_page(f"/inside?text={text.replace(' ', '+')}&level=intermediate&stage=pieces")
+    part = page.locator(".st-key-inside-pieces")
+    words = part.get_by_role("listbox", name="The words", exact=True)
+    expect(words.get_by_role("option", selected=True).locator(".text")).to_have_text("·unbelievable", timeout=WAIT)
+    words.get_by_role("option").nth(1).click()
+    expect(words.get_by_role("option", selected=True).locator(".text")).to_have_text("·unhealthy")
+    expect(page).to_have_url(re.compile(r"word=1(&|$)"))
+    said, boxes = part.locator(".hl-pieces-view .sentence"), part.locator(".hl-pieces-view .box:visible")
+    step = part.get_by_role("slider", name="Step", exact=True)
+    expect(step).to_have_attribute("max", str(count), timeout=WAIT)
+    step.focus()
+    page.keyboard.press("Home")
+    expect(boxes).to_have_text([drawn(one.text) for one in word.steps.letters])
+    expect(said).to_contain_text(f"begins as {letters} letters")
+    for merge in word.steps.merges:
+        part.get_by_role("button", name="One step on", exact=True).click()
+        expect(said).to_contain_text(f"“{drawn(merge.left.text)}” + “{drawn(merge.right.text)}” → “{drawn(merge.result.text)}”")
+    expect(part.get_by_role("button", name="One step on", exact=True)).to_be_disabled()
+    pieces = [drawn(one.text) for one in writer.tokens(text) if 3 <= one.start < one.end <= 13]  # where " unhealthy" stands
+    assert boxes.all_inner_texts()[-len(pieces) :] == pieces and len(pieces) > 1
+    assert said.inner_text().endswith(f"becomes {len(pieces)} pieces.")
+    for at, vocabulary in enumerate((writer, translator)):
+        tokens = [drawn(one.text) for one in vocabulary.tokens(text) if not one.special]
+        card = page.locator(".st-key-inside-tokenizers section").nth(at)
+        expect(card.locator(".chip .text")).to_have_text(tokens, timeout=WAIT)
+        expect(card).to_contain_text(f"{len(tokens)} tokens for {len(text)} characters")
