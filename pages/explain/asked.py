@@ -17,7 +17,7 @@ from ui import effort
 from ui.look import Look
 from ui.memory import jobs
 from ui.picture.picture import Picture
-from ui.words import say
+from ui.words import say, words
 from viz.tokens import named
 
 if TYPE_CHECKING:
@@ -75,6 +75,11 @@ class Asked:
         spell = self.look.model.token_text
         first = f"“{named(spell(self.token))}”"
         return first if self.against is None else f"{first} rather than “{named(spell(self.against))}”"
+
+    def say(self, heading: str, **values: object) -> None:
+        """Place words; those for covered tokens where a model has them covered, and there are such words."""
+        masked = f"{heading} masked"
+        say(HERE, masked if self.question.mask and words(HERE, masked) else heading, **values)
 
     def picture(self, recipe: Callable, key: str, title: str, options: dict[str, Any], **more: Any) -> Picture:
         """A picture of what is asked here. more: of `Picture`."""

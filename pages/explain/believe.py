@@ -33,7 +33,7 @@ def panel(asked: Asked) -> list[Picture]:
     names = [one.method for one in found]
     # The first, not the best: the best of some random orders beats 20 others often enough.
     chosen = one_of(state.EXPLAIN_ORDER, names, "", label=words(HERE, "order"), menu=True, written=TITLES.__getitem__)
-    say(HERE, "believe", **facts(evidence, chosen))
+    asked.say("believe", **facts(evidence, chosen))
     pictures = [chart(asked, evidence, chosen, names, coming) for coming in (False, True)]
     for place, drawing in zip(st.columns(2), pictures, strict=True):
         with place:
@@ -46,7 +46,7 @@ def panel(asked: Asked) -> list[Picture]:
 def doubt(asked: Asked, found: Explanation) -> None:
     """Whether one method does better than chance, in words."""
     if (evidence := measured(asked, [found])) is not None:
-        say(HERE, "doubt", **facts(evidence, found.method))
+        asked.say("doubt", **facts(evidence, found.method))
 
 
 def measured(asked: Asked, found: list[Explanation]) -> Faithfulness | None:

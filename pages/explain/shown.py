@@ -35,8 +35,10 @@ def panel(asked: Asked) -> list[Picture]:
     with left:
         show(drawing.drawn, drawing.key)
     with right:
-        say(HERE, f"method {method}", word=plain(asked.called))
+        asked.say(f"method {method}", word=plain(asked.called))
         say(HERE, "contrast" if asked.against is not None else "no contrast", word=plain(asked.called))
+        if asked.look.trace.target:
+            say(HERE, "source only")
         say_sums(found)
         if asked.look.beginner:
             with picture("The doubt"):

@@ -16,8 +16,13 @@ from models.entering import logits_from, streams_of
 from tests.models.edited import model, target
 from tests.models.networks import network
 
-TEXTS = {"filler": "The dog ran into the <|mask|> with a bone.", "BERT": "The dog ran into the <mask> with a bone."}
-ASKED = ("writer", "filler", "translator", "GPT-2", "Llama, grouped-query", "Gemma 2, soft-capped", "BLOOM", "BERT", "T5", "BART")
+MASKED = "The dog ran into the <mask> with a bone."
+TEXTS = {"filler": MASKED.replace("<mask>", "<|mask|>"), "BERT": MASKED, "ALBERT": MASKED}
+THEIRS = (
+    "GPT-2", "Llama, grouped-query", "Mistral, sliding window", "Gemma 2, soft-capped", "Mixtral", "GPT-NeoX", "BLOOM", "Falcon",
+    "BERT", "ALBERT", "T5", "BART",
+)  # fmt: skip
+ASKED = ("writer", "filler", "translator", *THEIRS)
 HEADLESS = "BERT without a head"
 every = pytest.mark.parametrize("name", ASKED)
 

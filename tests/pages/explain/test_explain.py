@@ -47,7 +47,7 @@ def test_a_word_against_itself_is_not_offered_and_a_link_that_asks_for_it_is_tol
 
 @pytest.mark.parametrize("level", state.LEVELS)
 def test_a_text_of_nothing_and_of_one_word(level):
-    assert "Type a few words." in said(open_link("explain", f"text=&level={level}"))
+    assert "Type a few words" in said(open_link("explain", f"text=&level={level}"))
     assert len(numbers(open_link("explain", f"text=dog&level={level}"))) == 2
 
 
@@ -76,6 +76,13 @@ def test_a_verdict_stands_only_where_all_random_orders_are_beaten():
     assert [verdict == "better than chance" for verdict in table["Verdict"]] == [
         beaten == "20 of 20" for beaten in table["Random orders it beats"]
     ]
+
+
+@pytest.mark.parametrize("level", state.LEVELS)
+def test_what_is_covered_is_called_so_and_a_source_is_what_is_asked_about(level):
+    filled = said(open_link("explain", f"level={level}&model=filler&text=The+[MASK]+sat+down&explain=Which+to+believe"))
+    assert ("are covered" if level == "beginner" else "all masked" if level == "intermediate" else "p goes from") in filled
+    assert "stays as it is" in said(open_link("explain", "model=translator&text=The+cat+sleeps.&target=Le"))
 
 
 @pytest.mark.parametrize("level", ["intermediate", "expert"])
