@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from models.edits import Edit, Head
+from models.edits import Edit, Head, Skip
 from models.language_model import LanguageModel
 from models.trace import Trace
 
 
 def head_effects(
-    model: LanguageModel, text: str, position: int = -1, token: int | None = None, target: str = "", kind: str | None = None
+    model: LanguageModel,
+    text: str,
+    position: int = -1,
+    token: int | None = None,
+    target: str = "",
+    kind: str | None = None,
+    report: Callable[[float, str], None] | None = None,
 ) -> np.ndarray:
     """The change of a token's log-probability when a head is switched off, each head by itself: float64 [layers, heads], nats.
 
     Below 0: the head helps this prediction. All heads are read in batches. position: of `trace.read`, where the token is
     predicted (for an encoder that of a mask); token: an id, None for the likeliest one; target: what an encoder-decoder has said;
     kind: of the heads, None for "self" or "decoder". A head that is off gives zero, which is no usual thing for it to give: the
-    rest of the model was not trained for that.
+    rest of the model was not trained for that. report: is told the share that is done, layer by layer.
     Errors: ValueError without a language-model head, for a position or a kind that is not there.
     Source: Michel, Levy and Neubig 2019, "Are Sixteen Heads Really Better than One?", section 3.
     """
@@ -26,9 +34,37 @@ def head_effects(
     if kind not in trace.attention:
         raise ValueError(f'{model.info.name} has no "{kind}" attention; it has {", ".join(trace.attention)}.')
     layers, heads = trace.attention[kind].layers, trace.attention[kind].heads
-    places = [(layer, head) for layer in range(layers) for head in range(heads)]
-    effects = changes(model, trace, [[Head(layer, head, kind=kind)] for layer, head in places], position, token)
-    return effects.reshape(layers, heads)
+    if not report:
+        places = [(layer, head) for layer in range(layers) for head in range(heads)]
+        return changes(model, trace, [[Head(layer, head, kind=kind)] for layer, head in places], position, token).reshape(
+            layers, heads
+        )
+    rows = []
+    for layer in range(layers):
+        report(layer / layers, "Switching off one head after the other")
+        each: list[list[Edit]] = [[Head(layer, head, kind=kind)] for head in range(heads)]
+        rows.append(changes(model, trace, each, position, token))
+    return np.stack(rows)
+
+
+def skip_effects(
+    model: LanguageModel, trace: Trace, part: str, position: int = -1, token: int | None = None, kind: str = "self"
+) -> np.ndarray:
+    """The same when a block of the stack `kind`, or one part of it, is skipped, each by itself: float64 [layers], nats.
+
+    part: as of `models.edits.Skip`. Errors: as `head_effects`, and ValueError where the part cannot be told from the block.
+    """
+    layers = len(trace.hidden[kind]) - 1
+    return changes(model, trace, [[Skip(layer, part, kind=kind)] for layer in range(layers)], position, token)
+
+
+def divergence(before: np.ndarray, after: np.ndarray) -> float:
+    """KL(before ‖ after) of two predictions, in nats: 0 where they are the same. before, after: logits [vocabulary].
+
+    Source: Kullback and Leibler 1951, "On Information and Sufficiency".
+    """
+    p, q = log_softmax(before), log_softmax(after)
+    return max(0.0, float(np.sum(np.exp(p) * np.subtract(p, q, out=np.zeros_like(p), where=p > -np.inf))))
 
 
 def changes(

@@ -24,6 +24,7 @@ SECTIONS = {  # by what one wants to do
     },
     "Ask why": {
         "explain": ("Explain", ":material/contact_support:"),
+        "change": ("Change", ":material/toggle_off:"),
     },
     "Make": {"build": ("Build", ":material/construction:"), "train": ("Train", ":material/exercise:")},
 }

@@ -159,6 +159,11 @@ GENERATE_OWN, GENERATE_SAID, GENERATE_BRANCH, GENERATE_SEARCHED = (
 )  # fmt: skip
 GENERATE_BEAM, GENERATE_OPENED = link("generate-beam", default=1), Key("generate-opened", False)
 
+# Change
+CHANGES, TRY_ALL = link("changes", default=""), link("try-all", default=False)
+CHANGES_BEFORE = Key[Any]("changes-before", ())
+STRENGTH, SHARPNESS = Key("change-strength", 1.0), Key("change-temperature", 1.0)
+
 # Build
 BUILD = link("build", "Architecture", "Cost", "Masks", "Positions", "Why √d")
 COST_OF = Key("cost-of", "parameters", ("parameters", "operations", "activations"))

@@ -7,7 +7,7 @@ import pytest
 
 import models
 from analysis import head_effects, logit_attribution, patching
-from analysis.effects import log_softmax
+from analysis.effects import divergence, log_softmax, skip_effects
 from models import edits as E
 from tests.models.edited import TEXT, model, read, stack, target
 
@@ -37,6 +37,30 @@ def test_heads_of_cross_attention_too_and_of_any_token():
     plain, off = read("translator"), read("translator", E.Head(2, 1, kind="cross"))
     before, after = (log_softmax(one.logits_at([-1]))[0, 7] for one in (plain, off))
     assert found[2, 1] == pytest.approx(after - before, abs=1e-5)
+
+
+def test_heads_are_the_same_layer_by_layer_and_it_says_how_far_it_is(writer):
+    shares: list[float] = []
+    found = head_effects(writer, TEXT, report=lambda share, words: shares.append(share))
+    np.testing.assert_allclose(found, head_effects(writer, TEXT), atol=1e-5)
+    assert shares == [layer / 6 for layer in range(6)]
+
+
+@pytest.mark.parametrize("part", ["feedforward", "block"])
+def test_what_is_skipped_all_at_once_is_the_loop(writer, part):
+    plain = read("writer")
+    token = int(plain.logits_at(-1).argmax())
+    logs = [log_softmax(read("writer", *edits).logits_at([-1]))[0, token] for edits in ([], [E.Skip(4, part)])]
+    assert skip_effects(writer, plain, part).shape == (6,)
+    assert skip_effects(writer, plain, part)[4] == pytest.approx(logs[1] - logs[0], abs=1e-5)
+
+
+def test_the_divergence_of_two_predictions(writer):
+    before, after = (trace.logits_at(-1) for trace in (read("writer"), read("writer", E.Head(2, 3))))
+    p, q = (np.exp(log_softmax(logits)) for logits in (before, after))
+    assert divergence(before, after) == pytest.approx(float(np.sum(p * np.log(p / q))), abs=1e-9)
+    assert divergence(before, before) == 0
+    assert divergence(before, before + 7) == pytest.approx(0, abs=1e-9)
 
 
 def test_heads_of_what_is_not_there_are_said(writer):

@@ -182,6 +182,12 @@ LINKS = [
         {"generate-method": "Beams", "generate-beams": 3, "generate-length-penalty": 0.5},
     ),
     ("generate", f"{FRENCH}&translate-method=Draw+by+dice", {"translate-method": "Draw by dice"}),
+    (
+        "change",
+        f"{EXPERT}&layer=L3&head=H1&try-all=true&changes=h2.3,m1.0,s0.1~1.5,t0.1~0.5,c3.1.4.2,f4,b5",
+        {"layer": 3, "head": 1, "try-all": True, "changes": "h2.3,m1.0,s0.1~1.5,t0.1~0.5,c3.1.4.2,f4,b5"},
+    ),
+    ("change", f"{FRENCH}&level=expert&changes=h2.3@cross,f1@decoder", {"changes": "h2.3@cross,f1@decoder"}),
     ("train", f"{TEXT}&train-task=Copy&train-layers=3", {"train-task": "Copy", "train-layers": 3}),
     (
         "train",
@@ -260,6 +266,7 @@ WRONG = {  # where each choice is offered; nonsense is told of wherever a link a
     "generate-beam": ("generate", f"{EXPERT}&generate-method=Beams&generate-searched=2"),
     "generate-searched": ("generate", f"{EXPERT}&generate-method=Beams"),
     "generate-own": ("generate", FRENCH),
+    **dict.fromkeys(["changes", "try-all"], ("change", EXPERT)),
     "translate-method": ("generate", f"{FRENCH}&level=expert"),
 }  # fmt: skip
 

@@ -18,6 +18,7 @@ from ui.memory.favourites import Favourite, head_scores, prefer
 from ui.memory.shelf import Shelf
 
 if TYPE_CHECKING:
+    from models.edits import Edit
     from models.generation import Step
     from models.language_model import LanguageModel, ModelInfo
     from models.trace import Trace
@@ -111,11 +112,12 @@ def model(name: str) -> LanguageModel:
     return shelf.get(name)
 
 
-def read(name: str, text: str, target: str = "") -> Trace:
-    """The Trace of a text by a shared model. Errors: ModelError when the model cannot be had."""
+def read(name: str, text: str, target: str = "", edits: Sequence[Edit] = ()) -> Trace:
+    """The Trace of a text by a shared model. Errors: ModelError when the model cannot be had; ValueError, a sentence, for an
+    edit that it does not allow."""
     with shelf.reading(name) as model:
         _share_cores(model)  # the page computes what it shows of the trace on this thread
-        return _forwards.submit(_trace, model, text, target, visitor()).result()
+        return _forwards.submit(_trace, model, text, target, visitor(), edits).result()
 
 
 def go_on(name: str, text: str, answer: str = "") -> str:
@@ -163,12 +165,12 @@ def visitor() -> str:
     return run.session_id if run else ""
 
 
-def _trace(model: LanguageModel, text: str, target: str, visitor: str) -> Trace:
+def _trace(model: LanguageModel, text: str, target: str, visitor: str, edits: Sequence[Edit]) -> Trace:
     from models.prefix import reading_for
 
     _share_cores(model)
     with reading_for(visitor):
-        return model.trace(text, target)
+        return model.trace(text, target, edits)
 
 
 def _share_cores(model: LanguageModel) -> None:

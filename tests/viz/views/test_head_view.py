@@ -163,3 +163,9 @@ def test_every_two_heads_are_apart_to_every_eye(eye, colours):
 @pytest.mark.parametrize(("colours", "theme"), [(HEADS_ON_LIGHT, LIGHT), (HEADS_ON_DARK, DARK)], ids=["light", "dark"])
 def test_every_head_stands_out_from_its_page(colours, theme):
     assert min(contrast(colour, theme[ground]) for colour in colours for ground in ("paper", "card")) > 2.4
+
+
+def test_what_is_cut_is_sent_and_nothing_can_be_cut_unless_it_is_said():
+    weights = softmax(2, 3, 3, True, 0)
+    assert header(head_view(tokens(3), tokens(3), weights))["cuts"] is None
+    assert header(head_view(tokens(3), tokens(3), weights, cuts=[(1, 2, 0)]))["cuts"] == [[1, 2, 0]]

@@ -30,6 +30,7 @@ def head_view(
     starts: tuple[int, int] = (0, 0),
     simple: bool = False,
     link: str = "",
+    cuts: Sequence[tuple[int, int, int]] | None = None,
 ) -> View:
     """Queries on the left ("from"), keys on the right ("to"); each weight is a line: its colour the head, its opacity the weight.
 
@@ -45,6 +46,8 @@ def head_view(
     Pointing at a token, or stepping to it, shows only its lines, with numbers: the mean of the heads that are on (or their
     maximum, where the reader chose it). The reader's choices (heads, threshold, layout and so on) last when new data comes.
     What the reader changes is told as `chosen`: `{"heads": [...]}`, or `{"token": [side, position]}` (None: no longer).
+    `cuts`: a press on a line, or on a token of one side and then one of the other, tells `{"cut": [query, key], "heads": [...]}`,
+    with positions in the text; those that are cut already, as head, query and key here, are broken lines. None: no line is cut.
     Raises ValueError where shapes, heads or the chosen token do not fit, or weights lie outside of [0, 1].
     """
     weights = np.asarray(weights)
@@ -76,6 +79,7 @@ def head_view(
         "to": None if same else _side(keys),
         "link": link,
         "simple": simple,
+        "cuts": None if cuts is None else [[int(one) for one in cut] for cut in cuts],
         "broken": 0 if missing is None else int(missing.sum()),
         "colours": {"light": HEADS_ON_LIGHT, "dark": HEADS_ON_DARK},
     }

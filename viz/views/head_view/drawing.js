@@ -1,18 +1,18 @@
 // The lines on their two canvases.
 
 import { penOn } from "../../shared/canvas.js";
-import { shade } from "../../shared/colours.js";
+import { css, shade } from "../../shared/colours.js";
+import { cutsOf } from "./cutting.js";
 import { label } from "./labels.js";
 import { gather, LINES, planesOf, scan, scanOf } from "./lines.js";
 import { arrange } from "./places.js";
-import { asked, CHOICES, valuesOf } from "./state.js";
+import { asked, BAR, CHOICES, valuesOf } from "./state.js";
 import { say } from "./words.js";
 
 const FOCUSED_LINES = 1000; // of one token
 const CURVED = 1500; // more lines than this are straight, which is quicker
 const CHUNK = 250; // lines in one path: canvases slow down with longer ones
 const LEVELS = 12; // steps of opacity
-const BAR = 40; // the longest bar beside a label
 
 // After any change but pointing: which lines there are, where all stands, and the whole picture.
 export function refresh(state) {
@@ -75,7 +75,7 @@ function paint(pen, state, list, left, right) {
   const { planes, sides, options, extent } = state;
   const [from, to] = sides;
   const ribbons = options.style === "ribbons";
-  const curved = list.count <= CURVED;
+  const curved = (list.curved = list.count <= CURVED);
   const middle = (left + right) / 2;
   const slot = Math.max(8, 0.86 * from.pitch);
   const paths = planes.map(() => null);
@@ -129,7 +129,26 @@ function ribbon(path, left, a, right, b, width, middle) {
 }
 
 export function drawAll(state) {
-  paint(penOf(state, state.canvases[0]), state, state.lines, state.room + 6, state.across - state.room - 6);
+  const pen = penOf(state, state.canvases[0]);
+  const [left, right] = [state.room + 6, state.across - state.room - 6];
+  paint(pen, state, state.lines, left, right);
+  breakLines(pen, state, null, left, right);
+}
+
+// What is cut: a broken line.
+function breakLines(pen, state, place, left, right) {
+  const [from, to] = state.sides;
+  const middle = (left + right) / 2;
+  pen.lineWidth = 1.5;
+  pen.setLineDash([5, 5]);
+  pen.strokeStyle = css(state.theme.ink);
+  for (const [query, key] of cutsOf(state, place)) {
+    const path = pathFor(pen);
+    path.moveTo(left, from.at[query]);
+    path.bezierCurveTo(middle, from.at[query], middle, to.at[key], right, to.at[key]);
+    pen.stroke(path);
+  }
+  pen.setLineDash([]);
 }
 
 // The lines of one token end in bars: the mean weight, and in it the share of each head.
@@ -140,7 +159,9 @@ export function drawFocus(state, place) {
   const list = gather(state, (act) => scanOf(state, place, act), FOCUSED_LINES);
   const [left, right] = [room + 6, across - room - 6];
   const edge = side === 0 ? right - BAR : left + BAR;
-  paint(pen, state, list, side === 0 ? left : edge, side === 0 ? edge : right);
+  const ends = side === 0 ? [left, edge] : [edge, right];
+  paint(pen, state, list, ...ends);
+  breakLines(pen, state, place, ...ends);
   state.focusedLines = list;
   const other = sides[1 - side];
   const highest = values.reduce((a, b) => (b > a ? b : a), 0);

@@ -1,6 +1,7 @@
 // Which token is asked about, by pointer and by keyboard.
 
 import { point } from "../../shared/link.js";
+import { cut } from "./cutting.js";
 import { draw } from "./drawing.js";
 import { NAMES, tell } from "./state.js";
 
@@ -26,6 +27,8 @@ export function aim(state, place) {
 
 export function pin(state, place) {
   if (!place && !state.pinned) return;
+  const other = state.header.cuts && place && state.pinned?.[0] === 1 - place[0];
+  if (other) return cut(state, place[0] ? [state.pinned[1], place[1]] : [place[1], state.pinned[1]], state.on);
   const off = !place || String(place) === String(state.pinned);
   state.pinned = off ? null : place;
   if (place) (state.at ??= [0, 0])[place[0]] = place[1];

@@ -11,6 +11,7 @@ export const CHOICES = {
 };
 
 export const NUMBER_FROM = 0.005;
+export const BAR = 40; // the longest bar beside a label
 export const colourOf = ({ theme }, head) => theme.heads[head % theme.heads.length];
 
 export function isMissing({ header }, index) {

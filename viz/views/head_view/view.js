@@ -11,6 +11,7 @@ import { onPoint } from "../../shared/link.js";
 import { stateOf } from "../../shared/state.js";
 import { controls } from "./controls.js";
 import { draw, drawAll, drawFocus, refresh } from "./drawing.js";
+import { cut, lineUnder } from "./cutting.js";
 import { chips } from "./heads.js";
 import { arrange, locate } from "./places.js";
 import { aim, pin, press, step, under } from "./pointing.js";
@@ -131,9 +132,16 @@ function makeNumbers() {
 
 function listen(state) {
   const { stage, scroller, boxes } = state;
-  onMove(stage, (event) => aim(state, under(state, event)));
+  onMove(stage, (event) => {
+    aim(state, under(state, event));
+    stage.style.cursor = lineUnder(state, event) ? "pointer" : "";
+  });
   stage.addEventListener("pointerleave", () => aim(state, null));
-  stage.addEventListener("click", (event) => pin(state, under(state, event)));
+  stage.addEventListener("click", (event) => {
+    const line = lineUnder(state, event);
+    if (line) cut(state, line.pair, line.heads);
+    else pin(state, under(state, event));
+  });
   scroller.addEventListener("scroll", () => {
     const to = state.options.layout === "rows" ? scroller.scrollLeft : scroller.scrollTop;
     if (to === state.scroll) return;

@@ -1,0 +1,146 @@
+"""The pictures of page "Change": the board, the prediction and the attention, each beside what it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analysis import Side
+from analysis.effects import divergence
+from models.language_model import softmax
+from pages.change import changes, recipes
+from pages.change.changes import Changed
+from ui.look import Look
+from ui.picture.picture import Numbers, Picture
+from ui.show import part
+from ui.words import words
+from viz import Card, Part, percent
+from viz.tokens import named
+
+BARS = {"beginner": 5, "intermediate": 8, "expert": 10}
+SAME = 1e-5  # weights that are no further apart were computed in another order, and are the same
+LONG = 128  # tokens a side: of a longer text its end is drawn
+
+
+def asked(look: Look) -> int | None:
+    """Where the prediction is made: at the end, or at an encoder's first mask; None where the model makes none."""
+    places = look.model.places(look.trace) if look.trace.unembed else []
+    return places[0] if places else None
+
+
+def parts(
+    folder: Path, look: Look, changed: Changed, position: int | None, tried: np.ndarray | None, pictures: list[Picture]
+) -> Part:
+    """The board. tried: the effect of each part, where all are tried."""
+    names = tuple(words(folder, f"name {one}") for one in ("head", "feed-forward", "layer"))
+    at = None if tried is None else position
+    options = {
+        "changes": changed.text, "kind": look.kind, "chosen": (look.layer, look.head), "names": names, "position": at,
+        "second": look.second,
+    }  # fmt: skip
+
+    def numbers() -> dict[str, Numbers]:
+        size = look.attention.layers, look.attention.heads
+        columns = {"part": [*(f"H{head}" for head in range(size[1])), "feed-forward", "block"]}
+        strengths = Numbers(recipes.states(changed.text, look.kind, *size)[0].astype(np.float32), ("layer", "part"), columns)
+        effects = {} if tried is None else {"effect_nats": Numbers(tried, ("layer", "part"), columns)}
+        return effects | {"strength": strengths}
+
+    drawing = Picture(
+        recipes.parts, (look,), options, "change", numbers, title="The parts of the model", part="parts",
+        takes=("model", "trace"), known={} if tried is None else {"effects": tried},
+    )  # fmt: skip
+    pictures.append(drawing)
+    below = "" if tried is None else words(folder, "effects", **strongest(look, tried))
+    return drawing.on_board(words(folder, "board" if look.model.info.queries else "board no mean"), below)
+
+
+def strongest(look: Look, tried: np.ndarray) -> dict[str, str]:
+    """The head that the prediction needs most, and by how much its probability changes without it."""
+    layer, head = divmod(int(np.nanargmin(tried[:, :-2])), tried.shape[1] - 2)
+    effect = float(tried[layer, head])
+    nats = f"{effect:.2f}".replace("-", "−")
+    return {"layer": str(layer), "head": str(head), "nats": nats, "factor": percent(min(1.0, float(np.exp(effect))))}
+
+
+def prediction(folder: Path, look: Look, changed: Changed, position: int | None, pictures: list[Picture]) -> Part:
+    """What is likeliest, before and after, and how far apart the two are."""
+    if position is None:
+        why = "headless" if look.trace.unembed is None else "unmasked" if look.model.info.mask else "maskless"
+        return Part("bars", None, words(folder, why, name=look.model.info.name.replace("*", r"\*"), mask=look.model.info.mask))
+    before, after = look.trace.logits_at(position), changed.trace.logits_at(position)
+    assert before is not None and after is not None, "asked where the model predicts"
+    options: dict[str, Any] = {
+        "changes": changed.text, "position": position, "count": BARS[look.level], "second": look.second, "simple": look.beginner,
+    }  # fmt: skip
+    shares = [softmax(logits) for logits in (before, after)]
+
+    def numbers() -> dict[str, Numbers]:
+        ids = recipes.candidates(before, after, options["count"])
+        names = {"token": [look.model.token_text(id) for id in ids]}
+        both = {"before": shares[0][ids], "after": shares[1][ids]}
+        return {name: Numbers(values, ("token",), names) for name, values in both.items()}
+
+    drawing = Picture(
+        recipes.bars, (look,), options, "change", numbers, title="The prediction, before and after", part="bars",
+        takes=("model", "trace"), known={"changed": changed.trace},
+    )  # fmt: skip
+    pictures.append(drawing)
+    first, now = int(before.argmax()), int(after.argmax())
+    facts = {
+        "token": named(look.model.token_text(first)).replace("*", r"\*"), "before": percent(float(shares[0][first])),
+        "after": percent(float(shares[1][first])), "nats": f"{divergence(before, after):.3f}",
+        "now": named(look.model.token_text(now)).replace("*", r"\*"),
+    }  # fmt: skip
+    section = "unchanged" if not changed.fitting else "same" if first == now else "other"
+    return drawing.on_board(words(folder, f"prediction {section}", **facts))
+
+
+def attention(folder: Path, look: Look, changed: Changed, pictures: list[Picture]) -> list[Card]:
+    """Where the chosen head looks with the changes, and beside it as it was. The first stays in its place, with what is kept
+    chosen in it, when the second comes."""
+    names = ("after", "before") if changed.fitting else ("after",)
+    cards = []
+    for name in names:
+        title = words(folder, f"title {name}" if changed.fitting else "title looks", head=look.head_name)
+        cards.append(Card([part("Where the head looks", lines, folder, look, changed, name, pictures)], title, 5))
+    return cards
+
+
+def lines(folder: Path, look: Look, changed: Changed, name: str, pictures: list[Picture]) -> Part:
+    sides = {"queries": len(look.attention.queries), "keys": len(look.attention.keys)}
+    window: dict[str, Any] = {side: (count - LONG, count - 1) for side, count in sides.items() if count > LONG}
+    after = name == "after"
+    options: dict[str, Any] = {
+        "changes": changed.text if after else "", "kind": look.kind, "layer": look.layer, "head": look.head, "window": window,
+        "second": look.second, "simple": look.beginner,
+        "cuts": changes.cuts(look, changed.fitting) if after else None,
+    }  # fmt: skip
+    trace = changed.trace if after else look.trace
+
+    def weights() -> dict[str, Numbers]:
+        seen = look.within(**window).scope_of(trace.attention[look.kind])
+        tokens = {"from": texts(seen.queries), "to": texts(seen.keys)}
+        return {"weights": Numbers(seen[look.layer][look.head], ("from", "to"), tokens)}
+
+    drawing = Picture(
+        recipes.lines, (look,), options, "change",
+        weights, words=look.head_name, title="Where it looks" if after else "Where it looked before", part=name,
+        takes=("model", "trace"), known={"changed": trace},
+    )  # fmt: skip
+    pictures.append(drawing)
+    below = [words(folder, "upstream")] * (after and bool(changed.fitting) and is_untouched(look, changed))
+    below += [words(folder, "cut")] * (options["cuts"] is not None) + [words(folder, "window", count=LONG)] * bool(window)
+    return drawing.on_board("", "\n\n".join(below))
+
+
+def is_untouched(look: Look, changed: Changed) -> bool:
+    """Whether the map of the head that is looked at is the one that it was."""
+    before, after = (trace.attention[look.kind][look.layer][look.head] for trace in (look.trace, changed.trace))
+    return bool(np.abs(before - after).max() < SAME)
+
+
+def texts(side: Side) -> list[str]:
+    return [token.text for token in side.tokens]

@@ -1,0 +1,74 @@
+"""Page "Change" in a real browser: a head off and back, a line cut and mended, a step back, and numbers that the model gives."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import quote
+
+import numpy as np
+from playwright.sync_api import Page, expect
+
+import models
+from models.edits import Head
+from tests.browser.pages.test_layers import part, table
+from viz import percent
+
+TEXT = "The cat sat on the mat"
+WAIT = 60_000
+
+
+def opened(open_page, **choices: str) -> Page:
+    page = open_page("/change?" + "&".join(f"{k}={quote(v, safe='')}" for k, v in ({"text": TEXT} | choices).items()))
+    expect(part(page, "bars").get_by_role("button").first).to_be_visible(timeout=WAIT)
+    expect(part(page, "after").get_by_role("slider", name="from (query)")).to_be_visible(timeout=WAIT)
+    return page
+
+
+def shares(*edits) -> list[str]:
+    """The probability of the token that is likeliest without edits."""
+    model = models.load("writer")
+    first = int(model.trace(TEXT).logits_at(-1).argmax())
+    logits = model.trace(TEXT, edits=edits).logits_at(-1).astype(float)
+    return percent(float(np.exp(logits[first] - logits.max()) / np.exp(logits - logits.max()).sum()))
+
+
+def test_a_head_goes_off_and_comes_back_and_the_numbers_are_those_of_the_model(open_page):
+    page = opened(open_page, level="expert", layer="L2", head="H3")
+    grid, as_it_was = part(page, "parts").get_by_role("grid"), page.get_by_role("button", name="As it was")
+    expect(as_it_was).to_be_disabled()
+    expect(part(page, "bars")).to_contain_text(shares())
+    grid.press("Enter")  # of the head that is chosen
+    expect(page.get_by_role("button", name="L2 H3: off")).to_be_visible()
+    expect(part(page, "bars")).to_contain_text(f"{shares()} → {shares(Head(2, 3))}")
+    expect(part(page, "before")).to_be_visible()
+    assert table(page, "parts")[2][3] == "off 0"
+    expect(page).to_have_url(re.compile(r"changes=h2\.3"))
+    grid.press("Enter")
+    expect(page.get_by_role("button", name="L2 H3: mean")).to_be_visible()
+    grid.press("Enter")
+    expect(as_it_was).to_be_disabled()
+    expect(part(page, "before")).to_have_count(0)
+    expect(part(page, "bars")).to_contain_text(shares())
+
+
+def test_a_line_is_pulled_out_put_back_and_a_step_is_undone(open_page):
+    page = opened(open_page, level="intermediate", layer="L5", head="H1")
+    view = part(page, "after")
+    query, key = (view.get_by_role("slider", name=name) for name in ("from (query)", "to (key)"))
+    query.press("End")  # the last token, which is kept chosen; then one on the other side
+    query.press("Enter")
+    key.press("Home")
+    key.press("Enter")
+    cut = page.get_by_role("button", name=re.compile("L5 H1: .*cut"))
+    expect(cut).to_have_count(1)
+    expect(page).to_have_url(re.compile(r"changes=c5\.1\.6\.0"))
+    stage = view.locator(".stage").bounding_box()
+    tops = [view.locator(f".side.{side} > *").nth(at).bounding_box() for side, at in (("from", 6), ("to", 0))]
+    y = sum(top["y"] + top["height"] / 2 for top in tops) / 2
+    page.mouse.move(stage["x"] + stage["width"] / 2 - 20, y + 40)
+    page.mouse.click(stage["x"] + stage["width"] / 2 - 20, y)  # where the bars end the lines, their middle is further left
+    expect(cut).to_have_count(0)
+    page.get_by_role("button", name="Undo").click()
+    expect(cut).to_have_count(1)
+    cut.click()
+    expect(cut).to_have_count(0)

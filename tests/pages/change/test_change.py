@@ -1,0 +1,143 @@
+"""Page "Change": what a press changes, what a link says of it, and what does not fit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import models
+from analysis import head_effects
+from analysis.effects import divergence, skip_effects
+from models.edits import Cut, Head, Skip
+from pages.change import changes, recipes, shown
+from tests.pages.opening import open_link, said
+from tests.pages.taking import offered
+from tests.serving import ROOT
+from ui import state
+from ui.look import Look
+from ui.words import sections
+
+WORDS = "The dog saw the dog"
+TEXT = "text=The+dog+saw+the+dog"
+
+
+@pytest.fixture(scope="module")
+def look() -> Look:
+    model = models.load("writer")
+    return Look(model, model.trace(WORDS), picked=(3, 1))
+
+
+def test_a_head_goes_off_then_to_its_mean_then_on(look):
+    assert (off := changes.press_head(look, ["f4"], 2, 3)) == ["f4", "h2.3"]
+    assert (mean := changes.press_head(look, off, 2, 3)) == ["f4", "m2.3"]
+    assert changes.press_head(look, mean, 2, 3) == ["f4"]
+
+
+def test_a_line_is_cut_in_these_heads_and_then_in_none(look):
+    cut = changes.press_line(look, ["c3.1.4.2"], [4, 2], [1, 5])
+    assert cut == ["c3.1.4.2", "c3.5.4.2"] and changes.press_line(look, cut, [4, 2], [1, 5]) == []
+
+
+def test_a_dial_takes_the_place_of_off_and_at_one_of_itself(look):
+    assert changes.value_of(look, ["h3.1"], "s") == 0
+    dialled = changes.set_value(look, ["h3.1", "t3.1~2"], "s", 1.5)
+    assert dialled == ["t3.1~2", "s3.1~1.5"] and changes.value_of(look, dialled, "t") == 2
+    assert changes.set_value(look, dialled, "s", 1.0) == ["t3.1~2"]
+
+
+def test_changes_are_the_edits_that_they_say(look):
+    trace = look.trace
+    each = [recipes.edit_of(trace, one) for one in ("h2.3", "s2.3~0.5", "c3.1.4.2", "f4", "b5")]
+    assert each == [Head(2, 3), Head(2, 3, 0.5), Cut(4, 2, 3, 1), Skip(4, "feedforward"), Skip(5)]
+    mean = recipes.edit_of(trace, "m2.3")
+    assert isinstance(mean, Head) and np.allclose(mean.mean, trace.attention["self"].out(2)[3].mean(0))
+
+
+def test_no_change_is_the_same_reading(look):
+    found = changes.read(look, [])
+    assert found.trace is look.trace and divergence(*[look.trace.logits_at(-1)] * 2) == 0
+
+
+def test_a_head_before_the_change_is_untouched_and_one_after_it_is_not(look):
+    changed = changes.read(look, ["h3.0"])
+    assert shown.is_untouched(look, changed) and not shown.is_untouched(look.at(5, 1), changed)
+
+
+@pytest.mark.parametrize("level", state.LEVELS)
+def test_what_is_said_of_the_prediction_is_what_the_model_does(monkeypatch, level):
+    model = models.load("writer")
+    before, after = (trace.logits_at(-1) for trace in (
+        model.trace(WORDS), model.trace(WORDS, edits=[Head(2, 3), Skip(4, "feedforward")])))  # fmt: skip
+    bars = offered(monkeypatch, "change", f"{TEXT}&level={level}&changes=h2.3,f4")["change bars"]
+    numbers = {name: one.values for name, one in bars.numbers().items()}
+    ids = recipes.candidates(before, after, bars.options["count"])
+    for name, logits in (("before", before), ("after", after)):
+        shares = np.exp(logits.astype(float) - logits.max())
+        np.testing.assert_allclose(numbers[name], (shares / shares.sum())[ids], rtol=1e-4)
+
+
+def test_the_effects_on_the_board_are_those_of_the_analysis(monkeypatch):
+    board = offered(monkeypatch, "change", f"{TEXT}&level=expert&try-all=true&changes=h2.3")["change parts"]
+    effects = board.numbers()["effect_nats"].values
+    model = models.load("writer")
+    np.testing.assert_allclose(effects[:, :-2], head_effects(model, WORDS), atol=1e-4)
+    np.testing.assert_allclose(effects[:, -1], skip_effects(model, model.trace(WORDS), "block"), atol=1e-4)
+
+
+def test_nothing_is_changed_and_it_says_what_to_press():
+    for level in state.LEVELS:
+        app = open_link("change", f"{TEXT}&level={level}")
+        assert sections(ROOT / "pages" / "change" / f"{level}.md")["nothing"] in said(app)
+        assert [one.label for one in app.button if one.key == "change-none" and one.disabled]
+
+
+def test_a_step_back_one_change_taken_back_and_all_as_it_was():
+    app = open_link("change", f"{TEXT}&changes=h2.3,f4")
+    app.button(key="change-without-h2.3").click().run()
+    assert app.session_state["changes"] == "f4"
+    app.button(key="change-none").click().run()
+    assert app.session_state["changes"] == ""
+    app.button(key="change-undo").click().run()
+    assert app.session_state["changes"] == "f4"
+    app.button(key="change-undo").click().run()
+    assert app.session_state["changes"] == "h2.3,f4" and app.button(key="change-undo").disabled
+
+
+def test_what_is_nonsense_in_a_link_is_told_of_and_the_rest_is_changed():
+    app = open_link("change", f"{TEXT}&changes=h2.3,x9,c1.2")
+    assert app.session_state["changes"] == "h2.3" and "“x9,c1.2”" in app.warned[0].replace("\\", "")
+
+
+def test_what_does_not_fit_is_said_and_kept():
+    app = open_link("change", f"{TEXT}&changes=h2.3,h77.0,c1.0.99.2,h1.0@cross,m77.0,s1.99~0.5")
+    told = " ".join(one.value for one in app.info)
+    assert told.count("does not fit here") == 3 and "2 more changes do not fit" in told
+    assert app.session_state["changes"].count(",") == 5 and not app.warned
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        f"{TEXT}&level=expert&changes=" + ",".join(f"h{layer}.{head}" for layer in range(6) for head in range(8)),
+        f"{TEXT}&changes=" + ",".join(f"b{layer}" for layer in range(6)),
+        "text=&level=expert&changes=h0.0&try-all=true",
+        "text=a&level=intermediate&changes=c0.0.0.0,m1.1&try-all=true",
+        "model=filler&text=The+cat+sat&level=intermediate&changes=h1.1&try-all=true",
+        "model=filler&text=The+[MASK]+sat&level=expert&changes=f1,b2,m0.0,t1.1~2&try-all=true",
+        "model=translator&text=The+cat&target=Le&level=expert&attention=Encoder&changes=b1@encoder,c1.1.1.0@encoder",
+    ],
+)
+def test_everything_off_one_token_no_token_and_no_mask(link):
+    assert not open_link("change", link).warned
+
+
+def test_a_model_without_a_head_for_language_says_so_and_still_shows_attention(monkeypatch, tmp_path):
+    from tests.models.networks import network, tokenizer
+    from ui.memory import allowed, loaded
+
+    network("BERT without a head").save_pretrained(tmp_path)
+    tokenizer("encoder").save_pretrained(tmp_path)
+    monkeypatch.setattr(allowed, "folders", lambda: allowed.roots(address="localhost"))
+    loaded.model(str(tmp_path))
+    found = offered(monkeypatch, "change", f"model={tmp_path}&text=The+cat+sat&changes=h0.0")
+    assert "change bars" not in found and {"change before", "change after"} <= set(found)
