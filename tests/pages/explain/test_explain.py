@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 
 import pytest
+import transformers as T
 
 import models
 from analysis import Question, attributions, explain, faithfulness
 from pages.explain.asked import METHODS, TITLES
 from pages.explain.shown import signed
+from tests.models.networks import GROUPED, tokenizer
 from tests.pages.opening import open_link, said
 from tests.serving import ROOT
 from ui import state
+from ui.memory import loaded
 from ui.words import sections
 
 TEXT = "The farmer gave the hungry dog a bone, and the dog ran into the"
@@ -67,6 +70,16 @@ def test_long_work_says_its_cost_and_waits_for_a_press():
     pressed = [one for one in app.button if re.match(r"Ask LIME \(about \d+ (seconds|minutes)\)", one.label)]
     assert len(pressed) == 1 and not app.dataframe
     assert "LIME reads up to" in said(app)
+
+
+@pytest.mark.parametrize("level", state.LEVELS)
+def test_a_model_without_a_head_says_that_there_is_nothing_to_explain(level, tmp_path, monkeypatch):
+    monkeypatch.setenv("HEADLIGHT_MODEL_DIRS", str(tmp_path))
+    T.LlamaModel(T.LlamaConfig(**GROUPED)).save_pretrained(tmp_path / "headless")
+    tokenizer("decoder").save_pretrained(tmp_path / "headless")
+    loaded.model(str(tmp_path / "headless"))
+    told = said(open_link("explain", f"model={tmp_path / 'headless'}&{LINK}&level={level}&explain=Methods"))
+    assert ("makes no guesses" if level == "beginner" else "has no language-model head") in told
 
 
 def test_a_verdict_stands_only_where_all_random_orders_are_beaten():
