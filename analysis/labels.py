@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -24,20 +25,30 @@ SEEDS = 3  # models with random weights
 DRAWS = 1000  # of the bootstrap
 SPAN = (110, 210)  # characters of the passages that are read, like a long sentence
 PASSAGES, TWICE = 8, 6  # of real text beside the samples, and of random words said twice
+PLAIN = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "—": " - "})  # signs that small models have no token for
 RESTS = ("first", "separator")  # where a head looks that has nothing to do (Clark et al. 2019), so they are named last
 SELF, CROSS = (*PLACES, *REPEATS), ("alignment",)  # what heads are labelled by
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Example:
-    """A token of real text at which a head does what its label says. tokens: of the text; query, key: positions among the
-    queries and the keys; weight: the share that the key gets. For cross-attention `keys` are those of the source."""
+    """A token of real text at which a head does what its label says.
 
+    text: what was read; tokens, keys: the queries and the keys, the same but in cross-attention; query, key: positions of the two
+    that are meant; weights: the whole map of the head there, float32 [query, key].
+    """
+
+    text: str
     tokens: list[Token]
     keys: list[Token]
     query: int
     key: int
-    weight: float
+    weights: np.ndarray
+
+    @property
+    def weight(self) -> float:
+        """The share that the key gets."""
+        return float(self.weights[self.query, self.key])
 
 
 def head_labels(model: LanguageModel, kind: str | None = None, seeds: int = SEEDS, report: Report = silent) -> pd.DataFrame:
@@ -147,7 +158,8 @@ def bootstrap(values: np.ndarray, draws: int = DRAWS) -> tuple[np.ndarray, np.nd
 @cache
 def passages() -> tuple[str, ...]:
     """Passages of the built-in sample, each about as long as a long sentence, evenly from its beginning to its end."""
-    paragraphs = [" ".join(one.split()) for one in SAMPLE.read_text(encoding="utf-8").split("\n\n")]
+    plain = SAMPLE.read_text(encoding="utf-8").translate(PLAIN)
+    paragraphs = [" ".join(one.split()) for one in plain.split("\n\n")]
     fitting = [one for one in paragraphs if SPAN[0] <= len(one) <= SPAN[1]]
     return tuple(fitting[i] for i in np.linspace(0, len(fitting) - 1, PASSAGES).round().astype(int))
 
@@ -155,7 +167,8 @@ def passages() -> tuple[str, ...]:
 def head_examples(model: LanguageModel, layer: int, head: int, name: str, kind: str = "self", count: int = 3) -> list[Example]:
     """Where in real text a head does most what a label says: the clearest places, one a text, the clearest first.
 
-    name: a score of `head_labels`. The texts are those of the probes; a key of the kind that `name` means is looked for.
+    name: a score of `head_labels`. The texts are those of the probes; a key of the kind that `name` means is looked for, from a
+    query with a letter in it where there is one.
     """
     found = []
     for text in SENTENCES if kind == "cross" else (*SAMPLES, *passages()):
@@ -163,9 +176,11 @@ def head_examples(model: LanguageModel, layer: int, head: int, name: str, kind: 
         attention = trace.attention[kind]
         weights = attention[layer][head]
         where = np.ones(weights.shape, bool) if kind == "cross" else kinds_of_keys(attention.queries)[name]
+        letters = np.array([not token.special and bool(re.search(r"\w", token.text)) for token in attention.queries])
+        where = where & letters[:, None] if where[letters].any() else where
         if where.any():
             query, key = np.unravel_index(np.where(where, weights, -1).argmax(), weights.shape)
-            found.append(Example(attention.queries, attention.keys, int(query), int(key), float(weights[query, key])))
+            found.append(Example(text, attention.queries, attention.keys, int(query), int(key), weights))
     return sorted(found, key=lambda one: -one.weight)[:count]
 
 

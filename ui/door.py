@@ -25,6 +25,7 @@ SECTIONS = {  # by what one wants to do
     "Ask why": {
         "explain": ("Explain", ":material/contact_support:"),
         "change": ("Change", ":material/toggle_off:"),
+        "heads": ("Heads", ":material/group_work:"),
     },
     "Make": {"build": ("Build", ":material/construction:"), "train": ("Train", ":material/exercise:")},
 }

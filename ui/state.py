@@ -164,6 +164,14 @@ CHANGES, TRY_ALL = link("changes", default=""), link("try-all", default=False)
 CHANGES_BEFORE = Key[Any]("changes-before", ())
 STRENGTH, SHARPNESS = Key("change-strength", 1.0), Key("change-temperature", 1.0)
 
+# Heads
+HEADS_LABEL = link(
+    "heads-label", "every label", "token before", "itself", "token after", "first token", "separators", "earlier copies",
+    "induction", "along the source",
+)  # fmt: skip
+HEADS_BY = link("heads-by", "layer", *HEADS_LABEL.values[1:], "positions")
+HEADS_OPEN = Key("heads-open", False)
+
 # Build
 BUILD = link("build", "Architecture", "Cost", "Masks", "Positions", "Why √d")
 COST_OF = Key("cost-of", "parameters", ("parameters", "operations", "activations"))

@@ -19,6 +19,8 @@ LATER = {  # page and link for a beginner, and what its sentence says
     ("space", "projection=t-SNE"): "projection “t-SNE”. Choose the level “Intermediate”",
     ("generate", "generate-top-k=5&generate-method=Beams"): "method “Beams” and top k “5”. Choose the level “Intermediate”",
     ("generate", "generate-min-p=0.1&level=intermediate"): "min p “0.1”. Choose the level “Expert”",
+    ("heads", "heads-label=induction"): "heads label “induction”. Choose the level “Intermediate”",
+    ("heads", "heads-by=induction&level=intermediate"): "heads by “induction”. Choose the level “Expert”",
     ("build", "build-norm=rms&build=Why+√d"): "norm “rms” and build “Why √d”. Choose the level “Intermediate”",
     ("train", "train-heads=2"): "heads “2”. Choose the level “Intermediate”",
     ("train", "train-seed=7"): "seed “7”. Choose the level “Expert”",

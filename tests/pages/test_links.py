@@ -159,6 +159,12 @@ LINKS = [
     ),
     ("inside", f"{TEXT}&stage=output&cell=2.9&block=self1", {"stage": "output", "cell": "2.9", "block": "self1"}),
     ("inside", f"{FRENCH}&level=expert&stage=cross+weights&cell=0.1.2", {"stage": "cross weights", "cell": "0.1.2"}),
+    (
+        "heads",
+        f"{EXPERT}&heads-label=induction&heads-by=positions&layer=L5&head=H0",
+        {"heads-label": "induction", "heads-by": "positions", "layer": 5, "head": 0},
+    ),
+    ("heads", f"{FRENCH}&level=intermediate&heads-label=along+the+source", {"heads-label": "along the source"}),
     ("generate", TEXT, {"generate-method": "Draw by dice", "generate-temperature": 0.8}),
     (
         "generate",
@@ -268,6 +274,7 @@ WRONG = {  # where each choice is offered; nonsense is told of wherever a link a
     "generate-own": ("generate", FRENCH),
     **dict.fromkeys(["changes", "try-all"], ("change", EXPERT)),
     "translate-method": ("generate", f"{FRENCH}&level=expert"),
+    **dict.fromkeys(["heads-label", "heads-by"], ("heads", EXPERT)),
 }  # fmt: skip
 
 

@@ -67,6 +67,12 @@ LINKS = {  # each with the parts or keys of its pictures
         "change",
         "level=expert&model=translator&try-all=true&changes=h1.2@cross,t0.1~0.5@encoder&text=The+cat+sat&target=Die+Katze",
     ): "parts bars after before",
+    ("heads", f"level=expert&heads-by=induction&layer=L4&head=H5&{TEXT}"): (
+        "heads-board, heads-scores, L4 H5 example 1, L4 H5 example 2, L4 H5 example 3"
+    ),
+    ("heads", "level=intermediate&model=translator&text=The+cat+sat&target=Le&layer=L1&head=H0"): (
+        "heads-board, L1 H0 example 1, L1 H0 example 2, L1 H0 example 3"
+    ),
     ("build", "level=expert&build=Architecture"): "architecture",
     ("build", "level=beginner&build=Architecture&build-kind=encoder-decoder"): "architecture",
     ("build", "level=expert&build=Cost"): "crossing",

@@ -1,0 +1,74 @@
+"""How each picture of this page is made: a model, and options that can be written down.
+
+What takes long is calculated here only where the page has not done so already; a notebook, which carries these functions, does.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from analysis import as_written, head_examples, head_labels
+from analysis.labels import Example
+from models.language_model import LanguageModel
+from viz import View, grid_view, percent, reading_view
+from viz.tokens import plain_signs
+
+
+def labelled(
+    model: LanguageModel, *, kind: str, name: str, names: dict[str, str], chosen: tuple[int, int] | None,
+    seeds: int, table: pd.DataFrame | None = None,
+) -> View:  # fmt: skip
+    """Layers × heads, each with its labels. name: the score that colours a head, "" for that of its first label."""
+    table = head_labels(model, kind, seeds) if table is None else table
+    size = (int(table["layer"].max()) + 1, int(table["head"].max()) + 1)
+    labels = [[one for one in label.split(", ") if one and name in ("", one)] for label in table["label"]]
+    shown = [name or (each[0] if each else "") for each in labels]
+    values = [table[one].iloc[row] if one else np.nan for row, one in enumerate(shown)]
+    more = [f" + {len(each) - 1}" if len(each) > 1 else "" for each in labels]
+    texts = np.array([names[each[0]] + more[row] if each else "" for row, each in enumerate(labels)], dtype=object).reshape(size)
+    notes = [
+        f"{' + '.join(names[label] for label in labels[row]) or 'no label'}: {against_chance(table.iloc[row], one)}"
+        if one
+        else ""
+        for row, one in enumerate(shown)
+    ]
+    return grid_view(
+        np.reshape(values, size), [f"L{layer}" for layer in range(size[0])], [f"H{head}" for head in range(size[1])],
+        down="layer", across="head", unit="%", scale=(0, 1), texts=texts.tolist(), chosen=chosen, cell=(84, 170), height=27,
+        notes=np.array(notes, dtype=object).reshape(size).tolist(), label="What each head does",
+    )  # fmt: skip
+
+
+def scores(
+    model: LanguageModel, *, kind: str, by: str, names: dict[str, str], seeds: int, table: pd.DataFrame | None = None
+) -> View:
+    """Every score of every head, a row a head. by: the score that they are sorted by, the largest first; "" for their order."""
+    table = head_labels(model, kind, seeds) if table is None else table
+    table = table.sort_values(by, ascending=False, kind="stable") if by else table
+    rows = [f"L{layer} H{head}" for layer, head in zip(table["layer"], table["head"], strict=True)]
+    return grid_view(
+        table[list(names)].to_numpy(), rows, list(names.values()), down="head", across="score", unit="%", scale=(0, 1),
+        texts=[[percent(row[name]) for name in names] for _, row in table.iterrows()],
+        notes=[[against_chance(row, name) for name in names] for _, row in table.iterrows()],
+        cell=(72, 120), height=24, label="Every score of every head",
+    )  # fmt: skip
+
+
+def against_chance(row: pd.Series, name: str) -> str:
+    """The range of a score, and what random weights reach."""
+    chance = row[f"{name}_null"]
+    beside = "" if np.isnan(chance) else f"; random weights reach {percent(chance)} at most"
+    return f"{percent(row[f'{name}_low'])} to {percent(row[f'{name}_high'])}{beside}"
+
+
+def example(
+    model: LanguageModel, *, kind: str, layer: int, head: int, name: str, place: int, causal: bool, simple: bool,
+    found: Example | None = None,
+) -> View:  # fmt: skip
+    """A text in which a head does what its label says, with the token at which it does."""
+    found = found or head_examples(model, layer, head, name, kind)[place]
+    keys = as_written(plain_signs(found.keys) if simple else found.keys, found.text)
+    if kind == "cross":
+        return reading_view(keys, None, found.key, quantity=100 * found.weights[found.query].astype(float), unit="%")
+    return reading_view(keys, found.weights, found.query, causal=causal)

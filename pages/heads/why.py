@@ -1,0 +1,123 @@
+"""Why a head has its label: the probe, the numbers beside chance, and places in real text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis import head_examples
+from analysis.labels import Example
+from pages.heads import recipes
+from pages.heads.naming import WRITTEN
+from ui import state
+from ui.choices import heads
+from ui.look import Look
+from ui.memory import jobs
+from ui.picture.picture import Numbers, Picture
+from ui.show import show
+from ui.words import say, words
+from viz import Card, board, percent
+from viz.tokens import label
+
+HERE = Path(__file__).parent
+ATTENTION = HERE.parent / "attention" / "page.py"
+COUNT = 3  # examples of a label
+
+
+def follow() -> None:
+    """Open page "Attention" if that was pressed. Call it first thing in a run."""
+    if state.HEADS_OPEN.pop():
+        state.VIEW.set("Head")
+        st.switch_page(ATTENTION, query_params={})  # without the empty dict it refuses, as choices are bound to the link
+
+
+def open_head(layer: int, head: int) -> None:
+    heads.choose(layer, head)
+    state.HEADS_OPEN.set(True)
+
+
+def draw(look: Look, table: pd.DataFrame) -> list[Picture]:
+    """All that is known of the head that is chosen."""
+    row = table[(table["layer"] == look.layer) & (table["head"] == look.head)].iloc[0]
+    names = [name for name in row["label"].split(", ") if name]
+    st.markdown(f"##### {look.head_name}")
+    name = names[0] if names else nearest(row)
+    facts = numbers_of(row, name) | {"head": look.head_name, "labels": " + ".join(WRITTEN[one] for one in names)}
+    say(HERE, "labelled" if names else "not labelled" if np.isfinite(row[f"{name}_null"]) else "no null", **facts)
+    for one in names or [name]:
+        say(HERE, f"probe {one}", **numbers_of(row, one))
+    if "positional" in row:
+        say(HERE, "positional", **numbers_of(row, "positional"))
+    drawings = examples(look, [(look.layer, look.head, name)], COUNT)
+    st.button(
+        f"Open {look.head_name} in Attention", icon=":material/visibility:", key="heads-open-head",
+        on_click=open_head, args=(look.layer, look.head),
+    )  # fmt: skip
+    return drawings
+
+
+def numbers_of(row: pd.Series, name: str) -> dict[str, str]:
+    low, high, null = (percent(row[f"{name}_{end}"]) for end in ("low", "high", "null"))
+    return {"name": WRITTEN[name], "score": percent(row[name]), "low": low, "high": high, "null": null}
+
+
+def nearest(row: pd.Series) -> str:
+    """The score that comes nearest to a label."""
+    names = [name for name in WRITTEN if name in row and name != "positional" and np.isfinite(row[name])]
+    return max(names, key=lambda name: row[f"{name}_low"] - np.nan_to_num(row[f"{name}_null"]))
+
+
+def examples(look: Look, chosen: list[tuple[int, int, str]], count: int) -> list[Picture]:
+    """Places in real text where heads do what they are labelled by, `count` of each (layer, head, label), on a board."""
+    model, kind = look.model, look.kind
+
+    def find(report: jobs.Report) -> list[list[Example]]:
+        found = []
+        for i, (layer, head, name) in enumerate(chosen):
+            report(i / len(chosen), "Looking for examples")
+            found.append(head_examples(model, layer, head, name, kind, count))
+        return found
+
+    found = jobs.result(("head examples", model.info.name, kind, tuple(chosen), count), find, "Looking for examples")
+    if found is None:
+        return []
+    cards, pictures = [], []
+    for (layer, head, name), places in zip(chosen, found, strict=True):
+        parts = []
+        for place, one in enumerate(places):
+            drawing = picture_of(look, (layer, head, name, place), one)
+            pictures.append(drawing)
+            parts.append(drawing.on_board(sentence(look, one, name, place)))
+        title = words(HERE, f"meet {name}", layer=layer, head=head) if look.beginner else ""
+        cards.append(Card(parts, title, 6 if look.beginner else 0))
+    if pictures:
+        show(board(cards, "Examples in real text"), "examples")
+    else:
+        say(HERE, "no example")
+    return pictures
+
+
+def sentence(look: Look, one: Example, name: str, place: int) -> str:
+    """What an example shows, in words."""
+    (query,), (key,) = look.written([one.tokens[one.query]]), look.written([one.keys[one.key]])
+    spelt = {"from": query.text, "to": key.text}
+    shown = {end: label(text.strip() or " ").replace("*", "\\*").replace("`", "’") for end, text in spelt.items()}
+    return words(HERE, "example", **shown, share=percent(one.weight), why=words(HERE, f"does {name}"), number=str(place + 1))
+
+
+def picture_of(look: Look, which: tuple[int, int, str, int], one: Example) -> Picture:
+    layer, head, name, place = which
+    options = {
+        "kind": look.kind, "layer": layer, "head": head, "name": name, "place": place, "causal": look.causal,
+        "simple": look.beginner,
+    }  # fmt: skip
+    texts = {"from": [token.text for token in one.tokens], "to": [token.text for token in one.keys]}
+    return Picture(
+        recipes.example, (look,), options, "examples", lambda: {"weight": Numbers(one.weights, ("from", "to"), texts)},
+        words=f"{WRITTEN[name]}, from token {one.query} to token {one.key} of a sample text", 
+        title=f"L{layer} H{head}, example {place + 1}",
+        part=f"L{layer} H{head} example {place + 1}", takes=("model",), known={"found": one},
+    )  # fmt: skip
