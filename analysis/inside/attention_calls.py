@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.inside import steps
-from analysis.inside.reading import ADDS, on_the_way
+from analysis.inside.reading import ADDS
 from analysis.inside.stored import array
 
 if TYPE_CHECKING:
@@ -54,7 +54,9 @@ def end_of(section: Section, call: Call) -> Node | None:
     if call.given is not None and section.knows(call.given):  # weights: what multiplies values by them
         weights = section.node(call.given).base
         users = [
-            one for one in section.nodes if one.op in MULTIPLIES | {"einsum"} and any(view.base is weights for view in one.given)
+            node
+            for node in section.nodes
+            if node.op in MULTIPLIES | {"einsum"} and any(view.base is weights for view in node.given)
         ]
         return users[0] if users else None
     return None
@@ -64,7 +66,7 @@ def attended(section: Section, call: Call, end: Node) -> Attended | None:
     """All that is known of a call; None where its queries and keys are multiplied in a way that is not known."""
     if call.query is None or call.key is None or call.value is None:
         return _recovered(section, call, end)
-    q, k, v = (Given(section.node(one), array(one)) for one in (call.query, call.key, call.value))
+    q, k, v = (Given(section.node(vectors), array(vectors)) for vectors in (call.query, call.key, call.value))
     bias = None if call.bias is None or not bool(call.bias.any()) else array(call.bias)
     sinks = None if call.sinks is None else array(call.sinks)
     out = array(call.out).transpose(1, 0, 2)
@@ -93,27 +95,26 @@ def _recovered(section: Section, call: Call, end: Node) -> Attended | None:
     """What stood before a softmax, followed back to the product of queries and keys: scores = A · q·k + B."""
     assert call.given is not None, "a call without queries has weights"
     weights = section.node(call.given).base
-    live = {id(node) for node in on_the_way(section)} | {id(section.start)}
     heads, queries, keys = call.shape
     scale, added = 1.0, np.zeros((1, 1, 1))
     cur = weights.given[0].base if weights.given else weights
     while cur.op not in MULTIPLIES:
-        inner = [view for view in cur.given if _depends(view, live, section)]
-        fixed = [view for view in cur.given if not _depends(view, live, section)]
-        if len(inner) != 1 or (found := _undone(cur, inner[0], fixed, scale, (heads, queries, keys))) is None:
+        inner = [view for view in cur.given if _depends(view, section)]
+        fixed = [view for view in cur.given if not _depends(view, section)]
+        if len(inner) != 1 or (undone := _undone(cur, inner[0], fixed, scale)) is None:
             return None
-        scale, more = found
+        scale, more = undone
         added, cur = added + more, inner[0].base
-    given = cur.given
+    factors = cur.given
     if cur.op == "baddbmm":
         beta, alpha = float(cur.options.get("beta", 1)), float(cur.options.get("alpha", 1))  # type: ignore[arg-type]
-        added, scale, given = added + scale * beta * _spread(given[0], (heads, queries, keys)), scale * alpha, given[1:]
+        added, scale, factors = added + scale * beta * _spread(factors[0]), scale * alpha, factors[1:]
     ours = [view for view in end.given if view.base is not weights]
-    if len(given) != 2 or not ours:
+    if len(factors) != 2 or not ours:
         return None
     hidden = np.broadcast_to(added < LOWEST, added.shape)
     bias = np.where(hidden, 0, added)
-    q, k, v = (_heads(given[0]), _heads(given[1], turned=True), _heads(ours[-1]))
+    q, k, v = (_heads(factors[0]), _heads(factors[1], turned=True), _heads(ours[-1]))
     if (q.array.shape[:2], k.array.shape[1]) != ((heads, queries), keys):
         return None
     out = array(end.value).reshape(heads, queries, -1)
@@ -121,39 +122,39 @@ def _recovered(section: Section, call: Call, end: Node) -> Attended | None:
     return Attended(q, k, v, end, out, scale, bias.astype(np.float32) if bias.any() else None, mask)
 
 
-def _undone(node: Node, inner: Node, fixed: list[Node], scale: float, shape: tuple[int, ...]) -> tuple[float, np.ndarray] | None:
+def _undone(node: Node, inner: Node, fixed: list[Node], scale: float) -> tuple[float, np.ndarray] | None:
     """The scale of what a step was given, and what it added to it, where `scale` is that of what it gave; None: another step."""
     nothing = np.zeros((1, 1, 1))
-    plain = [one for one in node.inputs[1:] if isinstance(one, int | float)]
+    plain = [value for value in node.inputs[1:] if isinstance(value, int | float)]
     number = plain[0] if plain else array(fixed[0].value).item() if fixed and fixed[0].value.numel() == 1 else None
     if node.op in ADDS and fixed:
-        return scale, scale * _spread(fixed[0], shape)
+        return scale, scale * _spread(fixed[0])
     if node.op in ("mul", "mul_") and number is not None:
         return scale * number, nothing
     if node.op in ("div", "div_", "true_divide") and number is not None:
         return scale / number, nothing
     if node.op in ("masked_fill", "masked_fill_", "where") and fixed:
-        mask = next((one for one in fixed if not one.value.is_floating_point()), None)
+        mask = next((view for view in fixed if not view.value.is_floating_point()), None)
         if mask is not None:
-            shut = _spread(mask, shape) > 0
+            shut = _spread(mask) > 0
             return scale, np.where(shut if node.op != "where" else ~shut, -np.inf, 0)
     same = node.value.numel() == inner.value.numel() and steps.close(array(node.value), array(inner.value))
     return (scale, nothing) if same else None
 
 
-def _depends(view: Node, live: set[int], section: Section) -> bool:
+def _depends(view: Node, section: Section) -> bool:
     """Whether a step follows from what the section was given."""
     seen, ahead = set(), [view]
-    for one in ahead:  # the list grows while it is walked
-        if one is section.start:
+    for node in ahead:  # the list grows while it is walked
+        if node is section.start:
             return True
-        if id(one) not in seen:
-            seen.add(id(one))
-            ahead.extend(one.given)
+        if id(node) not in seen:
+            seen.add(id(node))
+            ahead.extend(node.given)
     return False
 
 
-def _spread(view: Node, shape: tuple[int, ...]) -> np.ndarray:
+def _spread(view: Node) -> np.ndarray:
     """A tensor that is added to scores, as [heads or 1, query or 1, key]."""
     value: Any = array(view.value) if view.value.is_floating_point() else view.value.cpu().numpy()
     value = value.reshape(value.shape[-3:]) if value.ndim > 3 else value
