@@ -33,7 +33,8 @@ def draw(look: Look) -> None:
         try:
             config = choose.config()
         except ValueError as error:
-            st.error(plain(str(error)), icon=":material/report:")
+            named = str(error).replace("d_model", "the width") if look.beginner else str(error)  # as the number's label does
+            st.error(plain(named), icon=":material/report:")
             config = None
     with right:
         above, pictures = shell.above(), []

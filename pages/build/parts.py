@@ -30,7 +30,7 @@ OF = {"parameters": "parameters", "operations": "flops", "activations": "activat
 
 
 def diagram(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]:
-    say(here, "architecture", tokens=n)
+    say(here, "architecture", tokens=n, length=_length(n))
     simple = state.level() == "beginner"
     options: dict[str, Any] = {"config": asdict(config), "tokens": n, "target": m, "simple": simple}
 
@@ -74,7 +74,8 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
     total = sum(part.parameters.value for part in parts)
     left, middle, right = st.columns(3)
     left.metric("Parameters", count(total))
-    middle.metric(f"Operations for {n} tokens", count(sum(part.flops.value for part in parts)))
+    operations = count(sum(part.flops.value for part in parts))
+    middle.metric(f"Operations for {_length(n)}", operations)
     cached = "none" if config.kind == "encoder" else size(cost.cache_bytes(config, m if config.kind == "encoder-decoder" else n))
     right.metric("Keys and values kept", cached)
     measured = None
@@ -97,8 +98,9 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
     seconds = "" if measured is None else f"{1000 * measured.seconds:,.1f} ms"
     scores = next(part.flops for part in parts if part.part == recipes.SCORES)
     say(
-        here, "cost", symbols=cost.SYMBOLS, weights=weights, tokens=n, seconds=seconds or "not run", scores=scores.formula,
-        crossing=_from(cost.crossing(config)), feedforward=_from(cost.crossing(config, "feed-forward")),
+        here, "cost", symbols=cost.SYMBOLS, weights=weights, length=_length(n), operations=operations, scores=scores.formula,
+        seconds=seconds or "not run", crossing=_from(cost.crossing(config)),
+        feedforward=_from(cost.crossing(config, "feed-forward")),
     )  # fmt: skip
     if config.pattern != "full":
         say(here, "pattern", pattern=config.pattern, **_met(config, n, m))
@@ -109,6 +111,10 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
     )  # fmt: skip
     show_chart(drawing.drawn, "crossing")
     return [drawing]
+
+
+def _length(tokens: int) -> str:
+    return f"{tokens:,} {'token' if tokens == 1 else 'tokens'}"
 
 
 def _from(length: float) -> str:
