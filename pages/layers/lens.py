@@ -171,6 +171,9 @@ def _facts(look: Look, seen: Lens, column: int, layer: int) -> dict[str, object]
     model, trace = look.model, look.trace
     place, settled = int(seen.positions[column]), int(seen.settled[column])
     token = named(look.written(trace.read)[place].text)
+    since = "from the input on" if settled == 0 else f"from {_named(settled)} on"
+    if settled == len(seen.ids) - 1:
+        since = f"only after the last layer, {_named(settled)}"
 
     def called(id: np.integer) -> str:
         text = model.token_text(int(id))
@@ -180,7 +183,7 @@ def _facts(look: Look, seen: Lens, column: int, layer: int) -> dict[str, object]
         "where": f"At “{token}”" if model.info.kind == "encoder" else f"After “{token}”",
         "answer": called(seen.answer[column]),
         "share": percent(seen.probability[-1, column]),
-        "settled": "from the input on" if settled == 0 else f"from {_named(settled)} on",
+        "settled": since,
         "layer": _named(layer),
         "best": called(seen.ids[layer, column, 0]),
         "best_share": percent(seen.probabilities[layer, column, 0]),
