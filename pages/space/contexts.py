@@ -88,7 +88,7 @@ def compared(folder: Path, word: str, names: list[str], states: np.ndarray, meas
         return
     apart = [pdist(layer[: len(names)]) for layer in prepared(states, measure)]  # [layers + 1, pair]
     pairs = list(combinations(names, 2))
-    near, far = (" and ".join(plain(name) for name in pairs[i]) for i in (apart[-1].argmin(), apart[-1].argmax()))
+    near, far = (" and ".join(f"“{plain(name)}”" for name in pairs[i]) for i in (apart[-1].argmin(), apart[-1].argmax()))
     distances = [1 - layer**2 / 2 for layer in apart] if measure == "cosine" else apart  # √(2 − 2 cos) was the distance
     ends = sorted((distances[-1].min(), distances[-1].max()), reverse=measure == "cosine")  # the most alike first
     numbers = dict(zip(("first", "last", "highest", "lowest"), (distances[0].mean(), distances[-1].mean(), *ends), strict=True))

@@ -30,7 +30,7 @@ def draw(folder: Path, look: Look) -> list[Picture]:
         every = trace.target if stack == "decoder" else trace.tokens
         places = scene.thinned(look.select(every).places, len(trace.hidden[stack]), chosen)
         if len(places) < 2:
-            st.info("One token has no place among others: a projection shows how tokens lie relative to each other. Type a word.")
+            st.info("One token has no place among others: the picture shows how tokens lie beside each other. Type a word.")
             return []
         written, hidden = look.written(every), trace.hidden[stack][:, places]
         tokens = [written[place] for place in places]
