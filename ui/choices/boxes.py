@@ -75,9 +75,7 @@ def write(info: ModelInfo, answers: bool = True) -> tuple[str, str]:
     second = ""
     if info.kind == "encoder-decoder":
         with st.container(key="answer-box", horizontal=True, vertical_alignment="bottom", gap="small", wrap=False):
-            second = one_line(
-                state.TARGET, "The answer so far", "The answer so far: leave it empty, or begin it …", labelled=True
-            )
+            second = one_line(state.TARGET, "The answer so far", "Leave it empty, or begin it …", labelled=True)
             if answers:
                 st.button("Go on", icon=":material/play_arrow:", on_click=go_on, args=(info,), help=GO_ON)
     elif info.pairs and state.TWO_TEXTS.get():
