@@ -33,7 +33,9 @@ def draw(look: Look) -> None:
         try:
             config = choose.config()
         except ValueError as error:
-            named = str(error).replace("d_model", "the width") if look.beginner else str(error)  # as the number's label does
+            named = str(error)
+            if look.beginner:  # who reads “Width” at the number
+                named = named.replace("d_model (", "The width (").replace("d_model", "the width")
             st.error(plain(named), icon=":material/report:")
             config = None
     with right:
