@@ -133,7 +133,7 @@ def lines(folder: Path, look: Look, changed: Changed, name: str, pictures: list[
     pictures.append(drawing)
     below = [words(folder, "upstream")] * (after and bool(changed.fitting) and is_untouched(look, changed))
     below += [words(folder, "cut")] * (options["cuts"] is not None) + [words(folder, "window", count=LONG)] * bool(window)
-    return drawing.on_board("", "\n\n".join(below))
+    return drawing.on_board("", "\n\n".join(below), late=True)
 
 
 def is_untouched(look: Look, changed: Changed) -> bool:

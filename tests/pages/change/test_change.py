@@ -120,6 +120,7 @@ def test_what_does_not_fit_is_said_and_kept():
     [
         f"{TEXT}&level=expert&changes=" + ",".join(f"h{layer}.{head}" for layer in range(6) for head in range(8)),
         f"{TEXT}&changes=" + ",".join(f"b{layer}" for layer in range(6)),
+        "level=expert&layer=L2&head=H1&changes=c2.1.150.140,c2.1.5.4,m1.1&text=" + 32 * "the+cat+sat+on+the+",
         "text=&level=expert&changes=h0.0&try-all=true",
         "text=a&level=intermediate&changes=c0.0.0.0,m1.1&try-all=true",
         "model=filler&text=The+cat+sat&level=intermediate&changes=h1.1&try-all=true",
@@ -127,8 +128,17 @@ def test_what_does_not_fit_is_said_and_kept():
         "model=translator&text=The+cat&target=Le&level=expert&attention=Encoder&changes=b1@encoder,c1.1.1.0@encoder",
     ],
 )
-def test_everything_off_one_token_no_token_and_no_mask(link):
+def test_everything_off_a_long_text_one_token_no_token_and_no_mask(link):
     assert not open_link("change", link).warned
+
+
+def test_of_a_long_text_the_end_is_drawn_with_the_cuts_that_are_in_it(monkeypatch):
+    link = "level=expert&layer=L2&head=H1&changes=c2.1.150.140,c2.1.5.4&text=" + 32 * "the+cat+sat+on+the+"
+    after = offered(monkeypatch, "change", link)["change after"]
+    count, (first, last) = len(after.look.trace.tokens), after.options["window"]["queries"]
+    assert (first, last) == (count - shown.LONG, count - 1) and after.options["cuts"] == [(1, 150, 140), (1, 5, 4)]
+    weights = after.numbers()["weights"].values
+    assert weights.shape == (shown.LONG, shown.LONG) and weights[150 - first, 140 - first] == 0
 
 
 def test_a_model_without_a_head_for_language_says_so_and_still_shows_attention(monkeypatch, tmp_path):
