@@ -42,9 +42,9 @@ def place(grown: Grown, look: Look, pictures: list[Picture]) -> None:
     if not step.read.bytes:
         say(HERE, "no cache")
         return
-    made = boxes(grown, look)
-    pictures.append(made)
-    draw(made)
+    kept_boxes = boxes(grown, look)
+    pictures.append(kept_boxes)
+    draw(kept_boxes)
     facts: dict[str, object] = {
         "tokens": f"{read:,}",
         "measured": f"{step.read.bytes:,}",
@@ -100,22 +100,23 @@ def _costs(model: LanguageModel) -> StepCost:
 def times(grown: Grown, look: Look) -> None:
     """Milliseconds of one token more here, measured with the cache and without."""
     said = grown.said
-    found = jobs.result(
+    seconds = jobs.result(
         ("generate-times", *grown.beginning, said), lambda report: _measure(grown.beginning, said, report), "Measuring a step"
     )
-    if found is not None and np.isfinite(found).all():
-        say(HERE, "times", kept=f"{1000 * found[0]:.1f}", again=f"{1000 * found[1]:.1f}", ratio=f"{found[1] / found[0]:.1f}")
+    if seconds is not None and np.isfinite(seconds).all():
+        kept, again = seconds
+        say(HERE, "times", kept=f"{1000 * kept:.1f}", again=f"{1000 * again:.1f}", ratio=f"{again / kept:.1f}")
 
 
 def _measure(beginning: Beginning, said: tuple[int, ...], report: jobs.Report) -> tuple[float, float]:
     """Seconds of reading one token more, with the cache and without it: medians."""
     name, text, target, chat = beginning
-    found = []
+    seconds: list[list[float]] = []
     with loaded.shelf.reading(name) as model:
         for cache in (True, False):
             with closing(model.generate(text, Strategy(), TIMES + 1, target, said, cache, chat=chat)) as steps:
-                found.append([step.read.seconds for step in steps][1:])
+                seconds.append([step.read.seconds for step in steps][1:])
             report(0.5, "Measuring a step")
-    if not all(found):  # the model ends its text here
+    if not all(seconds):  # the model ends its text here
         return float("nan"), float("nan")
-    return float(np.median(found[0])), float(np.median(found[1]))
+    return float(np.median(seconds[0])), float(np.median(seconds[1]))

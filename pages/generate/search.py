@@ -39,20 +39,20 @@ def place(grown: Grown, look: Look, most: int, pictures: list[Picture]) -> None:
     numbers = range(1, len(search.answers) + 1)
     beam = one_of(state.GENERATE_BEAM, numbers, "the beam", label="Beam that is looked at", menu=True, width=choose.WIDTH) - 1
     state.keep(state.GENERATE_BEAM, beam + 1, 1)
-    made = tree(grown, look, most, beam)
-    pictures.append(made)
-    draw(made)
+    tree_picture = tree(grown, look, most, beam)
+    pictures.append(tree_picture)
+    draw(tree_picture)
     with picture("The beam"):
         look_at_beam(grown, look, beam, pictures)
     st.markdown(f"##### {words(HERE, 'answers' if step.end else 'beginnings')}")
     penalty = step.strategy.length_penalty
-    start, ends = parted([one.text.strip() for one in search.answers])
+    start, ends = parted([answer.text.strip() for answer in search.answers])
     if start:
         say(HERE, "alike", start=plain(start))
     rows = [
-        {"beam": number, "text": text or "–", "tokens": len(one.ids)}
-        | {"log-probability": one.score, "score": one.score / len(one.ids) ** penalty}
-        for number, (text, one) in enumerate(zip(ends, search.answers, strict=True), 1)
+        {"beam": number, "text": text or "–", "tokens": len(answer.ids)}
+        | {"log-probability": answer.score, "score": answer.score / len(answer.ids) ** penalty}
+        for number, (text, answer) in enumerate(zip(ends, search.answers, strict=True), 1)
     ]
     columns = {name: st.column_config.NumberColumn(format="%.3f") for name in ("log-probability", "score")}
     st.dataframe(rows, hide_index=True, column_config=columns)
@@ -92,9 +92,9 @@ def tree(grown: Grown, look: Look, most: int, beam: int) -> Picture:
 
     def numbers() -> dict[str, Numbers]:
         ways = step.search.tree if step.search else ()
-        found = {name: [getattr(one, name) for one in ways] for name in ("number", "parent", "id", "length", "score", "fate")}
-        found["token"] = [look.model.token_text(one.id) for one in ways]
-        return {name: Numbers(np.array(values), ("way",)) for name, values in found.items()}
+        columns = {name: [getattr(way, name) for way in ways] for name in ("number", "parent", "id", "length", "score", "fate")}
+        columns["token"] = [look.model.token_text(way.id) for way in ways]
+        return {name: Numbers(np.array(values), ("way",)) for name, values in columns.items()}
 
     return Picture(
         recipes.tree, (look,), options, "generate-tree", numbers, words=f"{step.strategy.beams} beams", title="Beam tree",

@@ -24,30 +24,34 @@ def at_its_end(grown: Grown, look: Look) -> str:
     if not grown.steps:
         return ""
     last, why = grown.steps[-1], grown.ended or grown.why
-    told = [words(HERE, f"ended {why}", count=f"{len(grown.steps):,}")] if why and not grown.run else []
+    paragraphs = [words(HERE, f"ended {why}", count=f"{len(grown.steps):,}")] if why and not grown.run else []
     if last.dropped:
-        told.append(words(HERE, "dropped", count=f"{last.dropped:,}", room=f"{look.model.room:,}"))
-    return "\n\n".join(told)
+        paragraphs.append(words(HERE, "dropped", count=f"{last.dropped:,}", room=f"{look.model.room:,}"))
+    return "\n\n".join(paragraphs)
 
 
 def going_round(grown: Grown, look: Look) -> None:
     """Whether it goes round, and what would have led it elsewhere."""
-    if found := escape(grown.steps):
-        st.info(in_circles(found, grown, look), icon=":material/laps:")
+    if remedy := escape(grown.steps):
+        st.info(in_circles(remedy, grown, look), icon=":material/laps:")
 
 
-def in_circles(found: Escape, grown: Grown, look: Look) -> str:
+def in_circles(remedy: Escape, grown: Grown, look: Look) -> str:
     """What a text says over and over, and what would have led it elsewhere."""
-    piece = "".join(look.model.token_text(id) for id in found.loop.ids).strip()
-    facts = {"piece": plain(piece), "rounds": f"{found.loop.rounds:.1f}", "length": len(found.loop.ids)}
-    facts |= {"penalty": f"{found.penalty:.2f}", "temperature": f"{found.temperature:.2f}", "chance": percent(1 - found.chance)}
-    told = [words(HERE, "loop", **facts)]
-    if np.isfinite(found.penalty):
-        facts["other"] = plain(named(look.model.token_text(found.id)))
-        facts["said"] = plain(named(grown.steps[found.step].token.text))
-        told.append(words(HERE, "loop penalty" if found.penalty > 1 else "loop likeliest", **facts))
+    piece = "".join(look.model.token_text(id) for id in remedy.loop.ids).strip()
+    facts = {"piece": plain(piece), "rounds": f"{remedy.loop.rounds:.1f}", "length": len(remedy.loop.ids)}
+    facts |= {
+        "penalty": f"{remedy.penalty:.2f}",
+        "temperature": f"{remedy.temperature:.2f}",
+        "chance": percent(1 - remedy.chance),
+    }
+    sentences = [words(HERE, "loop", **facts)]
+    if np.isfinite(remedy.penalty):
+        facts["other"] = plain(named(look.model.token_text(remedy.id)))
+        facts["said"] = plain(named(grown.steps[remedy.step].token.text))
+        sentences.append(words(HERE, "loop penalty" if remedy.penalty > 1 else "loop likeliest", **facts))
     else:
-        told.append(words(HERE, "loop no penalty", **facts))
-    if 0 < found.temperature < np.inf:
-        told.append(words(HERE, "loop temperature", **facts))
-    return " ".join(told)
+        sentences.append(words(HERE, "loop no penalty", **facts))
+    if 0 < remedy.temperature < np.inf:
+        sentences.append(words(HERE, "loop temperature", **facts))
+    return " ".join(sentences)

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 def of(stage: inside.Stage, way: inside.Way) -> str:
     """The source of what does the same; "" where the from-scratch transformer has nothing of the kind."""
-    gated = any(one.name == "gate" for one in way.stages)
-    found = _named(gated).get(stage.name.removeprefix(CROSS).rstrip(" 0123456789")) or _of_formula(stage.formula)
-    return textwrap.dedent(inspect.getsource(found)).rstrip() if found else ""
+    gated = any(other.name == "gate" for other in way.stages)
+    part = _named(gated).get(stage.name.removeprefix(CROSS).rstrip(" 0123456789")) or _of_formula(stage.formula)
+    return textwrap.dedent(inspect.getsource(part)).rstrip() if part else ""
 
 
 def _named(gated: bool) -> dict[str, Any]:

@@ -23,22 +23,22 @@ def way(visitor: str, model: LanguageModel, trace: Trace, stack: str, layer: int
     """
     with _lock:
         known = ways.of(visitor).get(ONE)
-    beyond = bool(asked) and (known is None or not any(one.name == asked and one.held is None for one in known.stages))
+    beyond = bool(asked) and (known is None or not any(stage.name == asked and stage.held is None for stage in known.stages))
     if known is not None:
         same = known.trace is trace and (known.model, known.stack, known.layer) == (model, stack, layer)
         far = around not in known.ends or (beyond and len(known.ends) < len(known.window))
         known = known if same and not far else None
-    found = known or recipes.way_of(model, trace, stack, layer, around, None if beyond else [around])
+    way = known or recipes.way_of(model, trace, stack, layer, around, None if beyond else [around])
     with _lock:
-        ways.keep(visitor, ONE, found)  # also one that was there: it may have grown
-    return found
+        ways.keep(visitor, ONE, way)  # also one that was there: it may have grown
+    return way
 
 
 def forget(model: LanguageModel) -> None:
     """Let go of the ways through a model."""
     with _lock:
         for visitor in ways.owners:
-            if any(one.model is model for one in ways.of(visitor).values()):
+            if any(way.model is model for way in ways.of(visitor).values()):
                 ways.drop(visitor, ONE)
 
 
