@@ -5,6 +5,7 @@ from analysis.attention_rollout import rollout
 from analysis.attribution import Attribution
 from analysis.comparison import Common, align, align_texts, compare
 from analysis.contexts import Occurrence, occurrences, word_states
+from analysis.copying import copying_scores
 from analysis.direct import logit_attribution
 from analysis.effects import head_effects
 from analysis.embedding import analogy, cosines, nearest
@@ -55,6 +56,7 @@ __all__ = [
     "as_written",
     "attributions",
     "compare",
+    "copying_scores",
     "cosines",
     "entropy",
     "escape",

@@ -330,6 +330,13 @@ class LanguageModel(ABC):
         kind: as in `trace.attention`. Errors: ValueError where the network does something else in its place.
         """
 
+    def value_weights(self, kind: str, layer: int) -> np.ndarray:
+        """W_V: what makes the value of each head of a layer out of what its block's norm gives: float32 [heads, d_model, d_head].
+
+        kind: as in `trace.attention`. Errors: ValueError for other transformers than our own, which do not say which it is.
+        """
+        raise ValueError(f"Where {self.info.name} keeps its value matrix is not known: it is of our own transformers only.")
+
     @abstractmethod
     def way_out(self, rows: Tensor) -> Tensor:
         """Rows of the stream as `Trace.stream` has it [row, d_model] as logits [row, vocabulary], in the gradient mode of the

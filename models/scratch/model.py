@@ -162,6 +162,11 @@ class ScratchModel(LanguageModel):
         output = self._attention(kind, layer).output.weight  # [d_model, heads · d_head]
         return output.T.unflatten(0, (self.info.heads, -1)).float().cpu().numpy()  # [heads, d_head, d_model]
 
+    def value_weights(self, kind: str, layer: int) -> np.ndarray:
+        each = self._attention(kind, layer).value.weight.T.unflatten(1, (self.network.config.key_heads, -1))
+        shared = self.network.config.heads // self.network.config.key_heads
+        return each.transpose(0, 1).repeat_interleave(shared, 0).float().cpu().numpy()
+
     def way_out(self, rows: Tensor) -> Tensor:
         return self.network.unembed(rows)
 

@@ -63,7 +63,7 @@ def against_chance(row: pd.Series, name: str) -> str:
 
 
 def example(
-    model: LanguageModel, *, kind: str, layer: int, head: int, name: str, place: int, causal: bool, simple: bool,
+    model: LanguageModel, *, kind: str, layer: int, head: int, name: str, place: int, simple: bool,
     found: Example | None = None,
 ) -> View:  # fmt: skip
     """A text in which a head does what its label says, with the token at which it does."""
@@ -71,4 +71,4 @@ def example(
     keys = as_written(plain_signs(found.keys) if simple else found.keys, found.text)
     if kind == "cross":
         return reading_view(keys, None, found.key, quantity=100 * found.weights[found.query].astype(float), unit="%")
-    return reading_view(keys, found.weights, found.query, causal=causal)
+    return reading_view(keys, found.weights, found.query, causal=False)  # what comes later is to be read too, not faint

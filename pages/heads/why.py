@@ -111,8 +111,7 @@ def sentence(look: Look, one: Example, name: str, place: int) -> str:
 def picture_of(look: Look, which: tuple[int, int, str, int], one: Example) -> Picture:
     layer, head, name, place = which
     options = {
-        "kind": look.kind, "layer": layer, "head": head, "name": name, "place": place, "causal": look.causal,
-        "simple": look.beginner,
+        "kind": look.kind, "layer": layer, "head": head, "name": name, "place": place, "simple": look.beginner,
     }  # fmt: skip
     texts = {"from": [token.text for token in one.tokens], "to": [token.text for token in one.keys]}
     return Picture(

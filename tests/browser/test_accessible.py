@@ -31,6 +31,7 @@ FITS = """() => document.querySelector(".stMain").scrollWidth <= innerWidth
         "explain?explain=The%20words",
         "explain?explain=Methods",
         "explain?explain=Which%20to%20believe",
+        "heads?layer=L4&head=H5",
         "space?space=Tokens",
         "space?space=Vocabulary",
         "generate?generate-seed=1",
