@@ -15,6 +15,7 @@ from tests.pages.taking import offered
 from tests.serving import ROOT
 from ui import state
 from ui.look import Look
+from ui.memory import loaded
 from ui.words import sections
 
 WORDS = "The dog saw the dog"
@@ -56,6 +57,19 @@ def test_changes_are_the_edits_that_they_say(look):
 def test_no_change_is_the_same_reading(look):
     found = changes.read(look, [])
     assert found.trace is look.trace and divergence(*[look.trace.logits_at(-1)] * 2) == 0
+
+
+def test_what_a_model_refuses_is_left_out_with_its_sentence_and_the_rest_is_changed(look, monkeypatch):
+    real, sentence = loaded.read, "What the feed-forward adds cannot be told apart."
+
+    def refuse(name, text, target="", edits=()):
+        if any(isinstance(edit, Skip) for edit in edits):
+            raise ValueError(sentence)
+        return real(name, text, target, edits)
+
+    monkeypatch.setattr(loaded, "read", refuse)
+    found = changes.read(look, ["h2.3", "f4"])
+    assert found.fitting == ["h2.3"] and found.unfit == {"f4": sentence} and found.trace.edits == (Head(2, 3),)
 
 
 def test_a_head_before_the_change_is_untouched_and_one_after_it_is_not(look):
@@ -143,7 +157,7 @@ def test_of_a_long_text_the_end_is_drawn_with_the_cuts_that_are_in_it(monkeypatc
 
 def test_a_model_without_a_head_for_language_says_so_and_still_shows_attention(monkeypatch, tmp_path):
     from tests.models.networks import network, tokenizer
-    from ui.memory import allowed, loaded
+    from ui.memory import allowed
 
     network("BERT without a head").save_pretrained(tmp_path)
     tokenizer("encoder").save_pretrained(tmp_path)
