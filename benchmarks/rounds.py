@@ -20,7 +20,7 @@ import psutil
 from benchmarks.protocol import Visitor
 from tests.serving import ROOT, serve
 
-PAGES = ("type", "attention", "layers", "flow", "space", "inside", "generate", "build", "train")
+PAGES = ("type", "attention", "layers", "flow", "space", "inside", "generate", "explain", "change", "heads", "build", "train")
 LEVELS = ("beginner", "intermediate", "expert")
 TEXTS = {
     "writer": {"text": "The farmer gave the hungry dog a bone"},
