@@ -11,6 +11,7 @@ from analysis.scopes import typed
 from pages.inside import formulas, pieces, recipes
 from pages.inside.naming import starred
 from pages.inside.opened import Opened, draw_end
+from pages.inside.pieces.told import many
 from ui.look import Look
 from ui.picture.picture import Numbers, Picture
 from ui.text import plain
@@ -40,9 +41,10 @@ def of_text(look: Look) -> dict[str, object]:
     text, tokens = look.trace.text, look.written(look.trace.tokens)
     places = typed(look.trace.tokens)
     added = list(dict.fromkeys(plain(named(one.text)) for i, one in enumerate(tokens) if i not in set(places)))
+    counted = many(len(places) if text else 0, "piece" if look.beginner else "token")  # of no text only signs are left
     signs = words(HERE, "signs", signs=" and ".join(f"“{one}”" for one in added)) + " " if added else ""
     return {
-        "characters": f"{len(text):,}", "bytes": f"{len(text.encode('utf-8', 'replace')):,}", "tokens": f"{len(places):,}",
+        "characters": f"{len(text):,}", "bytes": f"{len(text.encode('utf-8', 'replace')):,}", "tokens": counted,
         "model": plain(look.model.info.name), "each": f"{len(text[look.trace.cut :]) / max(1, len(places)):.1f}", "signs": signs,
     }  # fmt: skip
 

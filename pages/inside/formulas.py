@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+
 from analysis import inside
 from pages.inside import recipes
 from ui.words import words
@@ -55,14 +57,26 @@ def factors(folder: Path, stage: inside.Stage) -> tuple[str, str]:
 
 
 def put_in(folder: Path, cell: inside.Cell, stage: inside.Stage, said: Mapping[str, object]) -> str:
-    """The formula of a stage with the numbers of the one that is looked at; nothing for beginners."""
+    """The formula of a stage with the numbers of the one that is looked at; for beginners what a norm divided by."""
     if not cell.terms:
         return ""
     shown, others = recipes.largest(cell)
     rest = [*shown[SHOWN:], *others]
-    parts = [f"({recipes.written(one.left)} × {recipes.written(one.right)})" for one in shown[:SHOWN]]
+    parts = [f"({figure(one.left)} × {figure(one.right)})" for one in shown[:SHOWN]]
     if rest:
-        parts.append(f"{recipes.written(sum(one.product for one in rest))} ({len(rest):,} more)")
-    known = {fact: recipes.written(value) for fact, value in cell.facts.items()}
-    own = {"terms": " + ".join(parts), "value": recipes.written(cell.value), "left": recipes.written(shown[0].left)}
+        parts.append(f"{figure(sum(one.product for one in rest))} ({len(rest):,} more)")
+    facts = cell.facts
+    known = {fact: figure(value) for fact, value in facts.items()}
+    left = (facts["x"] - facts.get("mean", 0.0)) / facts["spread"] if "spread" in facts else shown[0].left
+    own = {"terms": " + ".join(parts).replace("+ −", "− "), "value": figure(cell.value), "left": figure(left)}
     return words(folder, f"formula {PLAIN.get(stage.formula, stage.formula)}", **{**said, **known, **own})
+
+
+def figure(value: float) -> str:
+    """A number with the digits that it has in the table of the terms, so that who calculates with them gets the same."""
+    size = abs(value)
+    if not np.isfinite(value) or value == int(value):
+        return recipes.written(value)
+    places = 0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 1 else 3 if size >= 0.1 else 4 if size >= 0.01 else 5
+    places = 5 if 0.9995 <= size < 0.999995 else places  # what is less than 1 is not rounded up to it
+    return f"{value:z.{places}f}".replace("-", "−")

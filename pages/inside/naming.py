@@ -17,7 +17,9 @@ WORDS = {
     "token": "token", "query": "from", "key": "to", "source": "token", "vocabulary": "candidate", "head": "head",
     "d_model": "dimension", "d_head": "dimension",
 }  # fmt: skip
-SIMPLY = {"token": "piece", "source": "piece", "vocabulary": "candidate", "d_model": "number", "d_head": "number"}
+SIMPLY = {
+    "token": "piece", "source": "piece", "vocabulary": "candidate", "neuron": "cell", "d_model": "number", "d_head": "number",
+}  # fmt: skip
 SYMBOLS = {"token": "n", "query": "n", "key": "n", "source": "n", "vocabulary": "V", "head": "heads"}
 
 
@@ -84,7 +86,9 @@ def along(look: Look, stage: inside.Stage, axis: str, at: int) -> str:
 def spot(folder: Path, look: Look, way: inside.Way, of: Spot) -> str:
     """A number in words: "Weights: “dog” to “the”"."""
     stage = next((one for one in way.stages if one.name == of.stage), None)
-    layer = f"L{of.layer} " if of.layer not in (None, way.layer) else ""
+    layer = ""
+    if of.layer is not None and of.layer != way.layer:
+        layer = f"Block {of.layer + 1}, " if look.beginner else f"L{of.layer} "
     if stage is None or len(stage.axes) != len(of.index):
         return f"{layer}{formulas.name(folder, of.stage) or of.stage}"
     places = [along(look, stage, axis, at) for axis, at in zip(stage.axes, of.index, strict=True) if axis != "head"]

@@ -29,6 +29,11 @@ export function exactly(value) {
   return value < 0 && Number(text) ? "−" + text : text;
 }
 
+// As `exactly`, but whole numbers, such as ids, are written whole.
+export function figure(value) {
+  return Number.isInteger(value) ? String(value).replace("-", "−") : exactly(value);
+}
+
 // With its sign; places: as many and no more.
 export function signed(value, places) {
   const text =

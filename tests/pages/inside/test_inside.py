@@ -13,6 +13,7 @@ import models
 from analysis import inside
 from models.scratch import norms, transformer
 from pages.inside import choose, code, formulas, naming, opened, recipes
+from tests.node import printed
 from tests.pages.opening import open_link, said
 from tests.serving import ROOT
 from ui import state
@@ -43,7 +44,9 @@ def test_every_stage_of_our_models_has_words_of_its_own(monkeypatch, name, stack
         if not isinstance(stage, str) and stage.rule is not None and stage.name != "choice":
             assert all(formulas.factors(HERE, stage)), stage.formula
             cell = way.explain(stage.name, (0,) * len(stage.axes))
-            assert bool(formulas.put_in(HERE, cell, stage, {})) == (level != "beginner"), stage.formula
+            said = formulas.put_in(HERE, cell, stage, {})
+            assert bool(said) == (level != "beginner" or stage.formula in ("layer norm", "rms norm")), stage.formula
+            assert "{" not in said, "each name in the words has a number"
 
 
 @pytest.mark.parametrize(
@@ -129,7 +132,7 @@ def test_the_code_is_that_of_the_file():
     assert all(shown[name] for name in shown if name not in ("ids", "choice"))
 
 
-def test_the_expert_sees_code_and_the_beginner_sees_neither_code_nor_formula():
+def test_the_expert_sees_code_and_the_beginner_sees_none():
     link = "text=The+cat+sat&stage=weights"
     assert "def weights(" in open_link("inside", f"{link}&level=expert").code[0].value
     assert not open_link("inside", f"{link}&level=beginner").code
@@ -181,3 +184,21 @@ def test_what_is_hidden_keeps_its_place_in_a_strip_and_has_no_colour():
 
 def test_a_single_number_is_no_strip():
     assert way_view([Stop("ids", "Ids", values=np.array([7.0]))]).data and not len(shades(np.array([7.0]))[0])
+
+
+def test_the_words_below_a_table_write_a_number_as_the_table_does():
+    values = [-6.94, 0.17678, 73.513, 1.0, 3913.0, -0.0094, -0.09912, 123.46, 1234.6, -1e-9, 0.0, 0.9997, 0.9999999, -33.768]
+    script = 'import { figure } from "./shared/number.js";\n' + f"for (const each of {values}) console.log(figure(each));"
+    assert [formulas.figure(value) for value in values] == printed(script).splitlines()
+
+
+@pytest.mark.parametrize(("text", "count"), [("", "into 0 pieces."), ("Hello", "into 1 piece."), ("The cat", "into 2 pieces.")])
+def test_pieces_are_counted_in_words_that_fit_their_number(text, count):
+    assert count in said(open_link("inside", f"text={text}&stage=pieces&level=beginner"))
+
+
+def test_beginners_go_back_through_blocks_that_are_counted_from_one(monkeypatch):
+    monkeypatch.setattr(state, "level", lambda: "beginner")
+    look, way = look_of("writer", "self", "beginner")
+    spot = choose.Spot("output", (2, 169), 5, "self")
+    assert naming.spot(HERE, look, way, spot).startswith("Block 6, Added: ")

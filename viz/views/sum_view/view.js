@@ -2,7 +2,7 @@
 
 import { unpack } from "../../shared/bytes.js";
 import { element, makeButton } from "../../shared/element.js";
-import { exactly } from "../../shared/number.js";
+import { figure } from "../../shared/number.js";
 import { stateOf } from "../../shared/state.js";
 
 export function mount({ parentElement, data, setTriggerValue }) {
@@ -44,14 +44,13 @@ function fill(state, { name, labels, open, factors, more, arrays }) {
   const head = line("head", ["", factors[0], "", factors[1], "", "product"], null, "columnheader");
   const rows = labels.map((label, i) => {
     const [left, right, product] = data.subarray(3 * i, 3 * i + 3);
-    const row = line("row", [label, exactly(left), "×", exactly(right), "=", exactly(product)], product / most);
+    const row = line("row", [label, figure(left), "×", figure(right), "=", figure(product)], product / most);
     open[i].forEach((may, side) => may && follow(state, row.children[1 + 2 * side], i, side));
     return row;
   });
-  if (more)
-    rows.push(line("row rest", [`and ${more.toLocaleString("en")} more`, "", "", "", "", exactly(others)], others / most));
-  const total = line("row total", [labels.length ? "together" : name, "", "", "", "", exactly(value)], null);
-  total.setAttribute("aria-label", `${name}: ${exactly(value)}`);
+  if (more) rows.push(line("row rest", [`and ${more.toLocaleString("en")} more`, "", "", "", "", figure(others)], others / most));
+  const total = line("row total", [labels.length ? "together" : name, "", "", "", "", figure(value)], null);
+  total.setAttribute("aria-label", `${name}: ${figure(value)}`);
   state.table.replaceChildren(...(labels.length ? [head] : []), ...rows, total);
 }
 
