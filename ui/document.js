@@ -14,11 +14,16 @@ export default () => {
 };
 
 // Streamlit adds an entry to the browser's history for each change of the address, so that Back would take several presses a page.
+// And a page that Back has left already may answer late: its entry would cut off the way forward.
 function keepOneEntryAPage() {
   const push = history.pushState;
+  let walking = false; // from Back or forward to the next press or key
+  addEventListener("popstate", () => (walking = true));
+  for (const kind of ["pointerdown", "keydown", "click"]) addEventListener(kind, () => (walking = false), true);
   history.pushState = (state, title, url) => {
     const same = new URL(url ?? location.href, location.href).pathname === location.pathname;
-    (same ? history.replaceState : push).call(history, state, title, url);
+    if (same) history.replaceState(state, title, url);
+    else if (!walking) push.call(history, state, title, url);
   };
 }
 

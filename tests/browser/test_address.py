@@ -40,6 +40,11 @@ def test_back_and_forward_move_between_pages_and_keep_what_was_typed(open_page):
         press()
         expect(page).to_have_url(re.compile(rf"/{path}\?text=The\+cat\+sat$"))
         expect(box).to_have_value("The cat sat")
+    page.go_back()
+    page.evaluate("history.pushState(null, '', '/layers')")  # as a page does that answers when it has been left
+    expect(page).to_have_url(re.compile(r"/attention\?text=The\+cat\+sat$"))
+    page.go_forward()
+    expect(page).to_have_url(re.compile(r"/layers\?text=The\+cat\+sat$"))
 
 
 def test_back_and_forward_keep_level_model_and_text_and_the_address_says_them(open_page):
