@@ -11,7 +11,7 @@ from models.trace import Trace
 from pages.inside import recipes
 from ui.memory import loaded
 
-ONE, BYTES = "the way", 256 * 2**20  # of all visitors' ways
+ONE, BYTES = "the way", 128 * 2**20  # of all visitors' ways
 
 _lock, ways = Lock(), Bounded[str, inside.Way](1, BYTES)
 
