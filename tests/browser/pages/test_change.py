@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 import models
 from models.edits import Head
 from tests.browser.pages.test_layers import part, table
+from tests.browser.places import box_at_rest
 from viz import percent
 
 TEXT = "The cat sat on the mat"
@@ -62,7 +63,7 @@ def test_a_line_is_pulled_out_put_back_and_a_step_is_undone(open_page):
     cut = page.get_by_role("button", name=re.compile("L5 H1: .*cut"))
     expect(cut).to_have_count(1)
     expect(page).to_have_url(re.compile(r"changes=c5\.1\.6\.0"))
-    stage = view.locator(".stage").bounding_box()
+    stage = box_at_rest(view.locator(".stage"))
     tops = [view.locator(f".side.{side} > *").nth(at).bounding_box() for side, at in (("from", 6), ("to", 0))]
     y = sum(top["y"] + top["height"] / 2 for top in tops) / 2
     page.mouse.move(stage["x"] + stage["width"] / 2 - 20, y + 40)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.places import box_at_rest
+
 WAIT = 60_000
 LINK = "/generate?text=The+cat+sat+on+the+mat&level=intermediate"
 GREEDY = f"{LINK}&generate-method=Always+the+likeliest"
@@ -56,7 +58,7 @@ def test_it_runs_is_stopped_and_what_it_said_opens_on_page_attention(open_page):
     page = open_page(f"{LINK}&generate-tokens=400")
     expect(page.locator(".hl-prediction-bars .marked")).to_be_visible(timeout=WAIT)
     count = tokens(page).count()
-    place = page.get_by_role("button", name="Go on", exact=True).bounding_box()
+    place = box_at_rest(page.get_by_role("button", name="Go on", exact=True))
     page.evaluate(PRESS_STOP)
     press(page, "Go on")
     page.wait_for_function("window.stoppedAt", timeout=WAIT)

@@ -6,6 +6,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.places import box_at_rest
+
 WAIT = 60_000
 
 
@@ -26,7 +28,7 @@ def test_a_word_is_dragged_and_comes_back(open_page):
     bare = part.locator("[data-part='token without positions'] .words").first
     expect(above).to_contain_text("the same", timeout=WAIT)
     typed = numbers(page).all_inner_texts()
-    start, end = (part.locator(".hl-order-view .chip", has_text=one).bounding_box() for one in ("dog", "bone."))
+    start, end = (box_at_rest(part.locator(".hl-order-view .chip", has_text=word)) for word in ("dog", "bone."))
     page.mouse.move(start["x"] + 12, start["y"] + 12)
     page.mouse.down()
     page.mouse.move(end["x"] + end["width"] - 3, end["y"] + 14, steps=5)

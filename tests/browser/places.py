@@ -1,0 +1,22 @@
+"""Where something stands on the page, for tests that move the mouse there themselves."""
+
+from __future__ import annotations
+
+from playwright.sync_api import FloatRect, Locator
+
+APART = 300  # milliseconds between two looks: longer than what a page waits before it scrolls to what was opened
+
+
+def box_at_rest(locator: Locator) -> FloatRect:
+    """The frame of an element, in pixels of the window, once it is in sight and no longer moves.
+
+    Raises AssertionError where it still moves after twenty looks."""
+    locator.scroll_into_view_if_needed()
+    before = None
+    for _ in range(20):
+        box = locator.bounding_box()
+        if box and box == before:
+            return box
+        before = box
+        locator.page.wait_for_timeout(APART)
+    raise AssertionError(f"It does not come to rest: {before}")
