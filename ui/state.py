@@ -160,6 +160,7 @@ GENERATE_OWN, GENERATE_SAID, GENERATE_BRANCH, GENERATE_SEARCHED = (
 GENERATE_BEAM, GENERATE_OPENED = link("generate-beam", default=1), Key("generate-opened", False)
 
 # Change
+EXPERIMENT = link("experiment", "Switch off")
 CHANGES, TRY_ALL = link("changes", default=""), link("try-all", default=False)
 CHANGES_BEFORE = Key[Any]("changes-before", ())
 STRENGTH, SHARPNESS = Key("change-strength", 1.0), Key("change-temperature", 1.0)

@@ -272,7 +272,7 @@ WRONG = {  # where each choice is offered; nonsense is told of wherever a link a
     "generate-beam": ("generate", f"{EXPERT}&generate-method=Beams&generate-searched=2"),
     "generate-searched": ("generate", f"{EXPERT}&generate-method=Beams"),
     "generate-own": ("generate", FRENCH),
-    **dict.fromkeys(["changes", "try-all"], ("change", EXPERT)),
+    **dict.fromkeys(["experiment", "changes", "try-all"], ("change", EXPERT)),
     "translate-method": ("generate", f"{FRENCH}&level=expert"),
     **dict.fromkeys(["heads-label", "heads-by"], ("heads", EXPERT)),
 }  # fmt: skip

@@ -1,0 +1,68 @@
+"""Experiment "Switch off": parts of the model are switched off; what it then predicts, and where it looks, beside what it did."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pages.change import changes, choose, recipes, shown
+from ui.look import Look
+from ui.memory import jobs
+from ui.picture.picture import Picture
+from ui.show import choice, part, picture, show
+from ui.words import words
+from viz import Card, Part, board
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+HERE = Path(__file__).parent
+
+
+def react(look: Look, kept: list[str]) -> None:
+    """What a press on the board, or on a line, does."""
+    count = look.attention.heads
+    match choice("change"):
+        case {"part": "parts", "value": [row, column]} if column < count:
+            changes.change(changes.press_head(look, kept, row, column))
+        case {"part": "parts", "value": [row, column]}:
+            changes.change(changes.press_part(look, kept, "fb"[column - count], row))
+        case {"part": "after", "value": {"cut": pair, "heads": on}}:
+            changes.change(changes.press_line(look, kept, pair, on))
+
+
+def effects(look: Look, position: int | None) -> np.ndarray | None:
+    """What each part does, all tried: None where nobody asked, or while that is under way."""
+    if position is None or not choose.tries_all():
+        return None
+    subject = (look.model.info.name, look.trace.text, look.second, look.kind, position)
+
+    def work(report: jobs.Report) -> np.ndarray:
+        return recipes.effects_of(look.model, look.trace, look.kind, position, look.second, report)
+
+    return jobs.result(("change", *subject), work, "Switching off one head after the other")
+
+
+def panel(look: Look, above: DeltaGenerator) -> list[Picture]:
+    look = replace(look, options={})  # of every token: nothing is hidden or joined here
+    kept, pictures = changes.kept(), list[Picture]()
+    position = shown.asked(look)
+    with above:
+        choose.switch(HERE, position is not None)
+    changed = changes.read(look, kept)
+    choose.listed(HERE, look, kept, changed)
+    tried = None
+    with picture("The effect of each part"):
+        tried = effects(look, position)
+    cards = [
+        Card([part("The board", shown.parts, HERE, look, changed, position, tried, pictures)], words(HERE, "title board"), 6),
+        Card([part("The prediction", shown.prediction, HERE, look, changed, position, pictures)], words(HERE, "title bars"), 5),
+        *shown.attention(HERE, look, changed, pictures),
+        Card([Part("warning", None, words(HERE, "warning"))], ""),
+    ]
+    show(board(cards, "The model, and what is changed of it"), "change", chosen=lambda: react(look, kept))
+    choose.dials(HERE, look, kept)
+    return pictures
