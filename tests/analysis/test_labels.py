@@ -5,66 +5,50 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from tokenizers import Tokenizer, decoders, pre_tokenizers
-from tokenizers.models import BPE
-from tokenizers.trainers import BpeTrainer
 
 from analysis import head_scores
 from analysis.labels import MARGIN, bootstrap, false_positives, head_examples, head_labels, positional
 from models import Attention, Token, load
+from models.edits import Head
 from models.huggingface.model import HuggingFaceModel
 from models.scratch.decoder_model import DecoderModel
 from models.scratch.encoder_model import EncoderModel
-from models.scratch.signs import START
 from models.scratch.transformer import TransformerConfig, build
+from tests.analysis.planted import CIRCUIT, HEADS, SAID_TWICE, planted
 from tests.models.networks import NETWORKS, network, tokenizer
 from tests.models.ours import scramble
-
-LETTERS, PLACES = 257, 160
-SIZE = LETTERS + PLACES  # of a stream that holds a token and a position, each as a one in a place of its own
-SHARP = 60.0  # of a score: so that a head is sure
-
-
-def planted() -> DecoderModel:
-    """Two layers of two heads by hand: L0 H0 looks at the token before and writes which it was; L0 H1 looks at earlier copies of
-    the same token; L1 H0 looks at tokens that were written to follow a copy of this one; L1 H1 does nothing."""
-    made = Tokenizer(BPE())  # a token for each letter, and one for the start
-    made.pre_tokenizer, made.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    made.train_from_iterator([], BpeTrainer(special_tokens=[START], initial_alphabet=alphabet, show_progress=False))
-    config = TransformerConfig(
-        vocabulary=LETTERS, context=PLACES, d_model=2 * SIZE, layers=2, heads=2, d_ff=4, positions="learned", qk_norm=False
-    )
-    model = build(config)
-    token, place, before = torch.arange(LETTERS), torch.arange(PLACES), SIZE + torch.arange(LETTERS)
-    with torch.no_grad():
-        for one in model.parameters():
-            one.zero_() if one.dim() > 1 else one.fill_(1)
-        model.embedding.weight[token, token] = 1
-        model.positions.embedding.weight[place, LETTERS + place] = 1
-        first, second = (block.attention for block in model.blocks)
-        size, scale = config.d_head, SHARP * config.d_head**0.5 / config.d_model  # what the norm and the root divide by
-        first.query.weight[place[1:] - 1, LETTERS + place[1:]] = scale  # asks for the place before its own
-        first.key.weight[place, LETTERS + place] = 2.0
-        first.value.weight[token, token] = 1
-        first.output.weight[before, token] = 1
-        first.query.weight[size + token, token] = scale  # asks for its own token
-        first.key.weight[size + token, token] = 2.0
-        first.query.weight[size + LETTERS + place, LETTERS + place] = -2 * scale  # and not for itself
-        first.key.weight[size + LETTERS + place, LETTERS + place] = 2.0
-        second.query.weight[token, token] = scale
-        second.key.weight[token, before] = 2.0
-    return DecoderModel(model, made, "planted", "")
 
 
 def test_planted_heads_get_their_labels_and_the_one_that_does_nothing_none():
     table = head_labels(planted())
-    assert table["label"].tolist() == ["previous", "duplicate", "induction", ""]
+    assert table["label"].tolist() == [*HEADS, ""]
     for row, name in enumerate(("previous", "duplicate", "induction")):
         assert table.loc[row, name] > 0.85
         assert table.loc[row, f"{name}_low"] <= table.loc[row, name] <= table.loc[row, f"{name}_high"]
     assert table.loc[0, "positional"] > 0.99, "the token before is at the same place whatever the words are"
     assert table.loc[1, "positional"] < 0.6
+
+
+def test_a_planted_head_is_labelled_by_itself_but_induction_not_without_what_it_composes_with():
+    for kinds, labels in {
+        ("previous",): ["previous", "", "", ""],
+        ("duplicate",): ["", "duplicate", "", ""],
+        ("duplicate", "induction"): ["", "duplicate", "", ""],
+    }.items():
+        assert head_labels(planted(kinds), seeds=1)["label"].tolist() == labels
+
+
+def test_what_is_said_twice_is_known_by_the_planted_circuit_and_by_no_other_head():
+    """What the second half of SAID_TWICE rests on: without either head of the circuit nothing is left of it."""
+    model = planted()
+    trace = model.trace(SAID_TWICE)
+    second = slice(len(SAID_TWICE) // 2 + 1, None)  # its first token cannot be known
+    wanted = [token.id for token in trace.tokens[1:]][second]
+    assert trace.logits.argmax(-1)[:-1][second].tolist() == wanted
+    for layer, head in np.ndindex(2, 2):
+        off = model.trace(SAID_TWICE, edits=[Head(layer, head)]).logits
+        right = (off.argmax(-1)[:-1][second] == wanted).mean()
+        assert right == (0 if (layer, head) in CIRCUIT else 1)
 
 
 @pytest.mark.parametrize("kind", ["decoder", "encoder"])
