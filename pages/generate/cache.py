@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
@@ -11,6 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.step_cost import StepCost, step_cost
+from analysis.step_time import Speeds, StepTime, speeds
 from models.language_model import LanguageModel
 from models.sizes import count, size
 from models.strategy import Strategy
@@ -29,10 +31,11 @@ from ui.words import say, words
 HERE = Path(__file__).parent
 LENGTHS = (1024, 8192, 131_072)
 TIMES = 3  # readings that a time is the median of
+Timed = tuple[float, float, Speeds] | tuple[()]
 
 
 def place(grown: Grown, look: Look, pictures: list[Picture]) -> None:
-    """A switch, and below it boxes, bytes and operations. pictures: those of the page, to add the boxes to them."""
+    """A switch, and below it boxes, bytes, operations and milliseconds. pictures: those of the page, to add the boxes to them."""
     on = switch(state.GENERATE_CACHE, words(HERE, "cache switch"))
     state.keep(state.GENERATE_CACHE, on, False)
     if not on:
@@ -52,8 +55,7 @@ def place(grown: Grown, look: Look, pictures: list[Picture]) -> None:
     }
     facts |= {"layers": recipes.decoder_layers(model), "kv_heads": model.info.kv_heads, "source": f"{source:,}"}
     say(HERE, "cache both" if source else "cache", **facts)
-    costs(model, read, source)
-    times(grown, look)
+    costs(grown, model, read, source)
 
 
 def boxes(grown: Grown, look: Look) -> Picture:
@@ -72,8 +74,8 @@ def boxes(grown: Grown, look: Look) -> Picture:
     )  # fmt: skip
 
 
-def costs(model: LanguageModel, read: int, source: int) -> None:
-    """Bytes and operations of one token more, at this length and at others."""
+def costs(grown: Grown, model: LanguageModel, read: int, source: int) -> None:
+    """Bytes, operations and milliseconds of one token more, at this length and at others."""
     try:
         cost = _costs(model)
     except ValueError as error:
@@ -87,9 +89,13 @@ def costs(model: LanguageModel, read: int, source: int) -> None:
         "without it": [count(cost.unkept(length)) for length in lengths],
         "times as many": [f"{cost.unkept(length) / cost.kept(length):,.0f}" for length in lengths],
     }
-    st.dataframe(pd.DataFrame(table), hide_index=True)
+    place = st.empty()  # the times come later
+    place.dataframe(pd.DataFrame(table), hide_index=True)
     context = f"{model.info.context:,}" if model.info.context else "without a limit"
     say(HERE, "costs", context=context, **{name: f"{value:,}" for name, value in vars(cost).items()})
+    found = times(grown, cost, read)
+    if found is not None:
+        place.dataframe(pd.DataFrame(table | milliseconds(found, lengths)), hide_index=True)
 
 
 @lru_cache(maxsize=8)
@@ -97,26 +103,49 @@ def _costs(model: LanguageModel) -> StepCost:
     return step_cost(model, "The cat")
 
 
-def times(grown: Grown, look: Look) -> None:
-    """Milliseconds of one token more here, measured with the cache and without."""
+def milliseconds(found: StepTime, lengths: Sequence[int]) -> dict[str, list[str]]:
+    """Of one token more at each length: the first as measured, the others as estimated."""
+
+    def each(seconds: Callable[[int], float]) -> list[str]:
+        return [f"{'about ' * (length != found.length)}{in_figures(1000 * seconds(length))}" for length in lengths]
+
+    return {"milliseconds with the cache": each(found.kept), "milliseconds without it": each(found.unkept)}
+
+
+def in_figures(number: float) -> str:
+    """Three digits that count: "2.31", "48,200"."""
+    rounded = float(f"{number:.2e}")
+    return f"{rounded:,.{max(0, 2 - int(f'{number:.2e}'.split('e')[1]))}f}"
+
+
+def times(grown: Grown, cost: StepCost, read: int) -> StepTime | None:
+    """What one token more takes here, measured with the cache and without, and told of; None until that is known."""
     said = grown.said
-    seconds = jobs.result(
-        ("generate-times", *grown.beginning, said), lambda report: _measure(grown.beginning, said, report), "Measuring a step"
+    measured = jobs.result(
+        ("generate-times", *grown.beginning, said),
+        lambda report: _measure(grown.beginning, said, cost, report),
+        "Measuring a step",
     )
-    if seconds is not None and np.isfinite(seconds).all():
-        kept, again = seconds
-        say(HERE, "times", kept=f"{1000 * kept:.1f}", again=f"{1000 * again:.1f}", ratio=f"{again / kept:.1f}")
+    if not measured:
+        if measured == ():
+            say(HERE, "no times")
+        return None
+    kept, again, quick = measured
+    facts = {f"{name}_speed": f"{float(f'{1e-9 / value:.2g}'):,g}" for name, value in vars(quick).items()}
+    say(HERE, "times", kept=in_figures(1000 * kept), again=in_figures(1000 * again), ratio=f"{again / kept:.1f}", **facts)
+    return StepTime(cost, quick, read, kept, again)
 
 
-def _measure(beginning: Beginning, said: tuple[int, ...], report: jobs.Report) -> tuple[float, float]:
-    """Seconds of reading one token more, with the cache and without it: medians."""
+def _measure(beginning: Beginning, said: tuple[int, ...], cost: StepCost, report: jobs.Report) -> Timed:
+    """Seconds of reading one token more, with the cache and without it: medians; and how quick this machine is. () where the
+    model ends its text here."""
     name, text, target, chat = beginning
     seconds: list[list[float]] = []
     with loaded.shelf.reading(name) as model:
-        for cache in (True, False):
+        for share, cache in ((0.4, True), (0.7, False)):
             with closing(model.generate(text, Strategy(), TIMES + 1, target, said, cache, chat=chat)) as steps:
                 seconds.append([step.read.seconds for step in steps][1:])
-            report(0.5, "Measuring a step")
-    if not all(seconds):  # the model ends its text here
-        return float("nan"), float("nan")
-    return float(np.median(seconds[0])), float(np.median(seconds[1]))
+            report(share, "Measuring a step")
+        if not all(seconds):
+            return ()
+        return float(np.median(seconds[0])), float(np.median(seconds[1])), speeds(model, cost)

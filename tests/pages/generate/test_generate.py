@@ -334,6 +334,17 @@ def test_the_cache_is_measured_as_the_formula_says():
     assert grown.ahead.read.bytes == expected and said(app).count(f"**{expected:,} bytes**") == 2
 
 
+def test_milliseconds_are_measured_at_this_length_and_estimated_at_others():
+    app = press(open_link("generate", f"{LINK}&level=intermediate&generate-cache=true"), "next")
+    table = next(one.value for one in app.dataframe if "tokens" in one.value)
+    kept, again = table["milliseconds with the cache"], table["milliseconds without it"]
+    assert f"**{kept[0]} ms** with the cache and **{again[0]} ms** without" in said(app)
+    for column in (kept, again):
+        assert all(one.startswith("about ") for one in column[1:])
+        numbers = [float(one.removeprefix("about ").replace(",", "")) for one in column]
+        assert numbers == sorted(numbers) and numbers[0] > 0
+
+
 def test_the_bars_are_of_the_likeliest_before_and_after_and_of_none_that_a_control_left_nothing():
     step = next(loaded.model("writer").generate(TEXT, Strategy("sampling", top_k=2)))
     found = step.distribution

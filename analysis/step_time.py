@@ -1,0 +1,128 @@
+"""How long one token more takes at lengths that were not measured, by a step that was measured and the speed of the machine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from analysis.step_cost import StepCost
+from models.language_model import LanguageModel
+
+TRIES = 5  # of which the quickest counts: whatever else the machine does can only slow it down
+OPERATIONS = 2**31  # of the largest thing that is timed
+FEW, MANY = 1024, 16_384  # keys that one token looks at
+ROWS = (32, 512)  # tokens that a map is given
+PAIRS = (128, 1024)  # tokens that look at each other
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """Seconds that one operation takes on this machine, at a model's own sizes: where one token looks at keys that are kept, in
+    a map of many tokens, and where many tokens look at each other."""
+
+    key: float
+    again: float
+    pair: float
+
+
+@dataclass(frozen=True)
+class StepTime:
+    """Seconds of a step that chooses the token after n others. length: the n at which `with_cache` and `without` were measured.
+
+    What grows with n is added, or taken away, at the machine's speed; the rest is the same at all lengths. Where the measured
+    time is shorter than what grows would take at that speed, the speed is raised until they agree. So the estimate at `length` is
+    what was measured there, and it is never shorter for a longer text.
+    """
+
+    cost: StepCost
+    speeds: Speeds
+    length: int
+    with_cache: float
+    without: float
+
+    def kept(self, length: int) -> float:
+        """With keys and values kept."""
+        return _moved(self.with_cache, self._kept_grows(self.length), self._kept_grows(length))
+
+    def unkept(self, length: int) -> float:
+        """When all is read again."""
+        return _moved(self.without, self._unkept_grows(self.length), self._unkept_grows(length))
+
+    def _kept_grows(self, length: int) -> float:
+        return self.speeds.key * self.cost.key * length
+
+    def _unkept_grows(self, length: int) -> float:
+        return self.speeds.again * self.cost.again * length + self.speeds.pair * self.cost.pair * length**2
+
+
+def _moved(measured: float, here: float, there: float) -> float:
+    return measured + (there - here) * min(1.0, measured / here if here else 1.0)
+
+
+def speeds(model: LanguageModel, cost: StepCost) -> Speeds:
+    """Timed on layers of the model's sizes with numbers drawn at random, in its type and on its device.
+
+    Each is the slope between a small size and a large one, so that what a call costs before it begins to calculate is left out.
+    """
+    import torch
+
+    from models.generation import rows
+    from models.recorder import attend, recording
+
+    parameter = next(model.network.parameters())
+    info, like = model.info, {"dtype": parameter.dtype, "device": parameter.device}
+    layers, heads = info.decoder_layers or info.layers, info.decoder_heads or info.heads
+    size = max(1, cost.key // (4 * layers * heads))
+    shared = info.kv_heads if heads % max(1, info.kv_heads) == 0 else heads
+
+    def vectors(heads: int, count: int) -> torch.Tensor:
+        return torch.randn(1, heads, count, size, **like)
+
+    def on(keys: int) -> Callable[[], object]:
+        query, old, new = vectors(heads, 1), vectors(shared, keys - 1), vectors(shared, 1)
+
+        def step() -> None:
+            with recording(streams=False) as record:
+                attend(query, torch.cat([old, new], 2), torch.cat([old, new], 2))
+            rows(record.calls, keys)
+
+        return step
+
+    def mapped(count: int) -> Callable[[], object]:
+        x, weight = torch.randn(count, info.d_model, **like), torch.randn(4 * info.d_model, info.d_model, **like)
+        return lambda: torch.nn.functional.linear(x, weight)
+
+    def all_pairs(count: int) -> Callable[[], object]:
+        q, k, v = vectors(heads, count), vectors(shared, count), vectors(shared, count)
+        return lambda: attend(q, k, v)
+
+    with torch.inference_mode():
+        key = _slope(on, (FEW, MANY), lambda n: 4 * heads * size * n, parameter.device)
+        again = _slope(mapped, ROWS, lambda n: 8 * info.d_model**2 * n, parameter.device)
+        pair = _slope(all_pairs, PAIRS, lambda n: 4 * heads * size * n**2, parameter.device)
+    return Speeds(key, again, pair)
+
+
+def _slope(
+    make: Callable[[int], Callable[[], object]], sizes: tuple[int, int], count: Callable[[int], int], device: object
+) -> float:
+    """Seconds an operation, between a small size and a large one, which is halved until it fits."""
+    small, large = sizes
+    while count(large) > OPERATIONS and large > 2 * small:
+        large //= 2
+    few, many = (_quickest(make(size), device) for size in (small, large))
+    return max(many - few, 0.1 * many) / (count(large) - count(small))
+
+
+def _quickest(call: Callable[[], object], device: object) -> float:
+    import torch
+
+    found = float("inf")
+    for _ in range(TRIES):
+        began = time.perf_counter()
+        call()
+        if str(device) != "cpu":
+            torch.accelerator.synchronize()
+        found = min(found, time.perf_counter() - began)
+    return found
