@@ -13,7 +13,7 @@ from models.trace import Trace
 if TYPE_CHECKING:
     import pandas as pd
 
-CLOSE = 1e-3  # of the largest number: how far a sum may be from what it should be
+CLOSE = {"float32": 1e-3, "float16": 1e-2, "bfloat16": 5e-2}  # of the largest number: how far a sum may be from what it should be
 
 Written = tuple[str, int | None, int | None, np.ndarray]  # part, layer, head, what it wrote [d_model]
 
@@ -25,8 +25,9 @@ def logit_attribution(
 
     part: "embedding", "attention" (a row a head, and one without a head for the bias of W_O, or where heads cannot be told
     apart), "cross", "feedforward", "other layers" (those without attention), "bias" (of the final norm and the unembedding). The
-    contributions sum to the logit; with `against`, to the difference from that token's. The final norm divides by the size of the
-    whole stream: that size is held at what it was, so this is the direct way alone, not what would happen without the part.
+    contributions sum to the logit, within 1e-3 of the largest number in float32, 1e-2 in float16 and 5e-2 in bfloat16; with
+    `against`, to the difference from that token's. The final norm divides by the size of the whole stream: that size is held at
+    what it was, so this is the direct way alone, not what would happen without the part.
     Errors: ValueError without a language-model head, for a token or position that is not there, and for a model whose logit is no
     such sum: where a norm follows each sum, or more than a norm and a matrix the last block.
     Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"; nostalgebraist 2020, "logit lens".
@@ -72,7 +73,7 @@ def written(model: LanguageModel, trace: Trace, position: int) -> Iterator[Writt
             else:
                 kind = "cross" if part == "cross" else stack
                 yield from heads(model, trace, kind, part, layer, added[layer], position)
-        if np.abs(left).max() > CLOSE * max(1.0, float(np.abs(stream[layer + 1, position]).max())):
+        if np.abs(left).max() > close(model) * max(1.0, float(np.abs(stream[layer + 1, position]).max())):
             if not model.has_other_layers:
                 raise ValueError(
                     f"In {model.info.name} the stream is no sum of what its parts wrote: a norm follows each sum, which changes "
@@ -93,12 +94,17 @@ def heads(
     except ValueError:
         yield part, layer, None, added[position]
         return
-    if np.abs(left - left.mean(0)).max() > CLOSE * max(1.0, float(np.abs(added).max())):
+    if np.abs(left - left.mean(0)).max() > close(model) * max(1.0, float(np.abs(added).max())):
         yield part, layer, None, added[position]
         return
     for head, vector in enumerate(each):
         yield part, layer, head, vector[position]
     yield part, layer, None, left[position]
+
+
+def close(model: LanguageModel) -> float:
+    """How far a sum may be from what it should be, as a share of the largest number, by what the model calculates with."""
+    return CLOSE[model.info.dtype]
 
 
 def straight(model: LanguageModel, trace: Trace, token: int, position: int) -> tuple[np.ndarray, float]:
@@ -121,14 +127,14 @@ def straight(model: LanguageModel, trace: Trace, token: int, position: int) -> t
     with torch.no_grad():
         here, mirrored, twice, shifted = logit(torch.stack([x, -x, 2 * x, x + x.abs().mean()])).tolist()
         constant = (here + mirrored) / 2
-        normed = abs(twice - here) < CLOSE * max(1.0, abs(here))
-        seen = x - x.mean() if normed and abs(shifted - here) < CLOSE * max(1.0, abs(here)) else x
+        normed = abs(twice - here) < close(model) * max(1.0, abs(here))
+        seen = x - x.mean() if normed and abs(shifted - here) < close(model) * max(1.0, abs(here)) else x
         way = slope[0].double().cpu() + ((here - constant) * seen / seen.square().sum() if normed else 0)
         others = rows.double()
         sizes = (others - others.mean(-1, keepdim=True) if seen is not x else others).norm(dim=-1) / seen.norm()
         expected = constant + (others @ way) / (sizes if normed else 1)
         logits = logit(others)
-    if (expected - logits).abs().max() > 10 * CLOSE * max(1.0, float(logits.abs().max())):
+    if (expected - logits).abs().max() > 10 * close(model) * max(1.0, float(logits.abs().max())):
         raise ValueError(
             f"{model.info.name} does more than a norm and a matrix between its last block and its logits "
             f"({model.way_out_formula()}), so a logit is no sum of what its parts wrote."

@@ -7,16 +7,17 @@ from collections.abc import Callable
 import numpy as np
 
 from models.edits import Edit, Head, Skip
+from models.given import Text
 from models.language_model import LanguageModel
 from models.trace import Trace
 
 
 def head_effects(
     model: LanguageModel,
-    text: str,
+    text: Text,
     position: int = -1,
     token: int | None = None,
-    target: str = "",
+    target: Text = "",
     kind: str | None = None,
     report: Callable[[float, str], None] | None = None,
 ) -> np.ndarray:

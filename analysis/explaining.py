@@ -14,6 +14,7 @@ from analysis.attribution import Attribution
 from analysis.perturbation import Question, Report, rank_correlation
 from analysis.sampling import FEWEST, ORDERS, leave_one_out, lime, ready, sampled_shap, shap
 from analysis.slopes import STEPS, ends, gradient_times_input, integrated_gradients
+from models.given import Text
 from models.language_model import LanguageModel
 
 LOOKS = ("attention × gradient", "rollout")  # shares of what is looked at, not evidence
@@ -106,11 +107,11 @@ def passes_needed(method: str, units: int) -> int:
 
 def attributions(
     model: LanguageModel,
-    text: str,
+    text: Text,
     method: str,
     position: int = -1,
     token: int | None = None,
-    target: str = "",
+    target: Text = "",
     against: int | None = None,
     seed: int = 0,
 ) -> np.ndarray:

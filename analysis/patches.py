@@ -8,6 +8,7 @@ import numpy as np
 
 from analysis.effects import log_softmax
 from models.edits import Edit, Head, Part, Stream
+from models.given import Text
 from models.language_model import LanguageModel
 from models.trace import Trace
 
@@ -18,15 +19,15 @@ DIRECTIONS = ("denoising", "noising")
 
 def patching(
     model: LanguageModel,
-    clean: str,
-    corrupt: str,
+    clean: Text,
+    corrupt: Text,
     part: str = "stream",
     measure: str = "logit difference",
     direction: str = "denoising",
     position: int = -1,
     token: int | None = None,
     other: int | None = None,
-    target: str = "",
+    target: Text = "",
     kind: str | None = None,
 ) -> np.ndarray:
     """How much of the clean answer comes back when a piece of the clean run is put into the corrupt one: 0 none, 1 all.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -12,6 +12,7 @@ import torch
 from models.adding import Adds, Place, Probe, Sums
 from models.editing import Plan
 from models.edits import Edit, Part, Skip, check
+from models.given import SECOND, Text, are_ids, text_of
 from models.recorder import Record
 from models.trace import Attention, Trace
 
@@ -43,14 +44,15 @@ class Ready:
 
 
 def rows_of(
-    model: LanguageModel, texts: str | Sequence[str], edits: Sequence[Sequence[Edit]], targets: str | Sequence[str]
+    model: LanguageModel, texts: Text | Sequence[Text], edits: Sequence[Sequence[Edit]], targets: Text | Sequence[Text]
 ) -> list[Ready]:
     """What `LanguageModel.traces` was asked for, checked. Errors: TypeError, ValueError."""
     if not isinstance(edits, Sequence) or any(not isinstance(some, Sequence) for some in edits):
         raise TypeError("edits must be a list that holds a list of edits for each text.")
-    count = max(1, len(edits)) if isinstance(texts, str) else len(texts)
-    asked = [texts] * count if isinstance(texts, str) else list(texts)
-    said = [targets] * count if isinstance(targets, str) else list(targets)
+    one = isinstance(texts, str) or are_ids(texts)
+    count = max(1, len(edits)) if one else len(texts)
+    asked: list[Any] = [texts] * count if one else list(texts)
+    said: list[Any] = [targets] * count if isinstance(targets, str) or are_ids(targets) else list(targets)
     changed = [tuple(some) for some in edits] or [()] * count
     if not len(asked) == len(said) == len(changed):
         raise ValueError(
@@ -58,7 +60,7 @@ def rows_of(
         )
     found = []
     for text, target, some in zip(asked, said, changed, strict=True):
-        ready = model._prepare(text, target)
+        ready = model._prepare(text_of(model, text), text_of(model, target, SECOND))
         found.append(replace(ready, edits=check(some, model.info, ready.lengths)))
     return found
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from models.errors import ModelError
+from models.precision import name_of
 from models.progress import Report, silent
 
 if TYPE_CHECKING:
@@ -23,33 +24,34 @@ def names() -> tuple[str, ...]:
     return tuple(name for name in ORDER if (WEIGHTS / name / "model.safetensors").is_file())
 
 
-def load(name: str, device: str | None = None, report: Report = silent) -> LanguageModel:
+def load(name: str, device: str | None = None, report: Report = silent, dtype: Any = None) -> LanguageModel:
     """Load a model: one that ships, a name on the Hugging Face Hub ("gpt2"), or a local folder ("./folder").
 
     device: where a model of transformers computes, "cpu", "cuda", …; None: a GPU where there is one and the model fits. The
     transformers of our own compute on the CPU.
     report: is told how far the loading is, and stops it by raising `Cancelled`.
-    Errors: ModelError, with a sentence for the person who asked; TypeError for a name that is no str.
+    dtype: what it calculates with, "float32", "bfloat16" or "float16", or torch's type of that name; None: float32 where it fits,
+    else 16 bits. Traces are float32 arrays all the same. In 16 bits the identities that the docstrings name hold to about 1e-3
+    (float16) or 1e-2 (bfloat16) of the largest number, where in float32 they hold to 1e-5; scores and the softmax of the maps
+    are computed in float32, so their rows sum to 1. `info.dtype` and `info.notes` say it.
+    Errors: ModelError, with a sentence for the person who asked; TypeError for a name that is no str; ValueError for
+    another dtype.
     """
     if not isinstance(name, str | PathLike):
         raise TypeError(f'A model is named by a str, such as {names()[0]!r} or "gpt2"; this is of type {type(name).__name__}.')
-    name = str(name)
+    name, wanted = str(name), None if dtype is None else name_of(dtype)
     if name in names() or own(name):
+        from models.scratch.folder import from_folder
+
         _check_cpu(name, device)
-    if name in names():
-        from models.scratch.folder import from_folder
-
-        return from_folder(WEIGHTS / name)
-    if own(name):
-        from models.scratch.folder import from_folder
-
-        return from_folder(Path(name).expanduser(), name)
+        folder = (WEIGHTS / name, "") if name in names() else (Path(name).expanduser(), name)
+        return from_folder(*folder, dtype=wanted)
     from dataclasses import fields
 
     from models.huggingface.model import HuggingFaceModel
     from models.huggingface.open import open_model
 
-    opened = open_model(name, device, report)
+    opened = open_model(name, device, report, wanted)
     return HuggingFaceModel(**{field.name: getattr(opened, field.name) for field in fields(opened)})
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from models.decoding import Beams, Branch, Said, by_length, log_softmax
+from models.given import Spelt
 from models.strategy import Distribution, Strategy, distribution, scored
 from models.tokens import Token
 
@@ -143,7 +144,7 @@ class Reader(ABC):
     def __init__(self, model: LanguageModel, begun: list[Token], source: list[Token], cut: int, keeps: bool):
         self.model, self.begun, self.source, self.cut, self.keeps = model, begun, source, cut, keeps
         self.front = next((i for i, one in enumerate(begun) if not (one.special and one.start == one.end)), len(begun))
-        self.ids = model.info.vocabulary
+        self.ids = model.ids
         self._stamp: Stamp | None = None
         self._ready = False  # whether what is kept can be read on from
 
@@ -239,6 +240,8 @@ def begin(
         raise ValueError(f"{name} has no language-model head, so it does not continue a text.")
     if target and kind != "encoder-decoder":
         raise ValueError(f"{name} reads one text at a time. Leave the second one empty.")
+    if chat and isinstance(text, Spelt):
+        raise ValueError("A turn of a chat is a text: ids are read as they are, with nothing put around them.")
     reader = model._reader(text, target, cache and not edits, chat)
     reader.edit(edits)
     if strange := [id for id in (*said, *given) if not 0 <= id < reader.ids]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from models.decoding import softmax
 from models.generation import Reader, Step, begin
+from models.given import SECOND, Text, text_of
 from models.stored_weights import WeightsFile, known_by
 from models.strategy import Strategy
 from models.tokens import Prediction, Token, Turn, Vocabulary
@@ -89,6 +90,11 @@ class LanguageModel(ABC):
         return f"Hub revision {self.revision}" if self.revision else known_by(self.files)
 
     @property
+    def ids(self) -> int:
+        """How many ids of tokens it can read: 0 to this less 1. Some models have room for more than their tokenizer has."""
+        return self.info.vocabulary
+
+    @property
     def condition(self) -> int | None:
         """A number that is another one after every change of the network; None while it may answer otherwise each time."""
         stamp = self._recent.now()
@@ -125,30 +131,32 @@ class LanguageModel(ABC):
     def is_special(self, id: int) -> bool:
         """Whether a token of the vocabulary is no text but a sign, such as one for the end."""
 
-    def trace(self, text: str, target: str = "", edits: Sequence[Edit] = (), remember: bool = True) -> Trace:
+    def trace(self, text: Text, target: Text = "", edits: Sequence[Edit] = (), remember: bool = True) -> Trace:
         """Read a text and keep what happened. A text longer than the context is cut from the left (see `Trace.cut`).
 
+        text, target: a str, or ids of tokens, which are read as they are: no sign is put before or after them, so that
+        `trace([token.id for token in trace.tokens])` reads the same again. `Trace.text` is then what they spell.
         target: what an encoder-decoder has said so far; for an encoder that takes pairs, the second text.
         remember: whether the next reading may go on from this one, and this one from the last, where the beginning is the same.
         Nothing is remembered across a change of the network: of a weight, a hook, its mode, dtype or device. A change that torch
         does not count (through `.data`, numpy, a plain attribute) has to be told of by `forget`.
         edits: values of `models.edits`, what is changed while it reads; nothing is remembered of such a reading.
-        Errors: TypeError for what is no text and no edit; ValueError for a second text where the model reads one, and for an edit
-        of what the model does not have.
+        Errors: TypeError for what is no text and no edit; ValueError for a second text where the model reads one, for an id that
+        is none of its tokens, and for an edit of what the model does not have.
         """
-        check_text(text)
-        check_text(target, "The second text")
+        asked, said = text_of(self, text), text_of(self, target, SECOND)
         if edits:
-            return self.traces([text], [edits], target)[0]
-        return self._read(text, target, remember)
+            return self.traces([asked], [edits], said)[0]
+        return self._read(asked, said, remember)
 
     def traces(
-        self, texts: str | Sequence[str], edits: Sequence[Sequence[Edit]] = (), targets: str | Sequence[str] = ""
+        self, texts: Text | Sequence[Text], edits: Sequence[Sequence[Edit]] = (), targets: Text | Sequence[Text] = ""
     ) -> list[Trace]:
         """The traces of several texts, each with a list of edits of its own, read in batches; equal to the loop over `trace`.
 
-        texts: one text is read once for each list of edits. targets: one for all, or one a text. Texts of the same length are
-        read together, so none is padded. Nothing is remembered. Errors: as `trace`; ValueError where the numbers differ.
+        texts: one text, as a str or as ids, is read once for each list of edits. targets: one for all, or one a text. Texts of
+        the same length are read together, so none is padded. Nothing is remembered. Errors: as `trace`; ValueError where the
+        numbers differ.
         """
         from models.batches import read, rows_of
 
@@ -214,10 +222,10 @@ class LanguageModel(ABC):
 
     def generate(
         self,
-        text: str,
+        text: Text,
         strategy: Strategy = GREEDY,
         max_new_tokens: int = 40,
-        target: str = "",
+        target: Text = "",
         said: Sequence[int] = (),
         cache: bool = True,
         given: Sequence[int] = (),
@@ -225,6 +233,8 @@ class LanguageModel(ABC):
         edits: Sequence[Edit] = (),
     ) -> Generator[Step, None, None]:
         """What a decoder says after a text, or an encoder-decoder after its target, token by token (see `Step`).
+
+        text, target: a str or ids of tokens, as for `trace`.
 
         It ends where the model ends its text, or after `max_new_tokens`. Closing the iterator frees its keys and values. said:
         ids that were said already, to go on from another word than the one chosen: `(*step.said[:-1], other)`. given: ids that
@@ -239,9 +249,8 @@ class LanguageModel(ABC):
         Errors: ValueError for a model that does not go on with a text, for less than one token, for an id that is none, and, with
         the figures, where keys and values would not fit in memory; TypeError for what is no text and no strategy.
         """
-        check_text(text)
-        check_text(target, "The target")
-        return begin(self, text, target, strategy, max_new_tokens, tuple(said), cache, tuple(given), chat, edits)
+        asked, begun = text_of(self, text), text_of(self, target, "The target")
+        return begin(self, asked, begun, strategy, max_new_tokens, tuple(said), cache, tuple(given), chat, edits)
 
     @property
     def chats(self) -> bool:
@@ -354,12 +363,14 @@ class LanguageModel(ABC):
         As stored: some models scale them, or widen them to d_model, when they read. The rows may be more than the tokens.
         """
 
-    def predict(self, text: str, target: str = "", top: int = 10) -> list[Prediction]:
+    def predict(self, text: Text, target: Text = "", top: int = 10) -> list[Prediction]:
         """The most likely tokens, the first one first; probabilities from a softmax over the whole vocabulary.
+
+        text, target: a str or ids of tokens, as for `trace`.
 
         A decoder predicts what comes after the text, an encoder-decoder what comes after the target, an encoder what stands at
         each mask (`top` predictions each, in the order of the masks). Errors: ValueError without a language-model head, and for
-        less than one prediction; TypeError for what is no text.
+        less than one prediction; the rest as `trace`.
         """
         if not isinstance(top, int) or top < 1:
             raise ValueError(f"top says how many predictions are wanted, a whole number from 1 on; it is {top!r}.")

@@ -44,9 +44,9 @@ def downloads(environment: Mapping[str, str] = os.environ) -> bool:
     return environment.get("HEADLIGHT_HUB", "1").strip().lower() not in ("0", "no", "off", "false")
 
 
-def fetch(name: HubName, device: str | None, report: Report, weights: bool = True) -> tuple[Path, str]:
+def fetch(name: HubName, device: str | None, report: Report, weights: bool = True, dtype: str | None = None) -> tuple[Path, str]:
     """A folder that holds the model, and where it is from: "Hugging Face Hub, revision abc1234". weights: False for config and
-    tokenizer alone.
+    tokenizer alone. dtype: what it is to calculate with, where somebody said so.
 
     Without network the cache will do if the model is complete there; where downloads are switched off, it is all that is looked
     at. Errors: ModelError; Cancelled, when `report` raises it (what has been downloaded until then is kept, and used the next
@@ -77,7 +77,10 @@ def fetch(name: HubName, device: str | None, report: Report, weights: bool = Tru
     files = {file.rfilename: file.size or 0 for file in info.siblings or () if "/" not in file.rfilename}
     commit = info.sha
     assert commit is not None, "the Hub names the commit of what it tells of"
-    folder = download(name, commit, files, device, report) if weights else download_tokenizer(name, commit, files, report)
+    if weights:
+        folder = download(name, commit, files, device, report, dtype)
+    else:
+        folder = download_tokenizer(name, commit, files, report)
     reference = storage(name) / "refs" / (name.revision or "main")
     if name.revision != commit and weights:
         # Only now that all is there: who is offline later finds the last complete one.
@@ -97,7 +100,9 @@ def storage(name: HubName) -> Path:
     return Path(constants.HF_HUB_CACHE) / f"models--{name.repository.replace('/', '--')}"
 
 
-def download(name: HubName, commit: str, files: dict[str, int], device: str | None, report: Report) -> Path:
+def download(
+    name: HubName, commit: str, files: dict[str, int], device: str | None, report: Report, dtype: str | None = None
+) -> Path:
     """Fetch what is needed of `files` (sizes in bytes by name), once it is clear that it can be opened."""
     shown = name.repository
     check_config_is_there(files, shown)
@@ -111,7 +116,7 @@ def download(name: HubName, commit: str, files: dict[str, int], device: str | No
     if absent := [file for file in weights if file not in files]:
         raise ModelError(f"{quoted(shown)} is not complete: its weights file {quoted(absent[0])} is missing.")
     check_tokenizer_is_there(files, shown)
-    check_it_fits(folder / CONFIG, shown, device, report)
+    check_it_fits(folder / CONFIG, shown, device, report, dtype)
     wanted = [*(file for file in files if is_vocabulary(file) or file in BESIDE), *weights]
     ahead = [file for file in wanted if not (folder / file).exists()]
     if ahead:
@@ -134,10 +139,10 @@ def download_tokenizer(name: HubName, commit: str, files: dict[str, int], report
     return folder
 
 
-def check_it_fits(config_file: Path, name: str, device: str | None, report: Report) -> None:
+def check_it_fits(config_file: Path, name: str, device: str | None, report: Report, dtype: str | None = None) -> None:
     raw = read_config(config_file, name)
     elements = confined("try_config", config_file, name, report)
-    place(name, elements, str(raw.get("dtype") or raw.get("torch_dtype") or "float32"), device)
+    place(name, elements, str(raw.get("dtype") or raw.get("torch_dtype") or "float32"), device, wanted=dtype)
 
 
 def get_files(name: HubName, commit: str, files: Iterable[str], total: int, before: int, report: Report) -> None:

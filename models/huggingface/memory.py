@@ -25,14 +25,15 @@ class Placement:
     bytes: int
 
 
-def place(name: str, parameters: int, stored: str, device: str | None, passing: int = 0) -> Placement:
+def place(name: str, parameters: int, stored: str, device: str | None, passing: int = 0, wanted: str | None = None) -> Placement:
     """Find room for so many parameters: float32 where it fits, else 16 bits. passing: numbers held besides while reading.
 
     stored: the dtype in the files, as safetensors or a config spells it. device: where it must go; None: a GPU if there is one.
+    wanted: a dtype that it must be.
     Errors: ModelError with the figures when there is no room, or when there is no such device.
     """
     choices = [(device, free_on(device))] if device else places()
-    for dtype in ("float32", HALVES.get(stored, "bfloat16")):
+    for dtype in (wanted,) if wanted else ("float32", HALVES.get(stored, "bfloat16")):
         needed = parameters * SIZES[dtype]
         for choice, free in choices:
             if needed + passing * SIZES[dtype] <= free:

@@ -19,6 +19,7 @@ from models.batches import Ready, alone, of_trace, plan_of
 from models.editing import Plan
 from models.errors import ModelError
 from models.generation import Reader
+from models.given import Spelt, tokens_at_end
 from models.gradients import Gradients, gradients
 from models.huggingface import layout, quirks
 from models.huggingface.attention import NAME, SoftmaxTap
@@ -111,6 +112,10 @@ class HuggingFaceModel(LanguageModel):
         return str(self.network.device)
 
     @property
+    def ids(self) -> int:
+        return self._rows or self.vocabulary.size
+
+    @property
     def reads_on(self) -> bool:
         """Whether a text that grows is read on from keys and values, which is tried once; else it is read again at each step."""
         return self._reusable or self._grows is not None
@@ -157,8 +162,7 @@ class HuggingFaceModel(LanguageModel):
         if self.kind == "encoder-decoder":
             tokens, cut, said = self._source_and_target(text, target)
             return HuggingFaceReader(self, said, tokens, cut, cache)
-        start = beginning(self._tokens, text, self.room)
-        tokens, cut = self._fitting(moved(self._tokens(text[start:]), start), text)
+        tokens, cut = self._fitting(tokens_at_end(self._tokens, text, self.room), text)
         return HuggingFaceReader(self, tokens, [], cut, cache)
 
     def _read(self, text: str, target: str, remember: bool) -> Trace:
@@ -172,6 +176,10 @@ class HuggingFaceModel(LanguageModel):
         """The tokens of one text, or two, that fit, and how many characters do not. Errors: ValueError where only one is read."""
         if target and not (self.kind == "encoder" and self.vocabulary.pairs):
             raise ValueError(f"{self.info.name} reads one text at a time. Leave the second one empty.")
+        if isinstance(text, Spelt) or isinstance(target, Spelt):
+            if target and not (isinstance(text, Spelt) and isinstance(target, Spelt)):
+                raise ValueError("Give both texts of a pair as text, or both as ids of tokens.")
+            return self._fitting([*tokens_at_end(self._tokens, text, self.room), *(getattr(target, "tokens", ()))], text)
         starts = [beginning(self._tokens, one, self.room) for one in (text, target)]
         return self._fitting(moved(self._tokens(text[starts[0] :], target[starts[1] :]), *starts), text)
 
@@ -182,8 +190,6 @@ class HuggingFaceModel(LanguageModel):
     # What edits need
 
     def _prepare(self, text: str, target: str) -> Ready:
-        check_text(text)
-        check_text(target, "The second text")
         if self.kind == "encoder-decoder":
             tokens, cut, said = self._source_and_target(text, target)
             return Ready(text, tokens, said, cut)
@@ -431,10 +437,9 @@ class HuggingFaceModel(LanguageModel):
 
     def _source_and_target(self, text: str, target: str) -> tuple[list[Token], int, list[Token]]:
         """The tokens of both that fit, and how many characters of the source do not."""
-        start, said_from = beginning(self.vocabulary.tokens, text, self.room), beginning(self._said, target, self.room)
-        tokens = moved(self.vocabulary.tokens(text[start:]), start) or [self._special(self.start)]
+        tokens = tokens_at_end(self.vocabulary.tokens, text, self.room) or [self._special(self.start)]
         tokens, cut = self._fitting(tokens, text)
-        said, _ = self._fitting(moved(self._said(target[said_from:]), said_from), target)
+        said, _ = self._fitting(tokens_at_end(self._said, target, self.room), target)
         return tokens, cut, said
 
     def _read_both(self, text: str, target: str, stamp: Stamp | None) -> Trace:

@@ -15,6 +15,7 @@ from models.huggingface.names import HubName, is_folder_name, quoted
 from models.huggingface.text import TextTokens
 from models.huggingface.trial import open_tokenizer, plainly, text_of, tokenizer_of
 from models.huggingface.weights import passing, read
+from models.precision import note
 from models.progress import Progress, Report, silent
 from models.stored_weights import WeightsFile, files_now
 
@@ -48,11 +49,11 @@ class Opened:
     revision: str = ""
 
 
-def open_model(name: str, device: str | None = None, report: Report = silent) -> Opened:
+def open_model(name: str, device: str | None = None, report: Report = silent, dtype: str | None = None) -> Opened:
     """Open a model by its name on the Hub ("gpt2", "owner/name", "owner/name@revision") or by the path of a folder.
 
     device: "cpu", "cuda", "cuda:1", "mps"; None: a GPU where there is one and the model fits. Weights are float32 where they
-    fit, else 16 bits. Only safetensors files are opened, and a model's own code is never run.
+    fit, else 16 bits; or `dtype`, one of `memory.SIZES`. Only safetensors files are opened, and a model's own code is never run.
     Errors: ModelError, with a sentence for the person who asked; Cancelled, when `report` raises it.
     """
     with plainly(name):
@@ -61,8 +62,8 @@ def open_model(name: str, device: str | None = None, report: Report = silent) ->
         else:
             from models.huggingface.hub import fetch
 
-            path, source = fetch(HubName.parse(name), device, report)
-        opened = open_folder(path, name, source, device, report)
+            path, source = fetch(HubName.parse(name), device, report, dtype=dtype)
+        opened = open_folder(path, name, source, device, report, dtype)
         return opened if source == "folder" else replace(opened, revision=path.name)  # the cache names folders by their commits
 
 
@@ -80,7 +81,7 @@ def open_vocabulary(name: str, report: Report = silent) -> TextTokens:
         return TextTokens(tokenizer_of(path, name))
 
 
-def open_folder(path: Path, name: str, source: str, device: str | None, report: Report) -> Opened:
+def open_folder(path: Path, name: str, source: str, device: str | None, report: Report, dtype: str | None = None) -> Opened:
     report(Progress("prepare"))
     folder = look_at(path, name)
     tried = confined("try_folder", path, name, report)  # before transformers sees a file of it in this process
@@ -91,13 +92,15 @@ def open_folder(path: Path, name: str, source: str, device: str | None, report: 
     used = {key: folder.tensors[key] for key in tried["used"]}
     dtypes = [stored.dtype for stored in used.values()]
     check_precision(dtypes, name)
-    placement = place(name, tried["elements"], max(set(dtypes), key=dtypes.count), device, passing(used))
+    placement = place(name, tried["elements"], max(set(dtypes), key=dtypes.count), device, passing(used), dtype)
     files = files_now(stored.file for stored in folder.tensors.values())
     network = read(chosen.cls, config, used, placement, report)
     report(Progress("prepare"))
     add_special_ids(network, folder)
     notes = notes_on(chosen, config, folder)
-    if placement.dtype != "float32":
+    if dtype:
+        notes += note(dtype)
+    elif placement.dtype != "float32":
         notes += (f"Its weights are in {placement.dtype}, because float32 would not fit in memory.",)
     return Opened(network, tokenizer, chosen.kind, chosen.head, name, source, notes, files)
 

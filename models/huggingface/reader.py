@@ -32,7 +32,6 @@ class HuggingFaceReader(Reader):
 
     def __init__(self, model: HuggingFaceModel, begun: list[Token], source: list[Token], cut: int, keeps: bool):
         super().__init__(model, begun, source, cut, keeps and model.reads_on)
-        self.ids = model._rows or self.ids
         self.ends, self.never = _ends(model), _never(model)
         self.branches = self.keeps and (model._reusable or bool((growth := model._grows) and growth.branches))
         self._past: Cache | None = None

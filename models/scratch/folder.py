@@ -31,14 +31,14 @@ MODELS: dict[str, type[ScratchModel]] = {
 }
 
 
-def from_folder(folder: Path, name: str = "") -> ScratchModel:
-    """The model of a folder that a training wrote; its weights are computed with in float32.
+def from_folder(folder: Path, name: str = "", dtype: str | None = None) -> ScratchModel:
+    """The model of a folder that a training wrote; its weights are computed with in float32, or in this dtype.
 
     name: what it is called, if not as its folder. Errors: ModelError for files that do not fit together.
     """
     try:
         with panics_caught():
-            return _opened(folder, name)
+            return _opened(folder, name, dtype)
     except Exception as error:  # of JSON, safetensors, tokenizers and torch, each of its own kind
         raise ModelError(
             f"The folder {quoted(folder.name)} holds no transformer of ours that can be read: {short(error, 200)}"
@@ -54,7 +54,7 @@ def vocabulary_of(folder: Path) -> ByteLevelTokens:
         raise ModelError(f"The tokenizer in the folder {quoted(folder.name)} cannot be read: {short(error, 200)}") from error
 
 
-def _opened(folder: Path, name: str) -> ScratchModel:
+def _opened(folder: Path, name: str, dtype: str | None) -> ScratchModel:
     config = TransformerConfig(**json.loads((folder / "config.json").read_text(encoding="utf-8")))
     if config.layers > MOST_LAYERS:
         raise ValueError(f"its config asks for {config.layers:,} layers, and at most {MOST_LAYERS} are built.")
@@ -71,6 +71,9 @@ def _opened(folder: Path, name: str) -> ScratchModel:
     for part in network.modules():
         if isinstance(part, NoPositions):
             part.reset()  # what follows from the config is not in the file
+    if dtype:
+        for parameter in network.parameters():  # buffers, such as angles of positions, stay exact
+            parameter.data = parameter.data.to(getattr(torch, dtype))
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     model = MODELS[config.kind](network, tokenizer, name or folder.name, "folder" if name else "Headlight")
     model.files = files

@@ -16,9 +16,10 @@ from torch import Tensor
 from models.batches import Ready, alone, of_trace, plan_of
 from models.editing import Plan
 from models.generation import Reader
+from models.given import tokens_at_end
 from models.gradients import Gradients, gradients
 from models.language_model import LanguageModel, ModelInfo, check_plain, check_text
-from models.long import beginning, moved
+from models.precision import name_of, note
 from models.prefix import Encoded, Recent, Stamp
 from models.recorder import Record, note_hidden, recording
 from models.rotary import Rotary
@@ -42,6 +43,7 @@ class ScratchModel(LanguageModel):
         self.vocabulary = ByteLevelTokens(tokenizer, START, END, MASK)
         config = network.config
         both = config.kind == "encoder-decoder"
+        dtype = name_of(next(network.parameters()).dtype)
         self.info = ModelInfo(
             name=name,
             kind=config.kind,
@@ -53,6 +55,8 @@ class ScratchModel(LanguageModel):
             context=config.context,
             parameters=sum(p.numel() for p in network.parameters()),
             source=source,
+            dtype=dtype,
+            notes=note(dtype),
             decoder_layers=config.layers if both else 0,
             decoder_heads=config.heads if both else 0,
             mask=MASK if config.kind == "encoder" else "",
@@ -168,7 +172,7 @@ class ScratchModel(LanguageModel):
         return each.transpose(0, 1).repeat_interleave(shared, 0).float().cpu().numpy()
 
     def way_out(self, rows: Tensor) -> Tensor:
-        return self.network.unembed(rows)
+        return self.network.unembed(rows.to(self._stack.embedding.weight.dtype))
 
     def way_out_formula(self, stream: str = "h") -> str:
         transform = self.network.config.head_transform
@@ -189,8 +193,6 @@ class ScratchModel(LanguageModel):
     # What edits need
 
     def _prepare(self, text: str, target: str) -> Ready:
-        check_text(text)
-        check_text(target, "The second text")
         tokens, cut = self._to_read(text, target)
         both = self.info.kind == "encoder-decoder"
         said = self._fitting(self._ending(target, self.vocabulary.tokens))[0] if both else []
@@ -218,7 +220,8 @@ class ScratchModel(LanguageModel):
                 self._stream(self._ids(texts), self._ids(said))
             else:
                 stack = self._stack
-                reading, x = stack.reading(0, stream.shape[1], None, None), note_hidden(stream)
+                reading = stack.reading(0, stream.shape[1], None, None)
+                x = note_hidden(stream.to(stack.embedding.weight.dtype))
                 for layer in range(plan.start, self.info.layers):
                     x = note_hidden(stack.blocks[layer](x, reading, layer, None, None))
         return record
@@ -262,8 +265,7 @@ class ScratchModel(LanguageModel):
 
     def _ending(self, text: str, tokens_of: Callable[[str], list[Token]]) -> list[Token]:
         """The tokens of a text, or of as much of its end as is more than what fits."""
-        start = beginning(tokens_of, text, self.room)
-        return moved(tokens_of(text[start:]), start)
+        return tokens_at_end(tokens_of, text, self.room)
 
     def _fitting(self, tokens: list[Token]) -> tuple[list[Token], int]:
         """What fits in the context, the start token kept; and how many characters at the left do not."""

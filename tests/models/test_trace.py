@@ -202,9 +202,9 @@ def test_a_softmax_of_any_precision_is_an_attention(seed, dtype):
 @pytest.mark.parametrize("wrong", [None, 3, b"the cat", ["the", "cat"]])
 def test_what_is_no_text_is_refused_in_a_sentence(writer, wrong):
     for ask in (writer.trace, writer.predict, writer.tokenize):
-        with pytest.raises(TypeError, match=r"The text must be a str; it is (None|of type (int|bytes|list))\."):
+        with pytest.raises(TypeError, match=r"The text (must be a str|holds)"):
             ask(wrong)
-    with pytest.raises(TypeError, match="The second text must be a str"):
+    with pytest.raises(TypeError, match=r"The second text (must be a str|holds)"):
         writer.trace("The cat", wrong)
     with pytest.raises(TypeError, match="A model is named by a str"):
         models.load(wrong)
