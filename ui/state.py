@@ -163,7 +163,6 @@ GENERATE_BEAM, GENERATE_OPENED = link("generate-beam", default=1), Key("generate
 EXPERIMENT = link("experiment", "Switch off")
 CHANGES, TRY_ALL = link("changes", default=""), link("try-all", default=False)
 CHANGES_BEFORE = Key[Any]("changes-before", ())
-STRENGTH, SHARPNESS = Key("change-strength", 1.0), Key("change-temperature", 1.0)
 
 # Heads
 HEADS_LABEL = link(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from viz.view import Assets, View, pack
     from viz.views.architecture import Box, architecture
     from viz.views.board import Card, Part, board
+    from viz.views.change_list import change_list
     from viz.views.compare_view import compare_view
     from viz.views.grid_view import grid_view
     from viz.views.head_view import head_view
@@ -38,6 +39,7 @@ __all__ = [
     "View",
     "architecture",
     "board",
+    "change_list",
     "compare_view",
     "grid_view",
     "head_view",

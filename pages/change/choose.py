@@ -1,8 +1,9 @@
-"""The controls of page "Change" that are no picture: what is changed, one step back, and the dials of a head."""
+"""The controls of page "Change": what is changed, one step back, and the dials of a head."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -11,9 +12,10 @@ from pages.change.changes import Changed
 from ui import state
 from ui.choices import widgets
 from ui.look import Look
-from ui.state import Key
 from ui.text import plain
-from ui.words import say, words
+from ui.words import words
+from viz import Part, change_list
+from viz.views.dials import Dial, dials
 
 LISTED = 24  # changes that have a button of their own
 
@@ -29,47 +31,49 @@ def tries_all() -> bool:
     return bool(state.TRY_ALL.get())
 
 
-def listed(folder: Path, look: Look, kept: list[str], changed: Changed) -> None:
-    """What is changed, each with a button that takes it back; one step back; all as it was."""
-    names = words(folder, "name head"), words(folder, "name feed-forward")
-    with st.container(horizontal=True, gap="small", key="changes"):
-        st.button(
-            "Undo", icon=":material/undo:", key="change-undo", on_click=changes.undo, disabled=not state.CHANGES_BEFORE.get()
-        )
-        st.button(
-            "As it was", icon=":material/restart_alt:", key="change-none", on_click=changes.change, args=([],), disabled=not kept
-        )
-        for one in kept[:LISTED]:
-            st.button(
-                plain(changes.name(look, one, *names)), icon=":material/close:", key=f"change-without-{one}",
-                help="Take this change back.", type="tertiary", on_click=changes.change, args=([o for o in kept if o != one],),
-            )  # fmt: skip
-        if len(kept) > LISTED:
-            st.caption(f"and {len(kept) - LISTED} more")
-    if not kept:
-        say(folder, "nothing")
+def what_does_not_fit(folder: Path, look: Look, changed: Changed) -> None:
+    """Why some of what is changed is left out."""
     for one, why in list(changed.unfit.items())[:3]:
-        st.info(plain(f"“{changes.name(look, one, *names)}” does not fit here, so it is left out. {why}"))
+        st.info(plain(f"“{changes.name(look, one, *called(folder))}” does not fit here, so it is left out. {why}"))
     if len(changed.unfit) > 3:
         st.info(f"{len(changed.unfit) - 3} more changes do not fit here and are left out.")
 
 
-def dials(folder: Path, look: Look, kept: list[str]) -> None:
+def called(folder: Path) -> tuple[str, str]:
+    """What a head and a feed-forward are called."""
+    return words(folder, "name head"), words(folder, "name feed-forward")
+
+
+def listed(folder: Path, look: Look, kept: list[str]) -> Part:
+    """What is changed, each with a button that takes it back; one step back; all as it was."""
+    names = [changes.name(look, one, *called(folder)) for one in kept[:LISTED]]
+    more = f"and {len(kept) - LISTED} more" if len(kept) > LISTED else ""
+    view = change_list(names, bool(state.CHANGES_BEFORE.get()), more)
+    return Part("changes", view, below="" if kept else words(folder, "nothing"))
+
+
+def press(kept: list[str], value: Any) -> None:
+    """What a press on one of these buttons does."""
+    if value == "undo":
+        changes.undo()
+    elif value == "reset":
+        changes.change([])
+    else:
+        changes.change([one for i, one in enumerate(kept) if i != value])
+
+
+DIALS = {"s": ("Strength", 0.0, 2.0), "t": ("Temperature", 0.1, 5.0)}  # what is called so, from, to
+
+
+def head_dials(folder: Path, look: Look, kept: list[str]) -> Part:
     """The strength and the temperature of the head that is looked at."""
-    if look.beginner:
-        return
-    left, right = st.columns(2)
-    for place, key, letter, title, most in (
-        (left, state.STRENGTH, "s", f"Strength of {look.head_name}", 2.0),
-        (right, state.SHARPNESS, "t", f"Temperature of {look.head_name}", 5.0),
-    ):
-        least = 0.0 if letter == "s" else 0.1
-        value = min(max(changes.value_of(look, kept, letter), least), most)
-        key.set(value)
-        with place:
-            st.slider(title, least, most, step=0.1, key=key.name, on_change=moved, args=(look, kept, letter, key))
-    say(folder, "dials", head=look.head_name)
+    each = [
+        Dial(f"{title} of {look.head_name}", min(max(changes.value_of(look, kept, letter), least), most), least, most)
+        for letter, (title, least, most) in DIALS.items()
+    ]
+    return Part("dials", dials(each), below=words(folder, "dials", head=look.head_name))
 
 
-def moved(look: Look, kept: list[str], letter: str, key: Key[float]) -> None:
-    changes.change(changes.set_value(look, kept, letter, round(key.get(), 1)))
+def turn(look: Look, kept: list[str], number: int, value: float) -> None:
+    """What a move of one of them does."""
+    changes.change(changes.set_value(look, kept, tuple(DIALS)[number], round(value, 1)))

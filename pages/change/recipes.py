@@ -127,17 +127,18 @@ def parts(
 
 def candidates(before: np.ndarray, after: np.ndarray, count: int) -> list[int]:
     """The likeliest tokens before, then those that are among the likeliest only after."""
-    first, second = (np.argsort(-logits, kind="stable")[:count].tolist() for logits in (before, after))
+    few = min(count, len(before))
+    best = [np.argpartition(-logits, few - 1)[:few] for logits in (before, after)]
+    first, second = (ids[np.argsort(-logits[ids])].tolist() for ids, logits in zip(best, (before, after), strict=True))
     return first + [id for id in second if id not in first][: max(1, count // 2)]
 
 
 def bars(
     model: LanguageModel, trace: Trace, *, changes: str, position: int, count: int, second: str, simple: bool,
-    changed: Trace | None = None,
+    logits: tuple[np.ndarray | None, np.ndarray | None] | None = None,
 ) -> View:  # fmt: skip
     """What is likeliest at a position: before the changes as an outline, after them as a bar."""
-    changed = read(model, trace, changes, second) if changed is None else changed
-    before, after = trace.logits_at(position), changed.logits_at(position)
+    before, after = logits or (trace.logits_at(position), read(model, trace, changes, second).logits_at(position))
     if before is None or after is None:
         raise ValueError("This model has no language-model head, so it predicts nothing.")
     ids = candidates(before, after, count)

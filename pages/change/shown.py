@@ -85,7 +85,7 @@ def prediction(folder: Path, look: Look, changed: Changed, position: int | None,
 
     drawing = Picture(
         recipes.bars, (look,), options, "change", numbers, title="The prediction, before and after", part="bars",
-        takes=("model", "trace"), known={"changed": changed.trace},
+        takes=("model", "trace"), known={"logits": (before, after)},
     )  # fmt: skip
     pictures.append(drawing)
     first, now = int(before.argmax()), int(after.argmax())

@@ -32,6 +32,10 @@ def react(look: Look, kept: list[str]) -> None:
             changes.change(changes.press_part(look, kept, "fb"[column - count], row))
         case {"part": "after", "value": {"cut": pair, "heads": on}}:
             changes.change(changes.press_line(look, kept, pair, on))
+        case {"part": "changes", "value": value}:
+            choose.press(kept, value)
+        case {"part": "dials", "value": [number, value]}:
+            choose.turn(look, kept, number, value)
 
 
 def effects(look: Look, position: int | None) -> np.ndarray | None:
@@ -53,16 +57,17 @@ def panel(look: Look, above: DeltaGenerator) -> list[Picture]:
     with above:
         choose.switch(HERE, position is not None)
     changed = changes.read(look, kept)
-    choose.listed(HERE, look, kept, changed)
+    choose.what_does_not_fit(HERE, look, changed)
     tried = None
     with picture("The effect of each part"):
         tried = effects(look, position)
     cards = [
+        Card([part("What is changed", choose.listed, HERE, look, kept)]),
         Card([part("The board", shown.parts, HERE, look, changed, position, tried, pictures)], words(HERE, "title board"), 6),
         Card([part("The prediction", shown.prediction, HERE, look, changed, position, pictures)], words(HERE, "title bars"), 5),
         *shown.attention(HERE, look, changed, pictures),
-        Card([Part("warning", None, words(HERE, "warning"))], ""),
+        *([] if look.beginner else [Card([part("The dials", choose.head_dials, HERE, look, kept)], words(HERE, "title dials"))]),
+        Card([Part("warning", None, words(HERE, "warning"))]),
     ]
     show(board(cards, "The model, and what is changed of it"), "change", chosen=lambda: react(look, kept))
-    choose.dials(HERE, look, kept)
     return pictures

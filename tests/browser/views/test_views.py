@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 import viz
 from viz import View
+from viz.views.dials import Dial, dials
 from viz.views.grid_view import grid_view
 from viz.views.pieces_view import Box, Row
 from viz.views.space_view import space_view
@@ -281,3 +282,16 @@ def test_a_player_draws_its_sign_and_asks_no_font_for_it(draw, player):
     pause = page.get_by_role("button", name="Pause")
     expect(pause).to_have_text("Pause")
     assert pause.locator("svg path").get_attribute("d") != triangle
+
+
+def test_a_button_takes_a_change_back_and_a_dial_tells_its_number(draw, redraw):
+    page = draw(viz.change_list(["one", NASTY]))
+    page.get_by_role("button", name="one", exact=True).click()
+    assert page.evaluate("told.at(-1).value") == 0 and page.get_by_role("button", name="Undo").is_disabled()
+    redraw(page, viz.change_list([], back=True))
+    assert page.get_by_role("button", name="As it was").is_disabled() and page.get_by_role("button").count() == 2
+    page.get_by_role("button", name="Undo").click()
+    assert page.evaluate("told.at(-1).value") == "undo"
+    page = draw(dials([Dial("Strength", 1.0, 0.0, 2.0), Dial("Weight", 0.0, -4.0, 4.0, 0.5)]))
+    page.get_by_role("slider", name="Weight").press("ArrowLeft")
+    assert page.evaluate("told.at(-1).value") == [1, -0.5] and page.get_by_text("−0.5").is_visible()

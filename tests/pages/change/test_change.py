@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,8 +13,8 @@ import models
 from analysis import head_effects
 from analysis.effects import divergence, skip_effects
 from models.edits import Cut, Head, Skip
-from pages.change import changes, recipes, shown
-from tests.pages.opening import open_link, said
+from pages.change import changes, choose, recipes, shown
+from tests.pages.opening import open_link
 from tests.pages.taking import offered
 from tests.serving import ROOT
 from ui import state
@@ -20,6 +24,14 @@ from ui.words import sections
 
 WORDS = "The dog saw the dog"
 TEXT = "text=The+dog+saw+the+dog"
+
+
+@contextmanager
+def session(**held: Any) -> Iterator[dict[str, Any]]:
+    """What is known of a visitor, without a page."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(state.st, "session_state", held)
+        yield held
 
 
 @pytest.fixture(scope="module")
@@ -98,23 +110,22 @@ def test_the_effects_on_the_board_are_those_of_the_analysis(monkeypatch):
     np.testing.assert_allclose(effects[:, -1], skip_effects(model, model.trace(WORDS), "block"), atol=1e-4)
 
 
-def test_nothing_is_changed_and_it_says_what_to_press():
-    for level in state.LEVELS:
-        app = open_link("change", f"{TEXT}&level={level}")
-        assert sections(ROOT / "pages" / "change" / f"{level}.md")["nothing"] in said(app)
-        assert [one.label for one in app.button if one.key == "change-none" and one.disabled]
+@pytest.mark.parametrize("level", state.LEVELS)
+def test_nothing_is_changed_and_it_says_what_to_press(look, level):
+    folder = ROOT / "pages" / "change"
+    with session(level=level):
+        assert choose.listed(folder, look, []).below == sections(folder / f"{level}.md")["nothing"]
+        assert not choose.listed(folder, look, ["f4"]).below
 
 
-def test_a_step_back_one_change_taken_back_and_all_as_it_was():
-    app = open_link("change", f"{TEXT}&changes=h2.3,f4")
-    app.button(key="change-without-h2.3").click().run()
-    assert app.session_state["changes"] == "f4"
-    app.button(key="change-none").click().run()
-    assert app.session_state["changes"] == ""
-    app.button(key="change-undo").click().run()
-    assert app.session_state["changes"] == "f4"
-    app.button(key="change-undo").click().run()
-    assert app.session_state["changes"] == "h2.3,f4" and app.button(key="change-undo").disabled
+def test_a_step_back_one_change_taken_back_and_all_as_it_was(look):
+    with session(changes="h2.3,f4") as held:
+        for value, then in ((0, "f4"), ("reset", ""), ("undo", "f4"), ("undo", "h2.3,f4")):
+            choose.press(changes.kept(), value)
+            assert held["changes"] == then
+        assert not held["changes-before"]
+        choose.turn(look, changes.kept(), 0, 1.5)
+        assert held["changes"] == "h2.3,f4,s3.1~1.5"
 
 
 def test_what_is_nonsense_in_a_link_is_told_of_and_the_rest_is_changed():

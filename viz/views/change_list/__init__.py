@@ -1,0 +1,16 @@
+"""What is changed, each with a button that takes it back; one step back; all as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from viz.view import View, pack
+
+
+def change_list(names: Sequence[str], back: bool = False, more: str = "") -> View:
+    """Two buttons, “Undo” and “As it was”, and one for each of `names`.
+
+    back: whether there is a step back; more: a few words behind the names. A press tells `chosen`: "undo", "reset", or the place
+    of a name.
+    """
+    return View("change_list", pack({"names": list(names), "back": back, "more": more}), "What is changed")

@@ -1,0 +1,30 @@
+"""Sliders, each with a name and its number: they cost a page less than ones of Streamlit, which are laid out at every run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from viz.view import View, pack
+
+
+@dataclass(frozen=True)
+class Dial:
+    """A number on a slider. label: what it is called; it runs in steps from `least` to `most`."""
+
+    label: str
+    value: float
+    least: float
+    most: float
+    step: float = 0.1
+
+
+def dials(given: Sequence[Dial]) -> View:
+    """A slider for each. When one is let go it tells `chosen`: `[its place, the number]`.
+
+    Raises ValueError for a number that is outside of its slider.
+    """
+    for dial in given:
+        if not dial.least <= dial.value <= dial.most:
+            raise ValueError(f"“{dial.label}” is {dial.value:g}, and its slider runs from {dial.least:g} to {dial.most:g}.")
+    return View("dials", pack({"dials": [asdict(dial) for dial in given]}), ", ".join(dial.label for dial in given))
