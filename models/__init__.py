@@ -19,6 +19,7 @@ __all__ = [
     "Trace",
     "load",
     "load_tokenizer",
+    "load_trace",
     "names",
 ]
 
@@ -36,6 +37,10 @@ def __getattr__(name: str) -> Any:
         from models import generation
 
         return generation.Step
+    if name == "load_trace":
+        from models import opening
+
+        return opening.load_trace
     if name in ("LanguageModel", "ModelInfo"):
         from models import language_model
 

@@ -212,4 +212,5 @@ def _traces(model: LanguageModel, rows: Sequence[Ready], record: Record) -> Iter
             row.said,
             model._tail,
             row.edits,
+            model,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -147,7 +147,7 @@ class LanguageModel(ABC):
         asked, said = text_of(self, text), text_of(self, target, SECOND)
         if edits:
             return self.traces([asked], [edits], said)[0]
-        return self._read(asked, said, remember)
+        return replace(self._read(asked, said, remember), model=self)
 
     def traces(
         self, texts: Text | Sequence[Text], edits: Sequence[Sequence[Edit]] = (), targets: Text | Sequence[Text] = ""

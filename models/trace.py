@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from models.edits import Edit
+    from models.language_model import LanguageModel, ModelInfo
     from models.recorder import Call
     from models.rotary import Rotary
 
@@ -67,10 +69,11 @@ class Attention:
         if not all(isinstance(token, Token) for token in (*queries, *keys)):
             raise ValueError("Queries and keys must be tokens (models.Token), such as `model.tokenize(text)` gives.")
         _check_rows(weights)
-        return cls._of(weights, queries, keys, chooses)
+        return cls.of(weights, queries, keys, chooses)
 
     @classmethod
-    def _of(cls, weights: np.ndarray, queries: Sequence[Token], keys: Sequence[Token], chooses: bool) -> Attention:
+    def of(cls, weights: np.ndarray, queries: Sequence[Token], keys: Sequence[Token], chooses: bool) -> Attention:
+        """As `from_arrays`, of float32 weights that are known to be attention."""
         attention = cls.__new__(cls)
         attention.queries, attention.keys, attention._calls = list(queries), list(keys), ()
         attention._rotary, attention.chooses = lambda layer: None, chooses
@@ -94,7 +97,7 @@ class Attention:
 
     def only(self, layer: int) -> Attention:
         """The weights of one layer as an attention of their own; its queries, keys and values are left behind."""
-        return self._of(self[layer][None], self.queries, self.keys, self.chooses)
+        return self.of(self[layer][None], self.queries, self.keys, self.chooses)
 
     def __getitem__(self, layer: int) -> np.ndarray:
         """The weights of a layer: float32 [heads, query, key], each row sums to 1."""
@@ -187,6 +190,20 @@ class Attention:
 
 
 @dataclass(frozen=True)
+class Opened:
+    """What a file says of a reading, in the place of the model that made it (see `Trace.save`).
+
+    info: of the model; weights: what they were known by. logits: float32 [position, vocabulary], parts: as `Trace.parts`; None
+    where they were not saved.
+    """
+
+    info: ModelInfo
+    weights: str
+    logits: np.ndarray | None = None
+    parts: dict[str, dict[str, np.ndarray]] | None = None
+
+
+@dataclass(frozen=True)
 class Trace:
     """One text, read once.
 
@@ -198,6 +215,7 @@ class Trace:
     unembed: the model's way from the stream to logits, row by row. tail: what layers without attention that follow the last
     block make of the stream of the whole text [position, d_model] before; None where there are none that mix positions.
     edits: what was changed while it was read, with positions counted from the front.
+    model: what read it, or what a file says of that; None of a trace that was put together by hand.
     """
 
     text: str
@@ -209,6 +227,41 @@ class Trace:
     target: list[Token] = field(default_factory=list)
     tail: Callable[[np.ndarray], np.ndarray] | None = field(default=None, repr=False)
     edits: tuple[Edit, ...] = ()
+    model: LanguageModel | Opened | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def info(self) -> ModelInfo | None:
+        """The facts about the model that read it; None of a trace that was put together by hand."""
+        return None if self.model is None else self.model.info
+
+    @cached_property
+    def parts(self) -> dict[str, dict[str, np.ndarray]]:
+        """What the parts of each block add to the stream: the outputs of attention and feed-forward, computed when asked for.
+
+        By stack ("self", or "encoder" and "decoder") and part ("attention", "feedforward", "cross"): float32 [layers, position,
+        d_model], NaN where a block has no such part that can be told apart. The text is read again for it, once. What a head
+        gives is `attention.out(layer)`. Errors: ValueError for a trace of no model, and for a file that holds no parts.
+        """
+        if self.model is None:
+            raise ValueError("This trace is of no model, so what its blocks add is not known.")
+        if isinstance(self.model, Opened):
+            if self.model.parts is None:
+                raise ValueError("This file holds no parts of blocks: save it with trace.save(path, parts=True).")
+            return self.model.parts
+        return self.model.parts(self)
+
+    def save(self, path: str | os.PathLike, weights: bool = False, logits: bool = True, parts: bool = False) -> None:
+        """Write it to a file of safetensors, which `models.load_trace` opens without the model. What stands there is replaced.
+
+        Kept: tokens, text, edits, facts about the model, streams (float32), and attention as it was recorded (queries, keys,
+        values and what heads gave, each as the model has it, from which maps and scores follow). weights: the maps in their
+        place, float32 [layers, heads, query, key], for other programs; queries and keys are gone then. logits: whether to keep
+        them, float32 [position, vocabulary]; parts: whether to keep `parts` too. Errors: ValueError for a trace of no model, and
+        where parts are not known; OSError where it cannot be written.
+        """
+        from models.saving import save  # brings torch
+
+        save(self, path, weights, logits, parts)
 
     @property
     def read(self) -> list[Token]:
@@ -223,10 +276,13 @@ class Trace:
     @cached_property
     def logits(self) -> np.ndarray | None:
         """Scores of the token after each position: float32 [position, vocabulary]; None without a language-model head."""
-        return self.unembed(self._last) if self.unembed else None
+        known = self.model.logits if isinstance(self.model, Opened) else None
+        return known if known is not None else self.unembed(self._last) if self.unembed else None
 
     def logits_at(self, position: int | slice | list[int]) -> np.ndarray | None:
         """One row of `logits`, or some, computed by themselves: float32 [vocabulary] or [positions, vocabulary]."""
+        if isinstance(self.model, Opened) and self.model.logits is not None:
+            return self.model.logits[position]
         return self.unembed(self._last[position]) if self.unembed else None
 
     @property

@@ -1,0 +1,115 @@
+"""A trace written to a file: safetensors, which carries numbers and text and never code. `models.opening` reads it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+
+from models.version import VERSION
+
+if TYPE_CHECKING:
+    from models.edits import Edit
+    from models.tokens import Token
+    from models.trace import Attention, Trace
+
+MARK, FORMAT = "headlight_trace", 1
+NUMBERS = ("causal", "scale", "softcap")
+TENSORS = ("query", "key", "value", "mask", "out", "bias", "sinks", "given", "edited")
+
+
+def save(trace: Trace, path: str | os.PathLike, weights: bool, logits: bool, parts: bool) -> None:
+    """As `Trace.save`."""
+    if trace.model is None:
+        raise ValueError("This trace is of no model, so nobody could say later what it shows. Only what a model read is saved.")
+    shelf = _Shelf()
+    kinds = {kind: _written(shelf, kind, attention, weights) for kind, attention in trace.attention.items()}
+    shelf.put_all("hidden", trace.hidden)
+    if logits and (scores := trace.logits) is not None:
+        shelf.put("logits", torch.from_numpy(scores))
+    if parts:
+        for stack, some in trace.parts.items():
+            shelf.put_all(f"parts.{stack}", some)
+    described = {
+        "version": VERSION,
+        "info": asdict(trace.model.info),
+        "weights": trace.model.weights,
+        "text": str(trace.text),
+        "cut": trace.cut,
+        "tokens": _tokens_written(trace.tokens),
+        "target": _tokens_written(trace.target),
+        "predicts": trace.unembed is not None,
+        "tail": trace.tail is not None,
+        "attention": kinds,
+        "edits": [_edit_written(shelf, number, edit) for number, edit in enumerate(trace.edits)],
+    }
+    whole = Path(path)
+    part = whole.with_name(f".{whole.name}.{os.getpid()}.part")  # a file that is there is whole
+    try:
+        save_file(shelf.tensors, part, {MARK: str(FORMAT), "trace": json.dumps(described)})
+        part.replace(whole)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+class _Shelf:
+    """Tensors by their names, each once, however many layers share it."""
+
+    def __init__(self) -> None:
+        self.tensors: dict[str, Tensor] = {}
+        self._known: dict[tuple, tuple[str, Tensor]] = {}  # held, so that no other tensor stands where one stood
+
+    def put(self, name: str, tensor: Tensor) -> str:
+        key = tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype
+        if tensor.numel() and key in self._known:
+            return self._known[key][0]
+        self.tensors[name] = tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
+        self._known[key] = name, tensor
+        return name
+
+    def put_all(self, name: str, arrays: dict[str, np.ndarray]) -> None:
+        for key, array in arrays.items():
+            self.put(f"{name}.{key}", torch.from_numpy(np.array(array)))
+
+
+def _written(shelf: _Shelf, kind: str, attention: Attention, weights: bool) -> dict[str, Any]:
+    said: dict[str, Any] = {"chooses": attention.chooses}
+    if weights or not attention._calls:
+        whole = np.stack([attention[layer] for layer in range(attention.layers)])
+        return said | {"weights": shelf.put(f"{kind}.weights", torch.from_numpy(whole))}
+    calls: list[dict[str, Any]] = []
+    turns: list[dict[str, Any] | None] = []
+    for layer, call in enumerate(attention._calls):
+        held = {name: one for name in TENSORS if (one := getattr(call, name)) is not None}
+        where = {name: shelf.put(f"{kind}.{layer}.{name}", one) for name, one in held.items()}
+        softcap = None if call.softcap is None else float(call.softcap)
+        calls.append({"causal": bool(call.causal), "scale": float(call.scale), "softcap": softcap} | where)
+        rotary = attention.rotary(layer)
+        if rotary is not None:
+            angles = shelf.put(f"{kind}.{layer}.turns", torch.from_numpy(np.array(rotary.frequencies)))
+            turns.append({"frequencies": angles, "pairs": rotary.pairs, "start": rotary.start})
+        else:
+            turns.append(None)
+    return said | {"calls": calls, "turns": turns}
+
+
+def _tokens_written(tokens: Sequence[Token]) -> list[list]:
+    return [[one.id, one.text, one.start, one.end, one.special, one.fragment, one.segment] for one in tokens]
+
+
+def _edit_written(shelf: _Shelf, number: int, edit: Edit) -> dict[str, Any]:
+    said: dict[str, Any] = {"edit": type(edit).__name__}
+    for one in fields(edit):
+        value = getattr(edit, one.name)
+        if isinstance(value, np.ndarray):
+            value = {"array": shelf.put(f"edits.{number}.{one.name}", torch.from_numpy(value.copy()))}
+        said[one.name] = value.item() if isinstance(value, np.generic) else value
+    return said
