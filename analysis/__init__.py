@@ -3,6 +3,7 @@
 from analysis.attention_flow import flow
 from analysis.attention_rollout import rollout
 from analysis.attribution import Attribution
+from analysis.carriers import Overview, overview
 from analysis.comparison import Common, align, align_texts, compare
 from analysis.contexts import Occurrence, occurrences, word_states
 from analysis.copying import copying_scores
@@ -39,6 +40,7 @@ __all__ = [
     "HeadSummary",
     "Lens",
     "Occurrence",
+    "Overview",
     "Pair",
     "Paths",
     "Projection",
@@ -79,6 +81,7 @@ __all__ = [
     "nearest",
     "occurrences",
     "order",
+    "overview",
     "pair",
     "paragraph",
     "patching",

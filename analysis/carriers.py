@@ -1,0 +1,228 @@
+"""What carries a prediction, in one look: parts of the model that were switched off, what they wrote, and which tokens matter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analysis.direct import logit_attribution
+from analysis.effects import changes, skip_effects
+from analysis.explaining import explain
+from analysis.perturbation import Question, rank_correlation
+from analysis.prediction import prediction_entropy
+from models.edits import Edit, Head
+from models.given import Text
+from models.language_model import LanguageModel, softmax
+from models.tokens import Prediction
+from models.trace import Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WORDS = ("leave-one-out", "integrated gradients")  # one measured, one of slopes: where they disagree, neither is sure
+TOGETHER = 3  # heads that are switched off at once
+
+
+@dataclass(frozen=True, eq=False)
+class Overview:
+    """What carries one prediction, in numbers; `print` it, or let a notebook show it.
+
+    model, text: what was asked. position: of `trace.read`. prediction: the token that is asked about; others: the likeliest other
+    ones, the first of them the one that `direct` is against. entropy: of the prediction, bits.
+    heads: a row a head, the strongest first: kind, layer, head, effect (the change of the token's log-probability when the head
+    is off, nats; below 0: it helps) and direct (what it wrote towards the token rather than towards the other one, logits).
+    feedforwards: the same of each feed-forward that is skipped. words: position, token, and what each is worth by two methods,
+    nats; those that speak most for the token first. NaN: not known, and `doubts` says why.
+    together: the change when the strongest heads are off at once, nats; alone: the sum of their effects. agreement: rank
+    correlation of the two methods over the tokens; direct_agreement: of effect (with its sign turned) and direct over the heads.
+    doubts: what limits all this, in sentences.
+    """
+
+    model: str
+    text: str
+    position: int
+    prediction: Prediction
+    others: tuple[Prediction, ...]
+    entropy: float
+    heads: pd.DataFrame
+    feedforwards: pd.DataFrame
+    words: pd.DataFrame
+    together: float
+    alone: float
+    agreement: float | None
+    direct_agreement: float | None
+    doubts: tuple[str, ...]
+    top: int = 5
+
+    @property
+    def _title(self) -> str:
+        others = ", ".join(f"“{one.text}” {one.probability:.3f}" for one in self.others)
+        return (
+            f"{self.model}, “{self.text}”: “{self.prediction.text}” with probability {self.prediction.probability:.3f} "
+            f"(then {others}); entropy {self.entropy:.2f} bits."
+        )
+
+    @property
+    def _tables(self) -> list[tuple[str, pd.DataFrame]]:
+        against = f"direct: logits written towards “{self.prediction.text}” rather than “{self.others[0].text}”"
+        return [
+            (f"Heads, switched off one by one (effect: nats; {against})", self.heads.head(self.top)),
+            ("Feed-forwards, skipped one by one (the same numbers)", self.feedforwards.head(self.top)),
+            ("Tokens (nats for the prediction, by two methods)", self.words.head(self.top)),
+        ]
+
+    def __str__(self) -> str:
+        tables = [f"{title}\n{table.to_string(index=False, float_format='{:+.3f}'.format)}" for title, table in self._tables]
+        return "\n\n".join([self._title, *tables, "\n".join(["Doubt", *(f"- {one}" for one in self.doubts)])])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        form = "{:+.3f}".format
+        tables = [f"<p><b>{escape(title)}</b></p>{one.to_html(index=False, float_format=form)}" for title, one in self._tables]
+        doubts = "".join(f"<li>{escape(one)}</li>" for one in self.doubts)
+        return f"<p>{escape(self._title)}</p>{''.join(tables)}<p><b>Doubt</b></p><ul>{doubts}</ul>"
+
+
+def overview(
+    model: LanguageModel, text: Text, position: int | None = None, token: int | None = None, target: Text = "", top: int = 5
+) -> Overview:
+    """Say what carries a prediction: its strongest heads and feed-forwards, what they wrote, which tokens, and how sure that is.
+
+    position: of `trace.read`; None: the last, for an encoder its first mask. token: an id, None for the likeliest one; target:
+    what an encoder-decoder has said; top: rows of each table that are shown (the tables hold all), and other tokens.
+    Heads and feed-forwards are read without in batches, each by itself; tokens are taken away one by one.
+    Errors: ValueError without a language-model head, for an encoder's text without a mask, for a position or token that is not
+    there, and for less than one row; TypeError for what is no text.
+    """
+    if not isinstance(top, int) or isinstance(top, bool) or top < 1:
+        raise ValueError(f"top says how many rows are shown, a whole number from 1 on; it is {top!r}.")
+    trace = model.trace(text, target)
+    at = _place(model, trace, position)
+    logits = trace.logits_at(at)
+    if logits is None:
+        raise ValueError(f"{model.info.name} has no language-model head, so it makes no predictions.")
+    if token is not None and not 0 <= token < len(logits):
+        raise ValueError(f"There is no token {token}: they are 0 to {len(logits) - 1:,}.")
+    ranked = model.top(logits, at, top + 1)
+    token = ranked[0].id if token is None else token
+    asked = Prediction(at, token, model.token_text(token), float(softmax(logits)[token]))
+    others = tuple(one for one in ranked if one.id != token)[:top]
+    doubts: list[str] = []
+    direct = _direct(model, trace, token, others[0].id, at, doubts)
+    heads = _heads(model, trace, token, at, direct)
+    strongest = heads.head(TOGETHER)
+    every: list[Edit] = [
+        Head(layer, head, kind=kind) for kind, layer, head in strongest[["kind", "layer", "head"]].to_numpy().tolist()
+    ]
+    together, alone = float(changes(model, trace, [every], at, token)[0]), float(strongest.effect.sum())
+    words, agreement = _words(model, trace, token, at, doubts)
+    feedforwards = _feedforwards(model, trace, token, at, direct, doubts)
+    known = heads.dropna()
+    same = rank_correlation(-known.effect.to_numpy(), known.direct.to_numpy()) if len(known) > 1 else None
+    said = _said(heads, together, alone, agreement, same)
+    return Overview(
+        model.info.name, str(trace.text), at, asked, others, prediction_entropy(logits), heads, feedforwards, words, together,
+        alone, agreement, same, (*said, *doubts), top,
+    )  # fmt: skip
+
+
+def _place(model: LanguageModel, trace: Trace, position: int | None) -> int:
+    if position is None:
+        if not (places := model.places(trace)):
+            mask = f": type {model.info.mask} where it is to say a word" if model.info.mask else ""
+            raise ValueError(f"{model.info.name} predicts at masks, and there is none{mask}.")
+        return places[0]
+    if not -len(trace.read) <= position < len(trace.read):
+        raise ValueError(f"There is no position {position} in {len(trace.read)} tokens.")
+    return position % len(trace.read)
+
+
+def _direct(model: LanguageModel, trace: Trace, token: int, other: int, at: int, doubts: list[str]) -> pd.DataFrame | None:
+    try:
+        return logit_attribution(model, trace, token, at, other)
+    except ValueError as error:
+        doubts.append(f"What parts wrote directly is not known. {error}")
+        return None
+
+
+def _written(direct: pd.DataFrame | None, part: str, layer: int, head: int | None) -> float:
+    """What a part wrote, NaN where it is not known."""
+    if direct is None:
+        return np.nan
+    rows = direct[(direct.part == part) & (direct.layer == layer)]
+    rows = rows if head is None else rows[rows["head"] == head]
+    return float(rows.contribution.iloc[0]) if len(rows) == 1 else np.nan
+
+
+def _heads(model: LanguageModel, trace: Trace, token: int, at: int, direct: pd.DataFrame | None) -> pd.DataFrame:
+    import pandas as pd
+
+    kinds = trace.attention.items()
+    places = [(kind, layer, head) for kind, one in kinds for layer in range(one.layers) for head in range(one.heads)]
+    effects = changes(model, trace, [[Head(layer, head, kind=kind)] for kind, layer, head in places], at, token)
+    parts = {"self": "attention", "decoder": "attention", "cross": "cross"}  # an encoder beside a decoder writes to no logit
+    wrote = [_written(direct, parts[kind], layer, head) if kind in parts else np.nan for kind, layer, head in places]
+    table = pd.DataFrame(places, columns=["kind", "layer", "head"]).assign(effect=effects, direct=wrote)
+    return table.sort_values("effect", key=np.abs, ascending=False, ignore_index=True)
+
+
+def _feedforwards(
+    model: LanguageModel, trace: Trace, token: int, at: int, direct: pd.DataFrame | None, doubts: list[str]
+) -> pd.DataFrame:
+    import pandas as pd
+
+    tables = []
+    for kind in trace.hidden:
+        try:
+            effects: Sequence[float] = skip_effects(model, trace, "feedforward", at, token, kind).tolist()
+        except ValueError as error:
+            doubts.append(str(error))
+            effects = [np.nan] * (len(trace.hidden[kind]) - 1)
+        rows = [
+            (kind, layer, effect, np.nan if kind == "encoder" else _written(direct, "feedforward", layer, None))
+            for layer, effect in enumerate(effects)
+        ]
+        tables.append(pd.DataFrame(rows, columns=["kind", "layer", "effect", "direct"]))
+    return pd.concat(tables).sort_values("effect", key=np.abs, ascending=False, ignore_index=True)
+
+
+def _words(model: LanguageModel, trace: Trace, token: int, at: int, doubts: list[str]) -> tuple[pd.DataFrame, float | None]:
+    import pandas as pd
+
+    question = Question(model, trace, at, token)
+    found = {}
+    for method in WORDS:
+        try:
+            found[method] = explain(question, method).scores
+        except ValueError as error:
+            doubts.append(f"{method}: {error}")
+            found[method] = np.full(len(trace.tokens), np.nan)
+    units = question.units
+    rows = {"position": units, "token": [trace.tokens[i].text for i in units]} | {
+        method: scores[units] for method, scores in found.items()
+    }
+    table = pd.DataFrame(rows).sort_values(WORDS[0], key=np.abs, ascending=False, ignore_index=True)
+    both = table[list(WORDS)].dropna()
+    return table, rank_correlation(both[WORDS[0]].to_numpy(), both[WORDS[1]].to_numpy()) if len(both) > 1 else None
+
+
+def _said(heads: pd.DataFrame, together: float, alone: float, agreement: float | None, same: float | None) -> list[str]:
+    strongest = heads.head(TOGETHER)
+    names = ", ".join(f"{row.kind} L{row.layer} H{row.head}".removeprefix("self ") for row in strongest.itertuples())
+    middle = heads.effect.abs().median()
+    said = [
+        f"Off at once, {names} change the log-probability by {together:+.3f} nats, and one by one by {alone:+.3f} in sum: where "
+        "the two differ, heads stand in for each other or need each other.",
+        f"Half of all heads change it by less than {middle:.3f} nats. A head that is off gives zeros, which the rest of the "
+        "model was not trained for.",
+    ]
+    if same is not None:
+        said.append(f"What heads wrote directly ranks them as their effects do with a correlation of {same:+.2f}.")
+    if agreement is not None:
+        said.append(f"{WORDS[0].capitalize()} and {WORDS[1]} rank the tokens alike with a correlation of {agreement:+.2f}.")
+    return [*said, "This is one text, and one text is an anecdote: `over` repeats an analysis on many."]
