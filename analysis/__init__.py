@@ -3,11 +3,13 @@
 from analysis.attention_flow import flow
 from analysis.attention_rollout import rollout
 from analysis.attribution import Attribution
+from analysis.behaviour import Behaviour
 from analysis.carriers import Overview, overview
+from analysis.circuits import Circuit, find_circuit
 from analysis.comparison import Common, align, align_texts, compare
 from analysis.contexts import Occurrence, occurrences, word_states
 from analysis.copying import copying_scores
-from analysis.direct import logit_attribution
+from analysis.direct import head_sources, logit_attribution
 from analysis.effects import head_effects
 from analysis.embedding import analogy, cosines, nearest
 from analysis.evolution import Pair, maps, pair
@@ -28,9 +30,12 @@ from analysis.routes import Paths, Step, Stream, paths, shares, streams
 from analysis.scopes import Scope, Side, scope
 from analysis.similarity import HeadMap, head_divergence, head_map
 from analysis.statistics import HeadSummary, entropy, head_statistics, head_summary
+from analysis.wiring import circuit_edges
 
 __all__ = [
     "Attribution",
+    "Behaviour",
+    "Circuit",
     "Common",
     "Curves",
     "Escape",
@@ -57,6 +62,7 @@ __all__ = [
     "analogy",
     "as_written",
     "attributions",
+    "circuit_edges",
     "compare",
     "copying_scores",
     "cosines",
@@ -64,6 +70,7 @@ __all__ = [
     "escape",
     "explain",
     "faithfulness",
+    "find_circuit",
     "flow",
     "head_divergence",
     "head_effects",
@@ -71,6 +78,7 @@ __all__ = [
     "head_labels",
     "head_map",
     "head_scores",
+    "head_sources",
     "head_statistics",
     "head_summary",
     "logit_attribution",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from models.edits import Head
 from models.language_model import LanguageModel
 from models.trace import Trace
 
@@ -34,6 +35,40 @@ def logit_attribution(
     """
     import pandas as pd  # here, because it takes long to import and a first page needs none
 
+    way, constant = direction(model, trace, token, position, against)
+    rows = [
+        (part, layer, head, float(vector.astype(np.float64) @ way))
+        for part, layer, head, vector in written(model, trace, position)
+    ]
+    table = pd.DataFrame([*rows, ("bias", None, None, constant)], columns=["part", "layer", "head", "contribution"])
+    return table.astype({"layer": "Int64", "head": "Int64"})
+
+
+def head_sources(
+    model: LanguageModel,
+    trace: Trace,
+    layer: int,
+    head: int,
+    token: int,
+    position: int = -1,
+    against: int | None = None,
+    kind: str = "self",
+) -> np.ndarray:
+    """What a head wrote towards a token, by the key whose value it took: float64 [key]; it sums to what the head wrote.
+
+    kind: of its attention; the rest as `logit_attribution`. Errors: as that, and ValueError where the values of the heads or the
+    matrix behind them are not known, and where an edit changes what the head gives.
+    """
+    if any(isinstance(edit, Head) and (edit.kind, edit.layer, edit.head) == (kind, layer, head) for edit in trace.edits):
+        raise ValueError("What this head gives was changed, so it does not come from the values of tokens.")
+    way, _ = direction(model, trace, token, position, against)
+    attention = trace.attention[kind]
+    values = attention.v(layer)[head].astype(np.float64) @ model.output_weights(kind, layer)[head]  # [key, d_model]
+    return attention[layer][head, position] * (values @ way)
+
+
+def direction(model: LanguageModel, trace: Trace, token: int, position: int, against: int | None) -> tuple[np.ndarray, float]:
+    """As `straight`, or the difference of two; checked. Errors: as `logit_attribution`."""
     if trace.unembed is None:
         raise ValueError(f"{model.info.name} has no language-model head, so no part writes towards a word.")
     if not -len(trace.read) <= position < len(trace.read):
@@ -41,6 +76,8 @@ def logit_attribution(
     vocabulary = trace.unembed(trace.stream[-1, [position]]).shape[-1]
     if strange := [id for id in (token, against) if id is not None and not 0 <= id < vocabulary]:
         raise ValueError(f"There is no token {strange[0]}: they are 0 to {vocabulary - 1:,}.")
+    if token == against:
+        raise ValueError("A token against itself is no question: what is written towards both is the same. Choose another one.")
     if trace.tail is not None:
         raise ValueError(
             f"In {model.info.name} layers without attention follow the last block and mix positions: no sum is left."
@@ -49,12 +86,7 @@ def logit_attribution(
     if against is not None:
         other, its = straight(model, trace, against, position)
         way, constant = way - other, constant - its
-    rows = [
-        (part, layer, head, float(vector.astype(np.float64) @ way))
-        for part, layer, head, vector in written(model, trace, position)
-    ]
-    table = pd.DataFrame([*rows, ("bias", None, None, constant)], columns=["part", "layer", "head", "contribution"])
-    return table.astype({"layer": "Int64", "head": "Int64"})
+    return way, constant
 
 
 def written(model: LanguageModel, trace: Trace, position: int) -> Iterator[Written]:

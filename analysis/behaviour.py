@@ -1,0 +1,182 @@
+"""A prediction, and what is left of it when heads and feed-forwards are taken away: what circuits are looked for in."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analysis.effects import log_softmax
+from analysis.patches import check_lengths
+from models.edits import Edit, Head, Part, Skip
+from models.language_model import LanguageModel
+from models.trace import Trace
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from models.hearing import Heard
+
+FILLS = ("mean", "zero", "other text")  # what takes the place of a part that is taken away
+
+
+@dataclass(frozen=True)
+class Node:
+    """A part that can be taken away: a head, or with `head` None a feed-forward. kind: of the attention, or the stack."""
+
+    layer: int
+    head: int | None = None
+    kind: str = "self"
+
+    @property
+    def name(self) -> str:
+        """As people write it: "L5 H1", "cross L2 H0", "L3 feed-forward"."""
+        return f"{'cross ' * (self.kind == 'cross')}L{self.layer} {'feed-forward' if self.head is None else f'H{self.head}'}"
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """A prediction at a position of `trace.read`, and what becomes of it when parts are taken away.
+
+    token: its id; against: another, None for any other. fill: one of `FILLS`: nothing, at every position the mean of what the
+    part gives over the positions of this text, or what it gives in the text `other` (after the same `target`), which must have
+    as many tokens. The parts are those of the stack that predicts: of an encoder-decoder the decoder; the encoder stays as it is.
+    Errors: ValueError without a language-model head, for a token or a fill that is not there, a token against itself, a trace
+    with edits, texts of unequal length, and for a model that attends in its own way with another fill than "zero".
+    """
+
+    model: LanguageModel
+    trace: Trace
+    position: int
+    token: int
+    against: int | None = None
+    fill: str = "mean"
+    other: str = ""
+    target: str = ""
+
+    def __post_init__(self) -> None:
+        info = self.model.info
+        if self.trace.unembed is None:
+            raise ValueError(f"{info.name} has no language-model head, so there is no prediction that parts could keep.")
+        if self.fill not in FILLS:
+            raise ValueError(f'fill is "{self.fill}"; it must be one of {", ".join(FILLS)}.')
+        if self.token == self.against:
+            raise ValueError("A token against itself is no question: the two are always equally likely. Choose another one.")
+        if self.trace.edits:
+            raise ValueError("A circuit is looked for in the model as it is. Read the text again without edits.")
+        if self.fill != "zero" and not info.queries:
+            raise ValueError(
+                f"{info.name} attends in its own way: what its heads give cannot be replaced, only switched off. Choose zeros."
+            )
+
+    @cached_property
+    def heard(self) -> tuple[Heard, Heard]:
+        """What the parts give in the whole model, and the slope of the measure against it."""
+        from models.hearing import slopes  # brings torch, which the first page does not wait for
+
+        return slopes(self.model, self.trace, self.position, self.slope_of)
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """Heads and feed-forwards, the first layer first."""
+        given, stack = self.heard[0], "decoder" if self.trace.target else "self"
+        heads = [
+            Node(layer, head, kind)
+            for (kind, layer), each in given.heads.items()
+            if kind in (stack, "cross")
+            for head in range(each.shape[1])
+        ]
+        feedforward = [Node(layer, None, kind) for kind, layer in given.feedforward if kind == stack]
+        return tuple(sorted([*heads, *feedforward], key=lambda one: (one.layer, one.head is None, one.kind == "cross", one.head)))
+
+    @cached_property
+    def replacements(self) -> dict[Node, np.ndarray | None]:
+        """What is put in the place of each, [position or 1, size]; None for nothing."""
+        if self.fill == "zero":
+            return dict.fromkeys(self.nodes)
+        given = self.heard[0]
+        if self.fill == "other text":
+            from models.hearing import hear
+
+            other = self.model.trace(self.other, self.target, remember=False)
+            check_lengths(self.model, self.trace, other)
+            given = hear(self.model, other, [[]], self.position)
+        values = {node: value_of(given, node) for node in self.nodes}
+        return {node: value.mean(0, keepdims=True) if self.fill == "mean" else value for node, value in values.items()}
+
+    @cached_property
+    def edits(self) -> dict[Node, list[Edit]]:
+        """What takes each part away."""
+        return {node: put(node, value, len(self.trace.read)) for node, value in self.replacements.items()}
+
+    def estimates(self, kept: Collection[Node]) -> dict[Node, float]:
+        """What the measure would change by without each of the parts that are kept, by its slope there: nats.
+
+        Source: Nanda 2023, "Attribution Patching"; Syed, Rager and Conmy 2023, "Attribution Patching Outperforms Automated
+        Circuit Discovery".
+        """
+        from models.hearing import slopes
+
+        gone = self.without(kept)
+        heard = slopes(self.model, self.trace, self.position, self.slope_of, gone) if gone else self.heard
+        found = {}
+        for node in kept:
+            given, slope = (value_of(one, node).astype(np.float64) for one in heard)
+            value = self.replacements[node]
+            found[node] = float(((0.0 if value is None else value) - given).ravel() @ slope.ravel())
+        return found
+
+    def without(self, kept: Collection[Node]) -> list[Edit]:
+        """What takes all other parts away."""
+        return [edit for node in self.nodes if node not in kept for edit in self.edits[node]]
+
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """The measure of the whole model, and without all parts."""
+        whole, nothing = self.measures([self.nodes, ()])
+        return float(whole), float(nothing)
+
+    def measures(self, sets: Sequence[Collection[Node]]) -> np.ndarray:
+        """The measure with only some of the parts: float64 [set], nats."""
+        from models.batches import answers
+
+        lists = [self.without(kept) for kept in sets]
+        return self.measure_of(answers(self.model, self.trace, lists, self.position))
+
+    def shares(self, sets: Sequence[Collection[Node]]) -> np.ndarray:
+        """The same as shares of the behaviour: 1 as the whole model, 0 as without all parts."""
+        whole, nothing = self.ends
+        return (self.measures(sets) - nothing) / (whole - nothing)
+
+    def measure_of(self, logits: np.ndarray) -> np.ndarray:
+        """Of logits [row, vocabulary]: float64 [row]. Errors: ValueError for a token that is not there."""
+        for id in (self.token, self.against or 0):
+            if not 0 <= id < logits.shape[1]:
+                raise ValueError(f"There is no token {id}: they are 0 to {logits.shape[1] - 1:,}.")
+        if self.against is not None:
+            return logits[:, self.token].astype(np.float64) - logits[:, self.against]
+        return log_softmax(logits)[:, self.token]
+
+    def slope_of(self, logits: Tensor) -> Tensor:
+        """The same, of tensors that slopes are taken of."""
+        self.measure_of(logits.detach().cpu().numpy())
+        return logits[0, self.token] - (logits[0].logsumexp(0) if self.against is None else logits[0, self.against])
+
+
+def value_of(heard: Heard, node: Node, row: int = 0) -> np.ndarray:
+    """What a part gives at each position, or its slope: [position, size]."""
+    key = node.kind, node.layer
+    return heard.feedforward[key][row] if node.head is None else heard.heads[key][row, node.head]
+
+
+def put(node: Node, value: np.ndarray | None, length: int) -> list[Edit]:
+    """The edits that put a value [position or 1, size] in the place of what a part gives, or nothing."""
+    if node.head is not None:
+        mean = value if value is None or len(value) == length else value[0]
+        return [Head(node.layer, node.head, mean=mean, kind=node.kind)]
+    if value is None:
+        return [Skip(node.layer, "feedforward", kind=node.kind)]
+    return [Part(node.layer, at, value[at % len(value)], "feedforward", kind=node.kind) for at in range(length)]

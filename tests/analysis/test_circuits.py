@@ -1,0 +1,166 @@
+"""Circuits: what is found where it was planted, numbers that a plain loop of readings gives, and what cannot be asked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import models
+from analysis import Behaviour, circuit_edges, find_circuit, head_sources, logit_attribution
+from analysis.behaviour import FILLS, Node
+from analysis.effects import log_softmax
+from models import edits as E
+from models.errors import Cancelled
+from models.hearing import hear, slopes
+from tests.analysis.planted import CIRCUIT, SAID_TWICE, planted
+from tests.models.edited import TEXT, model, read, stack, target
+
+HER = "The girl took her bag and said that"
+OTHER = "The boy took his bag and said that"
+
+
+@pytest.fixture(scope="module")
+def writer():
+    return models.load("writer")
+
+
+def taken(trace, node, fill):
+    """The edits that take a part away, written out."""
+    if node.head is not None:
+        out = trace.attention[node.kind].out(node.layer)[node.head]
+        return [E.Head(node.layer, node.head, mean=None if fill == "zero" else out.mean(0), kind=node.kind)]
+    if fill == "zero":
+        return [E.Skip(node.layer, "feedforward", kind=node.kind)]
+    added = model("writer").parts(trace)[node.kind]["feedforward"][node.layer].mean(0)
+    return [E.Part(node.layer, at, added, "feedforward") for at in range(len(trace.tokens))]
+
+
+@pytest.mark.parametrize("fill", ["mean", "zero"])
+def test_the_circuit_that_was_planted_is_found_whole(fill):
+    net = planted()
+    trace = net.trace(SAID_TWICE)
+    found = find_circuit(net, trace, fill=fill)
+    assert [(one.layer, one.head) for one in found.kept] == CIRCUIT
+    assert found.share == pytest.approx(1, abs=0.01) and found.left < 0.2 and (found.without < 0.5).all()
+    likeliest = int(trace.logits_at(-1).argmax())
+    edges, direct = circuit_edges(Behaviour(net, trace, len(trace.tokens) - 1, likeliest, fill=fill), found.kept)
+    assert edges[0, 1] > 0.5 and direct[1] > 0.5  # the head before hands to the one that says it
+    assert abs(direct[0]) < 0.01 and np.isnan(edges[1, 0])
+
+
+@pytest.mark.parametrize("fill", ["mean", "zero"])
+def test_what_is_left_is_what_a_plain_loop_of_readings_says(writer, fill):
+    trace = writer.trace(HER)
+    she, he = (writer.tokenize(word)[-1].id for word in (" she", " he"))
+    found = find_circuit(writer, trace, she, against=he, keep=0.8, fill=fill)
+
+    def measure(kept):
+        gone = [edit for node in found.nodes if node not in kept for edit in taken(trace, node, fill)]
+        logits = writer.trace(HER, edits=gone).logits_at(-1) if gone else trace.logits_at(-1)
+        return float(logits[she] - logits[he])
+
+    whole, nothing = measure(found.nodes), measure(())
+    assert (found.whole, found.nothing) == pytest.approx((whole, nothing), abs=1e-3)
+    shares = {0: found.share, 1: found.left} | {2 + i: one for i, one in enumerate(found.without)}
+    sets = [found.kept, set(found.nodes) - set(found.kept), *(set(found.kept) - {node} for node in found.kept)]
+    for i, share in shares.items():
+        assert share == pytest.approx((measure(sets[i]) - nothing) / (whole - nothing), abs=1e-3)
+    assert 0.8 - 1e-6 <= found.share <= 1.2 + 1e-6 and len(found.random_shares) == len(found.random_lefts) == 20
+
+
+def test_no_part_of_a_circuit_can_go_by_itself(writer):
+    found = find_circuit(writer, writer.trace(HER), keep=0.8)
+    assert 0 < len(found.kept) < len(found.nodes) == 54 and (np.abs(1 - found.without) > 0.2).all()
+    again = find_circuit(writer, writer.trace(HER), keep=0.8)
+    assert again.kept == found.kept and (again.random_shares == found.random_shares).all()
+
+
+def test_a_part_is_replaced_by_what_it_gives_in_another_text(writer):
+    trace, other = writer.trace(HER), writer.trace(OTHER)
+    she, he = (writer.tokenize(word)[-1].id for word in (" she", " he"))
+    asked = Behaviour(writer, trace, len(trace.tokens) - 1, she, he, "other text", OTHER)
+    gone = Node(4, 3)
+    edited = writer.trace(HER, edits=[E.Head(4, 3, mean=other.attention["self"].out(4)[3])]).logits_at(-1)
+    (value,) = asked.measures([[node for node in asked.nodes if node != gone]])
+    assert value == pytest.approx(float(edited[she] - edited[he]), abs=1e-4)
+    with pytest.raises(ValueError, match="must have as many"):
+        _ = Behaviour(writer, trace, 3, she, he, "other text", "The boy").edits
+
+
+@pytest.mark.parametrize("name", ["writer", "filler", "translator", "GPT-2", "Llama, grouped-query", "Falcon", "BERT", "T5"])
+def test_a_slope_is_what_a_small_change_does(name):
+    """Of each part that is heard: what it gives, scaled by a little, moves the prediction by the slope times that."""
+    trace, net = read(name), model(name)
+    at = len(trace.read) - 1
+    token = int(trace.logits_at(at).argmax())
+    given, slope = slopes(net, trace, at, lambda logits: logits[0].log_softmax(0)[token])
+    kind, little = stack(name), 0.02
+    for edit, key in ((E.Head(1, 2, 1 + little, kind=kind), (kind, 1)), (E.Head(0, 1, 1 - little, kind=kind), (kind, 0))):
+        moved = [log_softmax(net.traces([TEXT], [[one]], target(name))[0].logits_at([at]))[0, token] for one in (
+            E.Head(edit.layer, edit.head, 1.0, kind=kind), edit)]  # fmt: skip
+        by_slope = (edit.scale - 1) * float((given.heads[key][0, edit.head] * slope.heads[key][0, edit.head]).sum())
+        assert moved[1] - moved[0] == pytest.approx(by_slope, abs=3e-4)
+    again = hear(net, trace, [[E.Head(1, 2, kind=kind)]], at)
+    np.testing.assert_allclose(again.heads[kind, 1][0], given.heads[kind, 1][0], atol=1e-5)  # heard before it is switched off
+    (part,) = {one for one in given.feedforward if one == (kind, 1)}
+    added = net.parts(trace)[kind]["feedforward"][1]
+    np.testing.assert_allclose(given.feedforward[part][0], added, atol=1e-5)
+
+
+def test_it_says_how_far_it_is_and_can_be_stopped(writer):
+    shares = []
+
+    def until(share, words):
+        shares.append(share)
+        if len(shares) == 4:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        find_circuit(writer, writer.trace(HER), report=until)
+    assert len(shares) == 4
+    find_circuit(writer, writer.trace(HER), report=lambda share, words: shares.append(share))
+    assert shares[4:] == sorted(shares[4:]) and shares[4] == 0 and shares[-1] < 1
+
+
+def test_what_cannot_be_asked_is_told_why(writer):
+    trace = writer.trace(HER)
+    for said, options in {
+        "against itself": {"token": 5, "against": 5},
+        "There is no token 99999": {"token": 99999},
+        "no position 99": {"position": 99},
+        "share of the behaviour": {"keep": 1.5},
+        "it must be one of": {"fill": "noise"},
+        "nothing that a circuit could keep": {"token": 5, "against": int(trace.logits_at(-1).argmax())},
+    }.items():
+        with pytest.raises(ValueError, match=said):
+            find_circuit(writer, trace, **options)
+    with pytest.raises(ValueError, match="as it is"):
+        find_circuit(writer, writer.trace(HER, edits=[E.Head(0, 0)]))
+    with pytest.raises(ValueError, match="only switched off"):
+        find_circuit(model("Falcon"), read("Falcon"))
+    asked = Behaviour(model("Falcon"), read("Falcon"), 3, 5, fill="zero")
+    assert len(asked.nodes) == 15
+    with pytest.raises(ValueError, match="no edge can be measured"):
+        circuit_edges(asked, asked.nodes[:2])
+    assert FILLS[0] == "mean"
+
+
+SOURCES = ("writer", "filler", "translator", "GPT-2", "Llama, grouped-query", "GPT-OSS, sinks", "Mixtral", "GPT-NeoX", "T5")
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_what_a_head_wrote_is_the_sum_over_the_tokens_whose_values_it_took(name):
+    trace, kind = read(name), stack(name)
+    table = logit_attribution(model(name), trace, 5, 2, against=7)
+    for part, kinds in (("attention", kind), ("cross", "cross")):
+        for row in table[(table["part"] == part) & table["head"].notna()].itertuples():
+            found = head_sources(model(name), trace, int(row.layer), int(row.head), 5, 2, 7, kinds)
+            assert len(found) == len(trace.attention[kinds].keys)
+            assert found.sum() == pytest.approx(row.contribution, abs=1e-3)
+
+
+def test_a_head_that_was_changed_has_no_sources_and_a_token_is_not_held_against_itself(writer):
+    with pytest.raises(ValueError, match="was changed"):
+        head_sources(writer, writer.trace(HER, edits=[E.Head(2, 3)]), 2, 3, 5)
+    with pytest.raises(ValueError, match="against itself"):
+        logit_attribution(writer, writer.trace(HER), 5, against=5)
