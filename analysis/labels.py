@@ -156,12 +156,12 @@ def bootstrap(values: np.ndarray, draws: int = DRAWS) -> tuple[np.ndarray, np.nd
 
 
 @cache
-def passages() -> tuple[str, ...]:
+def passages(count: int = PASSAGES) -> tuple[str, ...]:
     """Passages of the built-in sample, each about as long as a long sentence, evenly from its beginning to its end."""
     plain = SAMPLE.read_text(encoding="utf-8").translate(PLAIN)
     paragraphs = [" ".join(one.split()) for one in plain.split("\n\n")]
     fitting = [one for one in paragraphs if SPAN[0] <= len(one) <= SPAN[1]]
-    return tuple(fitting[i] for i in np.linspace(0, len(fitting) - 1, PASSAGES).round().astype(int))
+    return tuple(fitting[i] for i in np.linspace(0, len(fitting) - 1, count).round().astype(int))
 
 
 def head_examples(model: LanguageModel, layer: int, head: int, name: str, kind: str = "self", count: int = 3) -> list[Example]:

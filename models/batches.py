@@ -173,19 +173,24 @@ def answers(model: LanguageModel, trace: Trace, edits: Sequence[Sequence[Edit]],
         raise ValueError(f"{model.info.name} has no language-model head, so it makes no predictions.")
     if not -len(trace.read) <= position < len(trace.read):
         raise ValueError(f"There is no position {position} in {len(trace.read)} tokens.")
+    found = {row: stream[position] for row, stream in streams(model, trace, edits)}
+    return trace.unembed(np.stack([found[i] for i in range(len(edits))]))
+
+
+def streams(model: LanguageModel, trace: Trace, edits: Sequence[Sequence[Edit]]) -> Iterator[tuple[int, np.ndarray]]:
+    """The stream that predictions are made of [position, d_model], with each list of edits beside those of the trace, and the
+    number of the list. They come in an order of their own, and nothing else is kept of these readings."""
     plain = of_trace(trace)
     rows = [of_trace(trace, check(some, model.info, plain.lengths)) for some in edits]
     stack = "decoder" if trace.target else "self"
     before = trace if not trace.edits and trace.tail is None and model._starts else None
     starts = [min((begins(edit, model.info.layers) for edit in row.edits), default=0) if before else 0 for row in rows]
-    found: dict[int, np.ndarray] = {}
     for numbers in batches([(len(trace.tokens), len(trace.target), start) for start in starts]):
         record = run(model, [rows[i] for i in numbers], keeps=False, before=before)
         places, start = model._order[1][stack], starts[numbers[0]]
         last = places[-1] - (places[start] if start else 0)  # a pass that begins later has noted less
-        streams = record.hidden[stack][last].float().cpu().numpy()  # [row, position, d_model]
-        found |= dict(zip(numbers, [(trace.tail(one) if trace.tail else one)[position] for one in streams], strict=True))
-    return trace.unembed(np.stack([found[i] for i in range(len(rows))]))
+        found = record.hidden[stack][last].float().cpu().numpy()  # [row, position, d_model]
+        yield from zip(numbers, [trace.tail(one) if trace.tail else one for one in found], strict=True)
 
 
 def _traces(model: LanguageModel, rows: Sequence[Ready], record: Record) -> Iterator[Trace]:

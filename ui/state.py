@@ -170,6 +170,9 @@ HEADS_LABEL = link(
     "induction", "along the source",
 )  # fmt: skip
 HEADS_BY = link("heads-by", "layer", *HEADS_LABEL.values[1:], "positions")
+HEADS_PART = link("heads-part", "Labels", "Importance")
+HEADS_TEXT = link("heads-text", "sample texts", "your text")
+HEADS_WORTH = link("heads-worth", "measured", "by its slope", "layer")
 HEADS_OPEN = Key("heads-open", False)
 
 # Build

@@ -8,11 +8,11 @@ import streamlit as st
 
 from analysis import head_labels
 from analysis.labels import SEEDS
-from pages.heads import recipes, why
+from pages.heads import recipes, why, worth
 from pages.heads.naming import EVERY, NAMED, WRITTEN
 from ui import shell, state
 from ui.choices import heads, picker
-from ui.choices.widgets import one_of
+from ui.choices.widgets import one_of, tabs
 from ui.look import Look
 from ui.memory import jobs
 from ui.picture.picture import Numbers, Picture
@@ -28,7 +28,7 @@ MET = 5  # heads that a beginner meets
 def draw(look: Look) -> None:
     why.follow()
     if look.beginner:
-        state.later("intermediate", state.HEADS_LABEL)
+        state.later("intermediate", state.HEADS_PART, state.HEADS_LABEL, state.HEADS_TEXT, state.HEADS_WORTH)
     if look.level != "expert":
         state.later("expert", state.HEADS_BY)
     seeds = SEEDS if look.model.info.parameters <= LARGE else 0
@@ -46,7 +46,7 @@ def draw(look: Look) -> None:
     with above if look.beginner else place:
         st.caption(" ".join(told), width="stretch")
     with picture("This page"):
-        pictures = meet(look, table) if look.beginner else explore(look, table, seeds, above)
+        pictures = meet(look, table) if look.beginner else chosen(look, table, seeds, above)
     with above, picture("“Take it away”"):
         take_away("heads", lambda: pictures)
 
@@ -66,12 +66,18 @@ def meet(look: Look, table: pd.DataFrame) -> list[Picture]:
     return why.examples(look, [(int(row["layer"]), int(row["head"]), str(row["name"])) for _, row in chosen.iterrows()], 1)
 
 
-def explore(look: Look, table: pd.DataFrame, seeds: int, above: st.delta_generator.DeltaGenerator) -> list[Picture]:
+def chosen(look: Look, table: pd.DataFrame, seeds: int, above: st.delta_generator.DeltaGenerator) -> list[Picture]:
+    """The part of the page that is chosen."""
+    with above:
+        part = tabs(state.HEADS_PART, "the part")
+    return worth.panel(look, table) if part == "Importance" else explore(look, table, seeds)
+
+
+def explore(look: Look, table: pd.DataFrame, seeds: int) -> list[Picture]:
     """The board with its labels, the head that is chosen, and for experts every score."""
     names = {name: written for name, written in WRITTEN.items() if name in table}
     labels = [EVERY, *(written for name, written in names.items() if name != "positional")]
-    with above:
-        shown = one_of(state.HEADS_LABEL, state.HEADS_LABEL.values, "the label", offered=labels, menu=True, width=220)
+    shown = one_of(state.HEADS_LABEL, state.HEADS_LABEL.values, "the label", offered=labels, menu=True, width=220)
     state.keep(state.HEADS_LABEL, shown, EVERY)
     options = {"kind": look.kind, "name": NAMED.get(shown, ""), "names": names, "chosen": (look.layer, look.head), "seeds": seeds}
     numbers = partial(numbers_of, table, names)

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 
 from analysis import as_written, head_examples, head_labels
+from analysis.importance import Importance, Pruning, head_importance, prune
 from analysis.labels import Example
 from models.language_model import LanguageModel
+from models.sizes import count
 from viz import View, grid_view, percent, reading_view
+from viz.figures.importance import importance_scatter, pruning_curves
 from viz.tokens import plain_signs
 
 
@@ -72,3 +76,60 @@ def example(
     if kind == "cross":
         return reading_view(keys, None, found.key, quantity=100 * found.weights[found.query].astype(float), unit="%")
     return reading_view(keys, found.weights, found.query, causal=False)  # what comes later is to be read too, not faint
+
+
+def worth(
+    model: LanguageModel, *, kind: str, texts: list | None, labels: list[str], chosen: int, found: Importance | None = None
+) -> go.Figure:
+    """Each head by what its slope says it is worth, and by what the loss gains without it."""
+    found = head_importance(model, texts, kind) if found is None else found
+    table, ends = found.table, found.table[["effect_low", "effect_high"]].to_numpy().T
+    names = [f"L{layer} H{head}" for layer, head in zip(table["layer"], table["head"], strict=True)]
+    notes = [label or "no label" for label in labels]
+    values = table["effect"].to_numpy(), ends, table["gradient"].to_numpy()
+    return importance_scatter(names, *values, table["layer"].tolist(), notes, chosen)
+
+
+def worth_table(
+    model: LanguageModel, *, kind: str, texts: list | None, labels: list[str], by: str, found: Importance | None = None
+) -> View:
+    """What each head is worth, a row a head, those that are worth most first. by: "effect", "gradient", or "" for their order."""
+    found = head_importance(model, texts, kind) if found is None else found
+    table = sorted_by(found.table, by)
+    rows = [f"L{layer} H{head}" for layer, head in zip(table["layer"], table["head"], strict=True)]
+    names = {"effect": "measured", "gradient": "by its slope"}
+    most = max(float(np.nanmax(np.abs(table[list(names)].to_numpy()))), 1e-9)
+    return grid_view(
+        table[list(names)].to_numpy(), rows, list(names.values()), down="head", across="worth", unit="nats a token",
+        scale=(-most, most), signed=True, texts=[[nats(row[name]) for name in names] for _, row in table.iterrows()],
+        notes=[[between(row, name) for name in names] for _, row in table.iterrows()],
+        row_notes=[labels[index] for index in table.index], cell=(84, 130), height=24, label="What each head is worth",
+    )  # fmt: skip
+
+
+def sorted_by(table: pd.DataFrame, by: str) -> pd.DataFrame:
+    return table.sort_values(by, ascending=False, kind="stable") if by else table
+
+
+def nats(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:.3f}".replace("-", "−")
+
+
+def between(row: pd.Series, name: str) -> str:
+    """The range of a number."""
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    return "one text, so no range" if np.isnan(low) else f"{nats(low)} to {nats(high)}"
+
+
+def pruned(
+    model: LanguageModel, *, kind: str, texts: list | None, names: dict[str, str],
+    found: Importance | None = None, left: Pruning | None = None,
+) -> go.Figure:  # fmt: skip
+    """What is left of the model as its heads are taken away."""
+    if left is None:
+        left = prune(model, head_importance(model, texts, kind) if found is None else found, texts)
+    saved = {
+        names[name]: ["" if np.isnan(one) else f"{count(int(one))} parameters saved" for one in each]
+        for name, each in left.saved.items()
+    }
+    return pruning_curves(left.counts, {names[name]: each for name, each in left.orders.items()}, left.random, saved)

@@ -274,7 +274,9 @@ WRONG = {  # where each choice is offered; nonsense is told of wherever a link a
     "generate-own": ("generate", FRENCH),
     **dict.fromkeys(["experiment", "changes", "try-all"], ("change", EXPERT)),
     "translate-method": ("generate", f"{FRENCH}&level=expert"),
-    **dict.fromkeys(["heads-label", "heads-by"], ("heads", EXPERT)),
+    **dict.fromkeys(["heads-label", "heads-by", "heads-part"], ("heads", EXPERT)),
+    "heads-text": ("heads", f"{FRENCH}&level=expert&heads-part=Importance"),
+    "heads-worth": ("heads", f"{EXPERT}&heads-part=Importance&heads-text=your+text"),
 }  # fmt: skip
 
 

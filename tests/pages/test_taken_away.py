@@ -70,6 +70,9 @@ LINKS = {  # each with the parts or keys of its pictures
     ("heads", f"level=expert&heads-by=induction&layer=L4&head=H5&{TEXT}"): (
         "heads-board, heads-scores, L4 H5 example 1, L4 H5 example 2, L4 H5 example 3"
     ),
+    ("heads", f"level=expert&heads-part=Importance&heads-text=your+text&layer=L4&head=H5&{TEXT}"): (
+        "heads-importance, heads-importance-table, heads-pruned"
+    ),
     ("heads", "level=intermediate&model=translator&text=The+cat+sat&target=Le&layer=L1&head=H0"): (
         "heads-board, L1 H0 example 1, L1 H0 example 2, L1 H0 example 3"
     ),

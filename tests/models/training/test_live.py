@@ -11,7 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import models
+from analysis import head_labels
+from models.edits import Edit, Head
 from models.errors import ModelError
+from models.losses import Scored, losses, scored
 from models.scratch.config import TransformerConfig
 from models.tokens import ByteLevelTokens
 from models.training.corpus import byte_tokenizer
@@ -147,14 +150,41 @@ def test_heads_are_scored_by_where_they_look():
     assert np.isnan(looked(np.eye(4)[None, None], doubled)[1]).all(), "the second a looks at itself, not back"
 
 
-def test_the_default_budget_learns_repeated_sequences_with_an_induction_head():
+@pytest.fixture(scope="module")
+def repeating() -> Training:
+    """Page Train's first model, as it is after its training."""
     training = Training(task("repeat"), TransformerConfig(**SIZES), Budget())
     training.advance(10_000)
-    last = training.snapshots[-1]
+    return training
+
+
+def test_the_default_budget_learns_repeated_sequences_with_an_induction_head(repeating):
+    last = repeating.snapshots[-1]
     assert last.step == Budget().steps and last.accuracy >= 0.99 and last.induction.max() >= 0.5
-    assert training.snapshots[0].induction.max() < 0.2
-    before = next(one for one in training.snapshots if one.induction.max() >= 0.5)
-    assert before.previous.max() > 2 * training.snapshots[0].previous.max(), "the previous-token head comes first"
+    assert repeating.snapshots[0].induction.max() < 0.2
+    before = next(one for one in repeating.snapshots if one.induction.max() >= 0.5)
+    assert before.previous.max() > 2 * repeating.snapshots[0].previous.max(), "the previous-token head comes first"
+
+
+def test_what_was_learned_rests_on_the_heads_called_induction(repeating, tmp_path):
+    """Of the last layer's heads, the clearest induction head is the one without which most is lost, and without all that are
+    called so nothing is left; the others of that layer are not needed. (The heads before them, which all of them read, are.)"""
+    repeating.write(tmp_path / "repeat")
+    model = models.load(str(tmp_path / "repeat"))
+    labels = head_labels(model).query("layer == 1").set_index("head")
+    called = [head for head, label in labels["label"].items() if label.startswith("induction")]
+    generator = np.random.default_rng(7)
+    examples = [repeating.task.example(generator) for _ in range(8)]
+    whole = [scored(model, given + answer) for given, answer in examples]
+    known = [
+        Scored(one.trace, one.positions[len(given) :], one.ids[len(given) :])
+        for one, (given, _) in zip(whole, examples, strict=True)
+    ]
+    off = [[], *([head] for head in labels.index), called, [head for head in labels.index if head not in called]]
+    edits: list[list[Edit]] = [[Head(1, head) for head in some] for some in off]
+    plain, *alone, without, others = np.mean([losses(model, one, edits) for one in known], axis=0)
+    assert int(np.argmax(alone)) == labels["induction"].idxmax() in called
+    assert plain < 0.05 and others < 0.1 and without > 2
 
 
 def test_a_written_model_is_opened_and_says_the_same(tmp_path):

@@ -1,0 +1,200 @@
+"""What each head is worth: what the model's loss on whole texts gains without it, measured and by its slope, and what is left
+of the model as heads are taken away."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analysis.labels import bootstrap, passages
+from analysis.statistics import Report, silent
+from analysis.word_alignment import read_links
+from models.catalog import WEIGHTS
+from models.edits import Edit, Head
+from models.language_model import LanguageModel
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from models.losses import Scored
+
+TEXTS = 12  # of the built-in sample
+POINTS = 12  # of a pruning curve, beside the whole model
+ORDERS = 5  # random ones
+PIECE = 40  # words of a visitor's text that count as a text of their own
+AT_ONCE = 48  # readings between two reports
+
+Pairs = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Importance:
+    """What heads are worth on some texts.
+
+    table: a row a head, layer by layer, with columns layer, head, and twice three of nats a token. effect: by how much the mean
+    loss over the texts rises when the head is off (it gives zero); gradient: the mean over the texts of |Σ (dL/dO) · O|, what
+    the slope says of that (Michel et al. 2019). NAME_low, NAME_high: 95 % of the means when the texts are drawn again 1,000
+    times (bootstrap); NaN of one text. loss: of the whole model, nats a token; tokens: that were predicted; kind: of attention.
+    """
+
+    table: pd.DataFrame
+    loss: float
+    tokens: int
+    texts: int
+    kind: str
+
+
+@dataclass(frozen=True, eq=False)
+class Pruning:
+    """What is left of a model as its heads are taken away.
+
+    counts: int [point], how many heads are off; orders: by name, the loss [point] with the heads off that the order takes
+    first, in nats a token; random: [order, point], of random orders; saved: by name, int [point], parameters of the matrices
+    that are needed no more; NaN where their size is not known.
+    """
+
+    counts: np.ndarray
+    orders: Mapping[str, np.ndarray]
+    random: np.ndarray
+    saved: Mapping[str, np.ndarray]
+    parameters: int
+
+
+def held_out(model: LanguageModel, again: bool = False) -> list[tuple[str, str]]:
+    """Texts that come with the program, each with its target ("" of one stack): passages of a book, or for the translator pairs
+    that it was not trained on. again: others, as many. Errors: ValueError for another encoder-decoder, of which nobody knows
+    what it should say."""
+    part = slice(int(again), None, 2)
+    if model.info.kind != "encoder-decoder":
+        return [(text, "") for text in passages(2 * TEXTS)[part]]
+    if model.info.name != "translator":
+        raise ValueError(
+            f"What {model.info.name} should say of a sample text is not known. Give it a text, and what it should say of it."
+        )
+    lines = read_links((WEIGHTS / "translator" / "alignments.tsv").read_text(encoding="utf-8"))
+    return [(source, said) for source, said, _ in lines[: 2 * TEXTS][part]]
+
+
+def pieces_of(text: str, target: str = "") -> list[tuple[str, str]]:
+    """A text of somebody's own as texts for `head_importance`: pieces of about 40 words, so that a range can be said; one with
+    a target is not cut."""
+    words = re.findall(r"\s*\S+", text)
+    count = 1 if target else max(1, round(len(words) / PIECE))
+    return [("".join(piece).strip(), target) for piece in np.array_split(np.array(words, dtype=object), count)] if words else []
+
+
+def head_importance(
+    model: LanguageModel, texts: Pairs | None = None, kind: str | None = None, report: Report = silent
+) -> Importance:
+    """What each head is worth on some texts, each given with its target; those of `held_out` by default.
+
+    kind: of attention, None for "self" or "decoder". A decoder is asked for each token, an encoder for every seventh, which is
+    masked, an encoder-decoder for its target. Errors: ValueError without a language-model head or texts, for a kind that is not
+    there. Source: Michel, Levy and Neubig 2019, "Are Sixteen Heads Really Better than One?", sections 3 and 4.
+    """
+    import pandas as pd  # here, because it takes long to import and a first page needs none
+
+    from models.losses import head_slopes  # brings torch, which the first page does not wait for
+
+    given = read_texts(model, held_out(model) if texts is None else texts, report)
+    kind = kind_of(given, kind)
+    attention = given[0].trace.attention[kind]
+    size = attention.layers, attention.heads
+    effects, slopes, before = [], [], []
+    for i, one in enumerate(given):
+        rows = without(model, one, [[], *([place] for place in np.ndindex(size))], kind, part_of(report, i, len(given)))
+        before.append(rows[0])
+        effects.append((rows[1:] - rows[0]).reshape(size))
+        mixed = one.trace.tail is not None  # then slopes are not known
+        slopes.append(np.full(size, np.nan) if mixed else np.abs(head_slopes(model, one)[kind]))
+    layers, heads = np.indices(size)
+    columns: dict[str, np.ndarray] = {"layer": layers.ravel(), "head": heads.ravel()}
+    for name, values in {"effect": np.stack(effects), "gradient": np.stack(slopes)}.items():
+        ends = bootstrap(values) if len(values) > 1 else np.full((2, *size), np.nan)
+        columns |= {name: values.mean(0).ravel(), f"{name}_low": ends[0].ravel(), f"{name}_high": ends[1].ravel()}
+    tokens = sum(len(one.ids) for one in given)
+    return Importance(pd.DataFrame(columns), float(np.mean(before)), tokens, len(given), kind)
+
+
+def prune(
+    model: LanguageModel, found: Importance, texts: Pairs | None = None, orders: int = ORDERS, report: Report = silent
+) -> Pruning:
+    """What is left of a model as its heads are taken away: those that are worth least by `effect` first, by `gradient`, and in
+    random orders. texts: None for `held_out(model, again=True)`, other texts than those that the orders come from, so that an
+    order that fits its texts alone gains nothing by it. All heads of an order are off together, so this is not the sum of their
+    effects."""
+    table = found.table
+    size = int(table["layer"].max()) + 1, int(table["head"].max()) + 1
+    count = len(table)
+    counts = np.unique(np.linspace(0, count, min(count, POINTS) + 1).round().astype(int))
+    named = {
+        name: np.argsort(table[name].to_numpy(), kind="stable") for name in ("effect", "gradient") if table[name].notna().all()
+    }
+    generator = np.random.default_rng(0)
+    every = [*named.values(), *(generator.permutation(count) for _ in range(orders))]
+    asked = [[divmod(int(head), size[1]) for head in order[:number]] for order in every for number in counts]
+    given = read_texts(model, held_out(model, again=True) if texts is None else texts, silent)
+    curves = [without(model, one, asked, found.kind, part_of(report, i, len(given))) for i, one in enumerate(given)]
+    means = np.mean(curves, axis=0).reshape(len(every), len(counts))
+    saved = {
+        name: np.array([parameters_of(model, given[0], found.kind, order[:number]) for number in counts])
+        for name, order in named.items()
+    }
+    return Pruning(counts, dict(zip(named, means, strict=False)), means[len(named) :], saved, model.info.parameters)
+
+
+def without(
+    model: LanguageModel, text: Scored, places: Sequence[Sequence[tuple[int, int]]], kind: str, report: Report = silent
+) -> np.ndarray:
+    """The loss of a text with each list of heads (layer, head) off: float64 [list], nats a token."""
+    from models.losses import losses
+
+    found = []
+    for start in range(0, len(places), AT_ONCE):
+        report(start / len(places), "Switching heads off")
+        edits: list[list[Edit]] = [[Head(*place, kind=kind) for place in some] for some in places[start : start + AT_ONCE]]
+        found.append(losses(model, text, edits))
+    return np.concatenate(found)
+
+
+def read_texts(model: LanguageModel, texts: Pairs, report: Report) -> list[Scored]:
+    """Texts as they are asked. Errors: ValueError where there is none."""
+    from models.losses import scored
+
+    if not texts:
+        raise ValueError("There is no text to measure on: type one.")
+    report(0.0, "Reading the texts")
+    return [scored(model, text, target) for text, target in texts]
+
+
+def kind_of(given: Sequence[Scored], kind: str | None) -> str:
+    attention = given[0].trace.attention
+    kind = kind or next(name for name in ("self", "decoder") if name in attention)
+    if kind not in attention:
+        raise ValueError(f'There is no "{kind}" attention here; there is {", ".join(attention)}.')
+    return kind
+
+
+def parameters_of(model: LanguageModel, text: Scored, kind: str, heads: np.ndarray) -> float:
+    """Numbers of W_Q, W_K, W_V and W_O that a model needs no more without some heads (head h of layer l is l · heads + h); NaN
+    where their sizes are not known. Keys and values that several heads share go with the last of them. Biases are not
+    counted."""
+    attention = text.trace.attention[kind]
+    try:
+        width = attention.v(0).shape[-1] + attention.q(0).shape[-1]  # of a query and its answer, and of a key and its value
+    except ValueError:
+        return np.nan
+    shared = max(1, model.info.heads // model.info.kv_heads) if model.info.kv_heads else 1
+    off = np.zeros(attention.layers * attention.heads, bool)
+    off[heads] = True
+    groups = off.reshape(attention.layers, -1, shared).all(-1).sum() if attention.heads % shared == 0 else 0
+    return float(model.info.d_model * width * (off.sum() + groups))
+
+
+def part_of(report: Report, number: int, count: int) -> Report:
+    """The report of one of several parts of equal length."""
+    return lambda share, words: report((number + share) / count, words)

@@ -1,0 +1,96 @@
+"""How well a model predicts a whole text while heads are changed, and how its loss hangs on each head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from models.batches import of_trace, plan_of, read, streams
+from models.edits import Edit
+from models.trace import Trace
+
+if TYPE_CHECKING:
+    from models.language_model import LanguageModel
+
+HIDDEN = 7  # of an encoder's text, every seventh token is masked
+MIXED = "Layers without attention that mix positions follow the last block of {name}, so slopes of a whole text are not measured."
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """A text, read once, with what is to be predicted in it: the tokens `ids` at `positions` of `trace.read`."""
+
+    trace: Trace
+    positions: tuple[int, ...]
+    ids: tuple[int, ...]
+
+
+def scored(model: LanguageModel, text: str, target: str = "") -> Scored:
+    """What a model is asked to predict of a text: a decoder each token from those before it, an encoder every seventh token,
+    all of them masked at once, an encoder-decoder each token of the target.
+
+    Errors: ValueError without a language-model head, and for a text in which nothing is to be predicted.
+    """
+    ready = model._prepare(text, target)
+    said = ready.said or ready.tokens
+    if model.info.kind == "encoder":
+        mask = next((token.id for token in model.tokenize(model.info.mask) if token.text == model.info.mask), None)
+        asked = [i for i, token in enumerate(said) if not (token.special or token.id == mask)][HIDDEN // 2 :: HIDDEN]
+        if mask is None:
+            raise ValueError(f"{model.info.name} has no mask token, so nothing can be asked of it.")
+        tokens = [replace(token, id=mask) if i in set(asked) else token for i, token in enumerate(said)]
+        ready, answers = replace(ready, tokens=tokens), [said[i].id for i in asked]
+    else:
+        asked = [i for i, token in enumerate(said[1:]) if not token.special]
+        answers = [said[i + 1].id for i in asked]
+    if not asked:
+        raise ValueError("There is nothing to predict in this text: give a longer one.")
+    (trace,) = read(model, [ready])
+    if trace.unembed is None:
+        raise ValueError(f"{model.info.name} has no language-model head, so it has no loss.")
+    return Scored(trace, tuple(asked), tuple(answers))
+
+
+def losses(model: LanguageModel, text: Scored, edits: Sequence[Sequence[Edit]]) -> np.ndarray:
+    """The mean loss of a text, −ln p of a token, with each list of edits: float64 [list], nats."""
+    found = np.empty(len(edits))
+    ids = torch.tensor(text.ids)
+    assert text.trace.unembed is not None, "`scored` has said so"
+    for row, stream in streams(model, text.trace, edits):
+        logits = torch.from_numpy(text.trace.unembed(stream[list(text.positions)]))
+        found[row] = F.cross_entropy(logits, ids).item()
+    return found
+
+
+def head_slopes(model: LanguageModel, text: Scored) -> dict[str, np.ndarray]:
+    """How a text's mean loss changes with a factor ξ on what each head gives, at ξ = 1: float64 [layers, heads] by kind, nats.
+
+    dL/dξ = Σ (dL/dO) · O over positions and dimensions, O what the head gives: one pass forward and one backward for all heads.
+    Errors: ValueError where layers that mix positions follow the last block.
+    Source: Michel, Levy and Neubig 2019, "Are Sixteen Heads Really Better than One?", section 4.1.
+    """
+    trace = text.trace
+    if trace.tail is not None:
+        raise ValueError(MIXED.format(name=model.info.name))
+    calls, places = model._order
+    stack = "decoder" if trace.target else "self"
+    with torch.enable_grad():
+        record = model._pass_edited([trace.tokens], [trace.target], plan_of(model, [of_trace(trace)]), outs=True)
+        stream = record.hidden[stack][places[stack][-1]][0]
+        logits = model.way_out(stream[list(text.positions)]).float()
+        loss = F.cross_entropy(logits, torch.tensor(text.ids, device=logits.device))
+        assert record.outs is not None, "outs were asked for"
+        slopes = torch.autograd.grad(loss, record.outs, allow_unused=True)
+    found: dict[str, list[np.ndarray]] = {}
+    for (kind, _), rows, out, slope in zip(calls, record.rows, record.outs, slopes, strict=True):
+        product = torch.zeros_like(out) if slope is None else (out * slope).detach()
+        of = (
+            (0, 2, 3) if rows[0].given is not None else (0, 1, 3)
+        )  # weights have their heads first, what heads give after the query
+        found.setdefault(kind, []).append(product.double().sum(of).cpu().numpy())
+    return {kind: np.stack(layers) for kind, layers in found.items()}

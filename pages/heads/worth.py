@@ -1,0 +1,135 @@
+"""What heads are worth: the loss without each, beside what its slope says, and what is left of the model as heads go."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis.importance import ORDERS, POINTS, Importance, Pruning, head_importance, prune
+from models.sizes import count
+from pages.heads import recipes
+from pages.heads.asked import HERE, Asked, asked
+from pages.heads.naming import WRITTEN
+from ui import state
+from ui.choices import heads
+from ui.choices.widgets import one_of
+from ui.look import Look
+from ui.picture.picture import Numbers, Picture
+from ui.show import choice, picture, show, show_chart
+from ui.words import say, words
+from viz import percent
+
+COLUMNS = {"effect": "measured", "gradient": "by its slope"}
+BY = {"effect": state.HEADS_WORTH.values[0], "gradient": state.HEADS_WORTH.values[1], "": state.HEADS_WORTH.values[2]}
+
+
+def panel(look: Look, table: pd.DataFrame) -> list[Picture]:
+    """The scatter, the table and the curve. table: of labels, which stand beside each head."""
+    given = asked(look)
+    if given is None:
+        return []
+    heads_in_all = look.attention.layers * look.attention.heads
+    found = given.worked(
+        "head importance", heads_in_all + 3,
+        lambda report: head_importance(look.model, given.texts, look.kind, report), "Switching heads off",
+    )  # fmt: skip
+    if found is None:
+        return []
+    say(HERE, "worth", **facts(found, given))
+    labels = [" + ".join(WRITTEN[one] for one in each.split(", ") if one) for each in table["label"]]
+    shown = {"kind": look.kind, "texts": given.texts and list(given.texts), "labels": labels}
+    chart = Picture(
+        recipes.worth, (look,), shown | {"chosen": look.layer * look.attention.heads + look.head}, "heads-importance",
+        partial(numbers_of, found.table), title="What each head is worth", takes=("model",), known={"found": found},
+    )  # fmt: skip
+    show_chart(chart.drawn, "heads-importance")
+    say(HERE, "worth reading", **facts(found, given))
+    pictures = [chart, in_numbers(look, found, shown)]
+    with picture("The curve"):
+        pictures += pruned(look, given, found)
+    return pictures
+
+
+def facts(found: Importance, given: Asked) -> dict[str, str]:
+    """What the words say of it, with the head that is worth most."""
+    best = found.table.iloc[int(found.table["effect"].to_numpy().argmax())]
+    ranks = float(found.table[["effect", "gradient"]].corr("spearman").to_numpy()[0, 1])
+    return {
+        "texts": given.said, "tokens": f"{found.tokens:,}", "loss": f"{found.loss:.2f}",
+        "best": f"L{int(best['layer'])} H{int(best['head'])}", "most": f"{best['effect']:.3f}",
+        "agreement": f"{ranks:.2f}".replace("-", "−") if np.isfinite(ranks) else "–",
+    }  # fmt: skip
+
+
+def in_numbers(look: Look, found: Importance, shown: dict) -> Picture:
+    """A row a head, in the order that is chosen. A press chooses the head."""
+    st.markdown("##### In numbers")
+    by = one_of(state.HEADS_WORTH, state.HEADS_WORTH.values, "the order", menu=True, label="Sorted by", width=220)
+    state.keep(state.HEADS_WORTH, by, state.HEADS_WORTH.values[0])
+    name = {written: one for one, written in BY.items()}[by]
+    order = recipes.sorted_by(found.table, name)
+    drawing = Picture(
+        recipes.worth_table, (look,), shown | {"by": name}, "heads-importance-table", partial(numbers_of, order),
+        title="What each head is worth, in numbers", takes=("model",), known={"found": found},
+    )  # fmt: skip
+
+    def press() -> None:
+        row = order.iloc[choice("heads-importance-table")[0]]
+        heads.choose(int(row["layer"]), int(row["head"]))
+
+    show(drawing.drawn, "heads-importance-table", chosen=press)
+    say(HERE, "worth table")
+    return drawing
+
+
+def pruned(look: Look, given: Asked, found: Importance) -> list[Picture]:
+    """The loss as heads are taken away, in the order of either measure and at random."""
+    st.markdown("##### Taking heads away")
+    left = given.worked(
+        "head pruning", (ORDERS + 2) * (POINTS + 1),
+        lambda report: prune(look.model, found, given.texts, report=report), "Taking heads away",
+    )  # fmt: skip
+    if left is None:
+        return []
+    options = {"kind": look.kind, "texts": given.texts and list(given.texts), "names": COLUMNS}
+    drawing = Picture(
+        recipes.pruned, (look,), options, "heads-pruned", partial(curves_of, left), title="The loss as heads are taken away",
+        takes=("model",), known={"found": found, "left": left},
+    )  # fmt: skip
+    show_chart(drawing.drawn, "heads-pruned")
+    say(HERE, "pruned" if given.texts is None else "pruned own", **kept(left))
+    return [drawing]
+
+
+def kept(left: Pruning, within: float = 0.1) -> dict[str, str]:
+    """How many heads can go before the loss has risen by a tenth of a nat, in the measured order and in the median random one."""
+    ours, by_luck = left.orders["effect"], np.median(left.random, 0)
+    first = [next((i - 1 for i, loss in enumerate(each) if loss > ours[0] + within), len(ours) - 1) for each in (ours, by_luck)]
+    saved = left.saved["effect"][first[0]]
+    share = f"{count(int(saved))} ({percent(saved / left.parameters)})" if np.isfinite(saved) else words(HERE, "saved unknown")
+    return {
+        "ours": str(left.counts[first[0]]), "random": str(left.counts[first[1]]), "all": str(left.counts[-1]),
+        "within": f"{within:g}", "saved": share, "orders": str(len(left.random)),
+    }  # fmt: skip
+
+
+def numbers_of(table: pd.DataFrame) -> dict[str, Numbers]:
+    """What was measured, in the order of the rows."""
+    called = {"of": [f"L{layer} H{head}" for layer, head in zip(table["layer"], table["head"], strict=True)]}
+    names = {"effect": "loss_without_it_nats", "gradient": "by_slope_nats"}
+    return {
+        title + end: Numbers(table[name + end].to_numpy(np.float32), ("of",), called)
+        for name, title in names.items()
+        for end in ("", "_low", "_high")
+    }
+
+
+def curves_of(left: Pruning) -> dict[str, Numbers]:
+    names = [*(COLUMNS[name] for name in left.orders), *(f"random {i + 1}" for i in range(len(left.random)))]
+    rows = np.concatenate([np.stack([*left.orders.values()]), left.random]).astype(np.float32)
+    called = {"order": names, "heads off": left.counts.tolist()}
+    saved = {f"parameters_saved {COLUMNS[name]}": Numbers(each, ("heads off",), called) for name, each in left.saved.items()}
+    return {"loss_nats": Numbers(rows, ("order", "heads off"), called)} | saved

@@ -1,0 +1,105 @@
+"""What heads are worth: measured as the loss without them, by its slope, and as what is left of a model without many of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import models
+from analysis.effects import log_softmax
+from analysis.importance import Importance, head_importance, held_out, pieces_of, prune
+from models.edits import Head
+from models.losses import head_slopes, losses, scored
+from tests.analysis.planted import CIRCUIT, SAID_TWICE, planted
+from tests.models.edited import TEXT, model, stack, target
+
+TWICE = [(SAID_TWICE, ""), ("qdfgzplhtw" * 2, "")]
+
+
+@pytest.mark.parametrize("name", ["writer", "translator", "GPT-2", "Llama, grouped-query", "BLOOM", "T5"])
+def test_the_loss_without_a_head_is_that_of_a_reading_without_it(name):
+    text, kind = scored(model(name), TEXT, target(name)), stack(name)
+    found = losses(model(name), text, [[], [Head(0, 1, kind=kind)], [Head(1, 2, kind=kind), Head(0, 0, kind=kind)]])
+    edits: list[list] = [[], [Head(0, 1, kind=kind)], [Head(1, 2, kind=kind), Head(0, 0, kind=kind)]]
+    for loss, some in zip(found, edits, strict=True):
+        trace = model(name).trace(TEXT, target(name), edits=some)
+        logs = log_softmax(trace.logits)
+        asked = [i for i, token in enumerate(trace.read[1:]) if not token.special]
+        assert loss == pytest.approx(-np.mean([logs[i, trace.read[i + 1].id] for i in asked]), abs=1e-4)
+
+
+def test_an_encoder_is_asked_for_tokens_that_it_does_not_see():
+    filler = models.load("filler")
+    sentence = "The old gardener opened the gate and the dog ran past him into the street."
+    text, plain = scored(filler, sentence), filler.trace(sentence)
+    (mask,) = {text.trace.tokens[i].id for i in text.positions}
+    assert filler.token_text(mask) == filler.info.mask and mask not in text.ids
+    assert list(text.ids) == [plain.tokens[i].id for i in text.positions]
+    rest = set(range(len(plain.tokens))) - set(text.positions)
+    assert all(text.trace.tokens[i].id == plain.tokens[i].id for i in rest)
+
+
+@pytest.mark.parametrize("name", ["writer", "filler", "translator", "GPT-2", "Llama, grouped-query", "BLOOM", "BERT", "T5"])
+def test_the_slope_is_what_a_small_change_of_each_head_does(name):
+    text, kind = scored(model(name), TEXT, target(name)), stack(name)
+    slopes = head_slopes(model(name), text)[kind]
+    for layer, head in ((0, 0), (0, 3), (len(slopes) - 1, 2)):
+        more, less = losses(model(name), text, [[Head(layer, head, scale, kind=kind)] for scale in (1.002, 0.998)])
+        assert slopes[layer, head] == pytest.approx((more - less) / 0.004, abs=2e-3)
+
+
+def test_heads_of_the_planted_circuit_are_worth_most_and_go_last():
+    built = planted()
+    found = head_importance(built, TWICE)
+    table = found.table.set_index(["layer", "head"])
+    rest = [place for place in table.index if place not in CIRCUIT]
+    assert table.loc[CIRCUIT, "effect"].min() > 1 > 0.1 > table.loc[rest, "effect"].abs().max()
+    assert table.loc[CIRCUIT, "gradient"].min() > 2 * table.loc[rest, "gradient"].max()
+    left = prune(built, found, TWICE)
+    assert left.counts.tolist() == [0, 1, 2, 3, 4]
+    for order in left.orders.values():
+        assert order[2] < order[0] + 0.1 and order[3] > order[0] + 1, "two heads are not needed, and each of the others is"
+    assert left.random.max(0)[1] > left.random.min(0)[1] + 1, "at random a needed one goes first or not"
+    assert (left.random[:, -1] == pytest.approx(left.orders["effect"][-1])) and left.random[0, 0] == pytest.approx(found.loss)
+
+
+def test_what_all_heads_save_are_the_matrices_of_attention():
+    for built in (planted(), model("Llama, grouped-query")):
+        found = head_importance(built, [(SAID_TWICE, "")])
+        left = prune(built, found, [(SAID_TWICE, "")], orders=1)
+        names = tuple(f"{name}.weight" for name in ("query", "key", "value", "output", "q_proj", "k_proj", "v_proj", "o_proj"))
+        matrices = sum(one.numel() for name, one in built.network.named_parameters() if name.endswith(names))
+        assert left.saved["effect"][[0, -1]].tolist() == [0, matrices]
+        assert (np.diff(left.saved["effect"]) >= 0).all()
+
+
+def test_ranges_hold_the_mean_and_the_texts_are_said():
+    found = head_importance(model("GPT-2"))
+    assert isinstance(found, Importance) and (found.texts, len(found.table)) == (12, 12)
+    for name in ("effect", "gradient"):
+        assert (found.table[f"{name}_low"] <= found.table[name]).all() and (
+            found.table[name] <= found.table[f"{name}_high"]
+        ).all()
+    assert not {text for text, _ in held_out(model("GPT-2"))} & {text for text, _ in held_out(model("GPT-2"), again=True)}
+    alone = head_importance(model("GPT-2"), [(TEXT, "")]).table
+    assert alone["effect_low"].isna().all() and alone["effect"].notna().all()
+
+
+def test_a_text_is_cut_into_pieces_that_hold_all_of_it():
+    text = " ".join(f"word{i}" for i in range(100))
+    assert [len(piece.split()) for piece, _ in pieces_of(text)] == [50, 50]
+    assert " ".join(piece for piece, _ in pieces_of(text)) == text
+    assert pieces_of(text, "cible") == [(text, "cible")] and pieces_of(" \n") == []
+
+
+def test_what_cannot_be_measured_is_said():
+    with pytest.raises(ValueError, match="XLNet has no language-model head, so it has no loss"):
+        head_importance(model("XLNet"))
+    with pytest.raises(ValueError, match="What T5 should say of a sample text is not known"):
+        head_importance(model("T5"))
+    with pytest.raises(ValueError, match="There is no text to measure on"):
+        head_importance(model("writer"), [])
+    with pytest.raises(ValueError, match='no "cross" attention here; there is self'):
+        head_importance(model("writer"), [(TEXT, "")], "cross")
+    with pytest.raises(ValueError, match="nothing to predict"):
+        scored(model("filler"), "I")

@@ -1,0 +1,99 @@
+"""What heads are worth: measured beside what a slope says of it, and what is left of a model as they are taken away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz.figures.style import CLEAR, GREY, escape_plotly
+from viz.palette import DEPTH
+
+_RANGE = "rgba(128,136,150,.28)"
+_NAMED = 8  # points that are named: those that stand out most
+
+
+def importance_scatter(
+    names: Sequence[str], measured: np.ndarray, ends: np.ndarray, slopes: np.ndarray, layers: Sequence[int],
+    notes: Sequence[str], chosen: int | None = None,
+) -> go.Figure:  # fmt: skip
+    """A point a head: across what its slope says, up what was measured, both in nats a token.
+
+    measured, slopes: [head]; ends: [2, head], the range of what was measured, NaN where there is none; layers: of each, its
+    colour; notes: what the hover adds. chosen: the head that has a ring. Raises ValueError where the numbers do not fit.
+    """
+    count = len(names)
+    if measured.shape != (count,) or slopes.shape != (count,) or ends.shape != (2, count):
+        raise ValueError(f"{count} names need as many numbers, and two ends for each.")
+    far = np.argsort(-np.abs(measured))[:_NAMED].tolist()
+    known = np.isfinite(ends)
+    bars = np.where(known, np.abs(ends - measured), 0)
+    said = [f"{low:.3f} to {high:.3f}".replace("-", "−") if np.isfinite(low) else "one text" for low, high in ends.T]
+    hover = "%{hovertext}: %{y:.4f} measured (%{customdata[0]}), %{x:.4f} by its slope<br>%{customdata[1]}<extra></extra>"
+    figure = go.Figure(
+        go.Scatter(
+            x=slopes, y=measured, mode="markers+text", hovertext=[escape_plotly(name) for name in names],
+            text=[name if i in far else "" for i, name in enumerate(names)], textposition="top center", textfont={"size": 10},
+            customdata=[[one, escape_plotly(note)] for one, note in zip(said, notes, strict=True)],
+            error_y={
+                "type": "data", "symmetric": False, "array": bars[1], "arrayminus": bars[0], "color": GREY, "thickness": 1,
+                "width": 0,
+            },
+            marker={
+                "size": 9, "color": list(layers), "colorscale": DEPTH, "line": {"width": 1, "color": "rgba(128,128,128,.8)"},
+                "colorbar": {
+                    "title": {"text": "layer", "side": "top"}, "orientation": "h", "x": 0, "xanchor": "left", "y": 1.02,
+                    "yanchor": "bottom", "len": 180, "lenmode": "pixels", "thickness": 10, "outlinewidth": 0,
+                    "dtick": max(1, (max(layers) + 1) // 6),
+                },
+            },
+            hovertemplate=hover,
+        )
+    )  # fmt: skip
+    if chosen is not None:
+        ring = {"size": 20, "color": "rgba(0,0,0,0)", "line": {"width": 2.5, "color": "#d9660f"}}
+        figure.add_scatter(x=[slopes[chosen]], y=[measured[chosen]], mode="markers", marker=ring, hoverinfo="skip")
+    figure.add_hline(y=0, line={"color": GREY, "width": 1})
+    figure.update_layout(
+        **CLEAR, height=400, margin={"l": 8, "r": 8, "t": 58, "b": 8}, showlegend=False,
+        xaxis={"title": {"text": "by its slope (nats a token)"}, "automargin": True, "zeroline": False},
+        yaxis={"title": {"text": "loss without it (nats a token)"}, "automargin": True, "zeroline": False},
+    )  # fmt: skip
+    return figure
+
+
+def pruning_curves(
+    counts: Sequence[int] | np.ndarray, orders: Mapping[str, np.ndarray], random: np.ndarray, saved: Mapping[str, Sequence[str]]
+) -> go.Figure:
+    """The loss over how many heads are off, in each order; of random orders their median and their range.
+
+    counts: [point]; orders: [point] each, nats a token; random: [order, point]; saved: what the hover says is saved, [point].
+    Raises ValueError where something has another length than `counts`.
+    """
+    if any(len(each) != len(counts) for each in (*orders.values(), *random, *saved.values())):
+        raise ValueError(f"There are {len(counts)} points, and something has another number of values.")
+    figure, x = go.Figure(), np.asarray(counts)
+    if len(random):
+        quiet = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
+        name = f"median of {len(random)} random orders"
+        figure.add_scatter(x=x, y=random.min(0), showlegend=False, **quiet)
+        figure.add_scatter(x=x, y=random.max(0), name="their range", fill="tonexty", fillcolor=_RANGE, **quiet)
+        figure.add_scatter(
+            x=x, y=np.median(random, 0), name=name, mode="lines", line={"color": GREY, "width": 2, "dash": "dash"},
+            hovertemplate=f"{name}: %{{y:.3f}} nats a token without %{{x}} heads<extra></extra>",
+        )  # fmt: skip
+    for (name, values), colour, dash in zip(orders.items(), ("#d0661a", "#1f77a4"), ("solid", "dot"), strict=False):
+        called = escape_plotly(name)
+        figure.add_scatter(
+            x=x, y=values, name=called, mode="lines+markers", line={"color": colour, "width": 2.5, "dash": dash},
+            marker={"size": 6}, customdata=[escape_plotly(one) for one in saved.get(name, [""] * len(x))],
+            hovertemplate=f"{called}: %{{y:.3f}} nats a token without %{{x}} heads; %{{customdata}}<extra></extra>",
+        )  # fmt: skip
+    figure.update_layout(
+        **CLEAR, height=340, margin={"l": 8, "r": 8, "t": 10, "b": 8},
+        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "reversed"},
+        xaxis={"title": {"text": "heads off"}, "automargin": True},
+        yaxis={"title": {"text": "loss (nats a token)"}, "automargin": True},
+    )  # fmt: skip
+    return figure
