@@ -9,6 +9,7 @@ from analysis.circuits import Circuit, find_circuit
 from analysis.comparison import Common, align, align_texts, compare
 from analysis.contexts import Occurrence, occurrences, word_states
 from analysis.copying import copying_scores
+from analysis.corpora import Averages, over
 from analysis.direct import head_sources, logit_attribution
 from analysis.effects import head_effects
 from analysis.embedding import analogy, cosines, nearest
@@ -34,6 +35,7 @@ from analysis.wiring import circuit_edges
 
 __all__ = [
     "Attribution",
+    "Averages",
     "Behaviour",
     "Circuit",
     "Common",
@@ -89,6 +91,7 @@ __all__ = [
     "nearest",
     "occurrences",
     "order",
+    "over",
     "overview",
     "pair",
     "paragraph",
