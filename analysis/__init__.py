@@ -31,6 +31,7 @@ from analysis.routes import Paths, Step, Stream, paths, shares, streams
 from analysis.scopes import Scope, Side, scope
 from analysis.similarity import HeadMap, head_divergence, head_map
 from analysis.statistics import HeadSummary, entropy, head_statistics, head_summary
+from analysis.steering import direction, push, random_direction
 from analysis.wiring import circuit_edges
 
 __all__ = [
@@ -68,6 +69,7 @@ __all__ = [
     "compare",
     "copying_scores",
     "cosines",
+    "direction",
     "entropy",
     "escape",
     "explain",
@@ -102,7 +104,9 @@ __all__ = [
     "prediction_entropy",
     "project",
     "projection",
+    "push",
     "query_key",
+    "random_direction",
     "rollout",
     "scope",
     "select",

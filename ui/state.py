@@ -160,9 +160,13 @@ GENERATE_OWN, GENERATE_SAID, GENERATE_BRANCH, GENERATE_SEARCHED = (
 GENERATE_BEAM, GENERATE_OPENED = link("generate-beam", default=1), Key("generate-opened", False)
 
 # Change
-EXPERIMENT = link("experiment", "Switch off")
+EXPERIMENT = link("experiment", "Switch off", "Steer")
 CHANGES, TRY_ALL = link("changes", default=""), link("try-all", default=False)
 CHANGES_BEFORE = Key[Any]("changes-before", ())
+
+STEER, STEER_METHOD = link("steer", default=None), link("steer-method", "Always the likeliest", "Draw by dice")
+STEER_STRENGTH, STEER_LAYER, STEER_SEED = link("steer-strength"), link("steer-layer"), link("steer-seed", default=0)
+STEER_WITH, STEER_WITHOUT = link("steer-with", default=""), link("steer-without", default="")
 
 # Heads
 HEADS_LABEL = link(

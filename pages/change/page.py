@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pages.change import switching
+from pages.change import steer, switching
 from ui import shell, state
 from ui.choices import heads, picker
 from ui.choices.widgets import tabs
@@ -14,8 +14,8 @@ from ui.picture.take_away import take_away
 from ui.show import picture
 
 HERE = Path(__file__).parent
-PANELS = {"Switch off": switching.panel}
-OFFERED = {"beginner": ("Switch off",), "intermediate": tuple(PANELS), "expert": tuple(PANELS)}
+PANELS = {"Switch off": switching.panel, "Steer": steer.panel}
+OFFERED = {"beginner": ("Switch off", "Steer"), "intermediate": tuple(PANELS), "expert": tuple(PANELS)}
 
 
 def draw(look: Look) -> None:

@@ -194,6 +194,11 @@ LINKS = [
         {"layer": 3, "head": 1, "try-all": True, "changes": "h2.3,m1.0,s0.1~1.5,t0.1~0.5,c3.1.4.2,f4,b5"},
     ),
     ("change", f"{FRENCH}&level=expert&changes=h2.3@cross,f1@decoder", {"changes": "h2.3@cross,f1@decoder"}),
+    (
+        "change",
+        f"{EXPERT}&experiment=Steer&steer=my+own+pairs&steer-with=A+ship&steer-without=A+cart&steer-strength=-1.5&steer-layer=2&steer-seed=3",
+        {"steer": "my own pairs", "steer-with": "A ship", "steer-without": "A cart", "steer-strength": -1.5, "steer-layer": 2.0},
+    ),
     ("train", f"{TEXT}&train-task=Copy&train-layers=3", {"train-task": "Copy", "train-layers": 3}),
     (
         "train",
@@ -244,6 +249,8 @@ FREE = {
     "other-model",
     "other-text",
     "other-tokenizer",
+    "steer-with",
+    "steer-without",
 }  # any text, and names that are tried and told of
 WRONG = {  # where each choice is offered; nonsense is told of wherever a link asks for it
     "level": ("type", ""), "attention": ("type", f"{FRENCH}&level=expert"),
@@ -273,6 +280,9 @@ WRONG = {  # where each choice is offered; nonsense is told of wherever a link a
     "generate-searched": ("generate", f"{EXPERT}&generate-method=Beams"),
     "generate-own": ("generate", FRENCH),
     **dict.fromkeys(["experiment", "changes", "try-all"], ("change", EXPERT)),
+    **dict.fromkeys(
+        ["steer", "steer-strength", "steer-layer", "steer-method", "steer-seed"], ("change", f"{EXPERT}&experiment=Steer")
+    ),
     "translate-method": ("generate", f"{FRENCH}&level=expert"),
     **dict.fromkeys(["heads-label", "heads-by", "heads-part"], ("heads", EXPERT)),
     "heads-text": ("heads", f"{FRENCH}&level=expert&heads-part=Importance"),

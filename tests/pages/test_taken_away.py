@@ -67,6 +67,9 @@ LINKS = {  # each with the parts or keys of its pictures
         "change",
         "level=expert&model=translator&try-all=true&changes=h1.2@cross,t0.1~0.5@encoder&text=The+cat+sat&target=Die+Katze",
     ): "parts bars after before",
+    ("change", f"level=expert&experiment=Steer&steer-strength=-3&steer-method=Draw+by+dice&{TEXT}"): "bars texts",
+    ("change", "level=beginner&experiment=Steer&model=filler&text=The+[MASK]+saw+the+[MASK]"): "bars texts",
+    ("change", "level=intermediate&experiment=Steer&steer=not&model=translator&text=The+cat+sat&target=Le"): "bars texts",
     ("heads", f"level=expert&heads-by=induction&layer=L4&head=H5&{TEXT}"): (
         "heads-board, heads-scores, L4 H5 example 1, L4 H5 example 2, L4 H5 example 3"
     ),

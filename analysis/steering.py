@@ -1,0 +1,84 @@
+"""Steering: a direction of the residual stream that stands for a difference between texts, added while a model reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from analysis.scopes import typed
+from models.edits import Stream
+from models.language_model import LanguageModel
+from models.trace import Trace
+
+
+def direction(model: LanguageModel, pairs: Sequence[tuple[str, str]], layer: int, kind: str | None = None) -> np.ndarray:
+    """What the first texts of pairs have in the stream and the second ones do not: float32 [d_model].
+
+    The mean over the pairs of the difference between the stream of the first text and that of the second, each the mean over its
+    tokens, those aside that nobody typed: the texts of a pair need not be equally long. layer: as in `trace.hidden[kind]`, 0
+    after the embedding; kind: the stack, None for "self" or "encoder". `edits.Stream(layer, None, add=strength * direction)`
+    steers with it, where strength 1 adds the mean difference. Errors: ValueError for no pairs, for texts without a token, for a
+    layer or a stack that is not there, and for pairs that differ in nothing.
+    Source: Turner et al. 2023, "Activation Addition" (a difference of two texts, added at a layer); Rimsky et al. 2024,
+    "Steering Llama 2 via Contrastive Activation Addition" (its mean over many pairs).
+    """
+    if not pairs:
+        raise ValueError("A direction is made from at least one pair of texts.")
+    traces = model.traces([text for pair in pairs for text in pair])
+    kind = kind or next(name for name in ("self", "encoder") if name in traces[0].hidden)
+    if kind not in traces[0].hidden:
+        raise ValueError(f'{model.info.name} has no stream "{kind}"; it has {", ".join(traces[0].hidden)}.')
+    if not 0 <= layer < len(traces[0].hidden[kind]):
+        last = len(traces[0].hidden[kind]) - 1
+        raise ValueError(f"{model.info.name} has places of the stream 0 to {last}; there is no {layer}.")
+    means = np.stack([_mean(trace, kind, layer) for trace in traces])
+    found = (means[::2] - means[1::2]).mean(0)
+    if not np.linalg.norm(found) > 1e-6 * np.linalg.norm(means, axis=-1).mean():
+        raise ValueError("The texts of these pairs do not differ for the model, so there is no direction from one to the other.")
+    return found
+
+
+def push(
+    model: LanguageModel,
+    trace: Trace,
+    pushes: np.ndarray,
+    layer: int,
+    position: int = -1,
+    kind: str | None = None,
+) -> np.ndarray:
+    """The prediction at a position with each vector added to the stream at every token: logits, float32 [push, vocabulary].
+
+    pushes: float [push, d_model], such as strength * direction; zeros leave the model as it is. They are read in batches.
+    position: of `trace.read`; layer, kind: as of `direction`. Errors: as those of `models.edits.Stream`, and ValueError without a
+    language-model head.
+    """
+    from models.batches import answers  # brings torch, which the first page does not wait for
+
+    kind = kind or next(name for name in ("self", "encoder") if name in trace.hidden)
+    edits = [[Stream(layer, None, add=one, kind=kind)] if np.any(one) else [] for one in np.asarray(pushes)]
+    return answers(model, trace, edits, position)
+
+
+def random_direction(like: np.ndarray, seed: int = 0) -> np.ndarray:
+    """A direction drawn at random, as long as another one: what any push of that length does, float32 [d_model].
+
+    like: float [d_model]. The same seed gives the same direction.
+    """
+    drawn = np.random.default_rng(seed).normal(size=like.shape)
+    return (drawn * (np.linalg.norm(like) / np.linalg.norm(drawn))).astype(np.float32)
+
+
+def stream_length(trace: Trace, layer: int, kind: str = "self") -> float:
+    """The length of the stream at a place, the mean over the tokens that somebody typed (over all where there are none)."""
+    places = typed(trace.target if kind == "decoder" else trace.tokens)
+    return float(np.linalg.norm(trace.hidden[kind][layer][places], axis=-1).mean())
+
+
+def _mean(trace: Trace, kind: str, layer: int) -> np.ndarray:
+    """The mean of a stream over the tokens that somebody typed."""
+    read = trace.target if kind == "decoder" else trace.tokens
+    places = [place for place in typed(read) if read[place].start < read[place].end]
+    if not places:
+        raise ValueError("A text of a pair is empty: write a text on both sides.")
+    return trace.hidden[kind][layer][places].mean(0)

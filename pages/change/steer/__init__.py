@@ -1,0 +1,153 @@
+"""Experiment "Steer": a direction between two kinds of texts, added while the model reads; what it then writes and predicts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
+
+from analysis.effects import divergence
+from analysis.steering import push as pushed
+from analysis.steering import stream_length
+from models.language_model import softmax
+from pages.change import shown
+from pages.change.steer import choose, recipes
+from pages.change.steer.choose import Push
+from ui import state
+from ui.look import Look
+from ui.memory import jobs, loaded
+from ui.picture.picture import Numbers, Picture
+from ui.show import choice, part, picture, show
+from ui.words import words
+from viz import Card, Part, board, percent
+from viz.tokens import named
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+HERE = Path(__file__).parent
+TOKENS = {"beginner": 14, "intermediate": 24, "expert": 24}  # that are written
+BARS = {"beginner": 4, "intermediate": 6, "expert": 8}
+NAMES = ("as it is", "with the push", "with a random push of that length")
+
+
+def panel(look: Look, above: DeltaGenerator) -> list[Picture]:
+    look, pictures = said_again(replace(look, options={})), list[Picture]()
+    try:
+        push = choose.chosen(HERE, look)
+        added = recipes.pushes(look.model, push.pairs, push.layer, push.strength)
+    except ValueError as sentence:  # of pairs that are none
+        st.info(str(sentence))
+        return pictures
+    position = shown.asked(look)
+    written = None
+    if position is not None:
+        with picture("The text"):
+            written = write(look, push, added)
+    bars = part("The prediction", prediction, look, push, added, position, pictures)
+    cards = [
+        Card([part("The sliders", choose.sliders, HERE, look, push), lengths(look, push, added)]),
+        Card([part("The text", the_text, look, push, written, position, pictures)], words(HERE, "title text"), 6),
+        Card([bars], words(HERE, "title bars"), 5),
+        Card([Part("warning", None, words(HERE, "warning"))]),
+    ]
+    show(board(cards, "The model, pushed and as it is"), "steering", chosen=react)
+    return pictures
+
+
+def said_again(look: Look) -> Look:
+    """An answer that the model gave by itself is left out: here it answers again."""
+    if not look.second or look.second != state.SAID.get():
+        return look
+    return replace(look, trace=loaded.read(look.model.info.name, look.trace.text), second="")
+
+
+def react() -> None:
+    match choice("steering"):
+        case {"part": "dials", "value": [number, value]}:
+            choose.turn(number, value)
+
+
+def write(look: Look, push: Push, added: np.ndarray) -> list[list[str]] | None:
+    """What the model writes without and with it; None while that is under way."""
+    key = ("steer", look.model.info.name, look.trace.text, look.second, push, look.level)
+    strategy = recipes.strategy_of(push.method, push.seed)
+
+    def work(report: jobs.Report) -> list[list[str]]:
+        return recipes.write(look.model, look.trace, added[:3], push.layer, look.second, strategy, TOKENS[look.level], report)
+
+    return jobs.result(key, work, "Writing without and with the direction")
+
+
+def options_of(push: Push) -> dict[str, Any]:
+    """What all recipes are given."""
+    return {"pairs": [list(pair) for pair in push.pairs], "layer": push.layer, "strength": push.strength}
+
+
+def lengths(look: Look, push: Push, added: np.ndarray) -> Part:
+    """How long the direction and the push are, beside the stream."""
+    length = float(np.linalg.norm(added[1]))
+    stream = stream_length(look.trace, push.layer, recipes.stack(look.model))
+    facts = {"push": f"{length:.1f}", "stream": f"{stream:.1f}", "share": percent(length / stream), "pairs": len(push.pairs)}
+    facts |= {"one": f"{length / abs(push.strength):.1f}" if push.strength else "0", "layer": push.layer, "name": push.name}
+    return Part("lengths", None, words(HERE, "lengths" if push.strength else "no push", **facts))
+
+
+def the_text(look: Look, push: Push, written: list[list[str]] | None, position: int | None, pictures: list[Picture]) -> Part:
+    """The text in three versions."""
+    if position is None or written is None:
+        return Part("texts", None, words(HERE, "nothing written" if position is None else "writing"))
+    options = options_of(push) | {
+        "second": look.second, "names": list(NAMES), "method": push.method, "seed": push.seed, "most": TOKENS[look.level]
+    }  # fmt: skip
+
+    def numbers() -> dict[str, Numbers]:
+        added = recipes.pushes(look.model, push.pairs, push.layer, push.strength)[:3]
+        return {"added": Numbers(added, ("version", "dimension"), {"version": NAMES})}
+
+    drawing = Picture(
+        recipes.texts, (look,), options, "steering", numbers, words=push.name, title="The text without and with a direction",
+        part="texts", takes=("model", "trace"), known={"written": written},
+    )  # fmt: skip
+    pictures.append(drawing)
+    filled = look.model.info.kind == "encoder"
+    return drawing.on_board("", words(HERE, "filled" if filled else push.method))
+
+
+def prediction(look: Look, push: Push, added: np.ndarray, position: int | None, pictures: list[Picture]) -> Part:
+    """What is likeliest without and with it, and how far random directions move that."""
+    if position is None:
+        return Part("bars", None, words(HERE, "no prediction"))
+    logits = pushed(look.model, look.trace, added, push.layer, position)
+    options = options_of(push) | {"position": position, "count": BARS[look.level], "simple": look.beginner}
+    shares = [softmax(one) for one in logits]
+
+    def numbers() -> dict[str, Numbers]:
+        ids = recipes.candidates(logits, BARS[look.level])
+        names = {"token": [look.model.token_text(id) for id in ids]}
+        each = {"before": shares[0], "after": shares[1], "random": shares[2]}
+        return {name: Numbers(values[ids], ("token",), names) for name, values in each.items()}
+
+    drawing = Picture(
+        recipes.bars, (look,), options, "steering", numbers, words=push.name, title="The prediction without and with a direction",
+        part="bars", takes=("model", "trace"), known={"logits": logits},
+    )  # fmt: skip
+    pictures.append(drawing)
+    first, now = (int(one.argmax()) for one in logits[:2])
+    moved = [divergence(logits[0], one) for one in logits[1:]]
+    risen = int(np.argmax(shares[1] - shares[0]))
+    by_chance = float(np.mean([one[risen] for one in shares[2:]]))
+    facts = {
+        "token": told(look, first), "before": percent(float(shares[0][first])), "after": percent(float(shares[1][first])),
+        "now": told(look, now), "nats": f"{moved[0]:.3f}", "least": f"{min(moved[1:]):.3f}", "most": f"{max(moved[1:]):.3f}",
+        "risen": told(look, risen), "risen_before": percent(float(shares[0][risen])), "count": recipes.RANDOM,
+        "risen_after": percent(float(shares[1][risen])), "risen_random": percent(by_chance),
+    }  # fmt: skip
+    return drawing.on_board(words(HERE, "prediction", **facts) if push.strength else words(HERE, "prediction plain", **facts))
+
+
+def told(look: Look, id: int) -> str:
+    return named(look.model.token_text(id)).replace("*", r"\*")

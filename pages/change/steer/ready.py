@@ -1,0 +1,102 @@
+"""Pairs of texts that are ready to steer with: tried on the models that ship, and held to their effect by tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+OWN = "my own pairs"
+
+
+@dataclass(frozen=True)
+class Ready:
+    """pairs: a text with and a text without; strength, layer: with which it shows, None for the middle of the stack."""
+
+    pairs: tuple[tuple[str, str], ...]
+    strength: float = 2.0
+    layer: int | None = None
+
+
+SHE = Ready(
+    (
+        ("She went home to her mother.", "He went home to his father."),
+        ("The girl took her doll.", "The boy took his ball."),
+        ("The woman said that she was tired.", "The man said that he was tired."),
+        ("The queen sat in her room.", "The king sat in his room."),
+    )
+)
+READY = {  # for a model of one stack
+    "sea, not land": Ready(
+        (
+            ("The ship sailed over the sea.", "The cart rolled over the field."),
+            ("The sailor stood on the deck of his ship.", "The farmer stood at the door of his barn."),
+            ("The waves beat upon the shore.", "The wind blew through the forest."),
+            ("The fish swam in the water.", "The bird sat in the tree."),
+        )
+    ),
+    "glad, not sad": Ready(
+        (
+            ("She was very happy and she laughed.", "She was very sad and she cried."),
+            ("It was a good and happy day.", "It was a bad and sad day."),
+            ("He smiled, for he was glad.", "He wept, for he was sorry."),
+            ("They loved the kind old man.", "They hated the cruel old man."),
+        )
+    ),
+    "she, not he": SHE,
+}
+READY_SOURCE = {  # for one that reads a source: the answer follows what is steered there
+    "she, not he": Ready(
+        (
+            ("She is tired.", "He is tired."),
+            ("She went to her school.", "He went to his school."),
+            ("She has a cat.", "He has a cat."),
+            ("My sister is tall.", "My brother is tall."),
+        ),
+        3.0,
+    ),
+    "we, not I": Ready(
+        (
+            ("We are at home.", "I am at home."),
+            ("We have a dog.", "I have a dog."),
+            ("We like our school.", "I like my school."),
+            ("We do not know.", "I do not know."),
+        ),
+        3.0,
+    ),
+    "a question": Ready(
+        (
+            ("Is he tired?", "He is tired."),
+            ("Do you have a dog?", "You have a dog."),
+            ("Are they here?", "They are here."),
+            ("Can she swim?", "She can swim."),
+        ),
+        3.0,
+        0,
+    ),
+    "not": Ready(
+        (
+            ("I do not like it.", "I like it."),
+            ("He is not here.", "He is here."),
+            ("They do not know.", "They know."),
+            ("She cannot swim.", "She can swim."),
+        ),
+        3.0,
+        0,
+    ),
+}
+
+
+def ready_for(kind: str) -> dict[str, Ready]:
+    """Those for a model of a kind."""
+    return READY_SOURCE if kind == "encoder-decoder" else READY
+
+
+def own_pairs(with_it: str, without: str) -> tuple[tuple[str, str], ...]:
+    """Pairs as they are typed: texts with a slash between them, as many on each side. Errors: ValueError, a sentence."""
+    sides = [[text.strip() for text in side.split("/") if text.strip()] for side in (with_it, without)]
+    if not all(sides):
+        raise ValueError("Write at least one text with what you want more of, and one without it.")
+    if len(sides[0]) != len(sides[1]):
+        raise ValueError(
+            f"There are {len(sides[0])} texts with it and {len(sides[1])} without: write as many, a slash between them."
+        )
+    return tuple(zip(*sides, strict=True))

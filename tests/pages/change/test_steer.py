@@ -1,0 +1,67 @@
+"""Experiment "Steer" of page Change: what is said is what the model does, at every level and with every kind of model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import models
+from analysis import direction
+from models.edits import Stream
+from models.language_model import softmax
+from pages.change.steer.ready import READY
+from tests.pages.opening import open_link, said
+from tests.pages.taking import offered
+from ui import state
+
+STEER = "experiment=Steer&text=They+went+to+the"
+
+
+@pytest.mark.parametrize("level", state.LEVELS)
+def test_the_text_and_the_prediction_are_those_of_the_model_with_the_direction_added(monkeypatch, level):
+    found = offered(monkeypatch, "change", f"{STEER}&level={level}&steer-strength=3")
+    model, ready = models.load("writer"), READY["sea, not land"]
+    added = 3 * direction(model, ready.pairs, 3)
+    plain, steered, by_chance = found["steering texts"].known["written"]
+    assert plain[0] == steered[0] == "They went to the" and len({plain[1], steered[1], by_chance[1]}) == 3
+    steps = list(model.generate("They went to the", max_new_tokens=14, edits=[Stream(3, None, add=added)]))
+    assert steered[1].startswith(steps[-1].text)
+    bars = found["steering bars"]
+    ids = [model.tokenize("a " + name.strip())[-1].id for name in bars.numbers()["after"].names["token"][:1]]
+    logits = model.trace("They went to the", edits=[Stream(3, None, add=added)]).logits_at(-1)
+    np.testing.assert_allclose(bars.numbers()["after"].values[0], softmax(logits)[ids[0]], rtol=1e-3)
+
+
+def test_masks_are_filled_and_the_rest_of_the_text_stays(monkeypatch):
+    found = offered(monkeypatch, "change", "experiment=Steer&model=filler&text=The+[MASK]+saw+a+[MASK].&steer-strength=4")
+    for pieces in found["steering texts"].known["written"]:
+        assert pieces[::2] == ["The ", " saw a ", "."] and all(pieces[1::2])
+
+
+def test_drawn_with_the_same_dice_a_push_of_nothing_changes_nothing(monkeypatch):
+    link = f"{STEER}&level=expert&steer-strength=0&steer-method=Draw+by+dice&steer-seed=4"
+    written = offered(monkeypatch, "change", link)["steering texts"].known["written"]
+    assert written[0] == written[1] == written[2]
+
+
+@pytest.mark.parametrize(
+    ("link", "sentence"),
+    [
+        ("steer=my+own+pairs", "Write at least one text"),
+        ("steer=my+own+pairs&steer-with=a+/+b&steer-without=c", "write as many"),
+        ("steer=my+own+pairs&steer-with=the+cat&steer-without=the+cat", "do not differ"),
+    ],
+)
+def test_pairs_that_are_none_are_told_of_in_a_sentence(link, sentence):
+    app = open_link("change", f"{STEER}&level=intermediate&{link}")
+    assert sentence in said(app)
+
+
+@pytest.mark.parametrize("link", ["text=", "text=a", "model=filler&text=The+cat", "text=" + 300 * "the+cat+"])
+def test_no_token_one_token_no_mask_and_a_full_context(link):
+    assert not open_link("change", f"experiment=Steer&level=expert&{link}").warned
+
+
+def test_a_layer_that_another_model_has_not_gives_way_to_its_last():
+    app = open_link("change", "experiment=Steer&level=expert&model=translator&text=The+cat&steer-layer=6")
+    assert len(app.warned) == 1 and "the place of the stream “6”" in app.warned[0]
