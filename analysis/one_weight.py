@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from models.edits import Cut, Edit, Row, Temperature
 from models.rotary import Rotary
 from models.trace import Attention
 
@@ -19,7 +21,8 @@ class QueryKey:
     """One query of one head against every key, as the forward pass had it.
 
     weight = softmax over the keys of (score + mask), where score = raw · scale, bent to softcap · tanh(raw · scale / softcap)
-    where there is one, plus bias where there is one. All arrays are float32.
+    where there is one, plus bias where there is one, over the temperature where an edit gave the head one. What an edit cut is
+    masked. replaced: an edit put another row there, which is no softmax of these scores. All arrays are float32.
     """
 
     q: np.ndarray  # [d_head], after positions were applied
@@ -36,6 +39,8 @@ class QueryKey:
     unturned: np.ndarray | None = None  # [key], q·k had rotary positions not turned them
     frequencies: np.ndarray | None = None  # [pairs], radians a position, by which each pair of dimensions was turned
     pairs: np.ndarray | None = None  # int [pairs, 2], which dimensions
+    temperature: float | None = None  # that the score was divided by, where it was edited
+    replaced: bool | None = None  # True where an edit replaced the row
 
     @property
     def products(self) -> np.ndarray:
@@ -67,18 +72,23 @@ def query_key(attention: Attention, layer: int, head: int, query: int) -> QueryK
     bias, mask = _row(call.bias, head, query), _row(call.mask, head, query)
     weight = np.array(attention[layer][head, query])
     score = recorder.scores(q, k, call.scale, None if bias is None else bias[None, None], call.softcap)
+    edits = [edit for edit in call.edits if getattr(edit, "head", None) in (head, None)]
+    heats = [edit.value for edit in edits if isinstance(edit, Temperature)]
+    heat = float(np.prod(heats))
     return QueryKey(
         q=_array(q[0, 0]),
         k=_array(k[0]),
         raw=_array((q @ k.transpose(-1, -2))[0, 0]),  # as the forward multiplied them, in its own precision
         scale=float(call.scale),
-        score=_array(score[0, 0]),
+        score=_array(score[0, 0]) / np.float32(heat),
         weight=weight,
-        mask=_added(mask, call.causal, query, attention, weight),
+        mask=_cut(_added(mask, call.causal, query, attention, weight), edits, query),
         v_norm=_array(v.float().norm(dim=-1)),
         softcap=None if call.softcap is None else float(call.softcap),
         bias=None if bias is None else np.broadcast_to(_array(bias), weight.shape).copy(),
         sink=None if call.sinks is None else float(call.sinks[head]),
+        temperature=heat if heats else None,
+        replaced=True if any(isinstance(edit, Row) and edit.query == query for edit in edits) else None,
         **({} if rotary is None else _turns(rotary, _array(q[0, 0]), _array(k[0]), query)),
     )
 
@@ -94,6 +104,15 @@ def _added(mask: Tensor | None, causal: bool, query: int, attention: Attention, 
     if values.dtype == bool:
         return np.where(values, 0, -np.inf).astype(np.float32)
     return np.where((values < -1e4) & (weight == 0), -np.inf, values).astype(np.float32)
+
+
+def _cut(mask: np.ndarray, edits: Sequence[Edit], query: int) -> np.ndarray:
+    """The mask with what edits of this head forbid the query."""
+    found = mask.copy()
+    for edit in edits:
+        if isinstance(edit, Cut) and edit.query in (query, None):
+            found[slice(None) if edit.key is None else slice(edit.key, edit.key + 1)] = -np.inf
+    return found
 
 
 def _turns(rotary: Rotary, q: np.ndarray, k: np.ndarray, query: int) -> dict[str, np.ndarray]:

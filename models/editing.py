@@ -35,7 +35,7 @@ class Asked:
     softcap: float | None = None
     sinks: Tensor | None = None
 
-    def call(self, row: int, out: Tensor, edited: Tensor | None) -> Call:
+    def call(self, row: int, out: Tensor, edited: Tensor | None, edits: tuple[Edit, ...]) -> Call:
         """One row of the batch, as the recorder keeps it."""
         mask, bias = row_of(self.mask, row), row_of(self.bias, row)
         mask = mask if mask is None else mask[..., : self.key.shape[2]]
@@ -51,6 +51,7 @@ class Asked:
             self.softcap,
             self.sinks,
             edited=None if edited is None else edited[row],
+            edits=edits,
         )
 
 
@@ -176,7 +177,7 @@ class Plan:
         )
         out = self._scaled(self._listen(record, out), edits)
         rows = range(len(out)) if self.keeps else ()
-        record.rows.append([asked.call(row, out, found) for row in rows])
+        record.rows.append([asked.call(row, out, found, _of(edits, row)) for row in rows])
         return out
 
     def attend_by_weights(self, record: Record, given: Tensor, key: Tensor, value: Tensor) -> Tensor:
@@ -186,7 +187,9 @@ class Plan:
         out = (given.to(value.dtype) @ expand(value, given.shape[1])).transpose(1, 2)
         out = self._scaled(out, edits)
         rows = range(len(out)) if self.keeps else ()
-        record.rows.append([Call(None, key[row], value[row], out=out[row], given=given[row]) for row in rows])
+        record.rows.append(
+            [Call(None, key[row], value[row], out=out[row], given=given[row], edits=_of(edits, row)) for row in rows]
+        )
         return out
 
     def reweigh(self, record: Record, given: Tensor) -> Tensor:
@@ -194,7 +197,7 @@ class Plan:
         edits = self._calls.get(self.kinds[len(record.rows)], ())
         given = self._listen(record, self._reweighed(given, edits))
         rows = range(len(given)) if self.keeps else ()
-        record.rows.append([Call(None, None, None, given=given[row]) for row in rows])
+        record.rows.append([Call(None, None, None, given=given[row], edits=_of(edits, row)) for row in rows])
         return self._scaled(given.transpose(1, 2), edits).transpose(1, 2)
 
     def _listen(self, record: Record, out: Tensor) -> Tensor:
@@ -274,6 +277,11 @@ class Plan:
                     )
                 out[row, :, edit.head] = mean
         return out
+
+
+def _of(edits: Sequence[tuple[int, Edit]], row: int) -> tuple[Edit, ...]:
+    """Those of one row of the batch."""
+    return tuple(edit for number, edit in edits if number == row)
 
 
 def _all(number: int | None) -> int | slice:

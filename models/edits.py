@@ -144,6 +144,27 @@ class Stream(Edit):
     add: Any = None
 
 
+def at(edits: Iterable[Edit], kind: str, layer: int) -> tuple[Edit, ...]:
+    """Those that change what heads of this layer look at or give."""
+    heads = [edit for edit in edits if isinstance(edit, Head | Cut | Temperature | Row) and edit.kind == kind]
+    return tuple(edit for edit in heads if edit.layer in (layer, None))
+
+
+def told(edits: Iterable[Edit]) -> str:
+    """What such edits of one layer do, in a few words."""
+    said, cuts = [], 0
+    for edit in edits:
+        if isinstance(edit, Temperature):
+            said.append(f"scores of H{edit.head} ÷ {edit.value:g}")
+        elif isinstance(edit, Row):
+            said.append(f"row {edit.query} of H{edit.head} replaced")
+        elif isinstance(edit, Head):
+            said.append(f"what H{edit.head} gives {f'× {edit.scale:g}' if edit.mean is None else 'replaced'}")
+        elif isinstance(edit, Cut):
+            cuts += 1
+    return ", ".join([*said, *([f"{cuts} cut{'s' if cuts > 1 else ''}"] if cuts else [])])
+
+
 def check(edits: Iterable[Edit], info: ModelInfo, lengths: Mapping[str, int], later: bool = False) -> tuple[Edit, ...]:
     """The edits, with positions counted from the front.
 

@@ -86,10 +86,12 @@ def _read(opening: _Opening) -> Trace:
     said = opening.said
     tokens, target = opening.tokens("tokens"), opening.tokens("target")
     facts: dict[str, Any] = {name: tuple(value) if name == "notes" else value for name, value in said["info"].items()}
-    attention = {}
+    attention, changed = {}, tuple(_edit(opening, one) for one in said["edits"])
     for kind, one in said["attention"].items():
         queries, keys = (target if kind in few else tokens for few in (("decoder", "cross"), ("decoder",)))
         attention[kind] = _attention(opening, one, queries, keys)
+        for layer, call in enumerate(attention[kind]._calls):
+            call.edits = edits.at(changed, kind, layer)
     scores = opening.tensors.get("logits")
     parts: dict[str, dict[str, np.ndarray]] = {}
     for name, array in opening.under("parts").items():
@@ -98,7 +100,7 @@ def _read(opening: _Opening) -> Trace:
     known = Opened(ModelInfo(**facts), str(said["weights"]), None if scores is None else scores.numpy(), parts or None)
     return Trace(
         str(said["text"]), tokens, attention, opening.under("hidden"), int(said["cut"]), _absent if said["predicts"] else None,
-        target, _absent if said["tail"] else None, tuple(_edit(opening, one) for one in said["edits"]), known,
+        target, _absent if said["tail"] else None, changed, known,
     )  # fmt: skip
 
 

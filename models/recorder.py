@@ -19,6 +19,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from models.edits import Edit, Temperature
+
 if TYPE_CHECKING:
     from models.editing import Plan
 
@@ -37,7 +39,8 @@ class Call:
     (GPT-OSS, OpenAI 2025).
     given [heads, query, key]: weights that came from elsewhere than q·k. The query is None then, so that nobody takes it for
     theirs; key and value too, in a model that does not show them.
-    edited [heads, query, key]: the weights as edits left them, where they are not those that follow from q·k.
+    edited [heads, query, key]: the weights as edits left them, where they are not those that follow from q·k. edits: those that
+    were made here.
     """
 
     query: Tensor | None
@@ -52,6 +55,7 @@ class Call:
     sinks: Tensor | None = None
     given: Tensor | None = None
     edited: Tensor | None = None
+    edits: tuple[Edit, ...] = ()
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -73,9 +77,17 @@ class Call:
         return expand(getattr(self, name), self.shape[0])
 
     def scores(self, first: int = 0) -> Tensor:
-        """What the softmax is taken of, before the mask, for the queries from `first` on: float32 [heads, query, key]."""
+        """What the softmax is taken of, before the mask, for the queries from `first` on, over the temperature of a head that has
+        one: float32 [heads, query, key]."""
         assert self.query is not None, "weights that are given have no scores"
-        return scores(self.query[:, first:], self.expanded("key"), self.scale, _rows(self.bias, first), self.softcap)
+        found = scores(self.query[:, first:], self.expanded("key"), self.scale, _rows(self.bias, first), self.softcap)
+        changed = [one for one in self.edits if isinstance(one, Temperature)]
+        if changed:
+            factor = torch.ones(len(found), 1, 1, device=found.device)
+            for one in changed:
+                factor[one.head] *= one.value
+            found = found / factor
+        return found
 
     def weights(self, first: int = 0) -> Tensor:
         """What the softmax gave the queries from `first` on: float32 [heads, query, key]; zeros where one may look nowhere."""

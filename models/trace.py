@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from models.edits import told
 from models.tokens import Token
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ class Attention:
         return found
 
     def scores(self, layer: int) -> np.ndarray:
-        """q·k after scaling, before mask and softmax: float32 [heads, query, key]."""
+        """q·k after scaling (and a temperature that was edited in), before mask and softmax: float32 [heads, query, key]."""
         return _array(self._call(layer).scores())
 
     def rotary(self, layer: int) -> Rotary | None:
@@ -136,17 +137,18 @@ class Attention:
         return self._rotary(range(self.layers)[layer])
 
     def formula(self, layer: int) -> str:
-        """What a row of weights is, in this model: "softmax(q·kᵀ/√d)", or what it does in its place."""
+        """What a row of weights is, in this model: "softmax(q·kᵀ/√d)", or what it does in its place; and what was edited here."""
         call = self._calls[layer] if self._calls else None
+        changed = f" (edited: {told(call.edits)})" if call is not None and call.edits else ""
         if call is None or call.query is None:
-            return "softmax of its scores"
+            return f"softmax of its scores{changed}"
         usual = abs(call.scale * call.query.shape[-1] ** 0.5 - 1) < 1e-4
         score = "q·kᵀ/√d" if usual else "q·kᵀ" if call.scale == 1 else f"{call.scale:.3g} q·kᵀ"
         if call.softcap is not None:
             score = f"c·tanh({score}/c), c = {call.softcap:g}"
         if call.bias is not None:
             score += " + position bias"
-        return f"softmax({score}{', and a sink' if call.sinks is not None else ''})"
+        return f"softmax({score}{', and a sink' if call.sinks is not None else ''}){changed}"
 
     def q(self, layer: int) -> np.ndarray:
         """Queries after positions were applied: float32 [heads, position, d_head]."""

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import models
 from analysis.one_weight import query_key
 from models import Attention, Token
+from models import edits as E
 from models.huggingface.model import HuggingFaceModel
 from models.rotary import Rotary
 from models.scratch.positions import rotary_turns, rotate
@@ -90,6 +91,43 @@ def test_the_softmax_of_score_and_mask_is_the_weight(name):
             alone = softmax(parts.score[parts.allowed], None)
             np.testing.assert_allclose(alone, parts.weight[parts.allowed], atol=2e-6)
         assert (parts.weight[~parts.allowed] == 0).all()
+
+
+@pytest.mark.parametrize("name", ["writer", "Gemma 2, soft-capped", "GPT-OSS, sinks", "T5", "BERT"])
+def test_what_was_edited_is_in_the_numbers_and_in_the_formula(name):
+    """A temperature divides the score, a cut masks, a row that was put in follows from no score; other heads are as they were."""
+    kind = "encoder" if name == "T5" else "self"
+    row = np.eye(len(trace(name).attention[kind].keys))[1]
+    made = [
+        E.Temperature(1, 2, 0.5, kind=kind),
+        E.Cut(3, 1, kind=kind),
+        E.Row(1, 3, 3, row, kind=kind),
+        E.Head(1, 0, 0.5, kind=kind),
+    ]
+    model = trace(name).model
+    edited = model.trace(TEXT, "Once upon a time" if name == "T5" else "", edits=made).attention[kind]
+    plain = model.trace(TEXT, "Once upon a time" if name == "T5" else "", edits=[E.Head(1, 0, 0.5, kind=kind)]).attention[kind]
+    for head in range(4):
+        parts = query_key(edited, 1, head, 3)
+        assert parts.mask[1] == -np.inf and parts.replaced == (True if head == 3 else None)
+        if head == 3:
+            np.testing.assert_array_equal(parts.weight, row)
+            continue
+        np.testing.assert_allclose(softmax(parts.score + parts.mask, parts.sink), parts.weight, atol=2e-6)
+        np.testing.assert_allclose(parts.score, edited.scores(1)[head, 3], atol=2e-5)
+        assert parts.temperature == (0.5 if head == 2 else None)
+    assert query_key(edited, 1, 2, 2).allowed[1] == query_key(plain, 1, 2, 2).allowed[1], "another query looks where it looked"
+    said = edited.formula(1).partition(" (edited: ")
+    assert said[0] == trace(name).attention[kind].formula(1)
+    assert said[2] == "scores of H2 ÷ 0.5, row 3 of H3 replaced, what H0 gives × 0.5, 1 cut)"
+    assert edited.formula(0) == trace(name).attention[kind].formula(0) + " (edited: 1 cut)"
+
+
+def test_in_a_batch_each_reading_knows_its_own_edits_alone():
+    made = [[E.Temperature(1, 2, 0.5)], [], [E.Cut(3, 1)]]
+    formulas = [one.attention["self"].formula(1) for one in models.load("writer").traces(TEXT, made)]
+    plain = trace("writer").attention["self"].formula(1)
+    assert formulas == [f"{plain} (edited: scores of H2 ÷ 0.5)", plain, f"{plain} (edited: 1 cut)"]
 
 
 @pytest.mark.parametrize("name", ["GPT-2", "Llama, grouped-query", "Gemma 2, soft-capped", "writer"])

@@ -42,7 +42,11 @@ def again(trace, path, **choices):
 @pytest.mark.parametrize("name", NAMES)
 def test_what_comes_out_is_what_went_in(name, tmp_path):
     kind = stack(name)
-    made = [E.Head(0, 1, scale=0.5, kind=kind), E.Stream(1, -1, add=np.ones(model(name).info.d_model), kind=kind)]
+    made = [
+        E.Head(0, 1, scale=0.5, kind=kind),
+        E.Temperature(1, 0, 2.0, kind=kind),
+        E.Stream(1, -1, add=np.ones(model(name).info.d_model), kind=kind),
+    ]
     for trace in (model(name).trace(TEXT, target(name)), read(name, *made)):
         opened = again(trace, tmp_path)
         assert opened.tokens == trace.tokens and opened.target == trace.target and opened.edits == trace.edits

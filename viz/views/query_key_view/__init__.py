@@ -28,6 +28,8 @@ def query_key_view(
     unturned: np.ndarray | None = None,
     frequencies: np.ndarray | None = None,
     pairs: np.ndarray | None = None,
+    temperature: float | None = None,
+    replaced: bool | None = None,
     *,
     position: int | None = None,
     title: str = "",
@@ -39,7 +41,8 @@ def query_key_view(
     `query` and `keys` are tokens (`text`, `special`, `fragment`); q is [d_head], k [key, d_head]; one number a key: raw (q·k),
     score (after scale, softcap and bias), weight, mask (added to the score; -inf where the query may not look), v_norm (‖v‖),
     bias, unturned (q·k without rotary positions). frequencies [pairs] and pairs [pairs, 2]: how rotary positions turned q
-    and k, in radians a position, and which dimensions. All are sent as float32 and shown as they are; what
+    and k, in radians a position, and which dimensions. temperature: what the score was divided by; replaced: the weights were put
+    in and follow from no score. All are sent as float32 and shown as they are; what
     `analysis.query_key` gives fits: `query_key_view(query, keys, **vars(parts))`. `position` is the query's, `title` says which
     head it is, `chosen` is the key that is shown while none is pointed at (None: that of the largest weight). Views of the same
     `link` point together at keys. A press, Enter or Space tells `chosen`: `{"key": position}`. Raises ValueError if the shapes
@@ -68,6 +71,8 @@ def query_key_view(
         "kinds": kinds(keys),
         "scale": float(scale),
         "softcap": None if softcap is None else float(softcap),
+        "temperature": 1.0 if temperature is None else float(temperature),
+        "replaced": bool(replaced),
         "chosen": strongest if chosen is None or not count else range(count)[chosen],
         "link": link,
     }

@@ -18,12 +18,13 @@ export function factor(value, places) {
   return String(value).length < text.length && value >= 0.001 ? String(value) : text;
 }
 
-// The decimal places of all sums in the formula. cap: of scores, or null; weight: null where the key is masked.
-export function placesOf({ raw, scale, bias, cap, score, added, bottom, weight }) {
+// The decimal places of all sums in the formula. cap: of scores, or null; heat: what the score was divided by; weight: null where
+// the key is masked.
+export function placesOf({ raw, scale, bias, cap, score, heat = 1, added, bottom, weight }) {
   for (let places = LEAST; places < MOST; places++) {
     const near = (value, by = places) => Number(value.toFixed(by));
     const scaled = near(raw) * near(scale, places + 2);
-    const product = cap === null ? near(scaled + near(bias)) === near(score) : near(scaled) === near(raw * scale);
+    const product = cap === null ? near(scaled + near(bias)) === near(score * heat) : near(scaled) === near(raw * scale);
     const share = Math.exp(near(score + added) - near(bottom));
     const all = Math.min(share, weight) >= 0.9995; // nearly all is all: no digits for what is left
     if (product && (weight === null || all || percent(share) === percent(weight))) return places;

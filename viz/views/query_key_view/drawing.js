@@ -49,18 +49,21 @@ export function detail(state) {
   tabulateSoon(state);
 }
 
+// A number of the formula with what it is below.
+function piece(value, caption, className = "") {
+  const node = element("span", "piece " + className);
+  node.append(element("b", "", value), element("small", "", caption));
+  return node;
+}
+
+const sign = (text) => element("span", "sign", text);
+
 // q·k × scale = score → softmax → weight, with what this model puts between.
 function formulaOf(state) {
   const { formula, header, shares, allowed, bottom } = state;
   const key = active(state);
   if (key < 0) return formula.replaceChildren();
   const { raw, score, weight, bias, v_norm: lengths, mask } = header.arrays;
-  const piece = (value, caption, className = "") => {
-    const node = element("span", "piece " + className);
-    node.append(element("b", "", value), element("small", "", caption));
-    return node;
-  };
-  const sign = (text) => element("span", "sign", text);
   const to = piece("", "to (key)", "to");
   to.firstChild.append(tokenOf(header.keys[key]), element("small", "", String(key)));
   const places = placesOf({
@@ -69,6 +72,7 @@ function formulaOf(state) {
     bias: bias?.data[key] ?? 0,
     cap: header.softcap,
     score: score.data[key],
+    heat: header.temperature,
     added: mask.data[key],
     bottom,
     weight: allowed[key] ? weight.data[key] : null,
@@ -86,9 +90,15 @@ function formulaOf(state) {
     );
   }
   if (bias) parts.push(sign(bias.data[key] < 0 ? "−" : "+"), piece(digits(Math.abs(bias.data[key])), "position bias"));
-  if (bias || header.softcap === null) parts.push(sign("="), piece(digits(score.data[key]), "score"));
+  if (bias || header.softcap === null) parts.push(sign("="), piece(digits(score.data[key] * header.temperature), "score"));
   else parts.at(-1).lastChild.textContent = `score, soft cap ±${exactly(header.softcap)}`;
-  if (allowed[key]) {
+  if (header.temperature !== 1) {
+    const divided = piece(digits(score.data[key]), "sharpened or evened");
+    parts.push(sign("÷"), piece(exactly(header.temperature), "temperature"), sign("="), divided);
+  }
+  if (header.replaced)
+    parts.push(sign("·"), piece("put in", "this row was replaced"), piece(percent(weight.data[key]), "weight"));
+  else if (allowed[key]) {
     const added = mask.data[key];
     if (added) parts.push(sign(added < 0 ? "−" : "+"), piece(digits(Math.abs(added)), "mask"));
     const exponent = element("sup", "", `${digits(score.data[key] + added)} − ${digits(bottom)}`.replace("− −", "+ "));
