@@ -77,11 +77,14 @@ def query_key_view(
         "link": link,
     }
     if frequencies is not None and position is not None and unturned is not None:
-        frequencies, pairs = np.asarray(frequencies, dtype=np.float32), np.asarray(pairs, dtype=np.int32)
-        if pairs.shape != (len(frequencies), 2) or (pairs.size and not 0 <= pairs.min() <= pairs.max() < len(q)):
-            raise ValueError(
-                f"pairs of shape {pairs.shape} for {len(frequencies)} frequencies: give [pairs, 2], dimensions of q."
-            )
-        arrays |= {"frequencies": frequencies, "pairs": pairs}
+        arrays |= _turns(frequencies, pairs, len(q))
     arrays["sink"] = np.array([] if sink is None else [sink], dtype=np.float32)
     return View("query_key_view", pack(header, q=q, k=k, **arrays), name)
+
+
+def _turns(frequencies: np.ndarray, pairs: np.ndarray | None, dimensions: int) -> dict[str, np.ndarray]:
+    """How rotary positions turned, as it is sent. Errors: ValueError for pairs that are none of dimensions."""
+    frequencies, found = np.asarray(frequencies, dtype=np.float32), np.asarray(pairs, dtype=np.int32)
+    if found.shape != (len(frequencies), 2) or (found.size and not 0 <= found.min() <= found.max() < dimensions):
+        raise ValueError(f"pairs of shape {found.shape} for {len(frequencies)} frequencies: give [pairs, 2], dimensions of q.")
+    return {"frequencies": frequencies, "pairs": found}
