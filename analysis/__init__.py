@@ -11,7 +11,7 @@ from analysis.contexts import Occurrence, occurrences, word_states
 from analysis.copying import copying_scores
 from analysis.corpora import Averages, over
 from analysis.direct import head_sources, logit_attribution
-from analysis.effects import head_effects
+from analysis.effects import edge_effects, head_effects
 from analysis.embedding import analogy, cosines, nearest
 from analysis.evolution import Pair, maps, pair
 from analysis.explaining import Explanation, agreement, attributions, explain, spread
@@ -27,6 +27,7 @@ from analysis.perturbation import Curves, Faithfulness, Question, faithfulness
 from analysis.prediction import prediction_entropy, surprise
 from analysis.projections import Projection, project, projection
 from analysis.reading import as_written, paragraph
+from analysis.references import head_means
 from analysis.routes import Paths, Step, Stream, paths, shares, streams
 from analysis.scopes import Scope, Side, scope
 from analysis.similarity import HeadMap, head_divergence, head_map
@@ -70,6 +71,7 @@ __all__ = [
     "copying_scores",
     "cosines",
     "direction",
+    "edge_effects",
     "entropy",
     "escape",
     "explain",
@@ -81,6 +83,7 @@ __all__ = [
     "head_examples",
     "head_labels",
     "head_map",
+    "head_means",
     "head_scores",
     "head_sources",
     "head_statistics",

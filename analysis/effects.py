@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from models.edits import Edit, Head, Skip
+from models.edits import Cut, Edit, Head, Skip
 from models.given import Text
 from models.language_model import LanguageModel
 from models.trace import Trace
@@ -57,6 +57,40 @@ def skip_effects(
     """
     layers = len(trace.hidden[kind]) - 1
     return changes(model, trace, [[Skip(layer, part, kind=kind)] for layer in range(layers)], position, token)
+
+
+def edge_effects(
+    model: LanguageModel,
+    trace: Trace,
+    position: int = -1,
+    layer: int | None = None,
+    head: int | None = None,
+    token: int | None = None,
+    kind: str | None = None,
+    report: Callable[[float, str], None] | None = None,
+) -> np.ndarray:
+    """The change of a token's log-probability when one edge is cut, each by itself: float64 [query, key], nats.
+
+    An edge is one query that looks at one key; it is cut in one head (layer, head), or for None in all layers, in all heads of a
+    layer. Below 0: the edge helps this prediction. NaN where the query may not look. As many readings as there are edges, in
+    batches; report: is told the share that is done, query by query. position, token, kind: as of `head_effects`.
+    Errors: as `head_effects`, and ValueError for a layer or a head that is not there.
+    Source: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models" (attention knockout).
+    """
+    kind = kind or next(name for name in ("self", "decoder") if name in trace.attention)
+    if kind not in trace.attention:
+        raise ValueError(f'{model.info.name} has no "{kind}" attention; it has {", ".join(trace.attention)}.')
+    attention = trace.attention[kind]
+    seen = np.max([attention[one].max(0) > 0 for one in ([layer] if layer is not None else range(attention.layers))], axis=0)
+    found = np.full(seen.shape, np.nan)
+    for query, row in enumerate(seen):
+        if report:
+            report(query / len(seen), "Cutting one line after the other")
+        keys = np.flatnonzero(row)
+        cuts: list[list[Edit]] = [[Cut(query, int(key), layer, head, kind=kind)] for key in keys]
+        if cuts:
+            found[query, keys] = changes(model, trace, cuts, position, token)
+    return found
 
 
 def divergence(before: np.ndarray, after: np.ndarray) -> float:

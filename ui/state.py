@@ -163,6 +163,12 @@ GENERATE_BEAM, GENERATE_OPENED = link("generate-beam", default=1), Key("generate
 EXPERIMENT = link("experiment", "Switch off", "Steer")
 CHANGES, TRY_ALL = link("changes", default=""), link("try-all", default=False)
 CHANGES_BEFORE = Key[Any]("changes-before", ())
+TRY_LINES, ALL_HEADS, RESAMPLE = (
+    link("try-lines", default=False),
+    link("all-heads", default=False),
+    link("resample", default=False),
+)
+CHANGE_OTHER, ROW_QUERY, ROW_AS = link("change-other", default=""), Key("row-query", 0), Key("row-as", "even")
 
 STEER, STEER_METHOD = link("steer", default=None), link("steer-method", "Always the likeliest", "Draw by dice")
 STEER_STRENGTH, STEER_LAYER, STEER_SEED = link("steer-strength"), link("steer-layer"), link("steer-seed", default=0)

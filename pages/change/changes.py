@@ -9,6 +9,7 @@ from models.edits import Edit, check
 from models.trace import Trace
 from pages.change import recipes
 from ui import state
+from ui.choices import boxes
 from ui.look import Look
 from ui.memory import loaded
 from viz.tokens import named
@@ -18,11 +19,13 @@ MOST = 500  # changes that are kept
 
 @dataclass(frozen=True)
 class Changed:
-    """Of what is changed, as a link writes it: what fits model and text, and why the rest does not; the text read with it."""
+    """Of what is changed, as a link writes it: what fits model and text, and why the rest does not; the text read with it; the
+    text out of which a head is taken, "" for none."""
 
     fitting: list[str]
     unfit: dict[str, str]
     trace: Trace
+    other: str = ""
 
     @property
     def text(self) -> str:
@@ -61,12 +64,18 @@ def at(look: Look, written: str, kind: str | None = None) -> str:
 
 
 def press_head(look: Look, changes: Sequence[str], layer: int, head: int) -> list[str]:
-    """A press on a head: off; then its mean, where the model allows it; then as it was."""
-    off, mean = (at(look, f"{letter}{layer}.{head}") for letter in "hm")
-    rest = without(look, changes, "hms", layer, head)
-    if off in changes:
-        return [*rest, mean] if look.model.info.queries else rest
-    return rest if mean in changes else [*rest, off]
+    """A press on a head: off; then its mean, where the model allows it; then as in another text, where there is one; then as it
+    was."""
+    letters = "h" + "m" * look.model.info.queries + "r" * bool(look.model.info.queries and other_text())
+    states = [at(look, f"{letter}{layer}.{head}") for letter in letters]
+    rest = without(look, changes, "hmrs", layer, head)
+    now = next((i for i, one in enumerate(states) if one in changes), -1)
+    return rest if now == len(states) - 1 else [*rest, states[now + 1]]
+
+
+def other_text() -> str:
+    """Another text, out of which a head is taken; "" where there is none."""
+    return (state.CHANGE_OTHER.get() or "").replace(boxes.BREAK, "\n").strip() if state.RESAMPLE.get() else ""
 
 
 def press_part(look: Look, changes: Sequence[str], letter: str, layer: int) -> list[str]:
@@ -106,17 +115,20 @@ def value_of(look: Look, changes: Sequence[str], letter: str) -> float:
 
 
 def set_value(look: Look, changes: Sequence[str], letter: str, value: float) -> list[str]:
-    rest = without(look, changes, "hms" if letter == "s" else "t", look.layer, look.head)
+    rest = without(look, changes, "hmrs" if letter == "s" else "t", look.layer, look.head)
     return rest if value == 1 else [*rest, at(look, f"{letter}{look.layer}.{look.head}~{value:g}")]
 
 
 def cuts(look: Look, changes: Sequence[str]) -> list[tuple[int, int, int]]:
     """Head, query and key of what is cut in the layer that is looked at."""
     each = [recipes.taken_apart(one) for one in changes]
-    return [
+    found = [
         (numbers[1], numbers[2], numbers[3])
         for letter, numbers, _, kind in each
         if letter == "c" and numbers[0] == look.layer and kind == look.kind
+    ]
+    return found + [
+        (look.head, numbers[0], numbers[1]) for letter, numbers, _, kind in each if letter == "x" and kind == look.kind
     ]
 
 
@@ -125,9 +137,10 @@ def read(look: Look, changes: Sequence[str]) -> Changed:
     lengths = {kind: len(stream[0]) for kind, stream in look.trace.hidden.items()}
     edits: dict[str, Edit] = {}
     unfit: dict[str, str] = {}
+    other = other_trace(look, changes)
     for one in changes:
         try:
-            edit = recipes.edit_of(look.trace, one)
+            edit = recipes.edit_of(look.model, look.trace, one, other)
             check([edit], look.model.info, lengths)
             edits[one] = edit
         except ValueError as error:
@@ -139,13 +152,38 @@ def read(look: Look, changes: Sequence[str]) -> Changed:
     if not edits:
         return Changed([], unfit, look.trace)
     try:
-        return Changed(list(edits), unfit, trace(list(edits.values())))
+        return Changed(list(edits), unfit, trace(list(edits.values())), other.text if other else "")
     except ValueError:
         refused = {one: said for one, edit in edits.items() if (said := refusal(trace, edit))}
         if not refused:
             raise
     left = {one: edit for one, edit in edits.items() if one not in refused}
-    return Changed(list(left), unfit | refused, trace(list(left.values())) if left else look.trace)
+    return Changed(list(left), unfit | refused, trace(list(left.values())) if left else look.trace, other.text if other else "")
+
+
+def other_trace(look: Look, changes: Sequence[str]) -> Trace | None:
+    """The other text, read, where some head is taken out of it."""
+    text = other_text()
+    if not text or not any(one.startswith("r") for one in changes):
+        return None
+    return loaded.read(look.model.info.name, text, look.second)
+
+
+def press_edge(look: Look, changes: Sequence[str], pair: Sequence[int], everywhere: bool) -> list[str]:
+    """A press on the effect of a line: cut in the head that is looked at, or in all; where it is cut, there again."""
+    return toggle(changes, at(look, f"x{pair[0]}.{pair[1]}")) if everywhere else press_line(look, changes, pair, [look.head])
+
+
+def set_row(look: Look, changes: Sequence[str], query: int, as_in: int | None) -> list[str]:
+    """The row of a query in the head that is looked at: even, or for a number as in that head of its layer."""
+    row = f"{look.layer}.{look.head}.{query}"
+    one = at(look, f"e{row}" if as_in is None else f"o{row}.{as_in}")
+
+    def is_of_it(old: str) -> bool:
+        letter, numbers, _, kind = recipes.taken_apart(old)
+        return letter in "eo" and numbers[:3] == [look.layer, look.head, query] and kind == look.kind
+
+    return [*(old for old in changes if not is_of_it(old)), one]
 
 
 def refusal(trace: Callable[[Sequence[Edit]], Trace], edit: Edit) -> str:
@@ -163,13 +201,23 @@ def name(look: Look, one: str, headed: str, skipped: str) -> str:
     where = "" if kind == "self" else f"{kind} "
     if letter in "fb":
         return f"{where}L{layer}: {skipped if letter == 'f' else 'whole layer'} skipped"
+    if letter == "x":
+        return f"{where}all layers: {pair_name(look, kind, (layer, rest[0]))} cut"
     head = f"{where}L{layer} H{rest[0]}" if headed == "head" else f"{headed} {rest[0]} of layer {layer}"
     if letter == "c":
-        attention = look.trace.attention.get(kind)
-        sides = (attention.queries, attention.keys) if attention else ((), ())
-        tokens = [
-            f"“{named(side[at].text)}” ({at})" if at < len(side) else str(at) for side, at in zip(sides, rest[1:], strict=True)
-        ]
-        return f"{head}: {' → '.join(tokens)} cut"
-    word = {"h": "off", "m": "mean", "s": f"strength {value:g}", "t": f"temperature {value:g}"}[letter]
+        return f"{head}: {pair_name(look, kind, rest[1:])} cut"
+    if letter in "eo":
+        return f"{head}: row of {pair_name(look, kind, rest[1:2])} {'even' if letter == 'e' else f'as in H{rest[2]}'}"
+    word = {"h": "off", "m": "mean", "r": "as in the other text", "s": f"strength {value:g}", "t": f"temperature {value:g}"}[
+        letter
+    ]
     return f"{head}: {word}"
+
+
+def pair_name(look: Look, kind: str, places: Sequence[int]) -> str:
+    """A query, or a query and a key, by their tokens."""
+    attention = look.trace.attention.get(kind)
+    sides = (attention.queries, attention.keys) if attention else ((), ())
+    return " → ".join(
+        f"“{named(side[at].text)}” ({at})" if at < len(side) else str(at) for side, at in zip(sides, places, strict=False)
+    )

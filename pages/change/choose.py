@@ -10,25 +10,59 @@ import streamlit as st
 from pages.change import changes
 from pages.change.changes import Changed
 from ui import state
-from ui.choices import widgets
+from ui.choices import boxes, widgets
+from ui.choices.widgets import one_of
 from ui.look import Look
+from ui.state import Key
 from ui.text import plain
-from ui.words import words
+from ui.words import say, words
 from viz import Part, change_list
+from viz.tokens import named
 from viz.views.dials import Dial, dials
 
 LISTED = 24  # changes that have a button of their own
 
 
-def switch(folder: Path, offered: bool) -> None:
-    """Whether each part is tried."""
-    if offered:
-        chosen = widgets.switch(state.TRY_ALL, words(folder, "try all"))
-        state.keep(state.TRY_ALL, chosen, False)
+def switch(folder: Path, key: Key[Any], words_of: str, offered: bool = True) -> bool:
+    """Something that is tried, or not."""
+    if not offered:
+        return False
+    chosen = widgets.switch(key, words(folder, words_of))
+    state.keep(key, chosen, False)
+    return chosen
 
 
-def tries_all() -> bool:
-    return bool(state.TRY_ALL.get())
+def ways(folder: Path, look: Look, predicts: bool) -> bool:
+    """Further ways to change something, from the level on that has them. Returns whether every line is tried."""
+    if look.beginner:
+        state.later("intermediate", state.TRY_LINES, state.RESAMPLE)
+        return False
+    with st.container(key="change-ways", horizontal=True, vertical_alignment="center", gap="medium"):
+        tries = switch(folder, state.TRY_LINES, "try lines", predicts)
+        if tries:
+            switch(folder, state.ALL_HEADS, "all heads")
+        if look.model.info.queries:
+            switch(folder, state.RESAMPLE, "resample")
+            place = st.popover(words(folder, "row"), key="change-row", on_change="rerun")
+            if place.open:
+                with place:
+                    row(folder, look)
+    if state.RESAMPLE.get() and look.model.info.queries:
+        boxes.one_line(state.CHANGE_OTHER, words(folder, "other"), "The same text with one word changed …", labelled=True)
+    return tries
+
+
+def row(folder: Path, look: Look) -> None:
+    """Which row of the head that is looked at is replaced, and by what."""
+    queries = [f"{i}: {named(token.text)}" for i, token in enumerate(look.attention.queries)]
+    others = [f"as in H{head}" for head in range(look.attention.heads) if head != look.head]
+    say(folder, "row is", head=look.head_name)
+    query = one_of(state.ROW_QUERY, range(len(queries)), "", label="From (query)", menu=True, written=lambda i: queries[i])
+    by = one_of(state.ROW_AS, ("even", *others), "", label="Its row", menu=True)
+    as_in = None if by == "even" else int(by.removeprefix("as in H"))
+    st.button(
+        "Replace it", key="change-row-set", on_click=lambda: changes.change(changes.set_row(look, changes.kept(), query, as_in))
+    )
 
 
 def what_does_not_fit(folder: Path, look: Look, changed: Changed) -> None:

@@ -11,18 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from analysis import head_effects, scope
+from analysis import edge_effects, head_effects, head_means, scope
 from analysis.effects import skip_effects
-from models.edits import Cut, Edit, Head, Skip, Temperature
+from models.edits import Cut, Edit, Head, Row, Skip, Temperature
 from models.language_model import LanguageModel, softmax
 from models.trace import Trace
 from viz import View, head_view, prediction_bars
-from viz.tokens import plain_sign, plain_signs
+from viz.tokens import label, plain_sign, plain_signs
 from viz.views.grid_view import grid_view
 
-# h2.3 off, m2.3 mean, s2.3~1.5 strength, t2.3~0.5 temperature, c2.3.5.1 query 5 may not look at key 1, f4 feed-forward, b3 block
-CHANGE = re.compile(r"(?:([hm])(\d{1,4})\.(\d{1,4})|([st])(\d{1,4})\.(\d{1,4})~(\d{1,3}(?:\.\d{1,3})?)|"
-                    r"(c)(\d{1,4})\.(\d{1,4})\.(\d{1,6})\.(\d{1,6})|([fb])(\d{1,4}))(?:@(encoder|decoder|cross))?")  # fmt: skip
+# h2.3 off, m2.3 mean, r2.3 as in another text, s2.3~1.5 strength, t2.3~0.5 temperature, f4 feed-forward, b3 block; of query 5:
+# c2.3.5.1 may not look at key 1, x5.1 the same in all heads, e2.3.5 its row made even, o2.3.5.4 its row as in head 4
+CHANGE = re.compile(r"(?:([hmr])(\d{1,4})\.(\d{1,4})|([st])(\d{1,4})\.(\d{1,4})~(\d{1,3}(?:\.\d{1,3})?)|"
+                    r"([co])(\d{1,4})\.(\d{1,4})\.(\d{1,6})\.(\d{1,6})|(e)(\d{1,4})\.(\d{1,4})\.(\d{1,6})|"
+                    r"(x)(\d{1,6})\.(\d{1,6})|([fb])(\d{1,4}))(?:@(encoder|decoder|cross))?")  # fmt: skip
 PARTS = ("feedforward", "block")
 
 
@@ -40,24 +42,45 @@ def taken_apart(change: str) -> tuple[str, list[int], float, str]:
     return letter, [int(one) for one in numbers], value, kind or "self"
 
 
-def edit_of(trace: Trace, change: str) -> Edit:
-    """What the model is to do otherwise. A mean is that of the head over the positions of this text."""
+def edit_of(model: LanguageModel, trace: Trace, change: str, other: Trace | None = None) -> Edit:
+    """What the model is to do otherwise. A mean is that of the head over the built-in sample of texts; other: another text, of as
+    many tokens, out of which a head is taken. Errors: ValueError, a sentence, for what does not fit."""
     letter, (layer, *rest), value, kind = taken_apart(change)
     if letter in "fb":
         return Skip(layer, PARTS["fb".index(letter)], kind=kind)
+    if letter == "x":
+        return Cut(layer, rest[0], kind=kind)
     if letter == "c":
         return Cut(rest[1], rest[2], layer, rest[0], kind=kind)
     if letter == "t":
         return Temperature(layer, rest[0], value, kind=kind)
-    attention = trace.attention.get(kind)
-    if letter == "m" and attention and layer < attention.layers and rest[0] < attention.heads:
-        return Head(layer, rest[0], mean=attention.out(layer)[rest[0]].mean(0), kind=kind)
-    return Head(layer, rest[0], value if letter == "s" else 0.0, kind=kind)
+    attention, head = trace.attention.get(kind), max(rest[0], rest[2] if letter == "o" else 0)
+    if letter in "hs" or attention is None or layer >= attention.layers or head >= attention.heads:
+        return Head(layer, head, value if letter == "s" else 0.0, kind=kind)  # one that is not there the model refuses
+    if letter == "m":
+        return Head(layer, rest[0], mean=head_means(model, kind)[layer, rest[0]], kind=kind)
+    if letter == "r":
+        return Head(layer, rest[0], mean=out_of(trace, other, layer, rest[0], kind), kind=kind)
+    if rest[1] >= len(attention.queries):
+        raise ValueError(f"There is no query {rest[1]} in {len(attention.queries)} tokens.")
+    row = attention[layer][rest[0] if letter == "e" else rest[2], rest[1]]
+    return Row(layer, rest[0], rest[1], (row > 0) / (row > 0).sum() if letter == "e" else row / row.sum(), kind=kind)
 
 
-def read(model: LanguageModel, trace: Trace, changes: str, second: str) -> Trace:
+def out_of(trace: Trace, other: Trace | None, layer: int, head: int, kind: str) -> np.ndarray:
+    """What a head gives in another text, position by position."""
+    if other is None:
+        raise ValueError("There is no other text to take the head from: write one.")
+    ours, theirs = (len(one.attention[kind].queries) for one in (trace, other))
+    if ours != theirs:
+        raise ValueError(f"The other text has {theirs} tokens and this one {ours}: write one of as many.")
+    return other.attention[kind].out(layer)[head]
+
+
+def read(model: LanguageModel, trace: Trace, changes: str, second: str, other: str = "") -> Trace:
     """The text, read again with the changes."""
-    edits = [edit_of(trace, change) for change in changes.split(",") if change]
+    from_it = model.trace(other, second, remember=False) if other else None
+    edits = [edit_of(model, trace, change, from_it) for change in changes.split(",") if change]
     return model.traces([trace.text], [edits], second)[0] if edits else trace
 
 
@@ -91,11 +114,14 @@ def states(changes: str, kind: str, layers: int, heads: int) -> tuple[np.ndarray
         if not change:
             continue
         letter, (layer, *rest), value, of = taken_apart(change)
+        if letter == "x":
+            continue
         column = heads + "fb".index(letter) if letter in "fb" else rest[0]
         if of != (stack_of(kind) if letter in "fb" else kind) or layer >= layers or (letter not in "fb" and column >= heads):
             continue
-        strengths[layer, column] = {"s": value, "t": strengths[layer, column], "c": strengths[layer, column]}.get(letter, 0.0)
-        word = {"h": "off", "m": "mean", "s": f"×{value:g}", "t": f"T {value:g}", "c": "cut"}.get(letter, "skip")
+        strengths[layer, column] = value if letter == "s" else strengths[layer, column] if letter in "tceo" else 0.0
+        word = {"h": "off", "m": "mean", "r": "text 2", "s": f"×{value:g}", "t": f"T {value:g}", "c": "cut"}.get(letter)
+        word = word or ("row" if letter in "eo" else "skip")
         said[layer][column] = " and ".join(dict.fromkeys([*filter(None, said[layer][column].split(" and ")), word]))
     return strengths, said
 
@@ -134,11 +160,11 @@ def candidates(before: np.ndarray, after: np.ndarray, count: int) -> list[int]:
 
 
 def bars(
-    model: LanguageModel, trace: Trace, *, changes: str, position: int, count: int, second: str, simple: bool,
+    model: LanguageModel, trace: Trace, *, changes: str, position: int, count: int, second: str, simple: bool, other: str,
     logits: tuple[np.ndarray | None, np.ndarray | None] | None = None,
 ) -> View:  # fmt: skip
     """What is likeliest at a position: before the changes as an outline, after them as a bar."""
-    before, after = logits or (trace.logits_at(position), read(model, trace, changes, second).logits_at(position))
+    before, after = logits or (trace.logits_at(position), read(model, trace, changes, second, other).logits_at(position))
     if before is None or after is None:
         raise ValueError("This model has no language-model head, so it predicts nothing.")
     ids = candidates(before, after, count)
@@ -150,12 +176,12 @@ def bars(
 
 def lines(
     model: LanguageModel, trace: Trace, *, changes: str, kind: str, layer: int, head: int,
-    window: dict[str, Any], second: str, simple: bool, cuts: list[tuple[int, int, int]] | None,
+    window: dict[str, Any], second: str, simple: bool, other: str, cuts: list[tuple[int, int, int]] | None,
     changed: Trace | None = None,
 ) -> View:  # fmt: skip
     """Where a head looks. window: of a long text, the first and the last of "queries" and "keys"; cuts: head, query and key of
     those that are cut, drawn as broken lines; None where nothing can be cut."""
-    changed = read(model, trace, changes, second) if changed is None else changed
+    changed = read(model, trace, changes, second, other) if changed is None else changed
     seen = scope(changed.attention[kind], **window)
     sides = (seen.queries, seen.keys)
     queries, keys = (plain_signs(side.tokens, side.start == 0) if simple else side.tokens for side in sides)
@@ -168,3 +194,18 @@ def lines(
 def within(cut: Sequence[int], starts: tuple[int, int]) -> tuple[int, int, int]:
     """A cut, counted from where a window begins."""
     return cut[0], cut[1] - starts[0], cut[2] - starts[1]
+
+
+def edges(
+    model: LanguageModel, trace: Trace, *, kind: str, place: tuple[int | None, int | None], position: int, name: str,
+    simple: bool, effects: np.ndarray | None = None,
+) -> View:  # fmt: skip
+    """What each line does for the prediction, token by token: from above to the left. place: layer and head, None for all."""
+    effects = edge_effects(model, trace, position, *place, kind=kind) if effects is None else effects
+    attention, most = trace.attention[kind], float(np.nanmax(np.abs(effects))) or 1.0
+    queries, keys = (plain_signs(side) if simple else side for side in (attention.queries, attention.keys))
+    rows, columns = ([label(token.text) for token in side] for side in (queries, keys))
+    return grid_view(
+        effects, rows, columns, down="from (query)", across="to (key)", unit="nats", signed=True, scale=(-most, most),
+        cell=(14, 40), label=name,
+    )  # fmt: skip

@@ -74,6 +74,7 @@ def prediction(folder: Path, look: Look, changed: Changed, position: int | None,
     assert before is not None and after is not None, "asked where the model predicts"
     options: dict[str, Any] = {
         "changes": changed.text, "position": position, "count": BARS[look.level], "second": look.second, "simple": look.beginner,
+        "other": changed.other,
     }  # fmt: skip
     shares = [softmax(logits) for logits in (before, after)]
 
@@ -109,13 +110,47 @@ def attention(folder: Path, look: Look, changed: Changed, pictures: list[Picture
     return cards
 
 
+def edges(
+    folder: Path, look: Look, position: int | None, effects: np.ndarray | None, everywhere: bool, pictures: list[Picture]
+) -> list[Card]:
+    """What each line does for the prediction, where all are tried."""
+    if effects is None or not np.isfinite(effects).any():
+        return []
+    name = "all heads" if everywhere else look.head_name
+    options = {
+        "kind": look.kind, "place": (None, None) if everywhere else (look.layer, look.head), "position": position,
+        "name": f"The effect of each line of {name}", "simple": look.beginner,
+    }  # fmt: skip
+
+    def numbers() -> dict[str, Numbers]:
+        sides = {"from": look.attention.queries, "to": look.attention.keys}
+        return {
+            "effect_nats": Numbers(effects, ("from", "to"), {axis: [one.text for one in side] for axis, side in sides.items()})
+        }
+
+    drawing = Picture(
+        recipes.edges, (look,), options, "change", numbers, words=name, title="The effect of each line", part="edges",
+        takes=("model", "trace"), known={"effects": effects},
+    )  # fmt: skip
+    query, key = divmod(int(np.nanargmin(effects)), effects.shape[1])
+    sides = look.attention.queries[query], look.attention.keys[key]
+    facts = dict(zip(("query", "key"), (named(token.text).replace("*", r"\*") for token in sides), strict=True))
+    facts |= {"nats": f"{effects[query, key]:.2f}".replace("-", "−"), "head": name, "count": str(np.isfinite(effects).sum())}
+
+    def place() -> Part:
+        return drawing.on_board("", words(folder, "edges", **facts))
+
+    pictures.append(drawing)
+    return [Card([part("The effect of each line", place)], words(folder, "title edges", head=name))]
+
+
 def lines(folder: Path, look: Look, changed: Changed, name: str, pictures: list[Picture]) -> Part:
     sides = {"queries": len(look.attention.queries), "keys": len(look.attention.keys)}
     window: dict[str, Any] = {side: (count - LONG, count - 1) for side, count in sides.items() if count > LONG}
     after = name == "after"
     options: dict[str, Any] = {
         "changes": changed.text if after else "", "kind": look.kind, "layer": look.layer, "head": look.head, "window": window,
-        "second": look.second, "simple": look.beginner,
+        "second": look.second, "simple": look.beginner, "other": changed.other if after else "",
         "cuts": changes.cuts(look, changed.fitting) if after else None,
     }  # fmt: skip
     trace = changed.trace if after else look.trace

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from analysis import edge_effects
 from pages.change import changes, choose, recipes, shown
+from ui import state
 from ui.look import Look
 from ui.memory import jobs
 from ui.picture.picture import Picture
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 HERE = Path(__file__).parent
+LINES = 64  # tokens a side up to which every line is tried
 
 
 def react(look: Look, kept: list[str]) -> None:
@@ -32,6 +35,8 @@ def react(look: Look, kept: list[str]) -> None:
             changes.change(changes.press_part(look, kept, "fb"[column - count], row))
         case {"part": "after", "value": {"cut": pair, "heads": on}}:
             changes.change(changes.press_line(look, kept, pair, on))
+        case {"part": "edges", "value": pair}:
+            changes.change(changes.press_edge(look, kept, pair, everywhere()))
         case {"part": "changes", "value": value}:
             choose.press(kept, value)
         case {"part": "dials", "value": [number, value]}:
@@ -40,7 +45,7 @@ def react(look: Look, kept: list[str]) -> None:
 
 def effects(look: Look, position: int | None) -> np.ndarray | None:
     """What each part does, all tried: None where nobody asked, or while that is under way."""
-    if position is None or not choose.tries_all():
+    if position is None or not state.TRY_ALL.get():
         return None
     subject = (look.model.info.name, look.trace.text, look.second, look.kind, position)
 
@@ -50,22 +55,49 @@ def effects(look: Look, position: int | None) -> np.ndarray | None:
     return jobs.result(("change", *subject), work, "Switching off one head after the other")
 
 
+def everywhere() -> bool:
+    """Whether a line is cut in all heads of all layers."""
+    return bool(state.ALL_HEADS.get())
+
+
+def lines(look: Look, position: int | None) -> np.ndarray | None:
+    """What each line does for the prediction, all tried; None while that is under way. Errors: ValueError for a long text."""
+    assert position is not None, "asked where the model predicts"
+    layer, head = (None, None) if everywhere() else (look.layer, look.head)
+    longest = max(len(look.attention.queries), len(look.attention.keys))
+    if longest > LINES:
+        raise ValueError(
+            f"Every line is tried for texts of at most {LINES} tokens, and this one has {longest}: each line is a reading."
+        )
+    subject = (look.model.info.name, look.trace.text, look.second, look.kind, position, layer, head)
+
+    def work(report: jobs.Report) -> np.ndarray:
+        return edge_effects(look.model, look.trace, position, layer, head, kind=look.kind, report=report)
+
+    return jobs.result(("change-lines", *subject), work, "Cutting one line after the other")
+
+
 def panel(look: Look, above: DeltaGenerator) -> list[Picture]:
     look = replace(look, options={})  # of every token: nothing is hidden or joined here
     kept, pictures = changes.kept(), list[Picture]()
     position = shown.asked(look)
     with above:
-        choose.switch(HERE, position is not None)
+        choose.switch(HERE, state.TRY_ALL, "try all", position is not None)
+    tries_lines = choose.ways(HERE, look, position is not None)
     changed = changes.read(look, kept)
     choose.what_does_not_fit(HERE, look, changed)
     tried = None
     with picture("The effect of each part"):
         tried = effects(look, position)
+    edges = None
+    with picture("The effect of each line"):
+        edges = lines(look, position) if tries_lines else None
     cards = [
         Card([part("What is changed", choose.listed, HERE, look, kept)]),
         Card([part("The board", shown.parts, HERE, look, changed, position, tried, pictures)], words(HERE, "title board"), 6),
         Card([part("The prediction", shown.prediction, HERE, look, changed, position, pictures)], words(HERE, "title bars"), 5),
         *shown.attention(HERE, look, changed, pictures),
+        *shown.edges(HERE, look, position, edges, everywhere(), pictures),
         *([] if look.beginner else [Card([part("The dials", choose.head_dials, HERE, look, kept)], words(HERE, "title dials"))]),
         Card([Part("warning", None, words(HERE, "warning"))]),
     ]

@@ -250,6 +250,7 @@ FREE = {
     "other-text",
     "other-tokenizer",
     "steer-with",
+    "change-other",
     "steer-without",
 }  # any text, and names that are tried and told of
 WRONG = {  # where each choice is offered; nonsense is told of wherever a link asks for it
@@ -279,10 +280,11 @@ WRONG = {  # where each choice is offered; nonsense is told of wherever a link a
     "generate-beam": ("generate", f"{EXPERT}&generate-method=Beams&generate-searched=2"),
     "generate-searched": ("generate", f"{EXPERT}&generate-method=Beams"),
     "generate-own": ("generate", FRENCH),
-    **dict.fromkeys(["experiment", "changes", "try-all"], ("change", EXPERT)),
+    **dict.fromkeys(["experiment", "changes", "try-all", "try-lines", "resample"], ("change", EXPERT)),
     **dict.fromkeys(
         ["steer", "steer-strength", "steer-layer", "steer-method", "steer-seed"], ("change", f"{EXPERT}&experiment=Steer")
     ),
+    "all-heads": ("change", f"{EXPERT}&try-lines=true"),
     "translate-method": ("generate", f"{FRENCH}&level=expert"),
     **dict.fromkeys(["heads-label", "heads-by", "heads-part"], ("heads", EXPERT)),
     "heads-text": ("heads", f"{FRENCH}&level=expert&heads-part=Importance"),

@@ -67,6 +67,13 @@ LINKS = {  # each with the parts or keys of its pictures
         "change",
         "level=expert&model=translator&try-all=true&changes=h1.2@cross,t0.1~0.5@encoder&text=The+cat+sat&target=Die+Katze",
     ): "parts bars after before",
+    ("change", f"level=expert&changes=r2.3,e1.1.3,o3.0.4.2,x4.1&resample=true&change-other=A+cat+saw+a+cat&{TEXT}"): (
+        "parts bars after before"
+    ),
+    ("change", f"level=expert&try-lines=true&layer=L2&head=H3&{TEXT}"): "parts bars after edges",
+    ("change", "level=intermediate&try-lines=true&all-heads=true&model=translator&text=The+cat&target=Le"): (
+        "parts bars after edges"
+    ),
     ("change", f"level=expert&experiment=Steer&steer-strength=-3&steer-method=Draw+by+dice&{TEXT}"): "bars texts",
     ("change", "level=beginner&experiment=Steer&model=filler&text=The+[MASK]+saw+the+[MASK]"): "bars texts",
     ("change", "level=intermediate&experiment=Steer&steer=not&model=translator&text=The+cat+sat&target=Le"): "bars texts",

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import models
-from analysis import head_effects
+from analysis import edge_effects, head_effects, head_means
 from analysis.effects import divergence, skip_effects
-from models.edits import Cut, Head, Skip
+from models.edits import Cut, Head, Row, Skip
 from pages.change import changes, choose, recipes, shown
 from tests.pages.opening import open_link
 from tests.pages.taking import offered
@@ -60,10 +60,53 @@ def test_a_dial_takes_the_place_of_off_and_at_one_of_itself(look):
 
 def test_changes_are_the_edits_that_they_say(look):
     trace = look.trace
-    each = [recipes.edit_of(trace, one) for one in ("h2.3", "s2.3~0.5", "c3.1.4.2", "f4", "b5")]
-    assert each == [Head(2, 3), Head(2, 3, 0.5), Cut(4, 2, 3, 1), Skip(4, "feedforward"), Skip(5)]
-    mean = recipes.edit_of(trace, "m2.3")
-    assert isinstance(mean, Head) and np.allclose(mean.mean, trace.attention["self"].out(2)[3].mean(0))
+    each = [recipes.edit_of(look.model, trace, one) for one in ("h2.3", "s2.3~0.5", "c3.1.4.2", "x4.2", "f4", "b5")]
+    assert each == [Head(2, 3), Head(2, 3, 0.5), Cut(4, 2, 3, 1), Cut(4, 2), Skip(4, "feedforward"), Skip(5)]
+    assert recipes.edit_of(look.model, trace, "m2.3") == Head(2, 3, mean=head_means(look.model)[2, 3])
+    row = trace.attention["self"][3][[1, 6], 4]
+    assert recipes.edit_of(look.model, trace, "e3.1.4") == Row(3, 1, 4, (row[0] > 0) / 5)
+    assert recipes.edit_of(look.model, trace, "o3.1.4.6") == Row(3, 1, 4, row[1] / row[1].sum())
+
+
+def test_a_head_out_of_another_text_gives_what_it_gives_there_and_out_of_the_same_text_nothing_changes(look):
+    other = look.model.trace("The cat saw the cat", remember=False)
+    found = recipes.read(look.model, look.trace, "r3.1", "", "The cat saw the cat")
+    np.testing.assert_allclose(found.attention["self"].out(3)[1], other.attention["self"].out(3)[1], atol=1e-5)
+    np.testing.assert_allclose(recipes.read(look.model, look.trace, "r3.1", "", WORDS).logits, look.trace.logits, atol=1e-4)
+    for text, sentence in (("", "There is no other text"), ("The cat", "has 3 tokens")):
+        with pytest.raises(ValueError, match=sentence):
+            recipes.read(look.model, look.trace, "r3.1", "", text)
+
+
+def test_a_third_press_takes_a_head_from_another_text_where_there_is_one(look):
+    with session(**{"resample": True, "change-other": "The cat saw the cat"}):
+        assert changes.press_head(look, ["m2.3"], 2, 3) == ["r2.3"] and changes.press_head(look, ["r2.3"], 2, 3) == []
+        found = changes.read(look, ["r2.3"])
+        assert found.other == "The cat saw the cat" and not found.unfit
+
+
+def test_the_effect_of_a_line_is_that_of_its_cut_and_a_press_makes_it(look):
+    for place in ((3, 1), (None, None)):
+        effects = edge_effects(look.model, look.trace, -1, *place)
+        assert (
+            np.isnan(effects[np.triu_indices_from(effects, 1)]).all()
+            and np.isfinite(effects[np.tril_indices_from(effects)]).all()
+        )
+        cut = look.model.trace(WORDS, edits=[Cut(4, 2, *place)])
+        logs = [one - one.max() - np.log(np.exp(one - one.max()).sum()) for one in (cut.logits_at(-1), look.trace.logits_at(-1))]
+        best = int(logs[1].argmax())
+        np.testing.assert_allclose(effects[4, 2], logs[0][best] - logs[1][best], atol=1e-4)
+    assert changes.press_edge(look, [], [4, 2], True) == ["x4.2"] and changes.press_edge(look, ["x4.2"], [4, 2], True) == []
+    assert changes.press_edge(look, [], [4, 2], False) == ["c3.1.4.2"]
+    assert changes.cuts(look, ["x4.2", "c3.0.1.1"]) == [(0, 1, 1), (1, 4, 2)]
+
+
+def test_a_row_is_replaced_once_a_query(look):
+    even = changes.set_row(look, ["f4"], 4, None)
+    assert even == ["f4", "e3.1.4"] and changes.set_row(look, even, 4, 2) == ["f4", "o3.1.4.2"]
+    changed = changes.read(look, ["o3.1.4.2"])
+    rows = changed.trace.attention["self"][3][1, 4], look.trace.attention["self"][3][2, 4]
+    np.testing.assert_allclose(*rows, atol=1e-5)
 
 
 def test_no_change_is_the_same_reading(look):
