@@ -21,6 +21,7 @@ import tempfile
 import time
 import warnings
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +41,7 @@ EQUAL, WEIGHTS, REFUSED, DIFFERS, UNBUILT = "opened and equal", "weights only", 
 SHORT, LONG = "The cat sat on", " ".join(TEXTS * 5)
 HALF = LONG[: len(LONG) // 2]
 SAID = "Once upon a time"
+Examine = Callable[[str], tuple[str, str]]  # an architecture's name: the verdict on it, and the sentence that goes with it
 CLOSE = 2e-4  # of the largest number of its kind, at least 1
 
 
@@ -178,7 +180,7 @@ def difference(ours, theirs) -> float:
     return float(np.abs(ours - theirs).max() / max(1.0, float(np.abs(theirs).max())))
 
 
-def child(name: str, gigabytes: float, pipe) -> None:
+def child(name: str, gigabytes: float, pipe, examine: Examine) -> None:
     warnings.simplefilter("ignore")
     transformers.utils.logging.set_verbosity_error()
     torch.set_num_threads(1)
@@ -190,11 +192,11 @@ def child(name: str, gigabytes: float, pipe) -> None:
         pipe.send((DIFFERS, f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"))
 
 
-def bounded(name: str, seconds: float, gigabytes: float) -> tuple[str, str]:
+def bounded(name: str, seconds: float, gigabytes: float, examine: Examine = examine) -> tuple[str, str]:
     """`examine` in a process of its own, stopped after so many seconds."""
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=child, args=(name, gigabytes, theirs))
+    process = context.Process(target=child, args=(name, gigabytes, theirs, examine))
     process.start()
     theirs.close()
     try:

@@ -97,7 +97,8 @@ class Watched:
     """What one forward pass did: before its blocks, and in one block.
 
     after: after the last block, where the pass went so far. head: from the stream to logits, for some positions; None without
-    a language-model head. memory: what a decoder looks at [position, d_model], None where there is none.
+    a language-model head. memory: what a decoder looks at [position, d_model], None where there is none. handed: whether the
+    block was given what the one before it gave, and nothing stands between them.
     """
 
     before: Section
@@ -105,6 +106,7 @@ class Watched:
     after: Section | None = None
     head: Section | None = None
     memory: Tensor | None = None
+    handed: bool = True
 
 
 _watching: ContextVar[Watcher | None] = ContextVar("headlight_watching", default=None)
@@ -124,6 +126,7 @@ class Watcher(TorchFunctionMode):
         self.taken: list[bool] = []  # of the modules that are running, which are
         self.layers, self.target, self.given, self.ran = frozenset(map(id, layers)), target, given, 0
         self.last = len(layers)
+        self.gave: Tensor | None = None  # the layer that ran last
         self.found = Watched(Section(), Section(), Section() if whole else None)
 
     def __enter__(self) -> Watcher:
@@ -205,6 +208,7 @@ class Watcher(TorchFunctionMode):
         if self.ran == 0:
             found.before.end, self.section = found.before.node(stream), None
         if self.ran == self.target:
+            found.handed = self.gave is None or stream is self.gave or bool(torch.equal(stream, self.gave))
             _begin(found.block, stream)
             self.before = len(_calls())
             self.section = found.block
@@ -218,7 +222,7 @@ class Watcher(TorchFunctionMode):
             found.block.calls = _calls()[self.before :]
             if found.after is None:
                 raise _Enough
-        self.ran += 1
+        self.ran, self.gave = self.ran + 1, stream
         if self.ran == self.last and found.after is not None:
             _begin(found.after, stream)
             self.section = found.after

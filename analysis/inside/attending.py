@@ -111,6 +111,34 @@ class Products(Same):
         ]
 
 
+class Distances(Same):
+    """Each query, or each key, times what is stored for the distance between the two: Σ_d x_d r_d. A term for each dimension.
+
+    x: [head, token, d_head], of the key if `keyed`; table: [head, distance, d_head]; at: int [query, key], which distance.
+    Source: Dai et al. 2019, "Transformer-XL"; He et al. 2021, "DeBERTa", eq. 2 to 4.
+    """
+
+    form = "dot product"
+
+    def __init__(self, x: Stage, table: np.ndarray, at: np.ndarray, keyed: bool):
+        super().__init__(x)
+        self.table, self.at, self.keyed = table, at, keyed
+
+    def rows(self, positions: np.ndarray | None) -> np.ndarray:
+        at = (self.at if positions is None else self.at[positions])[None]
+        each = self.inputs[0].rows(None if self.keyed else positions) @ self.table.transpose(0, 2, 1)
+        return each[:, np.arange(at.shape[2])[None], at[0]] if self.keyed else np.take_along_axis(each, at, -1)
+
+    def terms(self, index: Index) -> list[Term]:
+        head, query, key = index
+        x, token = self.inputs[0], key if self.keyed else query
+        left, right = x.rows(np.array([token]))[head, 0], self.table[head, self.at[query, key]]
+        return [
+            Term(f"dimension {d}", float(a), float(b), float(a) * float(b), x.place(head, token, d))
+            for d, (a, b) in enumerate(zip(left, right, strict=True))
+        ]
+
+
 class Capped(Same):
     """Scores bent to ±c: c · tanh(s / c) (Gemma 2). One term: the score, times the share of it that is left."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.inside import steps
-from analysis.inside.reading import ADDS
+from analysis.inside.reading import ADDS, columns_of
 from analysis.inside.stored import array
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from models.watching import Node, Section
 
 MULTIPLIES = frozenset({"matmul", "bmm", "__matmul__", "baddbmm"})
+PICKS = frozenset({"gather", "index_select", "take_along_dim"})
 LOWEST = -1e9  # what some models write for "not here"
 
 
@@ -25,6 +26,18 @@ class Given:
 
     node: Node
     array: np.ndarray
+
+
+@dataclass
+class Relative:
+    """What is added to the scores for the distance of query and key: x · table[:, at], where x is queries, or keys if `keyed`.
+
+    table: [head, distance, d_head]; at: int [query, key].
+    """
+
+    keyed: bool
+    table: np.ndarray
+    at: np.ndarray
 
 
 @dataclass
@@ -45,6 +58,17 @@ class Attended:
     causal: bool = False
     softcap: float | None = None
     sinks: np.ndarray | None = None
+    relative: tuple[Relative, ...] = ()
+
+
+@dataclass
+class Factors:
+    """A product of two that scores are, or a part of them. node: the step; scale: what it is multiplied by later; picked: the
+    numbers [head, query, key] that were picked from it, None where all of it counts."""
+
+    node: Node
+    scale: float
+    picked: np.ndarray | None
 
 
 def end_of(section: Section, call: Call) -> Node | None:
@@ -92,34 +116,83 @@ def _mask(call: Call) -> np.ndarray | None:
 
 
 def _recovered(section: Section, call: Call, end: Node) -> Attended | None:
-    """What stood before a softmax, followed back to the product of queries and keys: scores = A · q·k + B."""
+    """What stood before a softmax, followed back to the products that it adds up: A · q·k + B, and what distances add."""
     assert call.given is not None, "a call without queries has weights"
     weights = section.node(call.given).base
     heads, queries, keys = call.shape
-    scale, added = 1.0, np.zeros((1, 1, 1))
-    cur = weights.given[0].base if weights.given else weights
-    while cur.op not in MULTIPLIES:
-        inner = [view for view in cur.given if _depends(view, section)]
-        fixed = [view for view in cur.given if not _depends(view, section)]
-        if len(inner) != 1 or (undone := _undone(cur, inner[0], fixed, scale)) is None:
-            return None
-        scale, more = undone
-        added, cur = added + more, inner[0].base
-    factors = cur.given
-    if cur.op == "baddbmm":
-        beta, alpha = float(cur.options.get("beta", 1)), float(cur.options.get("alpha", 1))  # type: ignore[arg-type]
-        added, scale, factors = added + scale * beta * _spread(factors[0]), scale * alpha, factors[1:]
+    if not weights.given or "softmax" not in (weights.op, type(weights.module).__name__.lower()):
+        return None
+    found = _followed(weights.given[0], section, call.shape)
+    if found is None:
+        return None
+    products, added = found
+    content = [one for one in products if one.picked is None]
     ours = [view for view in end.given if view.base is not weights]
-    if len(factors) != 2 or not ours:
+    if len(content) != 1 or not ours:
+        return None
+    scale, factors, node = content[0].scale, content[0].node.given, content[0].node
+    if node.op == "baddbmm":
+        beta, alpha = float(node.options.get("beta", 1)), float(node.options.get("alpha", 1))  # type: ignore[arg-type]
+        added, scale, factors = added + scale * beta * _spread(factors[0]), scale * alpha, factors[1:]
+    if len(factors) != 2:
         return None
     hidden = np.broadcast_to(added < LOWEST, added.shape)
     bias = np.where(hidden, 0, added)
     q, k, v = (_heads(factors[0]), _heads(factors[1], turned=True), _heads(ours[-1]))
     if (q.array.shape[:2], k.array.shape[1]) != ((heads, queries), keys):
         return None
+    relative = [_relative(one, q.array, k.array) for one in products if one.picked is not None]
+    if any(one is None for one in relative):
+        return None
     out = array(end.value).reshape(heads, queries, -1)
     mask = np.where(hidden, -np.inf, 0).astype(np.float32) if hidden.any() else None
-    return Attended(q, k, v, end, out, scale, bias.astype(np.float32) if bias.any() else None, mask)
+    distances = tuple(one for one in relative if one is not None)
+    return Attended(q, k, v, end, out, scale, bias.astype(np.float32) if bias.any() else None, mask, relative=distances)
+
+
+def _followed(
+    view: Node, section: Section, shape: tuple[int, int, int], scale: float = 1.0
+) -> tuple[list[Factors], np.ndarray] | None:
+    """The products that a step adds up, and what else it adds to them [heads or 1, query or 1, key]; None: another step."""
+    added, picked = np.zeros((1, 1, 1)), None
+    while (cur := view.base).op not in MULTIPLIES:
+        inner = [one for one in cur.given if _depends(one, section)]
+        fixed = [one for one in cur.given if not _depends(one, section)]
+        if len(inner) == 2 and not fixed and cur.op in ADDS and picked is None:
+            both = [_followed(one, section, shape, scale) for one in inner]
+            if both[0] is None or both[1] is None:
+                return None
+            return both[0][0] + both[1][0], added + both[0][1] + both[1][1]
+        if len(inner) != 1:
+            return None
+        if cur.op in PICKS and picked is None:
+            picked, view = array(view.value).reshape(shape), inner[0]
+        elif (undone := _undone(cur, inner[0], fixed, scale)) is not None:
+            scale, more = undone
+            added, view = added + more, inner[0]
+        else:
+            return None
+    return [Factors(cur, scale, picked)], added
+
+
+def _relative(one: Factors, q: np.ndarray, k: np.ndarray) -> Relative | None:
+    """Whose vectors are multiplied by those of distances, and which distance each pair of tokens has: what was picked says it."""
+    first, second = one.node.given
+    x, table, every = _heads(first).array, _heads(second, turned=True).array, array(one.node.value)
+    every = every.reshape(-1, *every.shape[-2:])
+    for keyed, mine in ((False, q), (True, k)):
+        if x.shape != mine.shape or len(table) != len(x):
+            continue
+        at = np.unravel_index(np.abs(mine).argmax(), mine.shape)
+        factor = float(x[at] / mine[at]) if mine[at] else 1.0
+        if steps.close(mine * np.float32(factor), x, 1e-6):
+            assert one.picked is not None, "that is why it is here"
+            picked = one.picked.transpose(0, 2, 1) if keyed else one.picked
+            rows = [columns_of(part, whole) for part, whole in zip(picked.swapaxes(0, 1), every.swapaxes(0, 1), strict=True)]
+            if all(row is not None for row in rows):
+                distances = np.stack([row for row in rows if row is not None])
+                return Relative(keyed, table * np.float32(factor * one.scale), distances.T if keyed else distances)
+    return None
 
 
 def _undone(node: Node, inner: Node, fixed: list[Node], scale: float) -> tuple[float, np.ndarray] | None:
@@ -131,6 +204,8 @@ def _undone(node: Node, inner: Node, fixed: list[Node], scale: float) -> tuple[f
         return scale, scale * _spread(fixed[0])
     if node.op in ("mul", "mul_") and number is not None:
         return scale * number, nothing
+    if node.op in ("mul", "mul_") and len(fixed) == 1 and bool(((sign := _spread(fixed[0])) * (1 - sign) == 0).all()):
+        return scale, np.where(sign == 0, -np.inf, 0)  # what is struck out gets a low number besides (GPT)
     if node.op in ("div", "div_", "true_divide") and number is not None:
         return scale / number, nothing
     if node.op in ("masked_fill", "masked_fill_", "where") and fixed:

@@ -48,6 +48,7 @@ class Block:
                 self.fence(end)
         self.latents = {id(one) for one in map(self.latent_of, reading.path) if one is not None}
         self.routers = {id(node): self.fence_router(node) for node in reading.path if experts.is_mixture(node)}
+        self.hidden |= reading.inner
         self.sums = self.inner_sums()
         self.fired: int | None = None  # which step hands on what neurons do
         self.done = ""  # the last part of the block that was read
@@ -128,6 +129,8 @@ class Block:
     def step(self, node: Node) -> None:
         reading = self.reading
         last = node is self.section.end.base  # type: ignore[union-attr]
+        for view in node.given:
+            self.beside(view)
         if id(node) in self.routers:
             self.done = "feed-forward"
             experts.read(reading, node, self.routers[id(node)])
@@ -144,7 +147,7 @@ class Block:
             self.linear(node, last)
         elif steps.is_norm(node):
             reading.plain(node, "output" if last else self.norm_name(node))
-        elif steps.is_activation(node):
+        elif steps.is_activation(node) or id(node) in reading.written:
             self.width(reading.plain(node, "output" if last else "activation"))
         elif node.op in PRODUCTS:
             two = len([view for view in node.given if reading.taken(view) is not None]) == 2
@@ -152,6 +155,17 @@ class Block:
             self.width(stage)
         else:
             reading.plain(node, "output" if last else "own step")
+
+    def beside(self, view: Node) -> None:
+        """Of a map that makes queries, keys or values, what goes another way: a gate for what heads bring (Qwen3-Next)."""
+        node, reading = view.base, self.reading
+        if id(node) not in self.maps or reading.taken(view) is not None:
+            return
+        x, value, columns = reading.taken(node.given[0]), steps.flat(node, reading.count), reading.columns(view)
+        if x is not None and value is not None and columns is not None:
+            rule = steps.linear(node, x, columns)
+            stage = reading.add("attention gate", ("token", "d_model"), rule, value[:, columns])
+            reading.parts[id(node), columns.tobytes()] = stage
 
     def width(self, stage: Stage | None) -> None:
         """Numbers inside the feed-forward are neurons."""
@@ -205,7 +219,9 @@ class Block:
     def wide(self, node: Node) -> bool:
         """Whether a map leads into the neurons: what it gives goes through an activation, or is a factor of a gate."""
         users = self.reading.users_of(node)
-        return any(steps.is_activation(user) or gates(user) for user in users) and not any(user.op in ADDS for user in users)
+        return any(steps.is_activation(user) or gates(user) or id(user) in self.reading.inner for user in users) and not any(
+            user.op in ADDS for user in users
+        )
 
     def up_name(self, node: Node) -> str:
         """ "gate" for what goes through an activation and then multiplies another map's answer, else "up"."""

@@ -123,8 +123,11 @@ def finish(reading: Reading, stream: Stage) -> None:
 def _finished(reading: Reading, node: Node) -> None:
     """The stage of one step after the blocks."""
     value = steps.flat(node, reading.count)
-    x = _capped(reading, node) or (reading.taken(node.given[0]) if node.given else None)
-    if value is None or x is None:
+    written = reading.written.get(id(node))
+    x = _capped(reading, node) or (
+        reading.of.get(id(written.start)) if written else reading.taken(node.given[0]) if node.given else None
+    )
+    if value is None or x is None or id(node) in reading.inner:
         return
     axes, stored = x.axes, [one for one in node.given if one.base.op == "given"]
     if steps.is_linear(node):
@@ -142,7 +145,7 @@ def _finished(reading: Reading, node: Node) -> None:
         return  # the inside of a soft cap, which is one stage
     elif any(user.op == "tanh" and any(map(_ends_cap, reading.users_of(user))) for user in reading.users_of(node)):
         return
-    elif steps.is_activation(node):
+    elif steps.is_activation(node) or written:
         reading.plain(node, "transform activation")
     elif node.op in ADDS and len(stored) == 1:
         bias = array(stored[0].value).ravel()

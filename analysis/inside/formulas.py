@@ -192,17 +192,24 @@ class Activation(Same):
 
 
 class Times(Same):
-    """Two stages multiplied, number by number: what one brings, and how far the other, its gate, lets it through. One term."""
+    """Two stages multiplied, number by number: what one brings, and how far the other, its gate, lets it through. One term.
+
+    Where the gate has fewer numbers, each is for as many neighbours: one for a head, or one for a token.
+    """
 
     form = "gate"
 
     def rows(self, positions: np.ndarray | None) -> np.ndarray:
-        return self.inputs[0].rows(positions) * self.inputs[1].rows(positions)
+        a, b = (one.rows(positions) for one in self.inputs)
+        return a * (b if a.shape == b.shape else np.repeat(b, a.shape[-1] // b.shape[-1], axis=-1))
 
     def terms(self, index: Index) -> list[Term]:
         a, b = self.inputs
-        left, right = a.at(index), b.at(index)
-        return [Term(f"{a.name} times {b.name}", left, right, left * right, a.place(*index), b.place(*index))]
+        here = np.array([index[0]])
+        each = a.rows(here).shape[-1] // b.rows(here).shape[-1] if len(a.axes) == 2 else 1
+        there = (*index[:-1], index[-1] // each)
+        left, right = a.at(index), b.at(there)
+        return [Term(f"{a.name} times {b.name}", left, right, left * right, a.place(*index), b.place(*there))]
 
 
 class Scale(Same):
@@ -257,7 +264,7 @@ class Weighed(Same):
 class Shifted(Same):
     """A stored number added to each. Two terms.
 
-    bias: [n], along the last axis.
+    bias: [n], along the last axis, or [head, 1, n] for a stage of heads.
     """
 
     form = "add"
@@ -270,7 +277,8 @@ class Shifted(Same):
         return self.inputs[0].rows(positions) + self.bias
 
     def terms(self, index: Index) -> list[Term]:
-        return [_alone(self.inputs[0], index), constant("bias", self.bias[index[-1]])]
+        bias = self.bias[index[-1]] if self.bias.ndim == 1 else self.bias[index[0], 0, index[-1]]
+        return [_alone(self.inputs[0], index), constant("bias", bias)]
 
 
 class Probabilities(Same):

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.inside import steps
-from analysis.inside.attending import Assembled, Biased, Capped, Masked, Mixed, Products, Turn, turned
+from analysis.inside.attending import Assembled, Biased, Capped, Distances, Masked, Mixed, Products, Turn, turned
 from analysis.inside.attention_calls import Attended, Given
-from analysis.inside.formulas import Joined, Linear, Norm, Probabilities, Scale, WideNorm
-from analysis.inside.reading import OWN, Reading, columns_of
+from analysis.inside.formulas import Joined, Linear, Norm, Probabilities, Scale, Shifted, Sum, WideNorm
+from analysis.inside.reading import ADDS, OWN, Reading, columns_of
 from analysis.inside.stages import Stage
 from analysis.inside.stored import array
 
@@ -63,6 +63,10 @@ class Heads:
         add, prefix = self.reading.add, self.prefix
         found = add(prefix + "products", PAIRS, Products(q, k))
         found = add(prefix + "scores", PAIRS, Scale(found, of.scale))
+        for one in of.relative:
+            add(prefix + "distance scores", PAIRS, Distances(k if one.keyed else q, one.table, one.at, one.keyed))
+        if of.relative:
+            found = add(prefix + "summed scores", PAIRS, Sum(found, *self.reading.stages[-len(of.relative) :]))
         if of.softcap is not None:
             found = add(prefix + "capped scores", PAIRS, Capped(found, of.softcap))
         if of.bias is not None:
@@ -83,7 +87,8 @@ class Heads:
         if found is None:
             return reading.add(self.prefix + name, axes, None, recorded, None, ELSEWHERE.format(name), shown)
         stage = reading.add(self.prefix + name, axes, found[0], found[1], None, None, shown)
-        if np.array_equal(found[1], recorded) and (not one or self.rotary is None):
+        stage = self.shifted(given.node, made[0], stage, name, axes, shown)
+        if np.array_equal(stage.rows(None), recorded) and (not one or self.rotary is None):
             return stage
         if (normed := self.head_norm(given.node, stage)) is not None:
             stage = reading.add(f"{self.prefix}{one} norm", axes, normed[0], normed[1], None, None, shown)
@@ -93,6 +98,8 @@ class Heads:
         if scaled is not None and scaled.factor != 1 and steps.close(scaled.rows(None), recorded, reading.near):
             return reading.add(f"{self.prefix}scaled {name}", axes, scaled, recorded, None, None, shown)
         rule = self.turn(stage, recorded)
+        if rule is None and one and (late := self.late_norm(given, stage, name, one)) is not None:
+            return late
         missing = OWN.format(TURNED) if rule is None else None
         return reading.add(f"{self.prefix}turned {name}", axes, rule, recorded, None, missing, shown)
 
@@ -185,6 +192,19 @@ class Heads:
             ahead.extend(base.given)
         return None
 
+    def shifted(self, node: Node, made: Node, x: Stage, name: str, axes: tuple[str, ...], shown: np.ndarray) -> Stage:
+        """What is stored and added to queries or values on their own, if it is (DeBERTa); else x."""
+        shape = x.rows(None).shape
+        for step in between(node, made)[1:]:
+            stored = [view.value for view in step.given if made not in self.origins(view)]
+            if step.op not in ADDS or len(stored) != 1 or stored[0].numel() != shape[0] * shape[2]:
+                continue
+            rule = Shifted(x, array(stored[0]).reshape(shape[0], 1, shape[2]))
+            for value in views(node, step, shape):
+                if steps.close(rule.rows(None), value, self.reading.near):
+                    return self.reading.add(f"{self.prefix}biased {name}", axes, rule, value, None, None, shown)
+        return x
+
     # How positions turn them
 
     def turn(self, x: Stage, recorded: np.ndarray) -> Turn | None:
@@ -198,6 +218,33 @@ class Heads:
                 self.angles = found
                 return rule
         return None
+
+    def late_norm(self, given: Given, x: Stage, name: str, one: str) -> Stage | None:
+        """Where each head's queries or keys are turned first, and then get a norm (Llama 4): both stages; the last of them."""
+        node, recorded, add = given.node, given.array, self.reading.add
+        every = np.arange(recorded.shape[1])
+        for step in steps_before(node):
+            if not steps.is_norm(step) or not any(np.array_equal(value, recorded) for value in views(node, step, recorded.shape)):
+                continue
+            for before in views(step.given[0], step.given[0].base, recorded.shape):
+                if (turn := self.turn(x, before)) is None:
+                    continue
+                turned = add(f"{self.prefix}turned {name}", x.axes, turn, before, None, None, x.positions)
+                if (rule := steps.norm(step, turned, recorded, every, self.reading.near)) is not None:
+                    return add(f"{self.prefix}{one} norm", x.axes, rule, recorded, None, None, x.positions)
+                self.reading.stages.pop()
+        return None
+
+
+def steps_before(node: Node) -> list[Node]:
+    """The steps that lead to a tensor, the nearest first, up to the maps."""
+    found: list[Node] = []
+    ahead = [node]
+    for view in ahead:  # the list grows while it is walked
+        if view.base not in found and not steps.is_linear(view.base):
+            found.append(view.base)
+            ahead.extend(view.base.given)
+    return found
 
 
 def between(node: Node, made: Node) -> list[Node]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.inside import steps
-from analysis.inside.formulas import Joined, Scale, Shifted, Sum, Times, Weighed
+from analysis.inside.formulas import Activation, Joined, Scale, Shifted, Sum, Times, Weighed
 from analysis.inside.stages import Formula, Stage
 from analysis.inside.stored import array
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 OWN = "This model does something of its own here ({}), which is not taken apart. The numbers are its own."
 NOT_EQUAL = "The formula does not give the numbers that the model has here, so it is not shown. The numbers are its own."
-ADDS, PRODUCTS = frozenset({"add", "add_", "__add__"}), frozenset({"mul", "mul_", "__mul__", "div", "div_"})
+ADDS, PRODUCTS = frozenset({"add", "add_", "__add__", "__radd__"}), frozenset({"mul", "mul_", "__mul__", "div", "div_"})
 
 
 class Reading:
@@ -40,6 +40,8 @@ class Reading:
         self.of: dict[int, Stage] = {}  # by the id of the step
         self.parts: dict[tuple[int, bytes], Stage] = {}  # of a linear map, by its columns
         self.path = on_the_way(section)
+        self.written = {id(node): found for node in self.path if (found := steps.written_out(node)) is not None}
+        self.inner = frozenset[int]().union(*(one.inner for one in self.written.values()))  # steps that are a part of another
         self.users: dict[int, list[tuple[Node, Node]]] = {}  # of a step: who takes it, and by which view
         for node in self.path:
             for view in node.given:
@@ -128,10 +130,12 @@ class Reading:
             rule = steps.norm(node, inputs[0], here, self.shown, self.near)
         elif missing is None and steps.is_activation(node) and inputs[0] is not None:
             rule = steps.activation(node, inputs[0], self.shown[:1])
+        elif missing is None and id(node) in self.written and (x := self.of.get(id(self.written[id(node)].start))) is not None:
+            rule = Activation(x, self.written[id(node)].function, self.written[id(node)].name)
         elif missing is None and node.op in ADDS and len(ready) == len(inputs) > 1:
             rule = Sum(*ready)
         elif missing is None and node.op in PRODUCTS and len(ready) == 2 == len(inputs):
-            rule = Times(*ready)
+            rule = Times(*sorted(ready, key=lambda one: -one.rows(self.shown[:1]).shape[-1]))
         elif missing is None and len(ready) == 1 and (stored := stored_with(node, value.shape[-1])) is not None:
             rule = Shifted(ready[0], stored) if node.op in ADDS else Weighed(ready[0], stored)
         elif missing is None and node.op in PRODUCTS and len(ready) == 1:

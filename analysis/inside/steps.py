@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,9 @@ SMOOTH = frozenset(
         "square",
     ]
 )
+
+SINGLE = frozenset({"mul", "div", "add", "sub", "neg", "__mul__", "__add__", "__radd__", "__rmul__", "__rsub__", "true_divide"})
+BENDS = frozenset({"erf", "tanh", "sigmoid", "exp", "pow", "__pow__"})  # of the functions that are written out step by step
 
 
 def flat(node: Node, count: int) -> np.ndarray | None:
@@ -150,6 +154,59 @@ def is_activation(node: Node) -> bool:
         and given[0].value.shape == node.value.shape
         and not is_norm(node)
     )
+
+
+@dataclass(frozen=True)
+class Written:
+    """An activation that is written out in several steps of single numbers: x · ½ (1 + erf(x / √2)), say.
+
+    start: what it is a function of; inner: the ids of the steps between that and the last one; name: of the step that bends.
+    """
+
+    start: Node
+    inner: frozenset[int]
+    name: str
+    function: Callable[[np.ndarray], np.ndarray]
+
+
+def written_out(end: Node) -> Written | None:
+    """The activation that ends in this product, where both of its factors follow from the same map and from numbers alone."""
+    if end.op not in ("mul", "mul_", "__mul__") or len(end.given) != 2:
+        return None
+    start: Node | None = None
+    inner: set[int] = set()
+    bends, ahead = "", [view.base for view in end.given]
+    for node in ahead:  # the list grows while it is walked
+        if node.op in SINGLE | BENDS and len(node.given) == 1 and node.value.shape == end.value.shape:
+            inner.add(id(node))
+            bends = node.op if node.op in BENDS else bends
+            ahead.append(node.given[0].base)
+        elif start is None or start is node:
+            start = node
+        else:
+            return None
+    if start is None or not bends or not is_linear(start):
+        return None
+    return Written(start, frozenset(inner), bends, on_arrays(_replayed(end, start)))
+
+
+def _replayed(end: Node, start: Node) -> Callable[..., Any]:
+    """The steps from one to the other, once more, with other numbers."""
+    import torch
+
+    def run(value: Any) -> Any:
+        def again(node: Any) -> Any:
+            if not hasattr(node, "base"):
+                return node
+            if node.base is start:
+                return value
+            return getattr(torch.Tensor, node.base.op.rstrip("_") if node.base.op[0] != "_" else node.base.op)(
+                *[again(one) for one in node.base.inputs]
+            )
+
+        return again(end)
+
+    return run
 
 
 def learned(node: Node) -> list[float]:

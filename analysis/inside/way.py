@@ -115,7 +115,7 @@ class Way:
             whole = given is not None and steps.close(given, hidden, self.near)
             stream = reading.add("stream", ("token", "d_model"), Same(first), given, None, None if whole else BETWEEN)
         else:
-            whole = given is not None and steps.close(given, hidden, self.near)
+            whole = watched.handed and given is not None and steps.close(given, hidden, self.near)
             below = Stage("output", ("token", "d_model"), layer - 1, self.stack, None, hidden, window)
             stream = reading.add("stream", ("token", "d_model"), Same(below), given, None, None if whole else BETWEEN)
         kind = self.stack

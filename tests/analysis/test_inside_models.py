@@ -14,6 +14,7 @@ import models
 from analysis import inside
 from analysis.inside import steps
 from analysis.inside.stored import Stored
+from benchmarks import stages
 from models.huggingface.model import HuggingFaceModel
 from models.language_model import LanguageModel
 from tests.analysis.walking import walk
@@ -21,7 +22,6 @@ from tests.models.networks import NETWORKS, network, tokenizer
 
 OWN = ("writer", "filler", "translator")
 STRANGE = {  # what is not taken apart, by the beginnings of its stages' names
-    "DeBERTa-v2": ("weights",),
     "XLNet": ("weights", "mixed values", "own step"),
 }
 WHOLE = [*OWN, *(name for name in NETWORKS if name not in STRANGE)]
@@ -110,6 +110,32 @@ def test_what_cannot_be_taken_apart_says_so_and_shows_the_models_own_numbers(nam
             stage.calculated()
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "openai-gpt",
+        "deberta, relative",
+        "esm",
+        "nanochat",
+        "laguna",
+        "opt, post-norm",
+        "olmo2",
+        "phi3",
+        "stablelm",
+        "cohere",
+        "mbart",
+    ],
+)
+def test_other_families_are_taken_apart_too(name):
+    """Distances of tokens, a mask that multiplies, an activation that is written out, turns before norms, gates of heads …"""
+    assert stages.examine(name) == (stages.WHOLE, "")
+
+
+def test_what_stands_between_two_blocks_is_told():
+    verdict, missing = stages.examine("deberta-v2, relative, with a convolution")
+    assert verdict == stages.MISSING and missing.count("self ") == 1 and missing.startswith("self stream: Between these blocks")
+
+
 def test_a_model_without_a_head_ends_where_it_ends():
     assert ways("BERT without a head")[0].stages[-1].name == "blocks"
 
@@ -126,6 +152,7 @@ def test_the_stages_are_those_that_each_model_has():
     assert "attention stream" not in names("Falcon")  # attention and feed-forward stand side by side
     assert {"segments", "embedding norm", "attention stream norm", "transform", "transform norm"} <= set(names("BERT"))
     assert {"latent", "latent norm 2", "content keys", "turned position keys"} <= set(names("DeepSeek-V3"))
+    assert {"distance scores", "distance scores 2", "summed scores"} <= set(names("DeBERTa-v2"))
     assert "attention norm" not in names("ModernBERT") and {"gate", "up"} <= set(names("ModernBERT"))
     assert "biased scores" in names("T5", "encoder") and "cross biased scores" not in names("T5", "decoder")
     assert {"cross queries", "cross weights", "cross attention stream norm"} <= set(names("BART", "decoder"))
