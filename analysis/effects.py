@@ -9,6 +9,7 @@ import numpy as np
 from models.edits import Cut, Edit, Head, Skip
 from models.given import Text
 from models.language_model import LanguageModel
+from models.outcomes import ANY, VALUE, Labels, log_chances
 from models.trace import Trace
 
 
@@ -93,12 +94,18 @@ def edge_effects(
     return found
 
 
-def divergence(before: np.ndarray, after: np.ndarray) -> float:
-    """KL(before ‖ after) of two predictions, in nats: 0 where they are the same. before, after: logits [vocabulary].
+def divergence(before: np.ndarray, after: np.ndarray, labels: Labels | None = None) -> float:
+    """KL(before ‖ after) of two predictions, in nats: 0 where they are the same. before, after: logits [outcome].
+
+    labels: of a classifier; where any of them may hold, the sum over labels. NaN where the scores are no chances.
 
     Source: Kullback and Leibler 1951, "On Information and Sufficiency".
     """
-    p, q = log_softmax(before), log_softmax(after)
+    if labels and labels.rule == VALUE:
+        return np.nan
+    p, q = log_chances(before, labels), log_chances(after, labels)
+    if labels and labels.rule == ANY:  # a label holds or not: ln (1 - p) is ln p of the score turned round
+        p, q = (np.stack([one, log_chances(-scores, labels)]) for one, scores in ((p, before), (q, after)))
     return max(0.0, float(np.sum(np.exp(p) * np.subtract(p, q, out=np.zeros_like(p), where=p > -np.inf))))
 
 
@@ -108,9 +115,9 @@ def changes(
     """The change of a token's log-probability with each list of edits: float64 [list], nats. The rest: as `head_effects`."""
     from models.batches import answers  # brings torch, which the first page does not wait for
 
-    if trace.unembed is None:
+    if not trace.predicts:
         raise ValueError(f"{model.info.name} has no language-model head, so it makes no prediction that could change.")
-    logs = log_softmax(answers(model, trace, [[], *edits], position))
+    logs = model.log_chances(answers(model, trace, [[], *edits], position))
     token = int(logs[0].argmax()) if token is None else token
     if not 0 <= token < logs.shape[1]:
         raise ValueError(f"There is no token {token}: they are 0 to {logs.shape[1] - 1:,}.")

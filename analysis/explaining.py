@@ -117,20 +117,21 @@ def attributions(
 ) -> np.ndarray:
     """What each token of a text is worth to a prediction: float64 [token], NaN for those that were not asked about.
 
-    method: one of `METHODS`. position: of `trace.read`, where is predicted (for an encoder that of a mask); token: an id, None
-    for the likeliest one; against: why this one rather than that one; target: what an encoder-decoder has said, whose source is
-    explained. What the numbers mean: see `Explanation`. Errors: as `explain` and `Question`; ValueError for a position or a token
-    that is not there.
+    method: one of `METHODS`. position: of `trace.read`, where is predicted (for an encoder that of a mask; of a text that is
+    labelled there is one alone); token: an id, or the number of a label, None for the likeliest one; against: why this one rather
+    than that one; target: what an encoder-decoder has said, whose source is explained. What the numbers mean: see `Explanation`.
+    Errors: as `explain` and `Question`; ValueError for a position, token or label that is not there.
     """
     trace = model.trace(text, target)
     if not -len(trace.read) <= position < len(trace.read):
         raise ValueError(f"There is no position {position} in {len(trace.read)} tokens.")
-    position %= len(trace.read)
-    logits = trace.logits_at(position)
+    labels = model.info.labels
+    position = model.places(trace)[0] if labels and not labels.each else position % len(trace.read)
+    logits = trace.scores_at(position)
     if logits is not None:
         token = int(logits.argmax()) if token is None else token
         if strange := [one for one in (token, against) if one is not None and not 0 <= one < len(logits)]:
-            raise ValueError(f"There is no token {strange[0]}: they are 0 to {len(logits) - 1:,}.")
+            raise ValueError(f"There is no {'label' if labels else 'token'} {strange[0]}: they are 0 to {len(logits) - 1:,}.")
     return explain(Question(model, trace, position, token or 0, against), method, seed).scores
 
 

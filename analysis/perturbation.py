@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from analysis.effects import log_softmax
 from models.language_model import LanguageModel
 from models.tokens import Token
 from models.trace import Trace
@@ -28,7 +27,8 @@ class Question:
     position: of `trace.read`, where the token of that id is predicted. A model with a mask token has what is taken away masked,
     so that all else keeps its place; in others it is deleted, and what follows moves up. Of an encoder-decoder the source is
     what can be taken from. against: why this token rather than that one; None: rather than any other.
-    Errors: ValueError without a language-model head, for a token against itself, and for a trace with edits.
+    Errors: ValueError without a language-model head, for a token against itself, and for a trace with edits. Of a classifier,
+    token and against are the numbers of labels.
     """
 
     model: LanguageModel
@@ -39,8 +39,11 @@ class Question:
     _known: dict[bytes, float] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.trace.unembed is None:
+        if not self.trace.predicts:
             raise ValueError(f"{self.model.info.name} has no language-model head, so it makes no prediction that could change.")
+        info = self.model.info
+        if info.labels and info.labels.each and info.kind == "encoder" and not self.mask:
+            raise ValueError(f"{info.name} has no mask, and a token that is taken out would move the one that is asked about.")
         if self.trace.edits:
             raise ValueError("Tokens are taken away from texts that are read without edits. Read the text again without them.")
         if self.token == self.against:
@@ -114,7 +117,7 @@ class Question:
         """As `evidence`, of logits [choice, vocabulary]: float64 [choice]."""
         if self.against is not None:
             return logits[:, self.token].astype(np.float64) - logits[:, self.against]
-        return log_softmax(logits)[:, self.token]
+        return self.model.log_chances(logits)[:, self.token]
 
     def _batches(self, new: Mapping[bytes, np.ndarray]) -> Iterator[list[bytes]]:
         """The choices of units as texts of the same length, no more than may be read together."""

@@ -74,9 +74,9 @@ def nothing(question: Question) -> Token:
 
 def _asked(question: Question, report: Report | None, steps: int) -> tuple[Tensor, Tensor, Callable[[Tensor], Tensor]]:
     """What the first layer is given of the text and of nothing [1, position, d_model], and the evidence by such a stream."""
-    import torch
 
     from models.entering import logits_from, streams_of
+    from models.outcomes import log_chances_of
 
     trace, sign, units = question.trace, nothing(question), set(question.units)
     empty = [sign if i in units else token for i, token in enumerate(trace.tokens)]
@@ -91,6 +91,6 @@ def _asked(question: Question, report: Report | None, steps: int) -> tuple[Tenso
         logits = logits_from(question.model, trace, streams, question.position).float()
         if question.against is not None:
             return logits[:, question.token] - logits[:, question.against]
-        return torch.log_softmax(logits, -1)[:, question.token]
+        return log_chances_of(logits, question.model.info.labels)[:, question.token]
 
     return stream, begin, read

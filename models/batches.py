@@ -165,16 +165,17 @@ def alone(record: Record) -> Record:
 
 
 def answers(model: LanguageModel, trace: Trace, edits: Sequence[Sequence[Edit]], position: int = -1) -> np.ndarray:
-    """Logits at a position of `trace.read`, with each list of edits beside those of the trace: float32 [list, vocabulary].
+    """Scores of what is predicted at a position of `trace.read`, with each list of edits beside those of the trace: float32
+    [list, outcome].
 
     Nothing else is kept of these readings. Errors: ValueError without a language-model head, for a position that is not there.
     """
-    if trace.unembed is None:
+    if trace.way_out is None:
         raise ValueError(f"{model.info.name} has no language-model head, so it makes no predictions.")
     if not -len(trace.read) <= position < len(trace.read):
         raise ValueError(f"There is no position {position} in {len(trace.read)} tokens.")
     found = {row: stream[position] for row, stream in streams(model, trace, edits)}
-    return trace.unembed(np.stack([found[i] for i in range(len(edits))]))
+    return trace.way_out(np.stack([found[i] for i in range(len(edits))]))
 
 
 def streams(model: LanguageModel, trace: Trace, edits: Sequence[Sequence[Edit]]) -> Iterator[tuple[int, np.ndarray]]:
@@ -218,4 +219,5 @@ def _traces(model: LanguageModel, rows: Sequence[Ready], record: Record) -> Iter
             model._tail,
             row.edits,
             model,
+            model._unembed if model.info.labels else None,
         )

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from models.decoding import softmax
+from models.decoding import softmax as softmax  # it is taken from here
 from models.generation import Reader, Step, begin
 from models.given import SECOND, Text, text_of
+from models.outcomes import Labels, chances, log_chances
 from models.stored_weights import WeightsFile, known_by
 from models.strategy import Strategy
 from models.tokens import Prediction, Token, Turn, Vocabulary
@@ -40,9 +41,9 @@ class ModelInfo:
     """The facts about a model. kind: "decoder" | "encoder" | "encoder-decoder"; context in tokens, None when unbounded.
 
     layers, heads: of the encoder where there are two stacks; decoder_layers, decoder_heads: of the decoder then, else 0.
-    predicts: has a language-model head; queries: its queries, keys, values and scores can be had; pairs: reads two texts at
-    once; mask: its mask token, or ""; dtype: of the numbers it calculates with, "float32" | "bfloat16" | "float16". notes:
-    sentences on what cannot be had, and why.
+    predicts: has a language-model head; labels: what a classifier predicts in the place of tokens, None for others; queries: its
+    queries, keys, values and scores can be had; pairs: reads two texts at once; mask: its mask token, or ""; dtype: of the
+    numbers it calculates with, "float32" | "bfloat16" | "float16". notes: sentences on what cannot be had, and why.
     """
 
     name: str
@@ -63,6 +64,7 @@ class ModelInfo:
     mask: str = ""
     dtype: str = "float32"
     notes: tuple[str, ...] = ()
+    labels: Labels | None = None
 
 
 class LanguageModel(ABC):
@@ -369,23 +371,30 @@ class LanguageModel(ABC):
         text, target: a str or ids of tokens, as for `trace`.
 
         A decoder predicts what comes after the text, an encoder-decoder what comes after the target, an encoder what stands at
-        each mask (`top` predictions each, in the order of the masks). Errors: ValueError without a language-model head, and for
-        less than one prediction; the rest as `trace`.
+        each mask (`top` predictions each, in the order of the masks); a classifier which labels fit the text, or each token.
+        Errors: ValueError for a model that predicts nothing, and for less than one prediction; the rest as `trace`.
         """
         if not isinstance(top, int) or top < 1:
             raise ValueError(f"top says how many predictions are wanted, a whole number from 1 on; it is {top!r}.")
         trace = self.trace(text, target)
-        if trace.unembed is None:
+        if not trace.predicts:
             raise ValueError(f"{self.info.name} has no language-model head, so it makes no predictions.")
         predictions: list[Prediction] = []
         for place in self.places(trace):
-            logits = trace.logits_at(place)
-            assert logits is not None, "it has a language-model head"
+            logits = trace.scores_at(place)
+            assert logits is not None, "it predicts"
             predictions += self.top(logits, place, top)
         return predictions
 
     def places(self, trace: Trace) -> list[int]:
-        """The positions that this model predicts at: an encoder's masks; else the last of what is read."""
+        """The positions that this model predicts at: an encoder's masks; else the last of what is read.
+
+        Of a classifier: the tokens that were typed where each gets a label, else the one that the text's label is read at.
+        """
+        if (labels := self.info.labels) is not None:
+            if labels.each:
+                return [i for i, token in enumerate(trace.tokens) if not (token.special and token.start == token.end)]
+            return [0 if labels.first else len(trace.tokens) - 1]
         if self.info.kind == "encoder":
             return [
                 i for i, token in enumerate(trace.tokens) if self.info.mask and token.text == self.info.mask and token.special
@@ -393,14 +402,26 @@ class LanguageModel(ABC):
         return [len(trace.read) - 1]
 
     def top(self, logits: np.ndarray, position: int, top: int = 10, temperature: float = 1.0) -> list[Prediction]:
-        """The `top` most likely tokens by logits [vocabulary], made at `position`.
+        """The `top` most likely tokens, or labels, by their logits [outcome], made at `position`.
 
         Temperature divides the logits before the softmax: below 1 the likely grows likelier.
         """
-        probabilities = softmax(logits, temperature)
-        best = np.argpartition(-probabilities, min(top, len(probabilities)) - 1)[:top]
-        best = best[np.lexsort((best, -probabilities[best]))]
-        return [Prediction(position, int(id), self.token_text(int(id)), float(probabilities[id])) for id in best]
+        probabilities = self.chances(logits, temperature)
+        best = np.argpartition(-logits, min(top, len(logits)) - 1)[:top]
+        best = best[np.lexsort((best, -logits[best]))]
+        return [Prediction(position, int(id), self.outcome(int(id)), float(probabilities[id]), float(logits[id])) for id in best]
+
+    def outcome(self, id: int) -> str:
+        """What a number among the scores of a prediction stands for: the text of a token, or the name of a label."""
+        return self.token_text(id) if self.info.labels is None else self.info.labels.names[id]
+
+    def chances(self, scores: np.ndarray, temperature: float = 1.0) -> np.ndarray:
+        """The scores of a prediction [..., outcome] as probabilities (see `models.outcomes.chances`)."""
+        return chances(scores, self.info.labels, temperature)
+
+    def log_chances(self, scores: np.ndarray) -> np.ndarray:
+        """The same as evidence (see `models.outcomes.log_chances`)."""
+        return log_chances(scores, self.info.labels)
 
 
 def check_plain(trace: Trace) -> None:

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from models import edits
 from models.language_model import ModelInfo
+from models.outcomes import Labels
 from models.recorder import Call
 from models.rotary import Rotary
 from models.saving import FORMAT, MARK, NUMBERS, TENSORS
@@ -86,6 +87,8 @@ def _read(opening: _Opening) -> Trace:
     said = opening.said
     tokens, target = opening.tokens("tokens"), opening.tokens("target")
     facts: dict[str, Any] = {name: tuple(value) if name == "notes" else value for name, value in said["info"].items()}
+    if facts.get("labels"):
+        facts["labels"] = Labels(**facts["labels"] | {"names": tuple(facts["labels"]["names"])})
     attention, changed = {}, tuple(_edit(opening, one) for one in said["edits"])
     for kind, one in said["attention"].items():
         queries, keys = (target if kind in few else tokens for few in (("decoder", "cross"), ("decoder",)))
@@ -101,6 +104,7 @@ def _read(opening: _Opening) -> Trace:
     return Trace(
         str(said["text"]), tokens, attention, opening.under("hidden"), int(said["cut"]), _absent if said["predicts"] else None,
         target, _absent if said["tail"] else None, changed, known,
+        _absent if known.info.labels else None,
     )  # fmt: skip
 
 

@@ -33,7 +33,9 @@ def save(trace: Trace, path: str | os.PathLike, weights: bool, logits: bool, par
     shelf = _Shelf()
     kinds = {kind: _written(shelf, kind, attention, weights) for kind, attention in trace.attention.items()}
     shelf.put_all("hidden", trace.hidden)
-    if logits and (scores := trace.logits) is not None:
+    if logits and trace.predicts:
+        scores = trace.label(trace._last) if trace.label else trace.logits
+        assert scores is not None, "it predicts"
         shelf.put("logits", torch.from_numpy(scores))
     if parts:
         for stack, some in trace.parts.items():

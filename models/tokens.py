@@ -6,6 +6,7 @@ import codecs
 import re
 from dataclasses import dataclass
 from functools import cache, cached_property
+from math import nan
 from typing import TYPE_CHECKING, Protocol
 
 from tokenizers import Tokenizer
@@ -47,12 +48,17 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What the model holds likely at a position: probability is a share of one, over the whole vocabulary."""
+    """What the model holds likely at a position: probability is a share of one, over the whole vocabulary.
+
+    Of a classifier, id is the number of a label and text its name. score: what the probability was calculated from; of a label
+    that is no chance but a number, that number, and probability is NaN.
+    """
 
     position: int
     id: int
     text: str
     probability: float
+    score: float = nan
 
 
 def spell_bytes(error: UnicodeError) -> tuple[str, int]:

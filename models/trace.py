@@ -195,7 +195,7 @@ class Attention:
 class Opened:
     """What a file says of a reading, in the place of the model that made it (see `Trace.save`).
 
-    info: of the model; weights: what they were known by. logits: float32 [position, vocabulary], parts: as `Trace.parts`; None
+    info: of the model; weights: what they were known by. logits: float32 [position, outcome], parts: as `Trace.parts`; None
     where they were not saved.
     """
 
@@ -214,7 +214,8 @@ class Trace:
     attention: {"self": Attention}, or {"encoder": …, "decoder": …, "cross": …}.
     hidden: {"self": float32 [layers + 1, position, d_model]} (or "encoder" and "decoder"): after the embedding, then after each
     block, before the final norm.
-    unembed: the model's way from the stream to logits, row by row. tail: what layers without attention that follow the last
+    unembed: the model's way from the stream to logits, row by row; label: a classifier's way from there to the scores of its
+    labels, which of a text stand at `model.places` alone. tail: what layers without attention that follow the last
     block make of the stream of the whole text [position, d_model] before; None where there are none that mix positions.
     edits: what was changed while it was read, with positions counted from the front.
     model: what read it, or what a file says of that; None of a trace that was put together by hand.
@@ -230,6 +231,7 @@ class Trace:
     tail: Callable[[np.ndarray], np.ndarray] | None = field(default=None, repr=False)
     edits: tuple[Edit, ...] = ()
     model: LanguageModel | Opened | None = field(default=None, repr=False, compare=False)
+    label: Callable[[np.ndarray], np.ndarray] | None = field(default=None, repr=False)
 
     @property
     def info(self) -> ModelInfo | None:
@@ -266,6 +268,16 @@ class Trace:
         save(self, path, weights, logits, parts)
 
     @property
+    def predicts(self) -> bool:
+        """Whether the model predicts anything: tokens, or a classifier's labels."""
+        return self.way_out is not None
+
+    @property
+    def way_out(self) -> Callable[[np.ndarray], np.ndarray] | None:
+        """The way from the stream to the scores of what the model predicts, row by row; None where it predicts nothing."""
+        return self.unembed or self.label
+
+    @property
     def read(self) -> list[Token]:
         """The tokens that `logits` has a row for: those of the target where there is one, else all."""
         return self.target or self.tokens
@@ -278,14 +290,20 @@ class Trace:
     @cached_property
     def logits(self) -> np.ndarray | None:
         """Scores of the token after each position: float32 [position, vocabulary]; None without a language-model head."""
-        known = self.model.logits if isinstance(self.model, Opened) else None
+        known = self.model.logits if isinstance(self.model, Opened) and not self.label else None
         return known if known is not None else self.unembed(self._last) if self.unembed else None
 
     def logits_at(self, position: int | slice | list[int]) -> np.ndarray | None:
         """One row of `logits`, or some, computed by themselves: float32 [vocabulary] or [positions, vocabulary]."""
-        if isinstance(self.model, Opened) and self.model.logits is not None:
+        if isinstance(self.model, Opened) and self.model.logits is not None and not self.label:
             return self.model.logits[position]
         return self.unembed(self._last[position]) if self.unembed else None
+
+    def scores_at(self, position: int) -> np.ndarray | None:
+        """The scores of what the model predicts at a position: of tokens, or of a classifier's labels: float32 [outcome]."""
+        if isinstance(self.model, Opened) and self.model.logits is not None:
+            return self.model.logits[position]
+        return self.way_out(self._last[position]) if self.way_out else None
 
     @property
     def stream(self) -> np.ndarray:

@@ -100,9 +100,27 @@ class Look:
         """The token that is shown while none is chosen: an encoder's first mask, else the last that was typed."""
         if self.both_ways:
             written = [i for i, token in enumerate(self.trace.tokens) if token.start < token.end]
-            masks = self.model.places(self.trace) if self.model.info.kind == "encoder" else []
+            covers = self.model.info.kind == "encoder" and not self.model.info.labels
+            masks = self.model.places(self.trace) if covers else []
             return (masks or written[-1:] or [0])[0]
         return len(self.trace.read) - 1
+
+    @cached_property
+    def asked_first(self) -> int:
+        """The position that is asked about while none is chosen: where the model predicts, of many the newest."""
+        places = self.model.places(self.trace)
+        return self.newest if not places or self.newest in places else places[0]
+
+    @property
+    def predicted_at(self) -> int:
+        """The position whose prediction is shown: of tokens with a label each, the one that is kept chosen."""
+        labels, at = self.model.info.labels, self.token_among(len(self.trace.read))
+        return at if labels and labels.each and at in self.model.places(self.trace) else self.asked_first
+
+    @property
+    def without_words(self) -> str:
+        """What a page's words are headed by that say why a model predicts no tokens."""
+        return "labels" if self.model.info.labels else "headless"
 
     @property
     def token(self) -> int:

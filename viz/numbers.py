@@ -21,6 +21,11 @@ def percent(probability: float) -> str:
     return f"{hundred:.{max(0, 2 - exponent)}f}\u00a0%"
 
 
+def percent_or_score(probability: float, score: float) -> str:
+    """A probability as `percent`; where there is none, what was given in its place."""
+    return percent(probability) if probability == probability else f"{score:.3g}".replace("-", "−")
+
+
 def in_hundred(probability: float) -> str:
     """A probability as beginners read it: "8 in 100". Below 1 it is never said to be 100, nor 0."""
     hundred = round(100 * probability)

@@ -44,16 +44,21 @@ SUBJECTS = {
 }
 TEXT_ALTHOUGH = {"blt"}  # its class says that it sees images; it reads bytes of text
 TASKS: tuple[str, ...] = ("ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering", "ForMultipleChoice")
+LABELLED = {"text": "FOR_SEQUENCE_CLASSIFICATION_", "token": "FOR_TOKEN_CLASSIFICATION_"}
 TASKS += ("ForNextSentencePrediction", "ForSequenceScoring", "ForImageClassification", "DoubleHeadsModel")
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A class that may fit the weights. kind: "decoder" | "encoder" | "encoder-decoder"; head: it has a language-model head."""
+    """A class that may fit the weights. kind: "decoder" | "encoder" | "encoder-decoder"; head: it has a language-model head.
+
+    labels: it has a head for labels in its place, of the "text" or of each "token".
+    """
 
     cls: type[PreTrainedModel]
     kind: str
     head: bool
+    labels: str = ""
 
 
 def config_of(raw: dict, name: str) -> PreTrainedConfig:
@@ -89,7 +94,7 @@ def without(raw: dict) -> dict:
 
 
 def candidates(config: PreTrainedConfig, architectures: object, name: str) -> list[Candidate]:
-    """The classes to try, the best first: with the language-model head, bare, the encoder alone.
+    """The classes to try, the best first: with the head for labels or for tokens, bare, the encoder alone.
 
     architectures: what the config.json says, believed only where it names a class of that type.
     Errors: ModelError for a model that does not read text, with what it is.
@@ -120,6 +125,9 @@ def candidates(config: PreTrainedConfig, architectures: object, name: str) -> li
         kind, head = "decoder", causal
     else:
         kind, head = "encoder", masked
+    for labelled, table in LABELLED.items():
+        if kind != "encoder-decoder" and said and said == named(table):
+            found.append(candidate(said, kind, False, labelled))
     if head and not said.endswith(TASKS):
         found.append(candidate(head, kind, True))
     found.append(candidate(bare, kind, False))
@@ -130,10 +138,10 @@ def candidates(config: PreTrainedConfig, architectures: object, name: str) -> li
     return list(reversed(unique.values()))
 
 
-def candidate(class_name: str | None, kind: str, head: bool) -> Candidate | None:
+def candidate(class_name: str | None, kind: str, head: bool, labels: str = "") -> Candidate | None:
     import transformers
 
-    return Candidate(getattr(transformers, class_name), kind, head) if class_name else None
+    return Candidate(getattr(transformers, class_name), kind, head, labels) if class_name else None
 
 
 def refuse_unless_text(config: PreTrainedConfig, classes: list[str | None], name: str) -> None:

@@ -6,6 +6,7 @@ import copy
 import inspect
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Unpack, cast
 
@@ -33,6 +34,7 @@ from models.huggingface.text import TextTokens
 from models.huggingface.turns import turns
 from models.language_model import LanguageModel, ModelInfo, check_plain, check_text
 from models.long import beginning, moved
+from models.outcomes import Labels
 from models.prefix import Encoded, Ids, Recent, Stamp, first, joined
 from models.recorder import Call, Record, recording
 from models.rotary import Rotary
@@ -44,6 +46,7 @@ from models.watching import Private, Watched, hook, private, watch_rows
 
 ROWS = 2**23  # numbers of logits that are made at once
 BOTH_WAYS = "It sees both ways, so it does not predict what comes next."
+POOLED = "Its labels are made of several positions at once, which cannot be followed here, so none are shown."
 FULL = "It reads at most {} tokens: longer texts it would read with sparse attention, which is not shown here."
 SPELT = 8  # tokens of the text before that are spelt beside what was said
 LONG = 72  # tokens of the longer probe: some models read short texts in another way
@@ -52,7 +55,7 @@ LONG = 72  # tokens of the longer probe: some models read short texts in another
 class HuggingFaceModel(LanguageModel):
     """Any text model of transformers. Safe to share between threads.
 
-    kind: "decoder" | "encoder" | "encoder-decoder"; predicts: whether it has a language-model head.
+    kind: "decoder" | "encoder" | "encoder-decoder"; predicts: whether it has a language-model head; labels: of a classifier.
     Errors: ModelError when its attention or its layers cannot be followed.
     """
 
@@ -70,13 +73,16 @@ class HuggingFaceModel(LanguageModel):
         notes: Sequence[str] = (),
         files: tuple[WeightsFile, ...] = (),
         revision: str = "",
+        labels: Labels | None = None,
     ):
         self.network = network.eval().requires_grad_(False)
         self.files, self.revision = files, revision
         self.vocabulary = TextTokens(tokenizer)
-        self.kind, self.predicts = kind, predicts
+        self.kind, self.predicts, self.labels = kind, predicts and not labels, labels
         self.config = network.config.get_text_config(decoder=kind != "encoder")
         self.start = _start(network.config, tokenizer)
+        if self._labels_text and getattr(self.config, "pad_token_id", None) is None:
+            self.config.pad_token_id = -1  # transformers reads no two texts at once without one; no token is it
         self.mask = self.vocabulary.mask if kind == "encoder" else ""
         self.bytes = sum(one.numel() * one.element_size() for one in network.parameters())
         self._notes = list(notes)
@@ -227,7 +233,8 @@ class HuggingFaceModel(LanguageModel):
         else:
             calls, hidden, known = self._decode(ids, stamp)
         attention = {"self": Attention(tokens, tokens, calls, known, self._rotary)}
-        trace = Trace(text, tokens, attention, {"self": hidden}, cut, self._unembed if self.predicts else None, tail=self._tail)
+        words, labels = self._unembed if self.predicts else None, self._unembed if self.labels else None
+        trace = Trace(text, tokens, attention, {"self": hidden}, cut, words, tail=self._tail, label=labels)
         if self._reusable:
             self._recent.keep(stamp, ids, trace)
         return trace
@@ -250,6 +257,7 @@ class HuggingFaceModel(LanguageModel):
 
     def logits_of(self, texts: Sequence[Sequence[Token]], position: int = -1, target: Sequence[Token] = ()) -> np.ndarray:
         self._must_predict()
+        labelled = self._labels_text
         said = [token.id for token in target]
         last = self._keeps and not said and position == -1  # logits are large: no others are made then
         made = 1 if last else len(said or texts[0])
@@ -261,7 +269,7 @@ class HuggingFaceModel(LanguageModel):
                 inputs["logits_to_keep"] = 1
             with torch.inference_mode():
                 out = self.network(**inputs, attention_mask=torch.ones_like(inputs["input_ids"]), return_dict=True)
-            found.append(out.logits[:, position].float().cpu().numpy())
+            found.append((out.logits if labelled else out.logits[:, position]).float().cpu().numpy())
         return np.concatenate(found)
 
     def watch(self, trace: Trace, stack: str, layer: int, positions: Sequence[int]) -> Watched:
@@ -320,7 +328,8 @@ class HuggingFaceModel(LanguageModel):
             network.load_state_dict(self.network.state_dict(), strict=False)
             shuffle(network, seed)
             name, source = self.info.name, self.info.source
-            other = HuggingFaceModel(network, self.vocabulary.tokenizer, self.kind, self.predicts, name, source)
+            tokens, labels = self.vocabulary.tokenizer, self.labels
+            other = HuggingFaceModel(network, tokens, self.kind, self.predicts, name, source, labels=labels)
         except Exception as error:
             raise ValueError(f"{self.info.name} could not be made again with random weights: {short(error, 120)}.") from error
         other.at_most = self.at_most
@@ -367,15 +376,27 @@ class HuggingFaceModel(LanguageModel):
             self.network, lambda count: self._run(self.network.base_model, input_ids=self._ids([word] * count))[0]["self"]
         )
 
+    @property
+    def _labels_text(self) -> bool:
+        """Whether it gives the text a label, and not each token."""
+        return self.labels is not None and not self.labels.each
+
+    def places(self, trace: Trace) -> list[int]:
+        found = super().places(trace)
+        if self._labels_text and found != [0]:  # what fills a batch up is passed over, as transformers does
+            fill = self.config.pad_token_id
+            found = [max((i for i, token in enumerate(trace.tokens) if token.id != fill), default=0)]
+        return found
+
     def _must_predict(self) -> None:
-        if not self.predicts:
+        if not (self.predicts or self.labels):
             raise ValueError(f"{self.info.name} has no language-model head, so it makes no predictions.")
 
     # What is read
 
     def _tokens(self, text: str, second: str = "") -> list[Token]:
         tokens = self.vocabulary.tokens(text, second or None)
-        if self.kind == "decoder":
+        if self.kind == "decoder" and not self.labels:
             while len(tokens) > 1 and tokens[-1].special and tokens[-1].start == tokens[-1].end:
                 tokens = tokens[:-1]  # an end that nobody typed: what comes after it is not what comes next
         return tokens or [self._special(self.start)]
@@ -525,7 +546,13 @@ class HuggingFaceModel(LanguageModel):
         return np.concatenate(found).reshape(*hidden.shape[:-1], -1)
 
     def _logits(self, rows: Tensor, but: frozenset[int] = frozenset()) -> Tensor:
-        """Rows of the stream after the last layer [row, d_model] as logits [row, vocabulary]. but: layers still to be run."""
+        """Rows of the stream after the last layer [row, d_model] as logits [row, vocabulary]. but: layers still to be run.
+
+        What gives a text a label reads one row of each text: so each row is a text of its own there.
+        """
+        if self._labels_text:
+            with layout.skipping(rows[:, None], but):
+                return self.network(**self._uncached({"input_ids": self._ids([0] * len(rows)).T}), return_dict=True).logits
         with layout.skipping(rows[None], but):
             return self.network(**self._blank(rows), return_dict=True).logits[0]
 
@@ -595,7 +622,10 @@ class HuggingFaceModel(LanguageModel):
             self._notes.append(BOTH_WAYS)
         for source, target in ((layout.SOURCE, layout.TARGET), (length, length // 2)):
             noted, logits = checks.agrees(self._probe(source, target))
-            if self.predicts:
+            if self._labels_text:
+                assert logits is not None, "a classifier has them"
+                self._find_labels(noted, logits)
+            elif self.predicts or self.labels:
                 assert logits is not None, "a model that predicts has them"
                 self._check_way_out(noted, logits)
         self._reusable = (
@@ -609,6 +639,21 @@ class HuggingFaceModel(LanguageModel):
         if self.kind == "encoder-decoder":
             inputs["decoder_input_ids"] = self._ids(ids[:target])
         return self._uncached(inputs)
+
+    def _find_labels(self, noted: Tensor, logits: Tensor) -> None:
+        """At which row of the stream the labels of a text are read; none are shown where it is neither the first nor the last.
+
+        noted: as below; logits [label].
+        """
+        assert self.labels, "it has labels"
+        its, close = logits.float().cpu().numpy(), 1e-3 if self.network.dtype == torch.float32 else 5e-2
+        for at in (0, -1) if self.labels.first else (-1, 0):
+            found = self._unembed(noted[[at]].float().cpu().numpy())[0]
+            if not self._layout.tail("self") and np.abs(found - its).max() <= close * max(1e-6, float(np.abs(its).max())):
+                self.labels = replace(self.labels, first=at == 0)
+                return
+        self.labels = None
+        self._notes.append(POOLED)
 
     def _check_way_out(self, noted: Tensor, logits: Tensor) -> None:
         """Whether logits follow from the stream after the last block, row by row or after the layers that come behind it.
@@ -667,6 +712,7 @@ class HuggingFaceModel(LanguageModel):
             mask=self.mask,
             dtype=str(self.network.dtype).removeprefix("torch."),
             notes=tuple(notes),
+            labels=self.labels,
         )
 
     def _context(self) -> int | None:

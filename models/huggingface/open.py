@@ -13,8 +13,9 @@ from models.huggingface.folder import Folder, look_at, read_json
 from models.huggingface.memory import place
 from models.huggingface.names import HubName, is_folder_name, quoted
 from models.huggingface.text import TextTokens
-from models.huggingface.trial import open_tokenizer, plainly, text_of, tokenizer_of
+from models.huggingface.trial import label, open_tokenizer, plainly, text_of, tokenizer_of
 from models.huggingface.weights import passing, read
+from models.outcomes import Labels
 from models.precision import note
 from models.progress import Progress, Report, silent
 from models.stored_weights import WeightsFile, files_now
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 NO_HEAD = "This model has no language-model head, so it makes no predictions. "
 NO_HEAD += "You can still look at its attention and hidden states."
 PERMUTED = "XLNet predicts words in a shuffled order, which is not what is shown here, so you see no predictions."
+LACKS = "Its config.json speaks of {count} labels, but its files hold no head that gives so many scores, so no labels are shown. "
+LACKS += "You can still look at its attention and hidden states."
 LISTS = {"eos_token_id", "bad_words_ids", "suppress_tokens"}
 TIED = "The files name no language-model head; predictions use the input embedding, which this kind of model shares."
 
@@ -35,7 +38,7 @@ class Opened:
 
     kind: "decoder" | "encoder" | "encoder-decoder". predicts: it has a language-model head, and its weights were in the files.
     source: "Hugging Face Hub, revision abc1234" or "folder". notes: sentences that a page may show. files: those that its weights
-    were read from. revision: their commit on the Hub, "" of a folder.
+    were read from. revision: their commit on the Hub, "" of a folder. labels: those of a classifier.
     """
 
     network: PreTrainedModel
@@ -47,6 +50,7 @@ class Opened:
     notes: tuple[str, ...]
     files: tuple[WeightsFile, ...] = ()
     revision: str = ""
+    labels: Labels | None = None
 
 
 def open_model(name: str, device: str | None = None, report: Report = silent, dtype: str | None = None) -> Opened:
@@ -88,7 +92,8 @@ def open_folder(path: Path, name: str, source: str, device: str | None, report: 
     config = config_of(folder.config, name)
     tokenizer = open_tokenizer(folder, config, name)
     choices = candidates(config, folder.config.get("architectures"), name)
-    chosen, config = choices[tried["choice"]], text_of(config, choices[0])
+    labels, chosen = label(config, choices[0], folder.config, name), choices[tried["choice"]]
+    config = text_of(config, choices[0])
     used = {key: folder.tensors[key] for key in tried["used"]}
     dtypes = [stored.dtype for stored in used.values()]
     check_precision(dtypes, name)
@@ -98,11 +103,14 @@ def open_folder(path: Path, name: str, source: str, device: str | None, report: 
     report(Progress("prepare"))
     add_special_ids(network, folder)
     notes = notes_on(chosen, config, folder)
+    if labels and not chosen.labels:
+        notes = (LACKS.format(count=len(labels.names)),)
     if dtype:
         notes += note(dtype)
     elif placement.dtype != "float32":
         notes += (f"Its weights are in {placement.dtype}, because float32 would not fit in memory.",)
-    return Opened(network, tokenizer, chosen.kind, chosen.head, name, source, notes, files)
+    labels = labels if chosen.labels else None
+    return Opened(network, tokenizer, chosen.kind, chosen.head, name, source, notes, files, labels=labels)
 
 
 def check_precision(dtypes: list[str], name: str) -> None:
@@ -127,6 +135,8 @@ def _are_ids(value: object) -> bool:
 
 
 def notes_on(chosen: Candidate, config: PreTrainedConfig, folder: Folder) -> tuple[str, ...]:
+    if chosen.labels:
+        return ()
     if not chosen.head:
         return (PERMUTED if config.model_type == "xlnet" else NO_HEAD,)
     said = folder.config.get("architectures")

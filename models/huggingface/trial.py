@@ -26,6 +26,7 @@ from models.huggingface.folder import (
 )
 from models.huggingface.names import quoted, short
 from models.huggingface.weights import Rehearsal, rehearse
+from models.outcomes import Labels, labels_of
 from models.progress import silent
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def try_folder(path: str, name: str) -> dict:
         config = config_of(folder.config, name)
         check_reading(open_tokenizer(folder, config, name), name)
         choices = candidates(config, folder.config.get("architectures"), name)
+        label(config, choices[0], folder.config, name)
         chosen, rehearsal = choose(choices, text_of(config, choices[0]), folder, name)
         return {"choice": choices.index(chosen), "elements": rehearsal.elements, "used": list(rehearsal.used)}
 
@@ -112,6 +114,19 @@ def tokenizer_of(path: Path, name: str) -> PreTrainedTokenizerBase:
     check_tokenizer_is_there(files, name)
     config = read_config(path / CONFIG, name)
     return open_tokenizer(Folder(path, config, {}), config_of(config, name), name)
+
+
+def label(config: PreTrainedConfig, choice: Candidate, raw: dict, name: str) -> Labels | None:
+    """The labels of a classifier, with which its config makes a head as wide; None for another model. Errors: ModelError."""
+    if not choice.labels:
+        return None
+    try:
+        found = labels_of(raw, each=choice.labels == "token")
+    except ValueError as error:
+        raise ModelError(f"The config.json of {quoted(name)} {error}, so nobody could tell what it says of a text.") from error
+    config.id2label = dict(enumerate(found.names))
+    config.label2id = {one: i for i, one in enumerate(found.names)}
+    return found
 
 
 def text_of(config: PreTrainedConfig, choice: Candidate) -> PreTrainedConfig:

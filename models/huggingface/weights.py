@@ -57,7 +57,7 @@ def rehearse(cls: type[PreTrainedModel], config: PreTrainedConfig, tensors: dict
     return Rehearsal(
         elements=sum(tensor.numel() for tensor in counted),
         used=used,
-        missing=lacking(info),
+        missing=lacking(info, cls),
         mismatched=sorted(entry[0] for entry in info["mismatched_keys"]),
     )
 
@@ -86,7 +86,7 @@ def read(
             # transformers catches what is raised inside a conversion and goes on; the first cause is the one to tell.
             if reading.failure:
                 raise reading.failure
-    if missing := lacking(info):
+    if missing := lacking(info, cls):
         raise ModelError(f"{len(missing)} weights could not be read, such as {quoted(missing[0])}.")
     return network.requires_grad_(False).eval()
 
@@ -99,9 +99,10 @@ def passing(tensors: dict[str, Stored]) -> int:
     return 3 * numbers // len(layers) if layers else 0
 
 
-def lacking(info: dict) -> list[str]:
-    """The weights that were not in the files, without the pooler's, which plays no part in attention and hidden states."""
-    return sorted(key for key in info["missing_keys"] if not re.search(r"(^|\.)pooler\.", key))
+def lacking(info: dict, cls: type[PreTrainedModel]) -> list[str]:
+    """The weights that were not in the files, without the pooler's where nothing but a label of the text is made of it."""
+    pools = cls.__name__.endswith("ForSequenceClassification")
+    return sorted(key for key in info["missing_keys"] if pools or not re.search(r"(^|\.)pooler\.", key))
 
 
 class Lazy:

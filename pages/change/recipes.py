@@ -14,7 +14,7 @@ import numpy as np
 from analysis import edge_effects, head_effects, head_means, scope
 from analysis.effects import skip_effects
 from models.edits import Cut, Edit, Head, Row, Skip, Temperature
-from models.language_model import LanguageModel, softmax
+from models.language_model import LanguageModel
 from models.trace import Trace
 from viz import View, head_view, prediction_bars
 from viz.tokens import label, plain_sign, plain_signs
@@ -164,12 +164,12 @@ def bars(
     logits: tuple[np.ndarray | None, np.ndarray | None] | None = None,
 ) -> View:  # fmt: skip
     """What is likeliest at a position: before the changes as an outline, after them as a bar."""
-    before, after = logits or (trace.logits_at(position), read(model, trace, changes, second, other).logits_at(position))
+    before, after = logits or (trace.scores_at(position), read(model, trace, changes, second, other).scores_at(position))
     if before is None or after is None:
         raise ValueError("This model has no language-model head, so it predicts nothing.")
     ids = candidates(before, after, count)
-    shares = [softmax(logits)[ids].tolist() for logits in (before, after)]
-    texts = [model.token_text(id) for id in ids]
+    shares = [model.chances(logits)[ids].tolist() for logits in (before, after)]
+    texts = [model.outcome(id) for id in ids]
     labels = [plain_sign(text) for text in texts] if simple else texts
     return prediction_bars(labels, shares[1], ids=ids, percent=not simple, before=shares[0] if changes else None)
 

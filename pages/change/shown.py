@@ -9,7 +9,6 @@ import numpy as np
 
 from analysis import Side
 from analysis.effects import divergence
-from models.language_model import softmax
 from pages.change import changes, recipes
 from pages.change.changes import Changed
 from ui.look import Look
@@ -26,8 +25,7 @@ LONG = 128  # tokens a side: of a longer text its end is drawn
 
 def asked(look: Look) -> int | None:
     """Where the prediction is made: at the end, or at an encoder's first mask; None where the model makes none."""
-    places = look.model.places(look.trace) if look.trace.unembed else []
-    return places[0] if places else None
+    return look.predicted_at if look.trace.predicts and look.model.places(look.trace) else None
 
 
 def parts(
@@ -68,19 +66,24 @@ def strongest(look: Look, tried: np.ndarray) -> dict[str, str]:
 def prediction(folder: Path, look: Look, changed: Changed, position: int | None, pictures: list[Picture]) -> Part:
     """What is likeliest, before and after, and how far apart the two are."""
     if position is None:
-        why = "headless" if look.trace.unembed is None else "unmasked" if look.model.info.mask else "maskless"
+        why = "headless" if not look.trace.predicts else "unmasked" if look.model.info.mask else "maskless"
         return Part("bars", None, words(folder, why, name=look.model.info.name.replace("*", r"\*"), mask=look.model.info.mask))
-    before, after = look.trace.logits_at(position), changed.trace.logits_at(position)
+    before, after = look.trace.scores_at(position), changed.trace.scores_at(position)
     assert before is not None and after is not None, "asked where the model predicts"
+    if (labels := look.model.info.labels) and not labels.chances:
+        said = {"label": labels.names[0].replace("*", r"\*"), "before": f"{before[0]:.3f}", "now": f"{after[0]:.3f}"}
+        return Part(
+            "bars", None, words(folder, "prediction number", **{name: one.replace("-", "−") for name, one in said.items()})
+        )
     options: dict[str, Any] = {
         "changes": changed.text, "position": position, "count": BARS[look.level], "second": look.second, "simple": look.beginner,
         "other": changed.other,
     }  # fmt: skip
-    shares = [softmax(logits) for logits in (before, after)]
+    shares = [look.model.chances(logits) for logits in (before, after)]
 
     def numbers() -> dict[str, Numbers]:
         ids = recipes.candidates(before, after, options["count"])
-        names = {"token": [look.model.token_text(id) for id in ids]}
+        names = {"token": [look.model.outcome(id) for id in ids]}
         both = {"before": shares[0][ids], "after": shares[1][ids]}
         return {name: Numbers(values, ("token",), names) for name, values in both.items()}
 
@@ -91,9 +94,9 @@ def prediction(folder: Path, look: Look, changed: Changed, position: int | None,
     pictures.append(drawing)
     first, now = int(before.argmax()), int(after.argmax())
     facts = {
-        "token": named(look.model.token_text(first)).replace("*", r"\*"), "before": percent(float(shares[0][first])),
-        "after": percent(float(shares[1][first])), "nats": f"{divergence(before, after):.3f}",
-        "now": named(look.model.token_text(now)).replace("*", r"\*"),
+        "token": named(look.model.outcome(first)).replace("*", r"\*"), "before": percent(float(shares[0][first])),
+        "after": percent(float(shares[1][first])), "nats": f"{divergence(before, after, labels):.3f}",
+        "now": named(look.model.outcome(now)).replace("*", r"\*"),
     }  # fmt: skip
     section = "unchanged" if not changed.fitting else "same" if first == now else "other"
     return drawing.on_board(words(folder, f"prediction {section}", **facts))

@@ -17,6 +17,7 @@ from ui import effort
 from ui.look import Look
 from ui.memory import jobs
 from ui.picture.picture import Picture
+from ui.text import plain
 from ui.words import say, words
 from viz.tokens import named
 
@@ -72,14 +73,26 @@ class Asked:
     @property
     def called(self) -> str:
         """The prediction in words."""
-        spell = self.look.model.token_text
+        spell = self.look.model.outcome
         first = f"“{named(spell(self.token))}”"
         return first if self.against is None else f"{first} rather than “{named(spell(self.against))}”"
+
+    @property
+    def chance(self) -> bool:
+        """Whether a chance is explained, and not a label's number."""
+        labels = self.look.model.info.labels
+        return labels is None or labels.chances
+
+    @property
+    def unit(self) -> str:
+        """What evidence is counted in."""
+        return "nats" if self.chance else "points"
 
     def say(self, heading: str, **values: object) -> None:
         """Place words; those for covered tokens where a model has them covered, and there are such words."""
         masked = f"{heading} masked"
-        say(HERE, masked if self.question.mask and words(HERE, masked) else heading, **values)
+        evidence = words(HERE, "evidence" if self.chance else "evidence number", word=plain(self.called))
+        say(HERE, masked if self.question.mask and words(HERE, masked) else heading, **values, evidence=evidence)
 
     def picture(self, recipe: Callable, key: str, title: str, options: dict[str, Any], **more: Any) -> Picture:
         """A picture of what is asked here. more: of `Picture`."""

@@ -23,6 +23,9 @@ LONG = 60.0  # seconds; what takes longer is measured on a grid of steps, and wa
 
 def panel(asked: Asked) -> list[Picture]:
     """Curves of one method's order, random orders behind it, and the verdict on each."""
+    if not asked.chance:
+        say(HERE, "no chance")
+        return []
     answers = every(asked)
     if answers is None:
         return []

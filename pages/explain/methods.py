@@ -66,15 +66,15 @@ def costs(asked: Asked, found: list[Explanation], other: dict[str, np.ndarray] |
             f"{one.passes:,}",
             f"{one.seconds:.2g} s",
             "–" if one.difference is None else f"{signed(one.total)} of {signed(one.difference)}",
-            ("–" if other is None else "none") if seeds is None else spread_of(seeds[:, asked.question.units]),
+            ("–" if other is None else "none") if seeds is None else spread_of(seeds[:, asked.question.units], asked.unit),
         ]
-    columns = ["Texts read", "Time", "Sum, of what it should be (nats)", "Spread over seeds"]
+    columns = ["Texts read", "Time", f"Sum, of what it should be ({asked.unit})", "Spread over seeds"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 
-def spread_of(seeds: np.ndarray) -> str:
+def spread_of(seeds: np.ndarray, unit: str) -> str:
     """The mean over tokens of the standard deviation over seeds, and the mean rank correlation of every two seeds."""
     pairs = [rank_correlation(seeds[i], seeds[j]) for i in range(len(seeds)) for j in range(i)]
     ranks = [pair for pair in pairs if pair is not None]
-    deviation = f"± {signed(float(seeds.std(axis=0, ddof=1).mean()))} nats"
+    deviation = f"± {signed(float(seeds.std(axis=0, ddof=1).mean()))} {unit}"
     return f"{deviation}; rank correlation {np.mean(ranks):.2f}".replace("-", "−") if ranks else deviation

@@ -20,7 +20,7 @@ PANELS = dict(zip(state.EXPLAIN.values, (shown.panel, methods.panel, believe.pan
 def draw(look: Look) -> None:
     position = choose.position(look)
     choose.chips(look, position)
-    if look.trace.unembed is None:
+    if not look.trace.predicts:
         say(HERE, "headless", name=plain(look.model.info.name))
         return
     view = state.EXPLAIN.values[0]
@@ -36,7 +36,7 @@ def draw(look: Look) -> None:
         say(HERE, "nothing typed")
         return
     if look.beginner:
-        say(HERE, "follows", prediction=plain(asked.called))
+        say(HERE, "labels" if look.model.info.labels else "follows", prediction=plain(asked.called))
     with picture(f"The view “{view}”"):
         pictures = PANELS[view](asked)
     with above, picture("“Take it away”"):

@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from analysis import Curves, Explanation, Faithfulness, Question, agreement, as_written, explain, faithfulness, scope
-from models.language_model import LanguageModel, softmax
+from models.language_model import LanguageModel
 from models.tokens import Token
 from models.trace import Trace
 from viz import View, reading_view
@@ -37,18 +37,21 @@ def select_tokens(trace: Trace, second: str, scope_options: dict[str, Any], simp
 
 
 def amounts(
-    trace: Trace, scores: np.ndarray, groups: list[list[int]], *, method: str, position: int, token: int, simple: bool
-) -> tuple[np.ndarray, str]:
+    model: LanguageModel, trace: Trace, scores: np.ndarray, groups: list[list[int]], *, method: str, position: int, token: int,
+    simple: bool,
+) -> tuple[np.ndarray, str]:  # fmt: skip
     """What is written of each token or word that is shown, and its unit. A word has the sum of its tokens'."""
     each = [scores[group] for group in groups]
     sums = np.array([np.nan if np.isnan(group).all() else np.nansum(group) for group in each])
     if method in SHARES:
         return 100 * sums, "%"
+    if model.info.labels and not model.info.labels.chances:
+        return sums, "points"
     if not simple:
         return sums, "nats"
-    logits = trace.logits_at(position)
+    logits = trace.scores_at(position)
     assert logits is not None, "it predicts"
-    chance = softmax(logits)[token]
+    chance = model.chances(logits)[token]
     return 100 * chance * (1 - np.exp(-sums)), "%"  # what the chance falls by without the token
 
 
@@ -63,7 +66,7 @@ def explained(
     if scores is None:
         scores = explain(Question(model, trace, position, token, against), method).scores
     tokens, groups = select_tokens(trace, second, scope_options, simple)
-    found, unit = amounts(trace, scores, groups, method=method, position=position, token=token, simple=simple)
+    found, unit = amounts(model, trace, scores, groups, method=method, position=position, token=token, simple=simple)
     best = int(np.nan_to_num(found, nan=-np.inf).argmax())
     return reading_view(tokens, None, best, True, quantity=found, unit=unit)
 

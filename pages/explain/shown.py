@@ -36,11 +36,11 @@ def panel(asked: Asked) -> list[Picture]:
         show(drawing.drawn, drawing.key)
     with right:
         asked.say(f"method {method}", word=plain(asked.called))
-        say(HERE, "contrast" if asked.against is not None else "no contrast", word=plain(asked.called))
+        asked.say("contrast" if asked.against is not None else "no contrast", word=plain(asked.called))
         if asked.look.trace.target:
             say(HERE, "source only")
         say_sums(found)
-        if asked.look.beginner:
+        if asked.look.beginner and asked.chance:
             with picture("The doubt"):
                 doubt(asked, found)
     with st.expander("The numbers"):
@@ -51,8 +51,8 @@ def panel(asked: Asked) -> list[Picture]:
 def amounts(asked: Asked, found: Explanation) -> tuple[np.ndarray, str]:
     """What is written of each token or word that is shown, and its unit."""
     return recipes.amounts(
-        asked.look.trace, found.scores, asked.seen[1], method=found.method, position=asked.position, token=asked.token,
-        simple=asked.look.beginner,
+        asked.look.model, asked.look.trace, found.scores, asked.seen[1], method=found.method, position=asked.position,
+        token=asked.token, simple=asked.look.beginner,
     )  # fmt: skip
 
 

@@ -11,20 +11,16 @@ from ui.look import Look
 from ui.show import choice, show
 from ui.text import plain
 from ui.words import say
-from viz import Card, Part, board, percent, token_chips
+from viz import Card, Part, board, token_chips
+from viz.numbers import percent_or_score
 from viz.tokens import label, named, plain_sign
 
 PREDICTIONS = 10  # to choose from
 
 
-def first(look: Look) -> int:
-    """The position that is asked about while none is chosen: a mask, or the last."""
-    return (look.model.places(look.trace) or [look.newest])[0]
-
-
 def position(look: Look) -> int:
     """The position that is asked about, among `trace.read`."""
-    return first(look) if look.kept is None or look.kept >= len(look.trace.read) else look.kept
+    return look.asked_first if look.kept is None or look.kept >= len(look.trace.read) else look.kept
 
 
 def chips(look: Look, chosen: int) -> None:
@@ -32,7 +28,7 @@ def chips(look: Look, chosen: int) -> None:
     seen = look.select(look.trace.read)
 
     def react() -> None:
-        press(seen.places[choice("flow-chips")["value"]], first(look))
+        press(seen.places[choice("flow-chips")["value"]], look.asked_first)
 
     view = token_chips(seen.tokens, seen.index(chosen), ids=False, link="" if look.trace.target else "flow")
     show(board([Card([Part("chips", view)])], "The tokens"), "flow-chips", react)
@@ -41,18 +37,21 @@ def chips(look: Look, chosen: int) -> None:
 def token(look: Look, chosen: int) -> int | None:
     """The id of the prediction that is followed: the likeliest, or as chosen; None for a model that predicts nothing."""
     model, trace = look.model, look.trace
-    if trace.unembed is None:
+    logits, labels = trace.scores_at(chosen), model.info.labels
+    if logits is None:
         say(HERE, "headless", name=plain(model.info.name))
         return None
-    logits = trace.logits_at(chosen)
-    assert logits is not None, "it has an unembedding"
+    if labels and chosen not in model.places(trace):
+        say(HERE, "not labelled", token=plain(named(look.written(trace.tokens)[look.asked_first].text)))
+        return None
     best = model.top(logits, chosen, PREDICTIONS)
-    if model.info.mask and chosen not in model.places(trace):
+    if model.info.mask and not labels and chosen not in model.places(trace):
         say(HERE, "not covered", mask=plain(model.info.mask))
     if look.beginner:
-        say(HERE, "follows", prediction=f"“{plain(named(plain_sign(best[0].text)))}”", share=percent(best[0].probability))
+        share = percent_or_score(best[0].probability, best[0].score)
+        say(HERE, "follows", prediction=f"“{plain(named(plain_sign(best[0].text)))}”", share=share)
         return best[0].id
-    spelt = {prediction.id: f"“{label(prediction.text)}” {percent(prediction.probability)}" for prediction in best}
+    spelt = {one.id: f"“{label(one.text)}” {percent_or_score(one.probability, one.score)}" for one in best}
     return st.selectbox(
         "Follow the prediction", list(spelt), 0, spelt.__getitem__, key=state.FOLLOW.of(str(hash((chosen, *spelt)))).name
     )

@@ -83,7 +83,8 @@ def beginning_of(look: Look) -> str:
 def does_not(look: Look) -> None:
     """Why this model does not go on with a text, and a way to one that does."""
     info, first = look.model.info, models.names()[0]
-    st.info(words(HERE, "encoder" if info.kind == "encoder" else "headless", name=plain(info.name), mask=plain(info.mask)))
+    why = "labels" if info.labels else "encoder" if info.kind == "encoder" else "headless"
+    st.info(words(HERE, why, name=plain(info.name), mask=plain(info.mask)))
 
     def switch() -> None:
         state.ask_for_model(first)

@@ -13,7 +13,7 @@ from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import choice, picture, show
 from ui.text import plain
-from ui.words import words
+from ui.words import say, words
 from viz.tokens import named
 from viz.views.way_view import way_view
 
@@ -55,6 +55,9 @@ def stages(look: Look, way: inside.Way, chosen: choose.Chosen) -> list[Picture]:
             pictures = open_one(look, way, chosen)
     if rest := lines[at + 1 :]:
         show(way_view(rest), "inside-after", lambda: choose.press(choice("inside-after")["key"]))
+    if look.model.info.labels:
+        token = named(look.written(look.trace.tokens)[look.predicted_at].text)
+        say(HERE, "labels", token=plain(token), head=f"`{type(look.model.network).__name__}`")
     return pictures
 
 

@@ -32,7 +32,7 @@ TRANSFORM = "; t is a transform of the head: a matrix, an activation and a norm"
 def draw(here: Path, look: Look) -> list[Picture]:
     model, trace = look.model, look.trace
     if trace.unembed is None:
-        say(here, "headless", name=plain(model.info.name))
+        say(here, look.without_words, name=plain(model.info.name))
         return []
     positions = model.places(trace) if model.info.kind == "encoder" else list(range(len(trace.read)))
     if not positions:

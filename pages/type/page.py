@@ -100,6 +100,9 @@ def react(look: Look) -> None:
             position -= len(look.scope.keys.tokens) if kind == "cross" else 0
             if position >= 0:
                 press(look.scope.queries.groups[position][0], look.newest)
+        case {"part": "bars", "value": {"id": id}} if model.info.labels:
+            why = f"Page “Explain” shows which words speak for “{plain(model.outcome(id))}”."
+            st.toast(why, icon=":material/lightbulb:")
         case {"part": str() as name, "value": {"id": id}} if model.is_special(id):
             sign = model.token_text(id)
             st.toast(f"“{plain(sign)}” is a sign of the model, not text, so it cannot be added.", icon=":material/block:")
@@ -128,7 +131,7 @@ def draw(look: Look) -> None:
         Card(tokens),
         Card(
             predictions(look, earlier(look), *settings, pictures),
-            words(HERE, f"title {look.model.info.kind}" if trace.unembed else "title headless"),
+            words(HERE, f"title {look.model.info.kind if trace.unembed else look.without_words}"),
             5,
         ),
         Card(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis import prediction_entropy
-from pages.type import recipes
+from pages.type import labelled, recipes
 from ui.look import Look
 from ui.picture.picture import Numbers, Picture
 from ui.show import part
@@ -90,6 +90,8 @@ def picture(
 def predictions(look: Look, earlier: int | None, temperature: float, bars: int, pictures: list[Picture]) -> list[Part]:
     """What comes next, or what came next after an earlier token that is chosen; for an encoder, what stands at each mask."""
     model, trace = look.model, look.trace
+    if model.info.labels:
+        return [part("What the model predicts", labelled.what_it_says, look, temperature, bars, pictures)]
     if trace.unembed is None:
         return [Part("bars", None, words(HERE, "headless", name=model.info.name.replace("*", r"\*")))]
     places = [earlier] if earlier is not None else model.places(trace)

@@ -13,6 +13,7 @@ from models.language_model import LanguageModel, Prediction
 from models.trace import Trace
 from viz import View, model_view, prediction_bars, reading_view, token_chips
 from viz.tokens import plain_sign, plain_signs
+from viz.views.prediction_bars import value_bars
 
 
 def chips(
@@ -32,7 +33,7 @@ def bars(
     best: list[Prediction] | None = None, logits: np.ndarray | None = None,
 ) -> View:  # fmt: skip
     """What is likeliest at a position; scores: with the logits that the probabilities come from."""
-    logits = trace.logits_at(position) if logits is None else logits
+    logits = trace.scores_at(position) if logits is None else logits
     if logits is None:
         raise ValueError("This model has no language-model head, so it predicts nothing.")
     best = model.top(logits, position, count, temperature) if best is None else best
@@ -41,7 +42,17 @@ def bars(
         [prediction.probability for prediction in best],
         ids=[prediction.id for prediction in best],
         logits=[float(logits[prediction.id]) for prediction in best] if scores else None,
+        what="Label" if model.info.labels else "Next token",
     )
+
+
+def numbers(model: LanguageModel, trace: Trace, *, position: int, count: int, heads: tuple[str, str]) -> View:
+    """The scores of labels that stand for numbers and for no chances; heads: what stands above the two columns."""
+    scores = trace.scores_at(position)
+    if scores is None:
+        raise ValueError("This model gives no labels.")
+    best = model.top(scores, position, count)
+    return value_bars([one.text for one in best], [one.score for one in best], heads, still=True)
 
 
 def reading(

@@ -41,6 +41,13 @@ EXAMPLES = {  # by the name of a model that ships, or else by kind
         "translate English to French: I have never seen the sea.",
         "summarize: The old gardener opened the gate, and the dog that had waited all morning ran past him into the street.",
     ),
+    "classifier": (
+        "What a lovely evening: the food was good, and everybody laughed.",
+        "The film was far too long, and I nearly fell asleep.",
+        "Anna Schmidt lives in Berlin and works for the city library.",
+        "I have waited for three weeks, and nobody answers my letters.",
+        "The train to Paris leaves at nine.",
+    ),
     "filler": (
         "Once upon a MASK, there was a little girl.",
         "He opened the MASK and went out into the garden.",
@@ -103,7 +110,10 @@ def examples(info: ModelInfo) -> list[str]:
     """Texts that a model is good at: of one that was trained here, examples of its task."""
     if own := trainings.examples(info.name):
         return own
-    return [example.replace("MASK", info.mask or "…") for example in EXAMPLES.get(info.name, EXAMPLES[info.kind])]
+    return [
+        example.replace("MASK", info.mask or "…")
+        for example in EXAMPLES.get(info.name, EXAMPLES["classifier" if info.labels else info.kind])
+    ]
 
 
 def side_bar(info: ModelInfo) -> None:
@@ -217,7 +227,7 @@ def follow(before: ModelInfo, after: ModelInfo) -> None:
     if not before.mask or before.mask == after.mask or before.mask not in text:
         return
     parts = text.split(before.mask)
-    if after.mask:
+    if after.mask and not after.labels:
         words = [after.mask] * (len(parts) - 1)
     else:
         words = covered if len(covered) == len(parts) - 1 and all(covered) else [before.mask] * (len(parts) - 1)

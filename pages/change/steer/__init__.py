@@ -42,7 +42,7 @@ def panel(look: Look, above: DeltaGenerator) -> list[Picture]:
     except ValueError as sentence:  # of pairs that are none
         st.info(str(sentence))
         return pictures
-    position = shown.asked(look)
+    position = shown.asked(look) if look.trace.unembed else None  # a text with labels alone cannot go on
     written = None
     if position is not None:
         with picture("The text"):

@@ -105,7 +105,8 @@ def the_list(here: Opened, listed: inside.Neurons, neuron: inside.Neuron) -> lis
     pushed = [the_pushes(here, neuron, listed.position, away) for away in (False, True)] if neuron.towards else []
     does = words(HERE, "gated" if neuron.factor is not None else "plain", **said)
     parts = [one.on_board(words(HERE, one.part, **said)) for one in pushed]
-    missing = words(HERE, "no head" if here.look.trace.unembed is None else "encoder") if not pushed else ""
+    why = "encoder" if here.look.trace.unembed else "labels" if here.look.model.info.labels else "no head"
+    missing = words(HERE, why) if not pushed else ""
     parts = [Part("words", None, does), *parts, *([Part("words", None, missing)] if missing else [])]
     cards.append(Card(parts, words(HERE, "one", **said), 6))
     show(board(cards, "The neurons"), BOARD, lambda: press(listed))

@@ -62,7 +62,8 @@ def compare(look: Look, order: tuple[int, ...], readings: dict[bool, BothOrders]
         cards.append(Card([Part(subject, None, above)], words(HERE, f"title {subject}", head=look.head_name)))
         for positions, own in drawn.items():
             parts = [one.on_board(told.say_difference(look, readings[positions], one)) for one in own]
-            cards.append(Card(parts or [Part(subject, None, words(HERE, "no head"))], words(HERE, f"positions {positions}"), 5))
+            nothing = words(HERE, "labels" if look.model.info.labels else "no head")
+            cards.append(Card(parts or [Part(subject, None, nothing)], words(HERE, f"positions {positions}"), 5))
             pictures += own
     cards.append(Card([Part("why", None, told.explain(look, readings))], words(HERE, "title why")))
     return cards, pictures

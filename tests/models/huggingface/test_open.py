@@ -152,8 +152,10 @@ def test_a_head_is_used_where_the_files_hold_one(architecture, config, choices, 
     built = fresh(architecture, config, **choices)
     opened = open_model(str(save(built, tmp_path)))
     assert (opened.kind, opened.predicts) == (kind, predicts)
+    labelled = architecture.endswith(("SequenceClassification", "TokenClassification"))
+    assert bool(opened.labels) == labelled
     if not predicts and "XLNet" not in architecture:
-        assert NO_HEAD in opened.notes
+        assert (NO_HEAD in opened.notes) != labelled
     # Every weight in the network is one that was saved: nothing is random.
     known = {tensor.double().sum().item() for tensor in built.state_dict().values()}
     assert all(tensor.double().sum().item() in known for tensor in opened.network.parameters())

@@ -20,6 +20,7 @@ def prediction_bars(
     before: Sequence[float] | None = None,
     struck: Sequence[bool] | None = None,
     marked: int | None = None,
+    what: str = "Next token",
 ) -> View:
     """Rows of token, bar and per cent, in the order given; the bars are scaled to the largest.
 
@@ -29,7 +30,8 @@ def prediction_bars(
     alike.
 
     `before`: probabilities that controls changed into `probabilities`, drawn as an outline and as a column; `struck`: which
-    tokens the controls struck out; `marked`: the row of the token that is chosen. Raises ValueError if the lengths differ.
+    tokens the controls struck out; `marked`: the row of the token that is chosen; `what`: what is predicted. Raises ValueError
+    if the lengths differ.
     """
     count = len(labels)
     columns = (("probabilities", probabilities), ("ids", ids), ("logits", logits), ("before", before), ("struck", struck))
@@ -38,7 +40,7 @@ def prediction_bars(
             raise ValueError(f"{len(values)} {name} for {count} labels: give one a label.")
     shares = [float(p) for p in probabilities]
     header: dict[str, Any] = {
-        "label": f"Next token: {_name(labels[0])}, {in_percent(shares[0])}" if count else "No prediction",
+        "label": f"{what}: {_name(labels[0])}, {in_percent(shares[0])}" if count else "No prediction",
         "tokens": [pieces(text) for text in labels],
         "names": [_name(text) for text in labels],
         "fragments": [is_fragment(text) for text in labels],

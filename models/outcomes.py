@@ -1,0 +1,91 @@
+"""What a classifier predicts in the place of tokens: labels, and what their scores say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from models.decoding import log_softmax, softmax
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+ONE, ANY, VALUE = "one of them", "any of them", "a number each"
+MOST = 10_000  # labels
+LONGEST = 80  # characters of a name
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels that a classifier gives a score each.
+
+    each: every token gets its own, else the text as a whole. rule: ONE of them holds, so the chances are a softmax; ANY of them
+    may hold, so each chance is a sigmoid; VALUE: the scores are numbers of no bounds and no chances. first: a label of the text
+    is read at the first token, else at the last. named: the names were given, and not made up for want of them.
+    """
+
+    names: tuple[str, ...]
+    each: bool = False
+    rule: str = ONE
+    first: bool = True
+    named: bool = True
+
+    @property
+    def chances(self) -> bool:
+        """Whether the scores stand for chances."""
+        return self.rule != VALUE
+
+
+def chances(scores: np.ndarray, labels: Labels | None = None, temperature: float = 1.0) -> np.ndarray:
+    """Scores [..., outcome] as probabilities, of tokens where there are no labels; NaN where the scores are no chances."""
+    if labels is None or labels.rule == ONE:
+        return softmax(scores, temperature)
+    if labels.rule == VALUE:
+        return np.full(scores.shape, np.nan)
+    return np.exp(log_chances(scores / temperature, labels))
+
+
+def log_chances(scores: np.ndarray, labels: Labels | None = None) -> np.ndarray:
+    """The evidence for each outcome: ln p in nats; of scores that are no chances the score itself: float64 [..., outcome]."""
+    scores = scores.astype(np.float64)
+    if labels is None or labels.rule == ONE:
+        return log_softmax(scores)
+    return scores if labels.rule == VALUE else -np.logaddexp(0, -scores)
+
+
+def log_chances_of(scores: Tensor, labels: Labels | None = None) -> Tensor:
+    """The same, so that slopes can be taken."""
+    if labels is None or labels.rule == ONE:
+        return scores.log_softmax(-1)
+    from torch.nn.functional import logsigmoid
+
+    return scores if labels.rule == VALUE else logsigmoid(scores)
+
+
+def labels_of(config: Mapping[str, object], each: bool) -> Labels:
+    """The labels that a config.json names (`id2label`), two without names where it says nothing, as transformers has it.
+
+    Errors: ValueError, with the rest of a sentence, where it names none that can be told apart.
+    """
+    found = config.get("id2label")
+    count = config.get("num_labels", 2)
+    if found is None or found == {}:
+        if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MOST:
+            raise ValueError(f"says that there are {str(count)[:20]} labels")
+        names = tuple(f"LABEL_{i}" for i in range(count))
+    else:
+        if not isinstance(found, Mapping):
+            raise ValueError("does not name its labels one by one")
+        numbered = {str(key): str(name)[:LONGEST] for key, name in found.items()}
+        if set(numbered) != {str(i) for i in range(len(numbered))} or len(numbered) > MOST:
+            raise ValueError(f"does not number its {len(numbered)} labels from 0 on")
+        names = tuple(numbered[str(i)] for i in range(len(numbered)))
+        names = names if len(set(names)) == len(names) else tuple(f"{name} ({i})" for i, name in enumerate(names))
+    problem = config.get("problem_type")
+    alone = len(names) == 1  # whose softmax would be 1, whatever its score
+    rule = ANY if problem == "multi_label_classification" else VALUE if problem == "regression" or alone else ONE
+    given = any(name != f"LABEL_{i}" for i, name in enumerate(names))
+    return Labels(names, each, ONE if each else rule, named=given)

@@ -1,0 +1,82 @@
+"""What page "Type" says of a classifier: the labels of the text, or of the token that is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from models.outcomes import ANY
+from pages.type import recipes
+from ui.look import Look
+from ui.picture.picture import Numbers, Picture
+from ui.words import words
+from viz import Part, percent
+from viz.tokens import label, named
+
+HERE = Path(__file__).parent
+TOKENS = 40  # that are listed, each with its label
+
+
+def what_it_says(look: Look, temperature: float, bars: int, pictures: list[Picture]) -> Part:
+    """The bars of the labels. pictures: those on the board, to add it to."""
+    model, labels, position = look.model, look.model.info.labels, look.predicted_at
+    scores = look.trace.scores_at(position)
+    assert labels and scores is not None, "asked of a classifier"
+    best = model.top(scores, position, bars, temperature)
+    options: dict[str, Any] = {"position": position, "count": bars}
+    recipe: Callable = recipes.numbers
+    known: dict[str, Any] = {}
+    if labels.chances:
+        options |= {"temperature": temperature, "scores": not look.beginner}
+        recipe, known = recipes.bars, {"best": best, "logits": scores}
+    else:
+        options |= {"heads": (words(HERE, "column label"), words(HERE, "column number"))}
+
+    def numbers() -> dict[str, Numbers]:
+        each: dict[str, list] = {"probability": [one.probability for one in best]} if labels.chances else {}
+        each |= {"score": [one.score for one in best], "label": [one.text for one in best]}
+        return {name: Numbers(np.array(values), ("place",), {"place": range(1, len(best) + 1)}) for name, values in each.items()}
+
+    about = f"of “{label(look.trace.tokens[position].text)}”" if labels.each else "of the text"
+    drawing = Picture(
+        recipe,
+        (look,),
+        options,
+        "board",
+        numbers,
+        words=about,
+        title="Labels",
+        part="bars",
+        takes=("model", "trace"),
+        known=known,
+    )
+    pictures.append(drawing)
+    facts = {
+        "count": f"{len(labels.names):,}",
+        "shown": str(len(best)),
+        "token": named(look.written(look.trace.tokens)[position].text),
+    }
+    kind = "value" if not labels.chances else "any" if labels.rule == ANY else "one"
+    above = [words(HERE, f"labels {'token' if labels.each else kind}", **{name: starred(one) for name, one in facts.items()})]
+    above += [words(HERE, "labels unnamed")] * (not labels.named)
+    return drawing.on_board("\n\n".join(above), each_token(look) if labels.each else "")
+
+
+def each_token(look: Look) -> str:
+    """The likeliest label of every token, of a long text those of its end."""
+    model, places = look.model, look.model.places(look.trace)[-TOKENS:]
+    written, said = look.written(look.trace.tokens), []
+    for place in places:
+        scores = look.trace.scores_at(place)
+        assert scores is not None, "it gives labels"
+        (best,) = model.top(scores, place, 1)
+        said.append(f"{starred(named(written[place].text))} **{starred(best.text)}** {percent(best.probability)}")
+    return words(HERE, "labels each", list=" · ".join(said))
+
+
+def starred(text: str) -> str:
+    """Text in which a star is a star."""
+    return text.replace("*", r"\*")

@@ -1,0 +1,130 @@
+"""Which words speak for a label: captum and shap on transformers' own network give the same numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from captum.attr import InputXGradient, IntegratedGradients
+
+from analysis import Question, attributions, explain
+from analysis.explaining import METHODS, passes_needed
+from analysis.sampling import neighbours
+from models.outcomes import ANY, VALUE
+from tests.models.classifiers import CLASSIFIERS, TEXT, classifier, model
+
+ASKED = tuple(name for name in CLASSIFIERS if not name.endswith("mean"))
+EMBEDDED = ("BERT", "BERT, any of them", "BERT, a number", "BERT, tokens", "RoBERTa")  # how these add up what comes in
+
+
+def asked(name: str, against: bool = False, text: str = TEXT) -> Question:
+    made = model(name)
+    trace = made.trace(text)
+    place = made.places(trace)[-1]
+    best = [one.id for one in made.top(trace.scores_at(place), place, 2)]
+    return Question(made, trace, place, best[0], best[1] if against else None)
+
+
+def evidence(question: Question, logits: torch.Tensor) -> torch.Tensor:
+    """Of scores [row, label], as the page says it is."""
+    if question.against is not None:
+        return logits[:, question.token] - logits[:, question.against]
+    rule = question.model.info.labels.rule
+    found = logits if rule == VALUE else logits.sigmoid().log() if rule == ANY else logits.log_softmax(-1)
+    return found[:, question.token]
+
+
+def its(question: Question, ids: torch.Tensor) -> torch.Tensor:
+    """The evidence by transformers' own network, of ids [row, position]."""
+    name = next(one for one in ASKED if model(one) is question.model)
+    logits = classifier(name)(ids).logits
+    if question.model.info.labels.each:
+        logits = logits[:, question.position if question.model.info.kind == "encoder" else -1]
+    return evidence(question, logits)
+
+
+@pytest.mark.parametrize("against", [False, True])
+@pytest.mark.parametrize("name", ASKED)
+def test_leave_one_out_is_a_loop_over_transformers(name, against):
+    if against and len(model(name).info.labels.names) == 1:
+        pytest.skip("one label has no other")
+    question = asked(name, against)
+    units = np.ones(len(question.units), bool)
+    with torch.inference_mode():
+        texts = [question.text(units), *(question.text(~row) for row in np.eye(len(units), dtype=bool))]
+        full, *without = (float(its(question, torch.tensor([[token.id for token in text]]))[0]) for text in texts)
+    found = explain(question, "leave-one-out").scores[question.units]
+    assert found == pytest.approx(full - np.array(without), abs=1e-4)
+
+
+@pytest.mark.parametrize("name", EMBEDDED)
+def test_captum_called_directly_gives_the_same(name):
+    """On transformers' network from the sum of its embeddings on."""
+    question = asked(name)
+    made, trace, network = question.model, question.trace, classifier(name)
+    network.requires_grad_(False)
+    ids = torch.tensor([[token.id for token in trace.tokens]])
+    sign = made.tokenize(made.info.mask)[1].id
+    empty = ids.clone()
+    empty[0, question.units] = sign
+    body = network.base_model
+    came = []
+
+    def stream(of: torch.Tensor) -> torch.Tensor:
+        handle = body.encoder.layer[0].register_forward_pre_hook(lambda layer, args: came.append(args[0]))
+        with torch.no_grad():
+            network(of)
+        handle.remove()
+        return came.pop()
+
+    def read(streams: torch.Tensor) -> torch.Tensor:
+        handle = body.encoder.layer[0].register_forward_pre_hook(lambda layer, args: (streams, *args[1:]))
+        logits = network(ids.expand(len(streams), -1)).logits
+        handle.remove()
+        return evidence(question, logits[:, question.position] if made.info.labels.each else logits)
+
+    whole, nothing = stream(ids), stream(empty)
+    direct = InputXGradient(read).attribute(whole.clone().requires_grad_()).detach().sum(-1)[0].numpy()
+    found = explain(question, "gradient × input").scores
+    assert found[question.units] == pytest.approx(direct[question.units], abs=1e-5)
+    direct = IntegratedGradients(read).attribute(whole, nothing, n_steps=64).detach().sum(-1)[0].numpy()
+    found = explain(question, "integrated gradients").scores
+    assert found[question.units] == pytest.approx(direct[question.units], abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["BERT", "GPT-2", "BERT, a number", "BERT, tokens"])
+def test_shap_called_directly_gives_the_same(name):
+    """Of a text so short that no group is left undivided: which is, hangs on the last digit."""
+    import shap
+
+    question = asked(name, text="The cat sat on the mat")
+    count = len(question.units)
+
+    def read(kept: np.ndarray) -> np.ndarray:
+        with torch.inference_mode():
+            texts = [[token.id for token in question.text(row > 0.5)] for row in kept]
+            return np.array([float(its(question, torch.tensor([text]))[0]) for text in texts])
+
+    masker = shap.maskers.Partition(np.zeros((1, count)), clustering=neighbours(count))
+    limit = passes_needed("shap", count)
+    direct = shap.explainers.PartitionExplainer(read, masker)(np.ones((1, count)), max_evals=limit, silent=True).values[0]
+    assert explain(question, "shap").scores[question.units] == pytest.approx(direct, abs=1e-4)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", ["DeBERTa-v2", "Llama", "GPT-2, tokens"])
+def test_every_method_has_an_answer_and_sums_to_what_it_should(name, method):
+    found = explain(asked(name), method)
+    assert np.abs(found.scores[np.isfinite(found.scores)]).max() > 0
+    if found.difference is not None:
+        assert found.total == pytest.approx(found.difference, rel=0.02, abs=0.02)
+
+
+def test_a_label_of_a_text_is_asked_about_where_it_is_read():
+    made, best = model("BERT"), asked("BERT")
+    scores = attributions(made, TEXT, "leave-one-out", token=best.token)
+    np.testing.assert_array_equal(scores, explain(best, "leave-one-out").scores)
+    with pytest.raises(ValueError, match="no label 3: they are 0 to 2"):
+        attributions(made, TEXT, "leave-one-out", token=3)
+    with pytest.raises(ValueError, match="against itself"):
+        attributions(made, TEXT, "leave-one-out", token=1, against=1)

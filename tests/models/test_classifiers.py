@@ -1,0 +1,183 @@
+"""Classifiers of the Hub: their labels are those of transformers, and what cannot be labelled is said."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+import models
+from analysis import head_effects, surprise
+from analysis.effects import divergence
+from models.edits import Head
+from models.errors import ModelError
+from models.outcomes import ANY, MOST, ONE, VALUE, Labels, chances, labels_of, log_chances, log_chances_of
+from tests.models.classifiers import CLASSIFIERS, LABELS, TEXT, TEXTS, classifier, model, saved
+
+LABELLED = tuple(name for name in CLASSIFIERS if not name.endswith("mean"))
+
+
+def its(name: str, tokens) -> np.ndarray:
+    """transformers' own scores."""
+    with torch.inference_mode():
+        return classifier(name)(torch.tensor([[token.id for token in tokens]])).logits[0].numpy()
+
+
+@pytest.mark.parametrize("name", LABELLED)
+def test_scores_are_those_of_transformers(name):
+    """One text and another, of each the row or rows that are labelled; and of several texts at once."""
+    made = model(name)
+    for text in (TEXT, "Once upon a time"):
+        trace = made.trace(text)
+        expected = its(name, trace.tokens)
+        rows = expected[made.places(trace)] if made.info.labels.each else expected[None]
+        found = np.stack([trace.scores_at(place) for place in made.places(trace)])
+        np.testing.assert_allclose(found, rows, atol=1e-5)
+        at_once = made.logits_of([trace.tokens] * 2, made.places(trace)[-1])
+        np.testing.assert_allclose(at_once, np.stack([rows[-1]] * 2), atol=1e-5)
+    assert trace.logits is None and trace.predicts and not made.info.predicts
+
+
+@pytest.mark.parametrize("name", LABELLED)
+def test_predictions_are_labels_by_their_names(name):
+    made = model(name)
+    trace, labels = made.trace(TEXT), made.info.labels
+    found = made.predict(TEXT, top=3)
+    assert len(found) == len(made.places(trace)) * len(labels.names)
+    scores = its(name, trace.tokens)
+    for one in found:
+        row = torch.from_numpy(scores[one.position] if labels.each else scores)
+        share = {ONE: row.softmax(-1), ANY: row.sigmoid(), VALUE: row * torch.nan}[labels.rule][one.id]
+        assert one.probability == pytest.approx(float(share), abs=1e-5, nan_ok=True)
+        assert (one.text, one.score) == (labels.names[one.id], pytest.approx(float(row[one.id]), abs=1e-5))
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_edits_and_random_weights_keep_the_labels(name):
+    made = model(name)
+    trace, off = made.trace(TEXT), made.trace(TEXT, edits=[Head(1, 0)])
+    place = made.places(trace)[0]
+    before, after = (made.log_chances(one.scores_at(place)) for one in (trace, off))
+    token = int(before.argmax())
+    assert head_effects(made, TEXT, position=place)[1, 0] == pytest.approx(after[token] - before[token], abs=1e-4)
+    other = made.with_random_weights(0)
+    assert other.info.labels == made.info.labels and other.trace(TEXT).scores_at(place).shape == before.shape
+
+
+def test_padding_at_the_end_is_passed_over_as_transformers_does():
+    made = model("Llama")
+    text = TEXT + "<pad><pad>"
+    trace = made.trace(text)
+    assert [token.id for token in trace.tokens[-2:]] == [0, 0]
+    np.testing.assert_allclose(trace.scores_at(made.places(trace)[0]), its("Llama", trace.tokens), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["GPT-2", "BERT"])
+def test_it_labels_and_does_not_go_on(name):
+    made = model(name)
+    with pytest.raises(ValueError, match=r"does not continue|no language-model head"):
+        made.generate("Once")
+    with pytest.raises(ValueError, match="no predictions"):
+        surprise(made.trace(TEXT))
+
+
+def test_a_head_that_pools_is_left_out_and_said():
+    made = model("ModernBERT, the mean")
+    assert made.info.labels is None and not made.trace(TEXT).predicts
+    assert any("several positions at once" in note for note in made.info.notes)
+
+
+def change(folder, **choices) -> str:
+    file = folder / "config.json"
+    config = {key: value for key, value in json.loads(file.read_text()).items() if key not in choices}
+    file.write_text(json.dumps(config | {key: value for key, value in choices.items() if value is not None}))
+    return str(folder)
+
+
+def test_labels_that_the_head_lacks_are_not_shown_and_that_is_said(tmp_path):
+    made = models.load(change(saved("BERT", tmp_path), id2label={"0": "no", "1": "yes"}))
+    assert made.info.labels is None and "speaks of 2 labels" in made.info.notes[0]
+    assert made.trace(TEXT).attention["self"].layers == 3
+
+
+def test_a_pooler_that_is_missing_is_no_random_one(tmp_path):
+    from safetensors.torch import load_file, save_file
+
+    file = saved("BERT", tmp_path) / "model.safetensors"
+    save_file({key: value for key, value in load_file(file).items() if "pooler" not in key}, file, {"format": "pt"})
+    assert models.load(str(tmp_path)).info.labels is None
+
+
+def test_labels_without_names_have_numbers(tmp_path):
+    made = models.load(change(saved("BERT", tmp_path), id2label=None, label2id=None, num_labels=3))
+    assert made.info.labels.names == ("LABEL_0", "LABEL_1", "LABEL_2") and not made.info.labels.named
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({"id2label": ["sad", "happy"]}, "one by one"),
+        ({"id2label": {"0": "sad", "2": "happy"}}, "from 0 on"),
+        ({"id2label": {"sad": 0}}, "from 0 on"),
+        ({"num_labels": MOST + 1}, "labels"),
+        ({"num_labels": "many"}, "many labels"),
+        ({"num_labels": 0}, "0 labels"),
+    ],
+)
+def test_labels_that_nobody_can_tell_apart_are_refused(config, said, tmp_path):
+    with pytest.raises(ValueError, match=said):
+        labels_of(config, each=False)
+    with pytest.raises(ModelError, match=said):
+        models.load(change(saved("BERT", tmp_path), **{"id2label": None, "label2id": None} | config))
+
+
+@pytest.mark.parametrize(
+    ("config", "rule"),
+    [
+        ({"id2label": dict(enumerate(LABELS))}, ONE),
+        ({"id2label": dict(enumerate(LABELS)), "problem_type": "multi_label_classification"}, ANY),
+        ({"num_labels": 1, "problem_type": "multi_label_classification"}, ANY),
+        ({"num_labels": 1}, VALUE),
+        ({"num_labels": 1, "problem_type": "single_label_classification"}, VALUE),
+        ({"num_labels": 3, "problem_type": "regression"}, VALUE),
+        ({}, ONE),
+    ],
+)
+def test_what_scores_stand_for_is_what_the_config_says(config, rule):
+    assert labels_of(config, each=False).rule == rule
+    assert labels_of(config, each=True).rule == ONE
+
+
+def test_names_that_are_twice_there_are_told_apart():
+    assert labels_of({"id2label": {"0": "yes", "1": "yes"}}, each=False).names == ("yes (0)", "yes (1)")
+
+
+@pytest.mark.parametrize("rule", [ONE, ANY, VALUE])
+def test_evidence_is_the_logarithm_of_the_chance(rule):
+    scores, labels = np.array([[-800.0, 0.5, 3.0], [2.0, 2.0, -1.0]], np.float32), Labels(LABELS, rule=rule)
+    found = log_chances(scores, labels)
+    np.testing.assert_allclose(log_chances_of(torch.from_numpy(scores).double(), labels).numpy(), found, rtol=1e-9)
+    if rule == VALUE:
+        assert np.isnan(chances(scores, labels)).all() and (found == scores).all()
+    else:
+        np.testing.assert_allclose(np.exp(found), chances(scores, labels), atol=1e-12)
+
+
+def test_the_divergence_of_labels_of_which_any_may_hold_is_the_sum_of_theirs():
+    labels, before, after = Labels(LABELS, rule=ANY), np.array([0.3, -1.0, 2.0]), np.array([0.1, 0.5, 1.0])
+    pairs = [torch.distributions.Bernoulli(logits=torch.from_numpy(one)) for one in (before, after)]
+    assert divergence(before, after, labels) == pytest.approx(float(torch.distributions.kl_divergence(*pairs).sum()))
+    assert divergence(before, before, labels) == 0 and np.isnan(divergence(before, after, Labels(LABELS, rule=VALUE)))
+
+
+@pytest.mark.parametrize("name", ["BERT", "BERT, tokens"])
+def test_a_trace_that_was_saved_keeps_its_labels(name, tmp_path):
+    made = model(name)
+    trace = made.trace(TEXT)
+    trace.save(tmp_path / "trace.safetensors")
+    again = models.load_trace(tmp_path / "trace.safetensors")
+    assert again.info.labels == made.info.labels and again.predicts and again.logits is None and again.logits_at(1) is None
+    for place in made.places(trace):
+        np.testing.assert_allclose(again.scores_at(place), trace.scores_at(place), atol=1e-6)

@@ -1,0 +1,103 @@
+"""Classifiers on the pages: labels by their names, why this one, and all other pages as before."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from analysis import attributions
+from pages.explain.shown import signed
+from pages.type.labelled import each_token, what_it_says
+from tests.models.classifiers import LABELS, model, saved
+from tests.pages.opening import open_link, said
+from ui.look import Look
+from ui.memory import loaded
+from ui.text import plain
+
+TEXT = "The cat sat on the mat, and the dog sat on the cat."
+KINDS = {"text": "BERT", "any": "BERT, any of them", "number": "BERT, a number", "token": "BERT, tokens", "decoder": "GPT-2"}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory) -> dict[str, str]:
+    root = tmp_path_factory.mktemp("labelled")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEADLIGHT_MODEL_DIRS", str(root))
+        found = {kind: str(saved(name, root / kind)) for kind, name in KINDS.items()}
+        for folder in found.values():
+            loaded.model(folder)
+        yield found
+
+
+def link(folder: str, more: str = "") -> str:
+    return f"model={folder}&text={TEXT.replace(' ', '+')}&{more}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_why_this_label_is_what_the_analysis_says(folders, kind):
+    app = open_link("explain", link(folders[kind], "level=expert"))
+    made = loaded.model(folders[kind])
+    trace = made.trace(TEXT)
+    place = trace.tokens.index(trace.tokens[-2 if kind == "token" else -1]) if kind in ("token", "decoder") else 0
+    scores = attributions(made, TEXT, "leave-one-out", position=place)
+    assert app.dataframe[0].value.iloc[:, 1].tolist() == [signed(score) for score in scores]
+    assert app.dataframe[0].value.columns[1] == ("points" if kind == "number" else "nats")
+    assert f"“{plain(made.outcome(int(trace.scores_at(place).argmax())))}”" in said(app)
+
+
+def test_a_contrast_of_two_labels_in_a_link(folders):
+    app = open_link("explain", link(folders["text"], "level=expert&explain-word=happy&explain-against=sad&explain-by=LIME"))
+    scores = attributions(loaded.model(folders["text"]), TEXT, "lime", token=2, against=0)
+    assert app.dataframe[0].value.iloc[:, 1].tolist() == [signed(score) for score in scores]
+    assert "“happy” rather than “sad”" in said(app)
+
+
+def test_a_label_that_is_not_there_is_told_of(folders):
+    app = open_link("explain", link(folders["text"], "level=expert&explain-word=angry"))
+    assert len(app.warned) == 1 and "the label “angry”, which does not exist here" in app.warned[0]
+    assert app.dataframe
+
+
+def test_a_number_has_no_chance_that_could_fall(folders):
+    for level in ("intermediate", "expert"):
+        told = said(open_link("explain", link(folders["number"], f"level={level}&explain=Which+to+believe")))
+        assert ("no chance that could fall" if level == "intermediate" else "no probability") in told
+    assert "Can you believe it?" not in said(open_link("explain", link(folders["number"])))
+
+
+@pytest.mark.parametrize("level", ["beginner", "expert"])
+@pytest.mark.parametrize("page", ["type", "attention", "layers", "flow", "space", "inside", "generate", "change", "heads"])
+@pytest.mark.parametrize("kind", ["text", "token"])
+def test_every_page_opens_with_a_classifier(folders, page, kind, level):
+    more = f"level={level}" + ("&part=Lens" if page == "layers" else "")
+    told = said(open_link(page, link(folders[kind], more)))
+    if page in ("layers", "generate"):
+        assert "labels" in told or ("classification head" in told and level == "expert")
+    if page == "inside":
+        assert "way ends" in told
+
+
+def test_type_says_what_the_chances_are():
+    """One of all: they sum to 1; any of them: each by itself; a number: no chance."""
+    for kind, words in (("text", "one of 3 labels"), ("any", "need not make 100"), ("number", "It is no chance")):
+        made, pictures = model(KINDS[kind]), []
+        part = what_it_says(Look(made, made.trace(TEXT)), 1.0, 5, pictures)
+        assert words in part.above
+        numbers = pictures[0].numbers()
+        if kind == "number":
+            assert numbers.keys() == {"score", "label"} and "numbers for names" in part.above
+            continue
+        shares = numbers["probability"].values
+        assert set(numbers["label"].values) == set(LABELS)
+        assert (shares.sum() == pytest.approx(1)) == (kind == "text")
+
+
+def test_each_token_is_listed_with_its_label():
+    made = model("BERT, tokens")
+    look = Look(made, made.trace(TEXT), kept=3)
+    part = what_it_says(look, 1.0, 5, [])
+    best = made.top(look.trace.scores_at(3), 3, 1)[0]
+    assert "for **sat**" in part.above.replace(" ", "").replace("for**", "for **")
+    listed = each_token(look)
+    assert listed.count("**") // 2 - 1 == len(made.places(look.trace)) and f"**{best.text}**" in listed
+    assert np.isfinite(best.probability)
