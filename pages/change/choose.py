@@ -33,11 +33,12 @@ def switch(folder: Path, key: Key[Any], words_of: str, offered: bool = True) -> 
 
 
 def ways(folder: Path, look: Look, predicts: bool) -> bool:
-    """Further ways to change something, from the level on that has them. Returns whether every line is tried."""
-    if look.beginner:
-        state.later("intermediate", state.TRY_LINES, state.RESAMPLE)
-        return False
-    with st.container(key="change-ways", horizontal=True, vertical_alignment="center", gap="medium"):
+    """What is tried, and further ways to change something, at the levels that have them. Returns whether every line is tried."""
+    with st.container(key="change-ways", horizontal=True, vertical_alignment="center", gap="small"):
+        switch(folder, state.TRY_ALL, "try all", predicts)
+        if look.beginner:
+            state.later("intermediate", state.TRY_LINES, state.RESAMPLE)
+            return False
         tries = switch(folder, state.TRY_LINES, "try lines", predicts)
         if tries:
             switch(folder, state.ALL_HEADS, "all heads")

@@ -81,8 +81,6 @@ def panel(look: Look, above: DeltaGenerator) -> list[Picture]:
     look = replace(look, options={})  # of every token: nothing is hidden or joined here
     kept, pictures = changes.kept(), list[Picture]()
     position = shown.asked(look)
-    with above:
-        choose.switch(HERE, state.TRY_ALL, "try all", position is not None)
     tries_lines = choose.ways(HERE, look, position is not None)
     changed = changes.read(look, kept)
     choose.what_does_not_fit(HERE, look, changed)
