@@ -146,7 +146,8 @@ def prediction(look: Look, push: Push, added: np.ndarray, position: int | None, 
         "risen": told(look, risen), "risen_before": percent(float(shares[0][risen])), "count": recipes.RANDOM,
         "risen_after": percent(float(shares[1][risen])), "risen_random": percent(by_chance),
     }  # fmt: skip
-    return drawing.on_board(words(HERE, "prediction", **facts) if push.strength else words(HERE, "prediction plain", **facts))
+    said = ["prediction plain"] if not push.strength else ["now", "prediction"] if first != now else ["prediction"]
+    return drawing.on_board(" ".join(words(HERE, one, **facts) for one in said))
 
 
 def told(look: Look, id: int) -> str:
