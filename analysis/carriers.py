@@ -110,7 +110,7 @@ def overview(
         raise ValueError(f"There is no token {token}: they are 0 to {len(logits) - 1:,}.")
     ranked = model.top(logits, at, top + 1)
     token = ranked[0].id if token is None else token
-    asked = Prediction(at, token, model.token_text(token), float(softmax(logits)[token]))
+    asked = Prediction(at, token, model.token_text(token), float(softmax(logits)[token]), float(logits[token]))
     others = tuple(one for one in ranked if one.id != token)[:top]
     doubts: list[str] = []
     direct = _direct(model, trace, token, others[0].id, at, doubts)

@@ -11,7 +11,7 @@ import torch
 
 from models.adding import Adds, Place, Probe, Sums
 from models.editing import Plan
-from models.edits import Edit, Part, Skip, check
+from models.edits import Edit, Part, Skip, check, moved
 from models.given import SECOND, Text, are_ids, text_of
 from models.recorder import Record
 from models.trace import Attention, Trace
@@ -117,16 +117,33 @@ def starts_anywhere(model: LanguageModel) -> bool:
 def plan_of(model: LanguageModel, rows: Sequence[Ready], keeps: bool = True, adds: Adds | None = None, start: int = 0) -> Plan:
     order, places = model._order
     edits = [row.edits for row in rows]
+    return Plan(edits, order, places, adds_of(model, edits) if adds is None else adds, keeps, start)
+
+
+def reading_on(model: LanguageModel, edits: Sequence[Edit], versions: int, past: int) -> Plan:
+    """How a decoder's versions of a text are read on from keys and values of `past` positions, with these edits in each; an
+    encoder beside it is not read again, unless nothing is there yet."""
+    order, places = model._order
+    if past:
+        order = [(kind, layer) for kind, layer in order if kind != "encoder"]
+        here = (moved(edit, past) if edit.kind != "encoder" else None for edit in edits)
+        edits = [edit for edit in here if edit is not None]
+    rows = [tuple(edits)] * versions
+    return Plan(rows, order, places, adds_of(model, rows), past=past)
+
+
+def adds_of(model: LanguageModel, edits: Sequence[Sequence[Edit]]) -> Adds | None:
+    """What replaces parts of blocks, where these edits do. Errors: ValueError where a part cannot be told apart."""
     parts = [edit for row in edits for edit in row if isinstance(edit, Part | Skip) and edit.part != "block"]
-    if parts and adds is None:
-        known = model._sums
-        for edit in parts:
-            stack, part = ("decoder", "cross") if edit.kind == "cross" else (edit.kind, edit.part)
-            if not any(part in pair for pair in known.get((stack, places[stack][edit.layer + 1] - 1), ())):
-                named = "cross-attention" if part == "cross" else "feed-forward" if part == "feedforward" else part
-                raise ValueError(UNCLEAR.format(part=named, layer=edit.layer, name=model.info.name))
-        adds = Adds(known)
-    return Plan(edits, order, places, adds, keeps, start)
+    if not parts:
+        return None
+    known, places = model._sums, model._order[1]
+    for edit in parts:
+        stack, part = ("decoder", "cross") if edit.kind == "cross" else (edit.kind, edit.part)
+        if not any(part in pair for pair in known.get((stack, places[stack][edit.layer + 1] - 1), ())):
+            named = "cross-attention" if part == "cross" else "feed-forward" if part == "feedforward" else part
+            raise ValueError(UNCLEAR.format(part=named, layer=edit.layer, name=model.info.name))
+    return Adds(known)
 
 
 def sums_of(model: LanguageModel) -> dict[Place, Sums]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -71,10 +71,13 @@ class Plan:
         adds: Adds | None = None,
         keeps: bool = True,
         start: int = 0,
+        past: int = 0,
     ):
         """adds: what hears and replaces the parts of blocks, needed where they are edited. keeps: whether calls are kept. start:
-        the block that is read from, of a model of one stack."""
-        self.rows, self.places, self.adds, self.keeps, self.start = rows, places, adds, keeps, start
+        the block that is read from, of a model of one stack. past: positions that a decoder has read already, on from whose keys
+        and values this pass goes; positions of the edits are then counted from the first that is read now, keys from the first
+        of all."""
+        self.rows, self.places, self.adds, self.keeps, self.start, self.past = rows, places, adds, keeps, start, past
         self.kinds = [(kind, layer) for kind, layer in calls if layer >= start]
         self.first = places["self"][start] if start else 0
         self._calls: dict[tuple[str, int], list[tuple[int, Edit]]] = defaultdict(list)
@@ -168,7 +171,7 @@ class Plan:
         """Attention with edits: [batch, query, heads, d_head]. plain: the same without, by the fused kernel, for where no row of
         weights changes; given: the fields of `Asked`."""
         asked = Asked(*given)
-        edits = self._calls.get(self.kinds[len(record.rows)], ())
+        edits = self._here(record, asked.query.shape[2], asked.key.shape[2])
         changed = [(row, edit) for row, edit in edits if not isinstance(edit, Head)]
         found = self._weights(asked, changed) if changed else None
         heads = asked.query.shape[1]
@@ -182,7 +185,7 @@ class Plan:
 
     def attend_by_weights(self, record: Record, given: Tensor, key: Tensor, value: Tensor) -> Tensor:
         """The same where the weights [batch, heads, query, key] come from elsewhere."""
-        edits = self._calls.get(self.kinds[len(record.rows)], ())
+        edits = self._here(record, *given.shape[2:])
         given = self._listen(record, self._reweighed(given, edits))
         out = (given.to(value.dtype) @ expand(value, given.shape[1])).transpose(1, 2)
         out = self._scaled(out, edits)
@@ -194,11 +197,24 @@ class Plan:
 
     def reweigh(self, record: Record, given: Tensor) -> Tensor:
         """Weights [batch, heads, query, key] that a network goes on with by itself: a head is scaled by scaling its weights."""
-        edits = self._calls.get(self.kinds[len(record.rows)], ())
+        edits = self._here(record, *given.shape[2:])
         given = self._listen(record, self._reweighed(given, edits))
         rows = range(len(given)) if self.keeps else ()
         record.rows.append([Call(None, None, None, given=given[row], edits=_of(edits, row)) for row in rows])
         return self._scaled(given.transpose(1, 2), edits).transpose(1, 2)
+
+    def _here(self, record: Record, queries: int, keys: int) -> Sequence[tuple[int, Edit]]:
+        """The edits of the next call, with keys counted from the first that is there: a window has lost its oldest ones."""
+        kind, layer = self.kinds[len(record.rows)]
+        edits = self._calls.get((kind, layer), ())
+        lost = 0 if kind == "cross" else max(0, self.past + queries - keys)
+        if not lost:
+            return edits
+        moved = [
+            (row, replace(edit, key=edit.key - lost) if isinstance(edit, Cut) and edit.key is not None else edit)
+            for row, edit in edits
+        ]
+        return [(row, edit) for row, edit in moved if not isinstance(edit, Cut) or edit.key is None or edit.key >= 0]
 
     def _listen(self, record: Record, out: Tensor) -> Tensor:
         """What gradients are taken of, before a head is scaled."""

@@ -150,6 +150,20 @@ def at(edits: Iterable[Edit], kind: str, layer: int) -> tuple[Edit, ...]:
     return tuple(edit for edit in heads if edit.layer in (layer, None))
 
 
+def moved(edit: Edit, by: int) -> Edit | None:
+    """An edit in a reading of the positions from `by` on, keys counted as before; None where it is of a position before."""
+    found: dict[str, Any] = {name: getattr(edit, name) for name, side in edit.places.items() if side == "queries"}
+    if any(one is not None and one < by for one in found.values()):
+        return None
+    found = {name: one if one is None else one - by for name, one in found.items()}
+    return replace(edit, **found) if by and found else edit
+
+
+def grows(edit: Edit) -> bool:
+    """Whether a text that is read on from keys and values is changed in the same way as when all is read again."""
+    return not isinstance(edit, Row) and not (isinstance(edit, Head) and edit.mean is not None and edit.mean.ndim > 1)
+
+
 def told(edits: Iterable[Edit]) -> str:
     """What such edits of one layer do, in a few words."""
     said, cuts = [], 0

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from models.edits import Edit
     from models.language_model import LanguageModel
     from models.prefix import Stamp
-    from models.recorder import Call
+    from models.recorder import Call, Record
 
 Ids = tuple[int, ...]  # of tokens
 SMALL = 2**24  # bytes, for which nobody asks how much memory is free
@@ -133,7 +133,7 @@ class Reader(ABC):
     source: what the encoder reads, if there is one; begun: what the decoder begins with; front: how many of these are signs that
     stay when the context is full; cut: characters that did not fit. ends: the tokens that end a text; never: those that the
     model's authors rule out. ids: how many tokens can be read. keeps: whether keys and values are kept, where the model can read
-    on from them. edits: that are made at each reading, which is from the start then.
+    on from them. edits: that are made at each reading.
     """
 
     ends: frozenset[int] = frozenset()
@@ -152,7 +152,7 @@ class Reader(ABC):
         """Read versions of the text [version][position]. parents: which version of the reading before each one is, with one token
         more; None: they are read from the start."""
         began = time.perf_counter()
-        if self.edits:
+        if self.edits and not self.keeps:
             return replace(self._edited(versions), seconds=time.perf_counter() - began)
         stamp = self._now() if self.keeps else None
         # A network that changed is another one.
@@ -162,7 +162,7 @@ class Reader(ABC):
         else:
             self._forget()
             self._stamp, self._ready = stamp, stamp is not None and len(versions) == 1
-            found = self._start(versions, stamp)
+            found = self._start(versions, stamp) if self._ready or not self.edits else self._edited(versions)
         return replace(found, seconds=time.perf_counter() - began, bytes=self._bytes())
 
     def edit(self, edits: Sequence[Edit]) -> None:
@@ -182,10 +182,8 @@ class Reader(ABC):
             Ready("", self.source, text, 0, self.edits) if self.source else Ready("", text, [], 0, self.edits) for text in texts
         ]
         record = run(self.model, ready)
-        calls: dict[str, list[Call]] = {}
-        order, places = self.model._order
-        for (kind, _), each in zip(order, record.rows, strict=True):
-            calls.setdefault(kind, []).append(each[0])
+        places = self.model._order[1]
+        calls = first_rows(self.model._order[0], record)
         stack = "decoder" if self.source else "self"
         streams = record.hidden[stack][places[stack][-1]].float().cpu().numpy()
         last = [self.model._tail(one)[-1] if self.model._tail else one[-1] for one in streams]
@@ -228,6 +226,8 @@ def begin(
     given: Ids = (), chat: bool = False, edits: Sequence[Edit] = (),
 ) -> Generator[Step, None, None]:  # fmt: skip
     """As `LanguageModel.generate`; what is wrong is said before the first step."""
+    from models.edits import grows
+
     name, kind = model.info.name, model.info.kind
     if not isinstance(strategy, Strategy):
         raise TypeError(f"The strategy must be a models.Strategy; it is of type {type(strategy).__name__}.")
@@ -242,7 +242,7 @@ def begin(
         raise ValueError(f"{name} reads one text at a time. Leave the second one empty.")
     if chat and isinstance(text, Spelt):
         raise ValueError("A turn of a chat is a text: ids are read as they are, with nothing put around them.")
-    reader = model._reader(text, target, cache and not edits, chat)
+    reader = model._reader(text, target, cache and all(grows(edit) for edit in edits), chat)
     reader.edit(edits)
     if strange := [id for id in (*said, *given) if not 0 <= id < reader.ids]:
         raise ValueError(f"{name} has no token {strange[0]}: its tokens are 0 to {reader.ids - 1:,}.")
@@ -365,6 +365,14 @@ def _by_beam(reader: Reader, strategy: Strategy, most: int, said: Ids) -> Iterat
             Search(tuple(beams.tree[looked_at:]), tuple(beams.tree), tuple(answers)),
             _reader=reader,
         )
+
+
+def first_rows(order: Sequence[tuple[str, int]], record: Record) -> dict[str, list[Call]]:
+    """The calls of an edited pass of the first version, by kind. order: kind and layer of each."""
+    calls: dict[str, list[Call]] = {}
+    for (kind, _), each in zip(order, record.rows, strict=True):
+        calls.setdefault(kind, []).append(each[0])
+    return calls
 
 
 def rows(calls: Sequence[Call], keys: int) -> np.ndarray:

@@ -245,7 +245,7 @@ class LanguageModel(ABC):
         a turn of a chat, and answers it (see `as_chat`).
         edits: values of `models.edits`. Positions count from the front of what the decoder reads, negative ones from the end of
         the text that it begins with; one that is not there yet counts when it comes, and None is every position, each new one
-        too, which steers. All is read again at each step then.
+        too, which steers. A text with a `Row`, or with a mean of a head that has one row a query, is read again at each step.
         A text longer than the context is cut from the left; a context that gets full loses its oldest quarter (`Step.dropped`),
         but an encoder-decoder stops there, and so does a text with edits.
         Errors: ValueError for a model that does not go on with a text, for less than one token, for an id that is none, and, with

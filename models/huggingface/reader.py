@@ -11,10 +11,11 @@ from torch import Tensor
 from transformers import Cache
 from transformers.modeling_outputs import BaseModelOutput
 
-from models.generation import Ids, Read, Reader, rows
+from models.batches import reading_on
+from models.generation import Ids, Read, Reader, first_rows, rows
 from models.huggingface.checks import apart, cache
 from models.huggingface.passes import Inputs
-from models.prefix import Encoded, Stamp
+from models.prefix import Stamp
 from models.recorder import recording
 from models.tokens import Token
 
@@ -35,20 +36,23 @@ class HuggingFaceReader(Reader):
         self.ends, self.never = _ends(model), _never(model)
         self.branches = self.keeps and (model._reusable or bool((growth := model._grows) and growth.branches))
         self._past: Cache | None = None
-        self._known: Encoded | None = None
+        self._out: Tensor | None = None  # what the encoder made of the source
         self._length = self._versions = 0
 
     def _now(self) -> Stamp | None:
         return self.model._recent.now()
 
     def _forget(self) -> None:
-        self._past = self._known = None
+        self._past = self._out = None
 
     def _start(self, versions: Sequence[Ids], stamp: Stamp | None) -> Read:
         model, count = self.model, len(versions[0])
         self._length, self._versions = count, len(versions)
+        if self.edits:
+            return self._forward(versions, use_cache=True)
         if self.source and len(versions) == 1:
-            self._known, calls, _, out = model._run_both(self.source, versions[0], stamp, use_cache=self._ready)
+            known, calls, _, out = model._run_both(self.source, versions[0], stamp, use_cache=self._ready)
+            self._out = known.out
             self._past = out.past_key_values if self._ready else None
             weights = {"decoder": rows(calls["decoder"], count), "cross": rows(calls["cross"], len(self.source))}
             return Read(out.logits[:, -1].float().cpu().numpy(), weights, count)
@@ -71,24 +75,37 @@ class HuggingFaceReader(Reader):
     def _forward(self, versions: Sequence[Sequence[int]], **inputs: Unpack[Inputs]) -> Read:
         model, network = self.model, self.model.network
         read = torch.tensor(versions, device=network.device)
+        past = self._length - read.shape[1]
+        plan = reading_on(model, self.edits, len(versions), past) if self.edits else None
+        recorder = plan.running() if plan else recording(streams=False)
         if self.source:
-            known = self._known or model._run_both(self.source, versions[0], None, use_cache=False)[0]
-            source = torch.tensor([[one.id for one in self.source]], device=network.device)
-            out = BaseModelOutput(last_hidden_state=known.out.expand(len(read), -1, -1))
-            inputs |= {"input_ids": source.expand(len(read), -1), "decoder_input_ids": read, "encoder_outputs": out}
-            before = 0
+            inputs |= self._of_source(read, again=plan is not None and not past)
         else:
-            inputs["input_ids"], before = read, self._length - read.shape[1]
+            inputs["input_ids"] = read
             if model._keeps and read.shape[1] > 1:
                 inputs["logits_to_keep"] = 1
         with torch.inference_mode():
-            record, answer = model._pass(network, recording(streams=False), before, **inputs)
+            record, answer = model._pass(network, recorder, 0 if self.source else past, **inputs)
         if inputs["use_cache"]:
             self._past = answer.past_key_values
-        calls = model._layout.split(record, without="encoder" if self.source else None)
+        if self.source and plan and not past:
+            self._out = answer.encoder_last_hidden_state
+        calls = (
+            first_rows(plan.kinds, record) if plan else model._layout.split(record, without="encoder" if self.source else None)
+        )
         lengths = {"cross": len(self.source)}
-        weights = {kind: rows(calls[kind], lengths.get(kind, self._length)) for kind in calls}
+        weights = {kind: rows(some, lengths.get(kind, self._length)) for kind, some in calls.items() if kind != "encoder"}
         return Read(answer.logits[:, -1].float().cpu().numpy(), weights, read.numel())
+
+    def _of_source(self, read: Tensor, again: bool) -> Inputs:
+        """What an encoder-decoder is given beside what its decoder reads [version, position]; again: the encoder reads too."""
+        source = self.model._ids([one.id for one in self.source]).expand(len(read), -1)
+        if again:
+            return {"input_ids": source, "decoder_input_ids": read}
+        if self._out is None:
+            self._out = self.model._run_both(self.source, read[0].tolist(), None, use_cache=False)[0].out
+        out = BaseModelOutput(last_hidden_state=self._out.expand(len(read), -1, -1))
+        return {"input_ids": source, "decoder_input_ids": read, "encoder_outputs": out}
 
     def _bytes(self) -> int:
         return cached_bytes(self._past)
@@ -153,7 +170,7 @@ def _prober(model: HuggingFaceModel, ids: Ids, source: list[Token]) -> HuggingFa
     """A reader that does not ask first whether the model reads on."""
     reader = HuggingFaceReader.__new__(HuggingFaceReader)
     Reader.__init__(reader, model, [model._special(ids[0])], source, 0, True)
-    reader._past, reader._known = None, None
+    reader._past, reader._out = None, None
     return reader
 
 

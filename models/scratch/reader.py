@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from models.generation import Ids, Read, Reader, rows
+from models.batches import reading_on
+from models.generation import Ids, Read, Reader, first_rows, rows
 from models.prefix import Stamp
 from models.recorder import Call, recording
 from models.scratch.transformer import Cache
@@ -37,6 +38,9 @@ class ScratchReader(Reader):
         self._cache = self._memory = None
 
     def _start(self, versions: Sequence[Ids], stamp: Stamp | None) -> Read:
+        if self.edits:
+            self._cache = Cache()
+            return self._forward(versions, self._cache)
         if self.source:
             self._memory = self.model._encoded(self.source, stamp).out
         if not self._ready:
@@ -59,15 +63,21 @@ class ScratchReader(Reader):
     def _forward(self, ids: Sequence[Sequence[int]], cache: Cache | None) -> Read:
         network = self.model.network
         read = torch.tensor(ids, device=self.model._stack.embedding.weight.device)
-        memory = None if self._memory is None else self._memory.expand(len(ids), -1, -1)
-        with torch.inference_mode(), recording(streams=False) as record:
+        plan = reading_on(self.model, self.edits, len(ids), cache.length if cache else 0) if self.edits else None
+        with torch.inference_mode(), plan.running() if plan else recording(streams=False) as record:
+            if self.source and self._memory is None:
+                self._memory = network.encode(self.model._ids([self.source]))
+            memory = None if self._memory is None else self._memory.expand(len(ids), -1, -1)
             stream = network.hidden(read, cache) if memory is None else network.hidden(read, memory, cache)
             logits = network.unembed(stream[:, -1]).float().cpu().numpy()
         keys = cache.length if cache is not None else read.shape[1]
-        if memory is None:
-            return Read(logits, {"self": rows(record.calls, keys)}, read.numel())
-        cross = rows(record.calls[1::2], memory.shape[1])
-        return Read(logits, {"decoder": rows(record.calls[::2], keys), "cross": cross}, read.numel())
+        if plan:
+            calls = first_rows(plan.kinds, record)
+        else:
+            calls = {"self": record.calls} if memory is None else {"decoder": record.calls[::2], "cross": record.calls[1::2]}
+        lengths = {"cross": len(self.source)}
+        weights = {kind: rows(some, lengths.get(kind, keys)) for kind, some in calls.items() if kind != "encoder"}
+        return Read(logits, weights, read.numel())
 
     def _bytes(self) -> int:
         if self._cache is None:
