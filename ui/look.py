@@ -166,7 +166,7 @@ def look_at(model: LanguageModel, trace: Trace, second: str) -> Look:
     """The text in the box through the model in use, with all that is chosen now. second: what is typed beside the text."""
     kind, level = kind_of(model.info), state.level()
     picked = (None, None) if level == "beginner" else (state.LAYER.get(), state.HEAD.get())
-    most = max(len(trace.attention[kind].queries), len(trace.read))
+    most = max(len(trace.attention[kind].queries), len(trace.tokens), len(trace.target))
     if (asked := state.once(state.TOKEN)) is not None:
         if asked.isdecimal() and int(asked) < most:
             state.TOKEN.set(int(asked))

@@ -145,6 +145,7 @@ NEAREST_TO, ANALOGY, GIF = Key("nearest-to", ""), Key[Any]("analogy", None), Key
 PIECE_WORD, OTHER_TOKENIZER = link("word"), link("other-tokenizer")
 NEURON: Key[str | None] = link("neuron")
 STAGE, CELL, TRAIL, BLOCK = (link(name, default="") for name in ("stage", "cell", "trail", "block"))
+INSIDE_TEXT = link("inside-text", "The answer", "Your text")  # which of two a beginner follows
 INSIDE_COLUMNS = Key[Any]("inside-columns", None)
 WORD_ORDER, ORDER_SEED = link("word-order", default=""), link("order-seed", default=0)
 

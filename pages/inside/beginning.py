@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
+from analysis import inside
 from analysis.scopes import typed
 from pages.inside import formulas, pieces, recipes
 from pages.inside.naming import starred
@@ -29,10 +30,10 @@ def draw(look: Look, stage: str) -> list[Picture]:
 
 def ids(here: Opened) -> list[Picture]:
     """The pieces with their ids, and the number that was followed back to one of them."""
-    look, tokens = here.look, here.look.trace.read
+    look, tokens = here.look, list(here.way.tokens)
     at = look.token_among(len(tokens))
     said = {"token": starred(f"“{named(look.written(tokens)[at].text)}”"), "id": f"{tokens[at].id:,}"}
-    return draw_end(here, chips(look), {**said, "vocabulary": f"{look.model.info.vocabulary:,}"})
+    return draw_end(here, chips(look, here.way), {**said, "vocabulary": f"{look.model.info.vocabulary:,}"})
 
 
 def of_text(look: Look) -> dict[str, object]:
@@ -49,9 +50,9 @@ def of_text(look: Look) -> dict[str, object]:
     }  # fmt: skip
 
 
-def chips(look: Look) -> Picture:
-    tokens = look.trace.read
-    options = {"tokens": [one.text for one in look.written(tokens)], "chosen": look.token_among(len(tokens))}
+def chips(look: Look, way: inside.Way) -> Picture:
+    tokens = list(way.tokens)
+    options = {"stack": way.stack, "tokens": [one.text for one in look.written(tokens)], "chosen": look.token_among(len(tokens))}
 
     def numbers() -> dict[str, Numbers]:
         return {"id": Numbers(np.array([one.id for one in tokens]), ("token",), {"token": [one.text for one in tokens]})}

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ui import state
 from ui.choices import heads
+from ui.choices.token import keep
+from ui.choices.widgets import one_of
 from ui.look import Look
 
 AFTER = "~"  # between the numbers of a trail in an address
@@ -45,6 +47,26 @@ class Chosen:
     stage: str = ""
     index: tuple[int, ...] | None = None
     trail: tuple[Spot, ...] = ()
+
+
+def text(look: Look) -> Look:
+    """Which of the two texts of an encoder-decoder is followed, for a beginner, who chooses no attention in the side bar: the
+    answer, or what was typed."""
+    if look.kind == "self" or not look.beginner:
+        return look
+    if (state.waits(state.BLOCK) or state.BLOCK.get()).startswith("encoder"):  # a number of it is looked at
+        state.INSIDE_TEXT.set(state.INSIDE_TEXT.values[1])
+    chosen = one_of(
+        state.INSIDE_TEXT, state.INSIDE_TEXT.values, "the text that is followed", label="Follow", wrap=False, on_change=anew
+    )
+    state.keep(state.INSIDE_TEXT, chosen, state.INSIDE_TEXT.default)
+    return replace(look, kind="encoder") if chosen == state.INSIDE_TEXT.values[1] else look
+
+
+def anew() -> None:
+    """What was looked at is of another text."""
+    state.BLOCK.set("")
+    keep(None)
 
 
 def block(look: Look) -> tuple[str, int]:
@@ -113,6 +135,8 @@ def _go(look: Look, to: Spot, trail: Sequence[Spot]) -> None:
     layer = look.layer if to.layer is None else to.layer
     if look.beginner:
         state.BLOCK.set(f"{to.stack}{layer}")
+        if look.kind != "self":
+            state.INSIDE_TEXT.set(state.INSIDE_TEXT.values[to.stack == "encoder"])
     elif (to.stack, layer) != block(look):
         if to.stack != block(look)[0]:
             state.ATTENTION.set(to.stack.capitalize())

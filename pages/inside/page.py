@@ -21,6 +21,7 @@ HERE = Path(__file__).parent
 
 
 def draw(look: Look) -> None:
+    look = choose.text(look)
     way = stops.way(look)
     shapes = {one.name: naming.sizes(look, one) for one in way.stages if recipes.known(one)}
     chosen = choose.chosen(shapes, [*stops.BEGINNING, stops.ORDER, *(one.name for one in way.stages)])

@@ -137,9 +137,10 @@ def plane(stage: inside.Stage, positions: list[int], head: int) -> np.ndarray:
     return (values[head] if stacked(stage) else values).reshape(len(positions), -1)
 
 
-def chips(trace: Trace, *, tokens: list[str], chosen: int) -> View:
-    """The tokens with their ids and positions. tokens: as they are written."""
-    named = [replace(token, text=text) for text, token in zip(tokens, trace.read, strict=True)]
+def chips(trace: Trace, *, stack: str, tokens: list[str], chosen: int) -> View:
+    """The tokens of a stack with their ids and positions. tokens: as they are written."""
+    read = trace.target if stack == "decoder" else trace.tokens
+    named = [replace(token, text=text) for text, token in zip(tokens, read, strict=True)]
     return token_chips(named, chosen, positions=True)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import models
 from analysis import inside
 from models.scratch import norms, transformer
-from pages.inside import choose, code, formulas, naming, opened, recipes
+from pages.inside import beginning, choose, code, formulas, naming, opened, recipes
 from tests.node import printed
 from tests.pages.opening import open_link, said
 from tests.serving import ROOT
@@ -65,6 +65,27 @@ def test_every_stage_opens(name, stack, level):
     for stage in ("text", "pieces", *(one.name for one in look_of(name, stack)[1].stages)):
         app = open_link("inside", f"{link}&stage={stage}")
         assert not app.warned and app.session_state["stage"] == stage
+
+
+def test_a_beginner_follows_the_answer_or_the_text_that_was_typed():
+    text, target = TEXTS["translator"]
+    link = f"model=translator&text={text}&target={target}&level=beginner"
+    app = open_link("inside", f"{link}&stage=cross weights")
+    assert app.session_state["inside-text"] == "The answer" and app.session_state["stage"] == "cross weights"
+    app.segmented_control(key="inside-text").set_value("Your text").run()
+    assert app.session_state["stage"] == "", "the text that was typed looks at no other"
+    app = open_link("inside", f"{link}&inside-text=Your text&stage=memory&token=3")
+    assert not app.warned and app.session_state["stage"] == "memory" and "You follow “s”" in said(app)
+    app = open_link("inside", f"{link}&block=encoder1&stage=weights")
+    assert not app.warned and app.session_state["inside-text"] == "Your text"
+
+
+@pytest.mark.parametrize("stack", ["encoder", "decoder"])
+def test_the_ids_are_those_of_the_text_that_is_followed(stack):
+    look, way = look_of("translator", stack)
+    made = beginning.chips(look, way)
+    assert made.numbers()["id"].values.tolist() == [one.id for one in way.tokens]
+    assert made.drawn is not None
 
 
 @pytest.mark.parametrize("text", ["", "a", "word " * 400])
