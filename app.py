@@ -7,11 +7,13 @@ running script for its old pages mechanism, and would answer a link to a page wi
 import streamlit as st
 from starlette.middleware import Middleware
 
-from ui.serving import address, assets, guard, leaving, sending
+from ui.memory import freed
+from ui.serving import address, assets, going, guard, leaving, sending
 
+freed.set_up()
 app = st.App(
     "ui/door.py",
     routes=[*assets.ROUTES, *address.ROUTES],
     lifespan=sending.lifespan,
-    middleware=[Middleware(guard.Guard), Middleware(leaving.Leaving)],
+    middleware=[Middleware(guard.Guard), Middleware(leaving.Leaving), Middleware(going.Going)],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Generic, Protocol, TypeVar
 
 
@@ -58,6 +58,12 @@ class Bounded(Generic[K, S]):
         for key in keys:
             mine.pop(key, None)
         self._weigh(owner)
+
+    def keep_for(self, stays: Callable[[Hashable], bool]) -> None:
+        """Let go of all that is kept of other owners than those that stay."""
+        for owner in self.owners:
+            if not stays(owner):
+                self.drop(owner, *self.of(owner))
 
     def clear(self) -> None:
         self._kept.clear()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -283,8 +283,9 @@ class LanguageModel(ABC):
         """The text of tokens that follow others, without special ones."""
 
     @abstractmethod
-    def forget(self) -> None:
-        """Let go of everything that was remembered: the next text is read as if it was the first."""
+    def forget(self, but_for: Callable[[Hashable], bool] | None = None) -> None:
+        """Let go of everything that was remembered: the next text is read as if it was the first. but_for: whose readings stay
+        all the same (see `models.prefix.reading_for`)."""
 
     @abstractmethod
     def gradients(self, trace: Trace, position: int, token: int) -> dict[str, Gradients]:

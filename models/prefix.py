@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -94,10 +94,13 @@ class Recent(Generic[Kept]):
                 self._kept.drop(stamp.reader, *(known for known in mine if ids[: len(known)] == known))
             self._kept.keep(stamp.reader, ids, made)
 
-    def forget(self) -> None:
-        """Let go of everything."""
+    def forget(self, but_for: Callable[[Hashable], bool] | None = None) -> None:
+        """Let go of everything, but for what was read by readers of whom that is true."""
         with self._lock:
-            self._clear(self._number)
+            if but_for:
+                self._kept.keep_for(but_for)
+            else:
+                self._clear(self._number)
 
     def get(self, stamp: Stamp | None, ids: Ids) -> Kept | None:
         """What was kept for just these ids, whoever read them."""

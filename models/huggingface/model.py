@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cached_property
@@ -150,8 +150,8 @@ class HuggingFaceModel(LanguageModel):
         )
         return whole.removeprefix(front)
 
-    def forget(self) -> None:
-        self._recent.forget()
+    def forget(self, but_for: Callable[[Hashable], bool] | None = None) -> None:
+        self._recent.forget(but_for)
 
     @property
     def chats(self) -> bool:

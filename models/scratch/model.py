@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -91,8 +91,8 @@ class ScratchModel(LanguageModel):
     def spell(self, ids: Sequence[int], after: Sequence[int] = ()) -> str:
         return self.vocabulary.tokenizer.decode([id for id in ids if not self.is_special(id)])
 
-    def forget(self) -> None:
-        self._recent.forget()
+    def forget(self, but_for: Callable[[Hashable], bool] | None = None) -> None:
+        self._recent.forget(but_for)
 
     def _read(self, text: str, target: str, remember: bool) -> Trace:
         tokens, cut = self._to_read(text, target)

@@ -9,7 +9,7 @@ from models.bounded import Bounded
 from models.language_model import LanguageModel
 from models.trace import Trace
 from pages.inside import recipes
-from ui.memory import loaded
+from ui.memory import loaded, visitors
 
 ONE, BYTES = "the way", 128 * 2**20  # of all visitors' ways
 
@@ -42,4 +42,11 @@ def forget(model: LanguageModel) -> None:
                 ways.drop(visitor, ONE)
 
 
+def keep_for(here: visitors.Here) -> None:
+    """Let go of what is kept for those who are gone."""
+    with _lock:
+        ways.keep_for(here)
+
+
 loaded.shelf.leaving.append(forget)
+visitors.leaving.append(keep_for)

@@ -10,7 +10,7 @@ from analysis import inside
 from pages.inside import choose, formulas, kept, naming, recipes
 from ui import state
 from ui.look import Look
-from ui.memory import loaded
+from ui.memory import visitors
 from ui.picture.picture import Numbers, Picture
 from viz.views.way_view import Stop
 
@@ -25,7 +25,7 @@ def way(look: Look) -> inside.Way:
     stack, layer = choose.block(look)
     count = len(look.trace.target if stack == "decoder" else look.trace.tokens)
     asked = state.waits(state.STAGE) or state.STAGE.get()
-    return kept.way(loaded.visitor(), look.model, look.trace, stack, layer, min(look.token, count - 1), asked)
+    return kept.way(visitors.me(), look.model, look.trace, stack, layer, min(look.token, count - 1), asked)
 
 
 def names(found: inside.Way) -> list[inside.Stage | str]:

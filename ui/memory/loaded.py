@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import models
 from models.errors import Cancelled, ModelError
 from models.progress import Progress, Report
-from ui.memory import trainings
+from ui.memory import trainings, visitors
 from ui.memory.favourites import Favourite, head_scores, prefer
 from ui.memory.shelf import Shelf
 
@@ -107,6 +107,15 @@ def _limit() -> int:
 shelf = Shelf(_load, _limit, stay=models.names()[:1])
 
 
+def _keep_for(here: visitors.Here) -> None:
+    """Let models forget the texts of those who are gone."""
+    for model in shelf.models:
+        model.forget(but_for=here)
+
+
+visitors.leaving.append(_keep_for)
+
+
 def model(name: str) -> LanguageModel:
     """The model of that name, loaded once a server. Errors: ModelError."""
     return shelf.get(name)
@@ -117,7 +126,7 @@ def read(name: str, text: str, target: str = "", edits: Sequence[Edit] = ()) -> 
     edit that it does not allow."""
     with shelf.reading(name) as model:
         _share_cores(model)  # the page computes what it shows of the trace on this thread
-        return _forwards.submit(_trace, model, text, target, visitor(), edits).result()
+        return _forwards.submit(_trace, model, text, target, visitors.me(), edits).result()
 
 
 def go_on(name: str, text: str, answer: str = "") -> str:
@@ -146,7 +155,7 @@ def next_step(name: str, text: str, target: str = "", chat: bool = False, said: 
     Errors: ModelError when the model cannot be had; ValueError, a sentence, when it does not go on with a text.
     """
     with shelf.reading(name) as model:
-        return _forwards.submit(_next_step, model, text, target, chat, said, visitor()).result()
+        return _forwards.submit(_next_step, model, text, target, chat, said, visitors.me()).result()
 
 
 def _next_step(model: LanguageModel, text: str, target: str, chat: bool, said: Sequence[int], visitor: str) -> Step:
@@ -155,14 +164,6 @@ def _next_step(model: LanguageModel, text: str, target: str, chat: bool, said: S
     begun = model.generate(text, max_new_tokens=1, target=target, said=said, chat=chat)
     with reading_for(visitor), closing(begun) as steps:
         return next(steps)
-
-
-def visitor() -> str:
-    """Whose page runs: what is remembered of their text is bounded for each visitor; "" outside of a page."""
-    from streamlit.runtime.scriptrunner import get_script_run_ctx
-
-    run = get_script_run_ctx(suppress_warning=True)
-    return run.session_id if run else ""
 
 
 def _trace(model: LanguageModel, text: str, target: str, visitor: str, edits: Sequence[Edit]) -> Trace:

@@ -78,6 +78,12 @@ class Shelf:
     def __contains__(self, name: str) -> bool:
         return name in self._kept
 
+    @property
+    def models(self) -> list[LanguageModel]:
+        """All that are here now."""
+        with self._lock:
+            return [kept.model for kept in self._kept.values()]
+
     @cached_property
     def limit(self) -> int:
         """Bytes of weights, asked for when the first model comes that counts."""

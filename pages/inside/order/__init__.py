@@ -12,7 +12,7 @@ from pages.inside.order import choose, drawings, kept, told
 from pages.inside.order.drawings import BOARD, CHIPS
 from ui.choices.token import keep
 from ui.look import Look
-from ui.memory import loaded
+from ui.memory import visitors
 from ui.picture.picture import Picture
 from ui.show import choice, picture, show
 from ui.text import plain
@@ -30,7 +30,7 @@ def draw(look: Look) -> list[Picture]:
         st.info(why, icon=":material/info:")
         return []
     order = choose.order_of(count)
-    read = kept.readings(loaded.visitor(), look.model, look.trace, look.second, order)
+    read = kept.readings(visitors.me(), look.model, look.trace, look.second, order)
     readings, note = read.orders, words(HERE, read.note, model=look.model.info.name) if read.note else ""
     chips = drawings.chips(look, order, readings.get(True))
     show(chips.drawn, CHIPS, lambda: choose.keep(choice(CHIPS)["order"]))

@@ -10,7 +10,7 @@ from models.bounded import Bounded
 from models.language_model import LanguageModel
 from models.trace import Trace
 from pages.inside.order import recipes
-from ui.memory import loaded
+from ui.memory import loaded, visitors
 
 ONE, BYTES = "the orders", 128 * 2**20  # of all visitors' readings
 
@@ -64,4 +64,11 @@ def forget(model: LanguageModel) -> None:
                 store.drop(visitor, ONE)
 
 
+def keep_for(here: visitors.Here) -> None:
+    """Let go of what is kept for those who are gone."""
+    with _lock:
+        store.keep_for(here)
+
+
 loaded.shelf.leaving.append(forget)
+visitors.leaving.append(keep_for)

@@ -1,0 +1,92 @@
+"""What the server keeps for a visitor is let go when they go, and what it keeps for others stays."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import weakref
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from streamlit import runtime
+
+from pages.inside import kept
+from pages.inside.order import kept as orders
+from ui.memory import loaded, visitors
+from ui.serving.going import Going
+
+GONE, STAYS = "The visitor who goes wrote this", "And who stays wrote that"
+
+
+class Runtime:
+    """Streamlit's, as far as it is asked."""
+
+    here = frozenset({"one", "other"})
+
+    def is_active_session(self, visitor: str) -> bool:
+        return visitor in self.here
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Runtime]:
+    found = Runtime()
+    monkeypatch.setattr(runtime, "exists", lambda: True)
+    monkeypatch.setattr(runtime, "get_instance", lambda: found)
+    loaded.model("writer").forget()
+    yield found
+    found.here = frozenset()
+    visitors.let_go()
+
+
+def opened(monkeypatch: pytest.MonkeyPatch, visitor: str, text: str) -> list[weakref.ref]:
+    """What is kept of a text that a visitor follows through the model, and puts into another order."""
+    monkeypatch.setattr(visitors, "me", lambda: visitor)
+    trace, model = loaded.read("writer", text), loaded.model("writer")
+    way = kept.way(visitor, model, trace, "self", 1, 1)
+    turned = orders.readings(visitor, model, trace, "", tuple(reversed(range(len(trace.tokens)))))
+    return [weakref.ref(one) for one in (trace, way, turned)]
+
+
+def test_what_is_kept_for_a_visitor_is_freed_when_they_go_and_what_others_have_stays(server, monkeypatch):
+    left, stay = opened(monkeypatch, "one", GONE), opened(monkeypatch, "other", STAYS)
+    visitors.let_go()
+    assert all(one() for one in (*left, *stay)), "both are here"
+    server.here = frozenset({"other"})
+    visitors.let_go()
+    assert not any(one() for one in left) and all(one() for one in stay)
+
+
+def test_what_a_run_leaves_behind_that_ended_after_its_visitor_went_goes_with_the_next_one(server, monkeypatch):
+    server.here = frozenset({"other"})
+    visitors.let_go()
+    late = opened(monkeypatch, "one", GONE)
+    visitors.let_go()
+    assert not any(one() for one in late)
+
+
+def test_what_nobody_in_particular_read_stays(server, monkeypatch):
+    found = opened(monkeypatch, "", GONE)
+    server.here = frozenset()
+    visitors.let_go()
+    assert all(one() for one in found)
+
+
+def test_it_is_let_go_after_a_connection_to_a_page_has_ended_and_not_after_a_request(monkeypatch):
+    events: list[str] = []
+    done = threading.Event()
+    monkeypatch.setattr(visitors, "let_go", lambda: (events.append("let go"), done.set()))
+
+    async def app(scope: dict, receive: object, send: object) -> None:
+        events.append(scope["type"])
+        if scope.get("breaks"):
+            raise ConnectionError
+
+    async def come_and_go() -> None:
+        await Going(app)({"type": "http"}, None, None)
+        with pytest.raises(ConnectionError):
+            await Going(app)({"type": "websocket", "breaks": True}, None, None)
+
+    with ThreadPoolExecutor(1) as other:  # the thread of a worker that also drives browsers has an event loop already
+        other.submit(asyncio.run, come_and_go()).result()
+    assert done.wait(10) and events == ["http", "websocket", "let go"]

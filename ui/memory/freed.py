@@ -1,0 +1,49 @@
+"""Memory that was freed goes back to the system, as far as the allocator of the C library (glibc) is asked for that.
+
+Streamlit makes a thread a run. glibc gives threads up to eight heaps a core, and what is freed in one of them mostly stays there:
+a class would take more memory the longer it goes on, though nothing of it is in use.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import time
+from functools import cache
+
+MMAP_THRESHOLD, ARENA_MAX = -3, -8  # glibc's numbers for what is set
+LARGE = 4 * 2**20  # bytes: what takes as many gets pages of its own, which go back as soon as it is freed
+EVERY = 5.0  # seconds, at least, from one time to the next: each takes some milliseconds
+
+_lock, _last = threading.Lock(), float("-inf")  # when it was given back last, by time.monotonic
+
+
+@cache
+def _library() -> ctypes.CDLL | None:
+    """glibc; None where the C library is another one."""
+    try:
+        library = ctypes.CDLL(None)
+        return library if library.gnu_get_libc_version and library.malloc_trim and library.mallopt else None
+    except (OSError, AttributeError, TypeError):
+        return None
+
+
+def set_up() -> None:
+    """Let threads share as many heaps as there are cores, before there are many threads; what was set outside stays."""
+    if library := _library():
+        if "MALLOC_ARENA_MAX" not in os.environ:
+            library.mallopt(ARENA_MAX, os.cpu_count() or 2)
+        if "MALLOC_MMAP_THRESHOLD_" not in os.environ:
+            library.mallopt(MMAP_THRESHOLD, LARGE)
+
+
+def give_back() -> None:
+    """Give what was freed back to the system, unless that was done a moment ago."""
+    global _last
+    with _lock:
+        if time.monotonic() - _last < EVERY:
+            return
+        _last = time.monotonic()
+    if library := _library():
+        library.malloc_trim(ctypes.c_size_t(0))
