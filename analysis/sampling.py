@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,14 +69,12 @@ def shap(question: Question, texts: int, report: Report | None = None) -> np.nda
     what is left of a group is divided evenly. They sum to the evidence of the whole text less that of none.
     Source: Lundberg and Lee 2017, "A Unified Approach to Interpreting Model Predictions"; Owen 1977.
     """
-    from shap import maskers
-    from shap.explainers import PartitionExplainer
-
+    explainers, maskers = _shap()
     count = len(question.units)
     if count == 1:  # shap's tree has no leaf then
         return leave_one_out(question, report)
     masker = maskers.Partition(np.zeros((1, count)), clustering=neighbours(count))
-    explainer = PartitionExplainer(_reader(question, texts, report), masker)
+    explainer = explainers.PartitionExplainer(_reader(question, texts, report), masker)
     found: Any = explainer(np.ones((1, count)), max_evals=texts, batch_size=AT_ONCE, silent=True)
     return found.values[0]
 
@@ -84,29 +85,34 @@ def sampled_shap(question: Question, orders: int = ORDERS, seed: int = 0, report
     They sum to the evidence of the whole text less that of none, whatever is drawn.
     Source: Castro, Gómez and Tejada 2009, "Polynomial calculation of the Shapley value based on sampling".
     """
-    from shap import maskers
-    from shap.explainers import PermutationExplainer
-
+    explainers, maskers = _shap()
     count = len(question.units)
     if count == 1:
         return leave_one_out(question, report)
     texts = orders * (2 * count + 1)
     with _SHAP:
-        explainer = PermutationExplainer(_reader(question, texts, report), maskers.Independent(np.zeros((1, count))), seed=seed)
+        masker = maskers.Independent(np.zeros((1, count)))
+        explainer = explainers.PermutationExplainer(_reader(question, texts, report), masker, seed=seed)
         found: Any = explainer(np.ones((1, count)), max_evals=texts, batch_size=AT_ONCE, silent=True)
     return found.values[0]
 
 
 @cache
+def _shap() -> tuple[ModuleType, ModuleType]:
+    """shap's modules of explainers and of maskers. It keeps the errors of libraries that it finds missing, and with them whatever
+    waits for its import, such as a visitor's text and its model: nothing waits on a thread that does nothing else."""
+    with ThreadPoolExecutor(1) as alone:
+        return alone.submit(import_module, "shap.explainers").result(), alone.submit(import_module, "shap.maskers").result()
+
+
+@cache
 def ready() -> None:
     """Have shap compile what it compiles when it is used first, which takes seconds."""
-    from shap import maskers
-    from shap.explainers import PartitionExplainer, PermutationExplainer
-
+    explainers, maskers = _shap()
     whole, none = np.ones((1, 3)), np.zeros((1, 3))
-    PartitionExplainer(lambda kept: kept.sum(1), maskers.Partition(none, clustering=neighbours(3)))(whole, silent=True)
+    explainers.PartitionExplainer(lambda kept: kept.sum(1), maskers.Partition(none, clustering=neighbours(3)))(whole, silent=True)
     with _SHAP:
-        PermutationExplainer(lambda kept: kept.sum(1), maskers.Independent(none))(whole, silent=True)
+        explainers.PermutationExplainer(lambda kept: kept.sum(1), maskers.Independent(none))(whole, silent=True)
 
 
 def neighbours(count: int) -> np.ndarray:

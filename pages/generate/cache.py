@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from functools import lru_cache
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -32,6 +32,8 @@ HERE = Path(__file__).parent
 LENGTHS = (1024, 8192, 131_072)
 TIMES = 3  # readings that a time is the median of
 Timed = tuple[float, float, Speeds] | tuple[()]
+
+_known: WeakKeyDictionary[LanguageModel, StepCost] = WeakKeyDictionary()
 
 
 def place(grown: Grown, look: Look, pictures: list[Picture]) -> None:
@@ -98,9 +100,10 @@ def costs(grown: Grown, model: LanguageModel, read: int, source: int) -> None:
         place.dataframe(pd.DataFrame(table | milliseconds(found, lengths)), hide_index=True)
 
 
-@lru_cache(maxsize=8)
 def _costs(model: LanguageModel) -> StepCost:
-    return step_cost(model, "The cat")
+    if (known := _known.get(model)) is None:
+        known = _known[model] = step_cost(model, "The cat")
+    return known
 
 
 def milliseconds(found: StepTime, lengths: Sequence[int]) -> dict[str, list[str]]:
