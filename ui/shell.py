@@ -40,11 +40,15 @@ def live(folder: Path, draw: Callable[[Look], None], reads: bool = True, answers
     reruns. folder: where the words of the page stand; reads: whether the page shows what the model makes of the text,
     so that it matters how much of it the model can read; answers: whether a button beside an answer has it continued."""
 
+    drawn_before = False
+
     @st.fragment
     def stage() -> None:
+        nonlocal drawn_before
+        with_the_page, drawn_before = not drawn_before, True
         again = state.AGAIN.pop()
         with turn(first=again) as waited:
-            if waited > LONG and not again and state.TYPING.get():
+            if waited > LONG and not with_the_page and not again and state.TYPING.get():
                 state.AGAIN.set(True)
                 st.rerun(scope="fragment")  # with the newest text: the one that this run began with is an old one by now
             answer()
