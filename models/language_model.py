@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 
 GREEDY = Strategy()
+UNKNOWN = "Where {name} keeps its {which} matrix is not known: it is of our own transformers only."
 
 
 @dataclass(frozen=True)
@@ -347,7 +348,15 @@ class LanguageModel(ABC):
 
         kind: as in `trace.attention`. Errors: ValueError for other transformers than our own, which do not say which it is.
         """
-        raise ValueError(f"Where {self.info.name} keeps its value matrix is not known: it is of our own transformers only.")
+        raise ValueError(UNKNOWN.format(which="value", name=self.info.name))
+
+    def query_weights(self, kind: str, layer: int) -> np.ndarray:
+        """W_Q: what makes the query of each head of a layer, as `value_weights` has it: float32 [heads, d_model, d_head]."""
+        raise ValueError(UNKNOWN.format(which="query", name=self.info.name))
+
+    def key_weights(self, kind: str, layer: int) -> np.ndarray:
+        """W_K, as `query_weights`; one a query head."""
+        raise ValueError(UNKNOWN.format(which="key", name=self.info.name))
 
     @abstractmethod
     def way_out(self, rows: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 from tokenizers import Tokenizer
-from torch import Tensor
+from torch import Tensor, nn
 
 from models.batches import Ready, alone, of_trace, plan_of
 from models.editing import Plan
@@ -166,10 +166,19 @@ class ScratchModel(LanguageModel):
         output = self._attention(kind, layer).output.weight  # [d_model, heads · d_head]
         return output.T.unflatten(0, (self.info.heads, -1)).float().cpu().numpy()  # [heads, d_head, d_model]
 
+    def query_weights(self, kind: str, layer: int) -> np.ndarray:
+        return self._read_by(self._attention(kind, layer).query)
+
+    def key_weights(self, kind: str, layer: int) -> np.ndarray:
+        return self._read_by(self._attention(kind, layer).key)
+
     def value_weights(self, kind: str, layer: int) -> np.ndarray:
-        each = self._attention(kind, layer).value.weight.T.unflatten(1, (self.network.config.key_heads, -1))
-        shared = self.network.config.heads // self.network.config.key_heads
-        return each.transpose(0, 1).repeat_interleave(shared, 0).float().cpu().numpy()
+        return self._read_by(self._attention(kind, layer).value)
+
+    def _read_by(self, linear: nn.Linear) -> np.ndarray:
+        """A linear map into the heads, one a query head: float32 [heads, d_model, d_head]."""
+        each = linear.weight.T.unflatten(1, (-1, self.network.config.d_head)).transpose(0, 1)
+        return each.repeat_interleave(self.info.heads // len(each), 0).float().cpu().numpy()
 
     def way_out(self, rows: Tensor) -> Tensor:
         return self.network.unembed(rows.to(self._stack.embedding.weight.dtype))

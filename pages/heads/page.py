@@ -8,7 +8,7 @@ import streamlit as st
 
 from analysis import head_labels
 from analysis.labels import SEEDS
-from pages.heads import recipes, why, worth
+from pages.heads import byweights, recipes, standins, why, worth
 from pages.heads.naming import EVERY, NAMED, WRITTEN
 from ui import shell, state
 from ui.choices import heads, picker
@@ -28,9 +28,9 @@ MET = 5  # heads that a beginner meets
 def draw(look: Look) -> None:
     why.follow()
     if look.beginner:
-        state.later("intermediate", state.HEADS_PART, state.HEADS_LABEL, state.HEADS_TEXT, state.HEADS_WORTH)
+        state.later("intermediate", state.HEADS_PART, state.HEADS_LABEL, state.HEADS_TEXT, state.HEADS_WORTH, state.HEADS_ALIKE)
     if look.level != "expert":
-        state.later("expert", state.HEADS_BY)
+        state.later("expert", state.HEADS_BY, state.HEADS_WAY)
     seeds = SEEDS if look.model.info.parameters <= LARGE else 0
     table = jobs.result(
         ("head labels", look.model.info.name, look.kind),
@@ -69,8 +69,10 @@ def meet(look: Look, table: pd.DataFrame) -> list[Picture]:
 def chosen(look: Look, table: pd.DataFrame, seeds: int, above: st.delta_generator.DeltaGenerator) -> list[Picture]:
     """The part of the page that is chosen."""
     with above:
-        part = tabs(state.HEADS_PART, "the part")
-    return worth.panel(look, table) if part == "Importance" else explore(look, table, seeds)
+        part = tabs(state.HEADS_PART, "the part", state.HEADS_PART.values[: 4 if look.level == "expert" else 3])
+    panels = {"Importance": partial(worth.panel, look, table), "Stand-ins": partial(standins.panel, look)}
+    panels |= {"Weights": partial(byweights.panel, look), "Labels": partial(explore, look, table, seeds)}
+    return panels[part]()
 
 
 def explore(look: Look, table: pd.DataFrame, seeds: int) -> list[Picture]:

@@ -10,8 +10,10 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis import as_written, head_examples, head_labels
+from analysis.composition import WAYS, HeadWeights, head_weights
 from analysis.importance import Importance, Pruning, head_importance, prune
 from analysis.labels import Example
+from analysis.redundancy import Likeness, Together, head_likeness, lost_together
 from models.language_model import LanguageModel
 from models.sizes import count
 from viz import View, grid_view, percent, reading_view
@@ -50,7 +52,7 @@ def scores(
     """Every score of every head, a row a head. by: the score that they are sorted by, the largest first; "" for their order."""
     table = head_labels(model, kind, seeds) if table is None else table
     table = table.sort_values(by, ascending=False, kind="stable") if by else table
-    rows = [f"L{layer} H{head}" for layer, head in zip(table["layer"], table["head"], strict=True)]
+    rows = names_of(table)
     return grid_view(
         table[list(names)].to_numpy(), rows, list(names.values()), down="head", across="score", unit="%", scale=(0, 1),
         texts=[[percent(row[name]) for name in names] for _, row in table.iterrows()],
@@ -84,7 +86,7 @@ def worth(
     """Each head by what its slope says it is worth, and by what the loss gains without it."""
     found = head_importance(model, texts, kind) if found is None else found
     table, ends = found.table, found.table[["effect_low", "effect_high"]].to_numpy().T
-    names = [f"L{layer} H{head}" for layer, head in zip(table["layer"], table["head"], strict=True)]
+    names = names_of(table)
     notes = [label or "no label" for label in labels]
     values = table["effect"].to_numpy(), ends, table["gradient"].to_numpy()
     return importance_scatter(names, *values, table["layer"].tolist(), notes, chosen)
@@ -96,7 +98,7 @@ def worth_table(
     """What each head is worth, a row a head, those that are worth most first. by: "effect", "gradient", or "" for their order."""
     found = head_importance(model, texts, kind) if found is None else found
     table = sorted_by(found.table, by)
-    rows = [f"L{layer} H{head}" for layer, head in zip(table["layer"], table["head"], strict=True)]
+    rows = names_of(table)
     names = {"effect": "measured", "gradient": "by its slope"}
     most = max(float(np.nanmax(np.abs(table[list(names)].to_numpy()))), 1e-9)
     return grid_view(
@@ -133,3 +135,69 @@ def pruned(
         for name, each in left.saved.items()
     }
     return pruning_curves(left.counts, {names[name]: each for name, each in left.orders.items()}, left.random, saved)
+
+
+def alike(
+    model: LanguageModel, *, kind: str, texts: list | None, by: str, chosen: tuple[int, int], found: Likeness | None = None
+) -> View:
+    """Heads by heads: how alike they write ("outputs") or look ("maps")."""
+    found = head_likeness(model, texts, kind) if found is None else found
+    values = found.outputs if by == "outputs" else found.maps
+    heads = len(values) // (model.info.decoder_layers if kind in ("decoder", "cross") else model.info.layers)
+    names = [f"L{head // heads} H{head % heads}" for head in range(len(values))]
+    return square(values, names, chosen, (-1, 1) if by == "outputs" else (0, 1))
+
+
+def together(
+    model: LanguageModel, *, kind: str, texts: list | None, chosen: tuple[int, int],
+    found: Importance | None = None, lost: Together | None = None,
+) -> View:  # fmt: skip
+    """Heads by heads: what is lost without both, beyond the sum of what is lost without each."""
+    found = head_importance(model, texts, kind) if found is None else found
+    lost = lost_together(model, found, texts) if lost is None else lost
+    notes = [
+        [f"{nats(low)} to {nats(high)} in {len(lost.beyond)} texts" for low, high in zip(lows, highs, strict=True)]
+        for lows, highs in zip(lost.beyond.min(0), lost.beyond.max(0), strict=True)
+    ]
+    return square(lost.beyond.mean(0), names_of(found.table.iloc[lost.heads]), chosen, unit="nats a token", notes=notes)
+
+
+def composed(model: LanguageModel, *, kind: str, way: str, chosen: tuple[int, int], found: HeadWeights | None = None) -> View:
+    """Heads by earlier heads: how much each reads what the other wrote, beyond random matrices."""
+    found = head_weights(model, kind) if found is None else found
+    return square(found.composition[WAYS.index(way)], names_of(found.table), chosen, across="earlier head")
+
+
+def square(
+    values: np.ndarray, names: list[str], chosen: tuple[int, int], scale: tuple[float, float] | None = None, unit: str = "",
+    notes: list[list[str]] | None = None, across: str = "other head",
+) -> View:  # fmt: skip
+    """Heads by heads, from the scale's least to its most; from blue below 0 to red above it where there are both."""
+    most = float(np.nanmax(np.abs(values), initial=1e-9))
+    here = names.index(name) if (name := f"L{chosen[0]} H{chosen[1]}") in names else None
+    return grid_view(
+        values, names, names, down="head", across=across, unit=unit, scale=scale or (-most, most),
+        signed=scale is None or scale[0] < 0, notes=notes, chosen=None if here is None else (here, here), cell=(9, 26),
+        label="Heads by heads",
+    )  # fmt: skip
+
+
+def by_weights(model: LanguageModel, *, kind: str, columns: dict[str, str], found: HeadWeights | None = None) -> View:
+    """Copying and matching, from −1 to 1, and the ranks of what a head brings and looks for, a row a head."""
+    found = head_weights(model, kind) if found is None else found
+    table, shown = found.table, [name for name in columns if found.table[name].notna().any()]
+    shades = [table[name] / 2 + 0.5 if name in ("copying", "matching") else 0.5 + 0 * table[name] for name in shown]
+    notes = [
+        [f"shuffled heads reach {nats(row[f'{name}_null'])} at most" if f"{name}_null" in row else "" for name in shown]
+        for _, row in table.iterrows()
+    ]
+    return grid_view(
+        table[shown].to_numpy(), names_of(table), [columns[name] for name in shown], down="head", across="by its weights",
+        signed=True, shades=np.stack(shades, 1), ends=("−1", "1"), notes=notes, cell=(84, 130), height=24,
+        texts=[[f"{row[name]:.2f}".replace("-", "−") for name in shown] for _, row in table.iterrows()],
+        label="What heads are by their weights",
+    )  # fmt: skip
+
+
+def names_of(table: pd.DataFrame) -> list[str]:
+    return [f"L{layer} H{head}" for layer, head in zip(table["layer"], table["head"], strict=True)]

@@ -289,6 +289,8 @@ WRONG = {  # where each choice is offered; nonsense is told of wherever a link a
     "translate-method": ("generate", f"{FRENCH}&level=expert"),
     **dict.fromkeys(["heads-label", "heads-by", "heads-part"], ("heads", EXPERT)),
     "heads-text": ("heads", f"{FRENCH}&level=expert&heads-part=Importance"),
+    "heads-alike": ("heads", f"{EXPERT}&heads-part=Stand-ins&heads-text=your+text"),
+    "heads-way": ("heads", f"{EXPERT}&heads-part=Weights"),
     "heads-worth": ("heads", f"{EXPERT}&heads-part=Importance&heads-text=your+text"),
 }  # fmt: skip
 

@@ -83,6 +83,13 @@ LINKS = {  # each with the parts or keys of its pictures
     ("heads", f"level=expert&heads-part=Importance&heads-text=your+text&layer=L4&head=H5&{TEXT}"): (
         "heads-importance, heads-importance-table, heads-pruned"
     ),
+    ("heads", f"level=expert&heads-part=Stand-ins&heads-text=your+text&{TEXT}"): "heads-square",
+    (
+        "heads",
+        "level=intermediate&heads-part=Stand-ins&heads-alike=what+is+lost+without+both&model=translator&attention=Decoder&"
+        "heads-text=your+text&text=The+cat+sat&target=Le+chat",
+    ): "heads-square",
+    ("heads", f"level=expert&heads-part=Weights&heads-way=values&{TEXT}"): "heads-composed heads-weights",
     ("heads", "level=intermediate&model=translator&text=The+cat+sat&target=Le&layer=L1&head=H0"): (
         "heads-board, L1 H0 example 1, L1 H0 example 2, L1 H0 example 3"
     ),

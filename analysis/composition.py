@@ -1,0 +1,116 @@
+"""What heads are by their weights alone: what they look for, what they bring, and which earlier heads they read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analysis.copying import copying_scores
+from analysis.statistics import Report, silent
+from models.language_model import LanguageModel
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WAYS = ("queries", "keys", "values")  # by which a head reads an earlier one
+DRAWS = 20  # of random matrices
+
+
+@dataclass(frozen=True, eq=False)
+class HeadWeights:
+    """What the weights of a kind of attention say.
+
+    table: a row a head, with columns layer, head; copying (`copying_scores`) and matching, the same of W_E W_Q W_Kᵀ W_Eᵀ: 1 for a
+    head that looks for the token that it reads, −1 for one that avoids it; NaN where they cannot be said; ov_rank and qk_rank,
+    the stable ranks ‖M‖²_F / ‖M‖²₂ of W_V W_O and W_Q W_Kᵀ, from 1 to d_head. NAME_null of copying and matching: the largest
+    value of any head when all matrices are shuffled.
+    composition: float64 [way, head, earlier head]: by its queries, keys or values, ‖W_OV M‖ / (‖W_OV‖ ‖M‖) less what random
+    matrices of these shapes give, NaN where the other head is not in an earlier layer. random: that baseline.
+    """
+
+    table: pd.DataFrame
+    composition: np.ndarray
+    random: float
+
+
+def head_weights(model: LanguageModel, kind: str | None = None, report: Report = silent) -> HeadWeights:
+    """What the heads of a kind of attention are by their weights. Norms are left out, rotary positions are those of distance 0.
+
+    Errors: ValueError for other transformers than our own, and for cross-attention, whose keys are of another stream.
+    Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
+    """
+    import pandas as pd  # here, because it takes long to import and a first page needs none
+
+    kind = kind or ("encoder" if model.info.kind == "encoder-decoder" else "self")
+    if kind == "cross":
+        raise ValueError("Cross-attention reads another stream than it writes to, so its heads read no earlier ones.")
+    table, parts = read_weights(model, kind)
+    (shuffled, _) = read_weights(model.with_random_weights(0), kind)
+    for name in ("copying", "matching"):
+        table[f"{name}_null"] = np.full(len(table["layer"]), np.max(shuffled[name]))
+    report(0.5, "Comparing heads with earlier ones")
+    size, inner = parts["values"].shape[1:]
+    random = random_composition(size, inner)
+    heads = len(table["layer"])
+    later = np.asarray(table["layer"])[:, None] > np.asarray(table["layer"])
+    found = np.full((len(WAYS), heads, heads), np.nan)
+    for head, before in np.argwhere(later):
+        one = parts["values"][before], parts["outputs"][before]
+        pairs = (("queries", "keys"), ("keys", "queries"), ("values", "outputs"))
+        for way, (reads, other) in enumerate(pairs):
+            then = parts[other][head].T if other != "outputs" else parts[other][head]
+            found[way, head, before] = share(*one, parts[reads][head], then) - random
+    return HeadWeights(pd.DataFrame(table), found, random)
+
+
+def read_weights(model: LanguageModel, kind: str) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Columns of `HeadWeights.table` without their nulls, and the matrices of all heads: queries, keys and values [head, d_model,
+    d_head], outputs [head, d_head, d_model]."""
+    layers = range(model.info.layers if kind != "decoder" else model.info.decoder_layers)
+    ways = {
+        "queries": model.query_weights, "keys": model.key_weights, "values": model.value_weights, "outputs": model.output_weights,
+    }  # fmt: skip
+    parts = {name: np.concatenate([of(kind, layer) for layer in layers]).astype(np.float64) for name, of in ways.items()}
+    heads = len(parts["values"]) // len(layers)
+    numbers = np.indices((len(layers), heads)).reshape(2, -1)
+    unknown = np.full(len(parts["values"]), np.nan)
+    try:
+        copying = copying_scores(model).ravel()
+        embedding = model.embedding().astype(np.float64)
+        turned = parts["keys"].transpose(0, 2, 1) @ (embedding.T @ embedding) @ parts["queries"]
+        values = np.linalg.eigvals(turned)
+        matching = values.sum(-1).real / np.maximum(np.abs(values).sum(-1), np.finfo(np.float64).tiny)
+    except ValueError:  # embedding and unembedding differ, or there are two stacks
+        copying = matching = unknown
+    table = {
+        "layer": numbers[0], "head": numbers[1], "copying": copying, "matching": matching,
+        "ov_rank": stable_rank(parts["values"], parts["outputs"]),
+        "qk_rank": stable_rank(parts["queries"], parts["keys"].transpose(0, 2, 1)),
+    }  # fmt: skip
+    return table, parts
+
+
+def share(value: np.ndarray, output: np.ndarray, reads: np.ndarray, then: np.ndarray) -> float:
+    """‖V O R T‖ / (‖V O‖ ‖R T‖), from matrices as narrow as a head. value, reads: [d_model, d_head]; output, then: [d_head,
+    d_model]."""
+    before, after = value.T @ value, then @ then.T
+    middle = output @ reads
+    whole = np.sum((before @ middle) * (middle @ after))
+    sizes = np.sum(before * (output @ output.T)) * np.sum((reads.T @ reads) * after)
+    return float(np.sqrt(max(whole, 0.0) / sizes)) if sizes > 0 else np.nan
+
+
+def random_composition(size: int, inner: int, draws: int = DRAWS) -> float:
+    """What `share` gives of random normal matrices, on average: about 1 / √d_model."""
+    generator = np.random.default_rng(0)
+    shapes = ((size, inner), (inner, size)) * 2
+    return float(np.mean([share(*(generator.normal(size=shape) for shape in shapes)) for _ in range(draws)]))
+
+
+def stable_rank(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """‖A B‖²_F / ‖A B‖²₂ of each head: float64 [head]. left: [head, d_model, d_head]; right: [head, d_head, d_model]."""
+    squares = np.linalg.eigvals((left.transpose(0, 2, 1) @ left) @ (right @ right.transpose(0, 2, 1))).real
+    most = squares.max(-1)
+    return np.divide(squares.sum(-1), most, out=np.full(len(most), np.nan), where=most > 0)

@@ -1,0 +1,95 @@
+"""Which heads could stand in for each other: how alike they look and write, and what is lost without both beyond the sum of
+each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from analysis.importance import Importance, Pairs, held_out, kind_of, part_of, read_texts, without
+from analysis.similarity import head_divergence
+from analysis.statistics import Report, silent
+from models.language_model import LanguageModel
+
+MOST = 48  # heads of which pairs are switched off
+FEW = 4  # texts on which they are
+
+
+@dataclass(frozen=True, eq=False)
+class Likeness:
+    """How alike heads are on some texts: [head, head] each, head h of layer l is l · heads + h.
+
+    maps: 1 − the Jensen-Shannon divergence of where two heads look, in bits, 0..1 (`head_divergence`). outputs: the correlation
+    of what they add to the stream, −1..1; NaN where that is not known, as W_O or what the heads give is not.
+    """
+
+    maps: np.ndarray
+    outputs: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """What is lost without two heads at once. heads: int [n], those that were tried (see `Likeness`); beyond: float64 [text, n,
+    n], nats a token: L(both off) − L(one off) − L(other off) + L. Above 0: either can stand in for the other; below 0: one is
+    worth little without the other, as heads of one circuit are. NaN on the diagonal."""
+
+    heads: np.ndarray
+    beyond: np.ndarray
+
+
+def head_likeness(model: LanguageModel, texts: Pairs | None = None, kind: str | None = None, report: Report = silent) -> Likeness:
+    """How alike heads look and write, over all tokens of some texts, those of `analysis.importance.held_out` by default.
+
+    Outputs are what a head brings times its part of W_O, [token, d_model], less their mean over the tokens; their correlation
+    is over tokens and dimensions. Errors: as `head_importance`.
+    """
+    given = read_texts(model, held_out(model) if texts is None else texts, silent)
+    kind = kind_of(given, kind)
+    attention = given[0].trace.attention[kind]
+    count, size = attention.layers * attention.heads, model.info.d_model
+    maps, products, sums, tokens = np.zeros((count, count)), np.zeros((count, count)), np.zeros((count, size)), 0
+    known = True
+    for i, one in enumerate(given):
+        attention, told = one.trace.attention[kind], part_of(report, i, len(given))
+        maps += 1 - head_divergence(attention, told)
+        try:
+            rows = [attention.out(layer) @ model.output_weights(kind, layer) for layer in range(attention.layers)]
+        except ValueError:
+            known = False
+            continue
+        written = np.concatenate(rows).astype(np.float64)  # [heads of all layers, token, d_model]
+        products += np.einsum("htd,gtd->hg", written, written, optimize=True)
+        sums += written.sum(1)
+        tokens += written.shape[1]
+    if not known:
+        return Likeness(maps / len(given), np.full((count, count), np.nan))
+    products -= sums @ sums.T / tokens
+    length = np.sqrt(np.maximum(np.diag(products), 0))
+    both = np.outer(length, length)
+    return Likeness(maps / len(given), np.divide(products, both, out=np.full_like(both, np.nan), where=both > 1e-12))
+
+
+def lost_together(model: LanguageModel, found: Importance, texts: Pairs | None = None, report: Report = silent) -> Together:
+    """What is lost without each two heads at once, beyond the sum of what is lost without each.
+
+    found: of the same texts. Of more than 48 heads, the 48 of the largest slope; of more than four texts, four at even steps.
+    """
+    pairs = held_out(model) if texts is None else texts
+    chosen = [pairs[i] for i in np.unique(np.linspace(0, len(pairs) - 1, min(FEW, len(pairs))).round().astype(int))]
+    table = found.table
+    by = table["gradient" if table["gradient"].notna().all() else "effect"].abs().to_numpy()
+    heads = np.sort(np.argsort(-by, kind="stable")[:MOST])
+    places = [(int(table["layer"].iloc[head]), int(table["head"].iloc[head])) for head in heads]
+    couples = list(combinations(range(len(heads)), 2))
+    asked = [[], *([place] for place in places), *([places[i], places[j]] for i, j in couples)]
+    given, rows = read_texts(model, chosen, silent), []
+    for number, one in enumerate(given):
+        loss = without(model, one, asked, found.kind, part_of(report, number, len(given)))
+        alone, both = loss[1 : len(heads) + 1] - loss[0], loss[len(heads) + 1 :] - loss[0]
+        beyond = np.full((len(heads), len(heads)), np.nan)
+        for (i, j), lost in zip(couples, both, strict=True):
+            beyond[i, j] = beyond[j, i] = lost - alone[i] - alone[j]
+        rows.append(beyond)
+    return Together(heads, np.stack(rows))

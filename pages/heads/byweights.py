@@ -1,0 +1,79 @@
+"""What heads are by their weights: copying, matching, ranks, and which earlier heads they read."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from analysis.composition import WAYS, HeadWeights, head_weights
+from pages.heads import recipes
+from pages.heads.asked import HERE
+from ui import state
+from ui.choices import heads
+from ui.choices.widgets import one_of
+from ui.look import Look
+from ui.memory import jobs
+from ui.picture.picture import Numbers, Picture
+from ui.show import choice, show
+from ui.words import say
+
+COLUMNS = {"copying": "copying", "matching": "matching", "ov_rank": "OV rank", "qk_rank": "QK rank"}
+
+
+def panel(look: Look) -> list[Picture]:
+    """A square of who reads whom, and a table of heads."""
+    if look.kind == "cross":
+        say(HERE, "weights cross")
+        return []
+    try:
+        look.model.query_weights(look.kind, 0)
+    except ValueError:
+        say(HERE, "weights unknown")
+        return []
+    found = jobs.result(
+        ("head weights", look.model.info.name, look.model.condition, look.kind),
+        lambda report: head_weights(look.model, look.kind, report), "Comparing heads with earlier ones",
+    )  # fmt: skip
+    if found is None:
+        return []
+    names = [f"L{layer} H{head}" for layer, head in zip(found.table["layer"], found.table["head"], strict=True)]
+    return [composed(look, found, names), summary(look, found, names)]
+
+
+def composed(look: Look, found: HeadWeights, names: list[str]) -> Picture:
+    """Who reads whom, by the way that is chosen."""
+    way = one_of(state.HEADS_WAY, state.HEADS_WAY.values, "the composition", label="Reads earlier heads by its")
+    state.keep(state.HEADS_WAY, way, state.HEADS_WAY.values[0])
+    values = found.composition[WAYS.index(way)]
+    numbers = Numbers(values.astype(np.float32), ("head", "earlier head"), {"head": names, "earlier head": names})
+    drawing = Picture(
+        recipes.composed, (look,), {"kind": look.kind, "way": way, "chosen": (look.layer, look.head)}, "heads-composed",
+        lambda: {"composition": numbers}, title="Which earlier heads a head reads", takes=("model",), known={"found": found},
+    )  # fmt: skip
+    press(drawing, look)
+    if not np.isfinite(values).any():
+        say(HERE, "composed one layer")
+        return drawing
+    head, earlier = divmod(int(np.nanargmax(values)), len(names))
+    facts = {"head": names[head], "earlier": names[earlier], "most": f"{values[head, earlier]:.3f}"}
+    say(HERE, "composed", way=way, random=f"{found.random:.3f}", **facts)
+    return drawing
+
+
+def summary(look: Look, found: HeadWeights, names: list[str]) -> Picture:
+    """Copying, matching and ranks, a row a head."""
+    st.markdown("##### Copying, matching, ranks")
+    columns = {name: found.table[name].to_numpy(np.float32) for name in found.table.columns[2:]}
+    drawing = Picture(
+        recipes.by_weights, (look,), {"kind": look.kind, "columns": COLUMNS}, "heads-weights",
+        lambda: {name: Numbers(each, ("of",), {"of": names}) for name, each in columns.items()},
+        title="What heads are by their weights", takes=("model",), known={"found": found},
+    )  # fmt: skip
+    press(drawing, look)
+    say(HERE, "weights")
+    return drawing
+
+
+def press(drawing: Picture, look: Look) -> None:
+    """Place a picture; a press chooses the head of its row."""
+    show(drawing.drawn, drawing.key, lambda: heads.choose(*divmod(int(choice(drawing.key)[0]), look.attention.heads)))

@@ -1,0 +1,56 @@
+"""What heads are by their weights: an induction head reads the previous-token head by its keys, and random heads read nobody."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from analysis.composition import WAYS, head_weights, random_composition, share
+from models import load
+from tests.analysis.planted import planted
+
+PREVIOUS, DUPLICATE, INDUCTION = 0, 1, 2
+
+
+def test_the_planted_induction_head_composes_with_the_previous_token_head_by_its_keys_alone():
+    found = head_weights(planted())
+    ways = {way: found.composition[i, INDUCTION] for i, way in enumerate(WAYS)}
+    assert ways["keys"][PREVIOUS] + found.random == pytest.approx(257**-0.5, rel=1e-4), "each of 257 tokens, as it is"
+    assert ways["keys"][DUPLICATE] + found.random == pytest.approx(0, abs=1e-6)
+    for way in ("queries", "values"):
+        assert ways[way][PREVIOUS] + found.random == pytest.approx(0, abs=1e-6)
+    assert np.isnan(found.composition[:, PREVIOUS]).all(), "nothing comes before the first layer"
+    assert found.table["copying"][INDUCTION] == pytest.approx(1), "it says again what it finds"
+    assert found.table["matching"][DUPLICATE] > 0.99, "it looks for the token that it reads"
+
+
+def test_shares_are_those_of_the_whole_matrices():
+    generator = np.random.default_rng(0)
+    value, reads = generator.normal(size=(2, 24, 4))
+    output, then = generator.normal(size=(2, 4, 24))
+    whole = np.linalg.norm(value @ output @ reads @ then)
+    sizes = np.linalg.norm(value @ output) * np.linalg.norm(reads @ then)
+    assert share(value, output, reads, then) == pytest.approx(whole / sizes)
+    assert random_composition(256, 32) == pytest.approx(256**-0.5, rel=0.05)
+
+
+def test_weights_of_the_writer_say_what_numpy_says_and_random_ones_nothing():
+    writer = load("writer")
+    found = head_weights(writer)
+    value, output = writer.value_weights("self", 1)[2], writer.output_weights("self", 1)[2]
+    spectrum = np.linalg.svd((value @ output).astype(np.float64), compute_uv=False)
+    assert found.table["ov_rank"][10] == pytest.approx(np.sum(spectrum**2) / spectrum[0] ** 2, rel=1e-4)
+    reads = writer.query_weights("self", 3)[5] @ writer.key_weights("self", 3)[5].T
+    expected = np.linalg.norm(value @ output @ reads) / np.linalg.norm(value @ output) / np.linalg.norm(reads)
+    assert found.composition[0, 29, 10] == pytest.approx(expected - found.random, abs=1e-5)
+    random = head_weights(writer.with_random_weights(3))
+    assert np.nanmax(found.composition) > 5 * np.nanmax(np.abs(random.composition))
+    assert np.nanmax(found.table["copying"]) > found.table["copying_null"][0]
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder"])
+def test_stacks_of_a_translator_compose_and_cross_attention_says_why_not(kind):
+    found = head_weights(load("translator"), kind)
+    assert len(found.table) == 12 and np.isfinite(found.composition[:, -1, 0]).all() and found.table["copying"].isna().all()
+    with pytest.raises(ValueError, match="Cross-attention reads another stream"):
+        head_weights(load("translator"), "cross")
