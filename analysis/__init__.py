@@ -7,6 +7,7 @@ from analysis.behaviour import Behaviour
 from analysis.carriers import Overview, overview
 from analysis.circuits import Circuit, find_circuit
 from analysis.comparison import Common, align, align_texts, compare
+from analysis.composition import head_weights
 from analysis.contexts import Occurrence, occurrences, word_states
 from analysis.copying import copying_scores
 from analysis.corpora import Averages, over
@@ -17,6 +18,7 @@ from analysis.evolution import Pair, maps, pair
 from analysis.explaining import Explanation, agreement, attributions, explain, spread
 from analysis.head_patterns import order, patterns
 from analysis.heads import alignment, head_scores
+from analysis.importance import head_importance, prune
 from analysis.labels import head_examples, head_labels
 from analysis.lens import Lens, logit_lens, tuned_lens
 from analysis.loops import Escape, escape, penalty_for, temperature_for
@@ -27,6 +29,7 @@ from analysis.perturbation import Curves, Faithfulness, Question, faithfulness
 from analysis.prediction import prediction_entropy, surprise
 from analysis.projections import Projection, project, projection
 from analysis.reading import as_written, paragraph
+from analysis.redundancy import head_likeness, lost_together
 from analysis.references import head_means
 from analysis.routes import Paths, Step, Stream, paths, shares, streams
 from analysis.scopes import Scope, Side, scope
@@ -81,15 +84,19 @@ __all__ = [
     "head_divergence",
     "head_effects",
     "head_examples",
+    "head_importance",
     "head_labels",
+    "head_likeness",
     "head_map",
     "head_means",
     "head_scores",
     "head_sources",
     "head_statistics",
     "head_summary",
+    "head_weights",
     "logit_attribution",
     "logit_lens",
+    "lost_together",
     "maps",
     "merge",
     "merged_tokens",
@@ -107,6 +114,7 @@ __all__ = [
     "prediction_entropy",
     "project",
     "projection",
+    "prune",
     "push",
     "query_key",
     "random_direction",

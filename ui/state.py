@@ -186,7 +186,7 @@ HEADS_TEXT = link("heads-text", "sample texts", "your text")
 HEADS_ALIKE = link("heads-alike", "what they write", "where they look", "what is lost without both")
 HEADS_WAY = link("heads-way", "keys", "queries", "values")
 HEADS_WORTH = link("heads-worth", "measured", "by its slope", "layer")
-HEADS_OPEN = Key("heads-open", False)
+HEADS_OPEN = Key("heads-open", "")
 
 # Build
 BUILD = link("build", "Architecture", "Cost", "Masks", "Positions", "Why √d")

@@ -66,7 +66,7 @@ def summary(look: Look, found: HeadWeights, names: list[str]) -> Picture:
     columns = {name: found.table[name].to_numpy(np.float32) for name in found.table.columns[2:]}
     drawing = Picture(
         recipes.by_weights, (look,), {"kind": look.kind, "columns": COLUMNS}, "heads-weights",
-        lambda: {name: Numbers(each, ("of",), {"of": names}) for name, each in columns.items()},
+        lambda: {name: Numbers(each, ("head",), {"head": names}) for name, each in columns.items()},
         title="What heads are by their weights", takes=("model",), known={"found": found},
     )  # fmt: skip
     press(drawing, look)

@@ -3,6 +3,7 @@
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -82,30 +83,48 @@ def explore(look: Look, table: pd.DataFrame, seeds: int) -> list[Picture]:
     shown = one_of(state.HEADS_LABEL, state.HEADS_LABEL.values, "the label", offered=labels, menu=True, width=220)
     state.keep(state.HEADS_LABEL, shown, EVERY)
     options = {"kind": look.kind, "name": NAMED.get(shown, ""), "names": names, "chosen": (look.layer, look.head), "seeds": seeds}
-    numbers = partial(numbers_of, table, names)
     drawing = Picture(
-        recipes.labelled, (look,), options, "heads-board", numbers, title="What each head does", takes=("model",),
-        known={"table": table},
+        recipes.labelled, (look,), options, "heads-board", partial(numbers_of, table, names),
+        title="What each head does", takes=("model",), known={"table": table},
     )  # fmt: skip
     show(drawing.drawn, "heads-board", chosen=lambda: heads.choose(*choice("heads-board")))
     say(HERE, "press")
     examples = why.draw(look, table)
-    return [drawing, *(every_score(look, table, seeds, names, numbers) if look.level == "expert" else []), *examples]
+    scores = every_score(look, table, seeds, names, NAMED.get(shown, "")) if look.level == "expert" else []
+    return [drawing, *scores, *examples]
 
 
-def every_score(look: Look, table: pd.DataFrame, seeds: int, names: dict[str, str], numbers: partial) -> list[Picture]:
+def every_score(look: Look, table: pd.DataFrame, seeds: int, names: dict[str, str], only: str) -> list[Picture]:
+    """The scores of all heads, or of those with the label that is chosen, in an order; a press chooses a head."""
     st.markdown("##### Every score")
     order = [state.HEADS_BY.values[0], *names.values()]
     by = one_of(state.HEADS_BY, state.HEADS_BY.values, "the order", offered=order, menu=True, label="Sorted by", width=220)
     state.keep(state.HEADS_BY, by, order[0])
-    options = {"kind": look.kind, "by": NAMED.get(by, ""), "names": names, "seeds": seeds}
+    rows = recipes.listed(table, NAMED.get(by, ""), only)
+    if rows.empty:
+        say(HERE, "no such head", label=WRITTEN[only])
+        return []
+    options = {"kind": look.kind, "by": NAMED.get(by, ""), "only": only, "names": names, "seeds": seeds}
     drawing = Picture(
-        recipes.scores, (look,), options, "heads-scores", numbers, title="Every score of every head", takes=("model",),
-        known={"table": table},
+        recipes.scores, (look,), options, "heads-scores", partial(scores_of, rows, names), title="Every score of every head",
+        takes=("model",), known={"table": table},
     )  # fmt: skip
-    show(drawing.drawn, "heads-scores")
+
+    def press() -> None:
+        row = rows.iloc[choice("heads-scores")[0]]
+        heads.choose(int(row["layer"]), int(row["head"]))
+
+    show(drawing.drawn, "heads-scores", chosen=press)
     say(HERE, "scores")
     return [drawing]
+
+
+def scores_of(rows: pd.DataFrame, names: dict[str, str]) -> dict[str, Numbers]:
+    """The table as it is on screen: its rows in their order."""
+    called = {"head": recipes.names_of(rows), "score": list(names.values())}
+    columns = {"share": "", "low": "_low", "high": "_high", "random_weights": "_null"}
+    values = {title: rows[[name + end for name in names]].to_numpy(np.float32) for title, end in columns.items()}
+    return {title: Numbers(each, ("head", "score"), called) for title, each in values.items()}
 
 
 def numbers_of(table: pd.DataFrame, names: dict[str, str]) -> dict[str, Numbers]:

@@ -47,18 +47,25 @@ def labelled(
 
 
 def scores(
-    model: LanguageModel, *, kind: str, by: str, names: dict[str, str], seeds: int, table: pd.DataFrame | None = None
+    model: LanguageModel, *, kind: str, by: str, only: str, names: dict[str, str], seeds: int, table: pd.DataFrame | None = None
 ) -> View:
-    """Every score of every head, a row a head. by: the score that they are sorted by, the largest first; "" for their order."""
-    table = head_labels(model, kind, seeds) if table is None else table
-    table = table.sort_values(by, ascending=False, kind="stable") if by else table
+    """Every score of the heads, a row a head, with its labels behind it. by: the score that they are sorted by, the largest
+    first; "" for their order. only: the label that they must have, "" for all heads."""
+    table = listed(head_labels(model, kind, seeds) if table is None else table, by, only)
     rows = names_of(table)
     return grid_view(
         table[list(names)].to_numpy(), rows, list(names.values()), down="head", across="score", unit="%", scale=(0, 1),
         texts=[[percent(row[name]) for name in names] for _, row in table.iterrows()],
         notes=[[against_chance(row, name) for name in names] for _, row in table.iterrows()],
+        row_notes=[" + ".join(names[one] for one in label.split(", ") if one) for label in table["label"]],
         cell=(72, 120), height=24, label="Every score of every head",
     )  # fmt: skip
+
+
+def listed(table: pd.DataFrame, by: str, only: str) -> pd.DataFrame:
+    """The heads that have a label, in an order."""
+    table = table[table["label"].str.split(", ").map(lambda labels: only in labels)] if only else table
+    return sorted_by(table, by)
 
 
 def against_chance(row: pd.Series, name: str) -> str:

@@ -23,20 +23,22 @@ from viz import Card, board, percent
 from viz.tokens import label
 
 HERE = Path(__file__).parent
-ATTENTION = HERE.parent / "attention" / "page.py"
+ELSEWHERE = {"Layers": "layers", "Change": "change"}  # pages that show the head that is chosen
 COUNT = 3  # examples of a label
 
 
 def follow() -> None:
-    """Open page "Attention" if that was pressed. Call it first thing in a run."""
-    if state.HEADS_OPEN.pop():
-        state.VIEW.set("Head")
-        st.switch_page(ATTENTION, query_params={})  # without the empty dict it refuses, as choices are bound to the link
+    """Open the view or the page that was chosen. Call it first thing in a run."""
+    if where := state.HEADS_OPEN.pop():
+        if where in state.VIEW.values:
+            state.VIEW.set(where)
+        page = HERE.parent / ELSEWHERE.get(where, "attention") / "page.py"
+        st.switch_page(page, query_params={})  # without the empty dict it refuses, as choices are bound to the link
 
 
-def open_head(layer: int, head: int) -> None:
+def open_head(layer: int, head: int, where: str) -> None:
     heads.choose(layer, head)
-    state.HEADS_OPEN.set(True)
+    state.HEADS_OPEN.set(where)
 
 
 def draw(look: Look, table: pd.DataFrame) -> list[Picture]:
@@ -52,10 +54,17 @@ def draw(look: Look, table: pd.DataFrame) -> list[Picture]:
     if "positional" in row:
         say(HERE, "positional", **numbers_of(row, "positional"))
     drawings = examples(look, [(look.layer, look.head, name)], COUNT)
-    st.button(
-        f"Open {look.head_name} in Attention", icon=":material/visibility:", key="heads-open-head",
-        on_click=open_head, args=(look.layer, look.head),
-    )  # fmt: skip
+    with st.container(horizontal=True, gap="small"):
+        st.button(
+            f"Open {look.head_name} in Attention", icon=":material/visibility:", key="heads-open-head",
+            on_click=open_head, args=(look.layer, look.head, "Head"),
+        )  # fmt: skip
+        with st.popover("Open it elsewhere"):
+            for where in (*state.VIEW.values[1:], *ELSEWHERE):
+                st.button(
+                    f"Page {where}" if where in ELSEWHERE else f"{where} view", key=f"heads-open-{where}", type="tertiary",
+                    on_click=open_head, args=(look.layer, look.head, where),
+                )  # fmt: skip
     return drawings
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pandas as pd
 from playwright.sync_api import expect
 
 from analysis import head_labels
@@ -34,3 +35,29 @@ def test_a_label_is_opened_and_its_head_followed_to_attention(open_page):
     main.get_by_role("button", name=f"Open L{layer} H{head} in Attention").click()
     expect(main.get_by_role("heading", name="Attention", exact=True)).to_be_visible(timeout=WAIT)
     expect(page).to_have_url(re.compile(rf"attention\?.*layer=L{layer}"))
+
+
+def test_the_table_that_is_taken_away_is_the_one_on_screen(open_page, tmp_path):
+    page = open_page("/heads?level=expert&text=The+cat+sat&heads-label=token+before&heads-by=positions")
+    main = page.get_by_test_id("stMain")
+    table = main.locator(".hl-grid-view").nth(1)
+    expect(table).to_be_visible(timeout=WAIT)
+    expect(main.get_by_role("heading", name="Every score", exact=True)).to_be_visible(timeout=WAIT)
+    table.get_by_text("As a table").click()
+    expect(table.locator("table tr").nth(1)).to_be_visible()
+    shown = [line.locator("th, td").all_inner_texts() for line in table.locator("table tr").all()]
+    page.get_by_role("button", name="Take it away").click()
+    page.get_by_role("combobox", name="Which picture").click()
+    page.get_by_role("option", name="Every score of every head", exact=True).click()
+    expect(page.get_by_test_id("stCode").filter(has_text="Every score of every head")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV", exact=True).click()
+    file = tmp_path / "scores.csv"
+    download.value.save_as(file)
+    taken = pd.read_csv(file).pivot(index="head", columns="score", values="share")
+    names, rows = shown[0][1:], [line[0] for line in shown[1:]]
+    assert list(pd.read_csv(file)["head"].unique()) == rows, "in the order on screen, those with the label alone"
+    assert taken.loc[rows, "positions"].is_monotonic_decreasing and len(rows) > 1
+    for line in shown[1:]:
+        for name, cell in zip(names, line[1:], strict=True):
+            assert percent(taken.loc[line[0], name]) in cell
