@@ -7,6 +7,7 @@ import streamlit as st
 from ui import document, state
 from ui.choices import boxes, gallery, picker
 from ui.choices.widgets import one_of
+from ui.lessons import course, panel
 from ui.memory import jobs, loaded
 
 ROOT = Path(__file__).parent.parent
@@ -28,6 +29,7 @@ SECTIONS = {  # by what one wants to do
         "heads": ("Heads", ":material/group_work:"),
     },
     "Make": {"build": ("Build", ":material/construction:"), "train": ("Train", ":material/exercise:")},
+    "Learn": {"lessons": ("Lessons", ":material/school:")},
 }
 TITLES = {name: title for pages in SECTIONS.values() for name, (title, _) in pages.items()}
 
@@ -48,6 +50,24 @@ def side_bar(page: str) -> None:
         boxes.side_bar(loaded.model(picker.in_use()).info)
 
 
+def open_step() -> None:
+    """Go where a step of a lesson asks for, with its choices and no others: as if its link had been opened."""
+    course.arrive()
+    if not (there := state.LESSON_NEXT.pop()):
+        return
+    page, link = there
+    for key in state.linked_keys():
+        if key not in (state.LESSON, state.LESSON_STEP, state.MODEL, state.TRAINED):
+            key.pop()
+    for key in (state.TEXT, state.TARGET):
+        boxes.change(key, link.pop(key.name, key.default))
+    if (model := link.pop("model", "")) and model != picker.in_use():
+        state.ask_for_model(model)
+        state.OPENED.set({key.name: link.get(key.name, "") for key in (state.LAYER, state.HEAD)})
+    state.take(page, link)
+    st.switch_page(ROOT / "pages" / page / "page.py", query_params={})  # without it it refuses: choices are bound to the link
+
+
 st.set_page_config(page_title="Headlight", page_icon=ROOT / "assets/icon.svg", layout="wide", initial_sidebar_state=256)
 st.logo(ROOT / "assets/icon.svg", size="large")
 document.prepare()
@@ -59,9 +79,13 @@ page = st.navigation(
             for name, (title, icon) in pages.items()
         ]
         for section, pages in SECTIONS.items()
-    }
+    },
+    expanded=True,
 )
+open_step()
 title = TITLES.get(page.url_path, TITLES["type"])  # the first page's address has no name
 st.set_page_config(page_title=f"{title} · Headlight")
 side_bar(page.url_path)
+draw_lesson = panel.show(page.url_path or "type", picker.in_use())
 page.run()
+draw_lesson()

@@ -26,13 +26,34 @@ if TYPE_CHECKING:
 SHOWN = 60  # characters of a wrong value that a sentence repeats
 
 
-def heading(folder: Path) -> None:
+def heading(folder: Path, examples: bool = True) -> None:
     """The page's name, beside it in one line what it is for, and at the end of that line texts to try."""
     with st.container(key="chosen"):  # where the side bar is closed, as on a phone
         st.markdown(f"Level: {state.level()} · Model: {plain(picker.shortened(picker.in_use()))}")
     with st.container(key="heading", horizontal=True, vertical_alignment="center", gap="small", wrap=False):
         st.markdown(f"# {words(folder, 'title')}\n\n{words(folder, 'purpose')}", width="stretch")
-        boxes.example_menu(loaded.info(picker.in_use()))
+        if examples:
+            boxes.example_menu(loaded.info(picker.in_use()))
+
+
+def still(folder: Path, draw: Callable[[], None]) -> None:
+    """The frame of a page that reads no text: its heading, and what `draw` places below. A press there reruns that alone, as on
+    other pages (`ui.serving.leaving` counts on it)."""
+
+    @st.fragment
+    def stage() -> None:
+        if state.LESSON_NEXT.held:
+            st.rerun()
+        with picture("This page"):
+            draw()
+        document.keep_address(**state.ADDRESS.get(), **picker.in_address())  # the text stays out of it, and is kept
+
+    jobs.here()
+    heading(folder, examples=False)
+    picker.show_trouble()
+    show_complaints(complained())
+    stage()
+    picker.about()
 
 
 def live(folder: Path, draw: Callable[[Look], None], reads: bool = True, answers: bool = True) -> None:

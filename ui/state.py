@@ -78,6 +78,12 @@ COMPLAINTS: Key[dict[str, tuple[str, str]] | None] = Key("complaints", None)
 LINK: Key[tuple[str, dict[str, str]]] = Key("link", ("", {}))
 LATER, ADDRESS = Key[Any]("later", None), Key[Any]("address", None)
 
+# A lesson beside the pages
+LESSON, LESSON_STEP = link("lesson", default=""), link("step", default=1)
+LESSON_NEXT, LESSON_ANSWERS = Key[Any]("lesson-next", None), Key[Any]("lesson-answers", None)  # where to go; what was answered
+LESSON_LANGUAGE = link("language", default="en")
+LESSON_PLACES, LESSON_FOLDED = Key[Any]("lesson-places", None), Key("lesson-folded", False)  # how far each lesson is
+
 # The text boxes
 EXAMPLE, COVERED, SAID, OFFERED = Key("example", ""), Key[Any]("covered", ()), Key[Any]("said", None), Key("offered", ("", ""))
 TYPING, AGAIN, READ_BEFORE = Key("typing", False), Key("again", False), Key[Any]("read-before", None)
@@ -259,6 +265,11 @@ def open_page(page: str) -> None:
     LATER.set({})
 
 
+def asked_for() -> set[str]:
+    """The names of all that the address asks for."""
+    return set(st.query_params.to_dict())
+
+
 def waits(key: Key[Any]) -> str | None:
     """What the link that opened this page says of a choice."""
     return LINK.get()[1].get(key.name)
@@ -268,6 +279,27 @@ def once(key: Key[Any]) -> str | None:
     """What the link that opened this page says of a choice, the first time that somebody asks; nothing while the model that it is
     about is still being read."""
     return None if JOB.get() else LINK.get()[1].pop(key.name, None)
+
+
+def linked_keys() -> list[Key[Any]]:
+    """Every choice that has a name of its own in an address."""
+    return [key for key in globals().values() if isinstance(key, Key) and key.linked]
+
+
+def take(page: str, link: dict[str, str]) -> None:
+    """Have what a link says as its widgets would take it from an address, when that page is opened next."""
+    keys = {key.name: key for key in linked_keys()}
+    for name, written in link.items():
+        key = keys.get(name, Key[Any](name, None))
+        if key in (LAYER, HEAD):
+            key.set(int(written[1:]))
+        elif key.values:
+            key.set(written)
+        elif written in ("true", "false"):
+            key.set(written == "true")
+        elif isinstance(key.default, int | float):
+            key.set(type(key.default)(written))
+    LINK.set((page, link))
 
 
 def later(level: str, *keys: Key[Any]) -> None:

@@ -13,7 +13,21 @@ from models.huggingface.names import is_folder_name
 from tests.serving import ROOT
 from ui.memory import loaded
 
-PAGES = ("type", "attention", "layers", "flow", "space", "inside", "generate", "explain", "change", "heads", "build", "train")
+PAGES = (
+    "type",
+    "attention",
+    "layers",
+    "flow",
+    "space",
+    "inside",
+    "generate",
+    "explain",
+    "change",
+    "heads",
+    "build",
+    "train",
+    "lessons",
+)
 PATIENCE = 120.0  # seconds
 
 

@@ -292,6 +292,7 @@ WRONG = {  # where each choice is offered; nonsense is told of wherever a link a
     "heads-alike": ("heads", f"{EXPERT}&heads-part=Stand-ins&heads-text=your+text"),
     "heads-way": ("heads", f"{EXPERT}&heads-part=Weights"),
     "heads-worth": ("heads", f"{EXPERT}&heads-part=Importance&heads-text=your+text"),
+    "lesson": ("type", ""), "step": ("type", "lesson=tokens"),
 }  # fmt: skip
 
 
@@ -310,9 +311,9 @@ def test_several_wrong_values_are_told_of_together():
 
 def test_no_choice_that_a_link_can_ask_for_is_left_out_above():
     # Two texts: for a model that none of those here is. The curves: once something is trained.
-    # A chat: of a model that has a template.
+    # A chat: of a model that has a template. A language: where there are translations of lessons.
     keys = {one.name for one in vars(state).values() if isinstance(one, state.Key) and one.linked}
-    assert keys - FREE - {"two-texts", "curves", "generate-chat"} <= WRONG.keys()
+    assert keys - FREE - {"two-texts", "curves", "generate-chat", "language"} <= WRONG.keys()
 
 
 def test_a_layer_and_a_head_may_be_written_without_their_letters():

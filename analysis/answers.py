@@ -1,0 +1,331 @@
+"""Questions of a lesson, answered by the model that is in use: each by a name that a lesson's file can say."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from models.edits import Cut, Edit, Head, Skip
+from models.language_model import LanguageModel, softmax
+from models.tokens import Token
+from models.trace import Trace
+
+OFFERED = 4  # answers to choose among
+SAID = 40  # tokens that a model goes on with to see whether it repeats itself
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a model answers. value: a text, a whole number, a share of one, or yes (True) and no. choices: the texts among which
+    one chooses, the value among them, in an order that does not tell; () where one types a number. within: how far off a number
+    may be and still be right."""
+
+    value: str | int | float | bool
+    choices: tuple[str, ...] = ()
+    within: float = 0.0
+
+    def accepts(self, given: str | float | bool) -> bool:
+        """Whether an answer is right."""
+        if isinstance(self.value, str | bool):
+            return given == self.value
+        return abs(float(given) - self.value) <= self.within + 1e-9
+
+
+Ask = Callable[..., Answer]
+ANSWERS: dict[str, Ask] = {}
+
+
+def answer(model: LanguageModel, name: str, text: str, target: str = "", **given: Any) -> Answer:
+    """The answer of that name for a text. given: what it asks for more, such as layer and head.
+
+    Errors: ValueError, a sentence, for a name that does not exist, and where this model or this text has no answer.
+    """
+    if name not in ANSWERS:
+        raise ValueError(f"“{name}” cannot be computed. It is one of {', '.join(ANSWERS)}.")
+    if complaint := check_given(name, given):
+        raise ValueError(complaint)
+    return ANSWERS[name](model, model.trace(text, target), **given)
+
+
+def check_given(name: str, given: Mapping[str, Any]) -> str:
+    """What is wrong with what a question gives for an answer; "" where nothing is."""
+    wanted = list(inspect.signature(ANSWERS[name]).parameters.values())[2:]
+    names = [one.name.rstrip("_") for one in wanted]
+    if others := [one for one in given if one not in names]:
+        return f"The answer “{name}” takes no “{others[0]}”. It takes {', '.join(names) or 'nothing'}."
+    needed = [one.name.rstrip("_") for one in wanted if one.default is inspect.Parameter.empty]
+    missing = [one for one in needed if one not in given]
+    return f"The answer “{name}” needs “{missing[0]}” under “given:”." if missing else ""
+
+
+def named(name: str) -> Callable[[Ask], Ask]:
+    """By which name a lesson asks for it. A parameter whose name is a word of Python ends in _ here, and not in a lesson."""
+
+    def keep(ask: Ask) -> Ask:
+        def asked(model: LanguageModel, trace: Trace, **given: Any) -> Answer:
+            own = inspect.signature(ask).parameters
+            return ask(model, trace, **{f"{key}_" if f"{key}_" in own else key: value for key, value in given.items()})
+
+        asked.__signature__ = inspect.signature(ask)  # type: ignore[attr-defined]
+        asked.__doc__ = ask.__doc__
+        ANSWERS[name] = asked
+        return ask
+
+    return keep
+
+
+# ---------------------------------------------------------------- tokens and predictions
+
+
+@named("number of tokens")
+def count_tokens(model: LanguageModel, trace: Trace) -> Answer:
+    """How many tokens were made of what was typed; those that the tokenizer adds are not counted."""
+    return Answer(sum(token.start < token.end for token in trace.tokens))
+
+
+@named("tokens of a word")
+def split_word(model: LanguageModel, trace: Trace, word: str) -> Answer:
+    """Into how many tokens a word is cut."""
+    return Answer(sum(token.start < token.end for token in model.tokenize(word)))
+
+
+@named("same token")
+def same_token(model: LanguageModel, trace: Trace, first: str, second: str) -> Answer:
+    """Whether two texts are one and the same entry of the vocabulary."""
+    typed = ([token.id for token in model.tokenize(text) if token.start < token.end] for text in (first, second))
+    return yes_or_no(next(typed) == next(typed))
+
+
+@named("size of the vocabulary")
+def vocabulary_size(model: LanguageModel, trace: Trace) -> Answer:
+    """How many tokens the model knows."""
+    return Answer(model.info.vocabulary)
+
+
+@named("likeliest token")
+def likeliest(model: LanguageModel, trace: Trace, without: str = "") -> Answer:
+    """What the model predicts, at the end or at the first mask. without: changes, as the address of page "Change" writes them."""
+    logits = logits_of(model, trace, edits_of(without))
+    others = [int(id) for id in np.argsort(-logits)[: 3 * OFFERED]]
+    before = int(logits_of(model, trace).argmax())
+    return chosen([written(model, id) for id in dict.fromkeys([others[0], before, *others])])
+
+
+@named("likeliest token is")
+def likeliest_is(model: LanguageModel, trace: Trace, token: str, after: str = "") -> Answer:
+    """Whether a token is the likeliest; after: another text than the one on screen."""
+    best = int(logits_of(model, model.trace(after) if after else trace).argmax())
+    return yes_or_no(written(model, best) == token.strip())
+
+
+@named("says the same again")
+def says_the_same(model: LanguageModel, trace: Trace, tokens: int = 5) -> Answer:
+    """Whether the model, always with its likeliest token, says the same tokens when it is asked twice."""
+    once, again = ([step.token.id for step in model.generate(trace.text, max_new_tokens=tokens)] for _ in range(2))
+    return yes_or_no(once == again)
+
+
+@named("probability")
+def probability(model: LanguageModel, trace: Trace, token: str = "", temperature: float = 1.0) -> Answer:
+    """The share of the likeliest token, or of one that is named, in per cent. Right within 3."""
+    logits = logits_of(model, trace)
+    return Answer(round(100 * float(softmax(logits, temperature)[id_of(model, token, int(logits.argmax()))]), 1), within=3.0)
+
+
+@named("still predicts it")
+def still_predicts(model: LanguageModel, trace: Trace, without: str) -> Answer:
+    """Whether the likeliest token stays the same with changes, as the address of page "Change" writes them."""
+    return yes_or_no(int(logits_of(model, trace).argmax()) == int(logits_of(model, trace, edits_of(without)).argmax()))
+
+
+@named("is surer here")
+def is_surer(model: LanguageModel, trace: Trace, than: str) -> Answer:
+    """Whether the model gives its likeliest token a greater share here than in another text."""
+    here, there = (softmax(logits_of(model, one)).max() for one in (trace, model.trace(than)))
+    return yes_or_no(bool(here > there))
+
+
+@named("repeats itself")
+def repeats_itself(model: LanguageModel, trace: Trace) -> Answer:
+    """Whether the model, always with its likeliest token, ends in a loop within 40 tokens."""
+    from models.repeats import loop
+
+    steps = model.generate(trace.text, max_new_tokens=SAID)
+    return yes_or_no(loop([step.token.id for step in steps], least=12) is not None)
+
+
+@named("order matters")
+def order_matters(model: LanguageModel, trace: Trace, other: str) -> Answer:
+    """Whether the same words in another order get another prediction."""
+    return yes_or_no(int(logits_of(model, trace).argmax()) != int(logits_of(model, model.trace(other)).argmax()))
+
+
+@named("first layer that predicts it")
+def settles(model: LanguageModel, trace: Trace) -> Answer:
+    """After how many blocks the final answer is the likeliest token and stays it, by the logit lens."""
+    from analysis.lens import lens
+
+    return Answer(int(lens(trace, [predicts_at(model, trace)]).settled[0]))
+
+
+# ---------------------------------------------------------------- attention
+
+
+@named("most attended token")
+def most_attended(model: LanguageModel, trace: Trace, layer: int, head: int, from_: str = "", kind: str = "") -> Answer:
+    """At which token a head looks most, from the last place of a token (or from the last token)."""
+    attention = trace.attention[kind_of(trace, kind)]
+    query = place_of(attention.queries, from_)
+    order = np.argsort(-weights_of(trace, layer, head, kind)[query])
+    names = [called(attention.keys, int(key)) for key in order]
+    return chosen(list(dict.fromkeys(names)))
+
+
+@named("weight")
+def weight(model: LanguageModel, trace: Trace, layer: int, head: int, from_: str, to: str, kind: str = "") -> Answer:
+    """The share that a head gives from one token to another, the last of that text each, in per cent. Right within 3."""
+    attention = trace.attention[kind_of(trace, kind)]
+    places = place_of(attention.queries, from_), place_of(attention.keys, to)
+    return Answer(round(100 * float(weights_of(trace, layer, head, kind)[places]), 1), within=3.0)
+
+
+@named("looks ahead")
+def looks_ahead(model: LanguageModel, trace: Trace) -> Answer:
+    """Whether any head gives any weight to a later token."""
+    attention = trace.attention[kind_of(trace, "")]
+    return yes_or_no(any(bool(np.triu(attention[layer], 1).any()) for layer in range(attention.layers)))
+
+
+@named("head that looks most")
+def looks_most(model: LanguageModel, trace: Trace, at: str, kind: str = "") -> Answer:
+    """Which head looks most at one of the well-known places of `head_scores`: previous, current, next, first, separator,
+    duplicate, induction."""
+    from analysis.heads import head_scores
+
+    table = head_scores(model, kind=kind or None)
+    if at not in table:
+        raise ValueError(f"A head does not look “{at}”. It looks {', '.join(table.columns[2:])}.")
+    best = table.sort_values(at, ascending=False)
+    return chosen([f"L{layer} H{head}" for layer, head in zip(best["layer"], best["head"], strict=True)])
+
+
+@named("has an induction head")
+def has_induction(model: LanguageModel, trace: Trace, least: float = 0.5) -> Answer:
+    """Whether a head gives most of its attention to what followed earlier copies, over random words said twice."""
+    from analysis.heads import head_scores
+
+    kind = "decoder" if model.info.kind == "encoder-decoder" else None
+    return yes_or_no(bool(head_scores(model, kind=kind)["induction"].max() >= least))
+
+
+@named("word that matters most")
+def matters_most(model: LanguageModel, trace: Trace) -> Answer:
+    """Without which token the prediction loses most, each left out by itself."""
+    from analysis.explaining import explain
+    from analysis.perturbation import Question
+
+    position = predicts_at(model, trace)
+    question = Question(model, trace, position, int(logits_of(model, trace).argmax()))
+    scores = np.nan_to_num(explain(question, "leave-one-out").scores, nan=-np.inf)
+    return chosen(list(dict.fromkeys(called(trace.tokens, int(at)) for at in np.argsort(-scores))))
+
+
+# ---------------------------------------------------------------- what they share
+
+
+def chosen(names: Sequence[str]) -> Answer:
+    """A choice among the first few names, of which the first is right; by the alphabet, so that their order does not tell."""
+    return Answer(names[0], tuple(sorted(names[:OFFERED], key=str.casefold)))
+
+
+def yes_or_no(value: bool) -> Answer:
+    return Answer(bool(value), ("Yes", "No"))
+
+
+def predicts_at(model: LanguageModel, trace: Trace) -> int:
+    if trace.unembed is None or not (places := model.places(trace)):
+        raise ValueError(f"“{model.info.name}” predicts nothing here.")
+    return places[0]
+
+
+def logits_of(model: LanguageModel, trace: Trace, edits: Sequence[Edit] = ()) -> np.ndarray:
+    """What is predicted from, at the end or at the first mask: float32 [vocabulary]."""
+    at = predicts_at(model, trace)
+    read = model.traces([trace.text], [list(edits)], beside(trace))[0] if edits else trace
+    logits = read.logits_at(at)
+    assert logits is not None, "it has an unembedding"
+    return logits
+
+
+def beside(trace: Trace) -> str:
+    """What an encoder-decoder had said."""
+    return "".join(token.text for token in trace.target if token.start < token.end)
+
+
+def edits_of(changes: str) -> list[Edit]:
+    """Changes as an address writes them: "h2.3" a head off, "c2.3.5.1" a line cut, "f4" a feed-forward and "b3" a block skipped,
+    with commas between. Errors: ValueError for another."""
+    edits: list[Edit] = []
+    for change in filter(None, changes.split(",")):
+        letter, numbers = change[:1], change[1:].split(".")
+        if not all(number.isdecimal() for number in numbers) or len(numbers) != {"h": 2, "c": 4, "f": 1, "b": 1}.get(letter):
+            raise ValueError(f"“{change}” is no change that a lesson can ask about. Write h2.3, c2.3.5.1, f4 or b3.")
+        layer, *rest = map(int, numbers)
+        match letter:
+            case "h":
+                edits.append(Head(layer, rest[0]))
+            case "c":
+                edits.append(Cut(rest[1], rest[2], layer, rest[0]))
+            case _:
+                edits.append(Skip(layer, "feedforward" if letter == "f" else "block"))
+    return edits
+
+
+def kind_of(trace: Trace, kind: str) -> str:
+    if kind and kind not in trace.attention:
+        raise ValueError(f"This model has no “{kind}” attention. It has {', '.join(trace.attention)}.")
+    return kind or next(iter(trace.attention))
+
+
+def weights_of(trace: Trace, layer: int, head: int, kind: str = "") -> np.ndarray:
+    """[query, key]"""
+    attention = trace.attention[kind_of(trace, kind)]
+    if not (0 <= layer < attention.layers and 0 <= head < attention.heads):
+        raise ValueError(
+            f"There is no L{layer} H{head} in this model. It has {attention.layers} layers of {attention.heads} heads."
+        )
+    return attention[layer][head]
+
+
+def place_of(tokens: Sequence[Token], text: str) -> int:
+    """Where a token stands last; of no text, the last token that was typed."""
+    places = [at for at, token in enumerate(tokens) if (token.text.strip() == text.strip() if text else token.start < token.end)]
+    if not places:
+        raise ValueError(f"The text has no token “{text.strip()}”.")
+    return places[-1]
+
+
+def called(tokens: Sequence[Token], at: int) -> str:
+    """A token by its text, and its place where the text stands more than once."""
+    text = tokens[at].text.strip() or tokens[at].text
+    return f"{text} ({at})" if sum(token.text.strip() == text for token in tokens) > 1 else text
+
+
+def written(model: LanguageModel, id: int) -> str:
+    text = model.token_text(id)
+    return text.strip() or text
+
+
+def id_of(model: LanguageModel, token: str, likeliest: int) -> int:
+    """The id of a token by its text; with a space before it where the vocabulary has both."""
+    if not token:
+        return likeliest
+    texts = {model.token_text(id): id for id in range(model.info.vocabulary)}
+    for text in (f" {token.strip()}", token.strip()):
+        if text in texts:
+            return texts[text]
+    raise ValueError(f"The vocabulary has no token “{token.strip()}”.")

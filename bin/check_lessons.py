@@ -1,0 +1,37 @@
+"""Check lessons of one's own: `python bin/check_lessons.py FOLDER` says of each file what is wrong and on which line."""
+
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from ui.lessons import files
+
+
+def main(folder: str) -> int:
+    """How many files are wrong."""
+    if not Path(folder).is_dir():
+        print(f"{folder} is no folder.")
+        return 1
+    os.environ["HEADLIGHT_LESSONS"] = folder
+    wrong = 0
+    for name, file in files.files().items():
+        if not file.is_relative_to(folder):
+            continue
+        try:
+            lesson = files.read(file, name, file.stat().st_mtime_ns)
+            print(f"{name}: “{lesson.title}”, {len(lesson.steps)} steps. It can be read.")
+        except files.LessonError as error:
+            wrong += 1
+            print(error)
+    try:
+        files.courses()
+    except files.LessonError as error:
+        wrong += 1
+        print(error)
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.exit(min(main(sys.argv[1] if len(sys.argv) > 1 else str(files.SHIPPED)), 1))

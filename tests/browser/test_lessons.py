@@ -1,0 +1,73 @@
+"""Every lesson that ships, walked by pressing what a participant presses: on a desktop, and on a phone."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Locator, Page, expect
+
+import models
+from analysis.answers import answer
+from ui.lessons import files
+from ui.lessons.files import Lesson, Step
+
+WAIT = 25_000
+
+
+def respond(panel: Locator, lesson: Lesson, step: Step) -> None:
+    """Answers as the model does."""
+    question = step.question
+    texts = step.link.get("text", ""), step.link.get("target", "")
+    right = answer(models.load(lesson.model), question.answer, *texts, **question.given)
+    if right.choices:
+        named = "Yes" if right.value is True else "No" if right.value is False else right.value
+        panel.get_by_role("radiogroup").get_by_text(named, exact=True).click(timeout=WAIT)
+    else:
+        number = panel.get_by_role("spinbutton")
+        number.fill(f"{right.value:g}", timeout=WAIT)
+        number.press("Enter")
+    expect(panel.get_by_text(re.compile("^Yes. With"))).to_be_visible(timeout=WAIT)
+
+
+def walk(page: Page, lesson: Lesson) -> None:
+    panel = page.locator(".st-key-lesson")
+    for number, step in enumerate(lesson.steps, 1):
+        expect(panel.get_by_role("heading", name=step.title, exact=True)).to_be_visible(timeout=WAIT)
+        expect(page).to_have_url(re.compile(rf"/{'' if step.page == 'type' else step.page}\?.*lesson={lesson.name}"))
+        expect(page.get_by_role("heading", level=1)).to_have_text(step.page.capitalize(), timeout=WAIT)
+        if step.question:
+            respond(panel, lesson, step)
+        panel.get_by_role("button", name="Finish" if number == len(lesson.steps) else "Next", exact=True).click()
+    expect(panel).to_have_count(0)
+    expect(page).not_to_have_url(re.compile("lesson="))
+
+
+@pytest.mark.parametrize(("width", "height", "dark"), [(1280, 800, False), (390, 844, True)], ids=["desktop", "phone"])
+@pytest.mark.parametrize("name", sorted(files.files()))
+def test_a_lesson_is_walked_from_its_link_to_its_end(open_page, name, width, height, dark):
+    walk(open_page(f"/?lesson={name}", width, height, dark), files.find(name))
+
+
+def test_it_is_begun_from_the_list_and_left_and_used_by_keys_alone(open_page):
+    page = open_page("/lessons")
+    page.get_by_role("button", name="Start", exact=True).first.click(timeout=WAIT)
+    panel = page.locator(".st-key-lesson")
+    first, second = files.find("tokens").steps[:2]
+    expect(panel.get_by_role("heading", name=first.title)).to_be_visible(timeout=WAIT)
+    number = panel.get_by_role("spinbutton")
+    number.fill("3", timeout=WAIT)
+    number.press("Enter")
+    expect(panel).to_contain_text(f"Not quite. {first.question.hint}")
+    grave = [one["id"] for one in Axe().run(page).response["violations"] if one["impact"] in ("serious", "critical")]
+    assert grave == []
+    panel.get_by_role("button", name="Next", exact=True).focus()
+    page.keyboard.press("Enter")
+    expect(panel.get_by_role("heading", name=second.title)).to_be_visible(timeout=WAIT)
+    panel.get_by_role("button", name="Close the lesson").focus()
+    page.keyboard.press("Enter")
+    expect(panel).to_have_count(0)
+    page.get_by_role("link", name="Lessons").click()
+    page.get_by_role("button", name="Continue with step 2").click(timeout=WAIT)
+    expect(panel.get_by_role("heading", name=second.title)).to_be_visible(timeout=WAIT)

@@ -1,0 +1,44 @@
+"""Every lesson that ships: what it says of its model is what its model answers, and what it sets there is."""
+
+from __future__ import annotations
+
+import pytest
+
+import models
+from analysis.answers import Answer, answer
+from tests.pages.opening import open_link, said
+from ui.lessons import files
+
+LESSONS = sorted(files.files())
+STEPS = [(name, number) for name in LESSONS for number in range(1, len(files.find(name).steps) + 1)]
+ASKED = [(name, number) for name, number in STEPS if files.find(name).steps[number - 1].question]
+
+
+@pytest.mark.parametrize("name, number", ASKED, ids=lambda value: str(value))
+def test_what_a_lesson_expects_is_what_its_model_answers(name, number):
+    lesson = files.find(name)
+    step = lesson.steps[number - 1]
+    question = step.question
+    text, target = step.link.get("text", ""), step.link.get("target", "")
+    right = answer(models.load(step.link.get("model", lesson.model)), question.answer, text, target, **question.given)
+    assert question.expect is not None and question.hint, "what a lesson claims, and what helps who is wrong"
+    assert Answer(right.value, within=0.05 if isinstance(right.value, float) else 0).accepts(question.expect), right
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_lesson_is_five_to_eight_minutes_and_has_a_page_for_its_teacher(name):
+    lesson = files.find(name)
+    assert 5 <= lesson.minutes <= 8 and lesson.about.endswith(".")
+    for part in ("**Aim.**", "**What people get wrong.**", "**Time.**", "**Ask.**"):
+        assert part in lesson.teacher
+
+
+@pytest.mark.parametrize("name, number", STEPS, ids=lambda value: str(value))
+def test_a_step_opens_at_its_page_and_asks_for_nothing_that_is_not_there(name, number):
+    lesson = files.find(name)
+    step = lesson.steps[number - 1]
+    model = {"model": lesson.model} | {key: value for key, value in step.link.items() if key == "model"}
+    link = "&".join(f"{key}={value}" for key, value in ({**step.link} | model | {"lesson": name, "step": number}).items())
+    app = open_link(step.page, link)
+    assert not app.warned, app.warned
+    assert step.title in said(app)

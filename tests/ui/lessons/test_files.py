@@ -1,0 +1,122 @@
+"""A lesson's file is read as it is written, and what is wrong with it is said with its line and what to do."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.answers import ANSWERS
+from tests.serving import ROOT
+from ui.lessons import files
+from ui.lessons.files import LessonError, parse
+
+HEADER = "---\ntitle: A lesson\nminutes: 5\nlevel: beginner\nmodel: writer\n---\n"
+STEP = "## Look\n\n```yaml\npage: type\ntext: The cat\n```\n\nRead this.\n"
+
+
+def with_block(*lines: str) -> str:
+    return HEADER + "## Look\n\n```yaml\n" + "\n".join(lines) + "\n```\n\nRead this.\n"
+
+
+def test_a_step_keeps_what_the_one_before_has_set_and_on_another_page_only_the_text():
+    more = "## Again\n\nMore.\n\n## There\n\n```yaml\npage: attention\nview: Head\nlayer: 2\nhead: L3\n```\n\nMore.\n"
+    lesson = parse(HEADER + STEP.replace("text:", "bars: 5\ntext:") + more, "a")
+    first, again, there = lesson.steps
+    assert first.link == {"level": "beginner", "model": "writer", "bars": "5", "text": "The cat"} and first.words == "Read this."
+    assert (again.page, again.link) == ("type", {"level": "beginner", "bars": "5", "text": "The cat"})
+    assert there.link == {"level": "beginner", "text": "The cat", "view": "Head", "layer": "L2", "head": "H3"}
+
+
+def test_the_teachers_page_is_no_step():
+    lesson = parse(HEADER + STEP + "## For the teacher\n\n**Aim.** That.\n", "a")
+    assert len(lesson.steps) == 1 and lesson.teacher == "**Aim.** That."
+
+
+WRONG = {
+    "no header": ("# A lesson", 1, "begins with a header"),
+    "no title": (HEADER.replace("title: A lesson\n", "") + STEP, 2, "needs “title: …” with a text"),
+    "minutes in words": (HEADER.replace("5", "five") + STEP, 3, "“minutes:” needs a whole number"),
+    "a level that does not exist": (HEADER.replace("beginner", "easy") + STEP, 4, "beginner, intermediate, expert"),
+    "an unknown fact": (HEADER.replace("level:", "author: me\nlevel:") + STEP, 4, "no “author”"),
+    "no step": (HEADER + "Words alone.", 2, "at least one step"),
+    "a page that does not exist": (with_block("page: heds"), 10, "The page “heds” does not exist. It is one of type,"),
+    "a choice that does not exist": (with_block("page: type", "veiw: Head"), 11, "no choice “veiw”"),
+    "a value that does not exist": (with_block("page: attention", "view: Heads"), 11, "It is one of Head, Reading"),
+    "a number in words": (with_block("page: type", "bars: many"), 11, "“bars:” needs a number."),
+    "a switch that is neither": (with_block("page: type", "special: perhaps"), 11, "needs true or false"),
+    "a question without words": (with_block("page: type", "question:", "  answer: number of tokens"), 10, "needs “ask: …”"),
+    "an answer that cannot be computed": (
+        with_block("page: type", "question:", "  ask: What?", "  answer: the truth"), 13, "cannot be computed. It is one of number",
+    ),
+    "an answer without what it needs": (
+        with_block("page: type", "question:", "  ask: What?", "  answer: weight", "  given: {layer: 1}"), 14, "needs “head”",
+    ),
+    "an answer with more than it takes": (
+        with_block("page: type", "question:", "  ask: What?", "  answer: number of tokens", "  given: {layer: 1}"), 14, "no “layer”",
+    ),
+    "broken YAML": (with_block("page: type", "text: a: b"), 11, "Put a value that holds a colon"),
+    "too many words": (HEADER + STEP + "word " * 121, 7, "at most 120 are read"),
+    "an image from outside": (HEADER + STEP + "![x](https://example.org/a.png)", 7, "would be fetched from the internet"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text, line, words", WRONG.values(), ids=WRONG)
+def test_what_is_wrong_is_said_with_its_line(text, line, words):
+    with pytest.raises(LessonError) as told:
+        parse(text, "a", "a.md")
+    assert words in str(told.value) and str(told.value).startswith(f"a.md, line {line}: ")
+
+
+@given(st.text(max_size=300), st.integers(0, 4))
+def test_whatever_a_file_holds_it_is_a_lesson_or_a_sentence(text, where):
+    pieces = ["", "## Look\n\n```yaml\n", "page: type\n", "```\n", "words\n"]
+    pieces.insert(where, text)
+    try:
+        assert parse(HEADER + "".join(pieces), "a").steps
+    except LessonError as error:
+        assert error.sentence.endswith((".", "?")) and error.line >= 1
+
+
+def checked(folder) -> tuple[int, str]:
+    """What the script that checks a folder ends with, and says."""
+    ran = subprocess.run([sys.executable, ROOT / "bin" / "check_lessons.py", folder], capture_output=True, text=True, check=False)
+    return ran.returncode, ran.stdout
+
+
+def test_a_folder_of_ones_own_and_its_translations(tmp_path, monkeypatch):
+    (tmp_path / "fr").mkdir()
+    (tmp_path / "courses").mkdir()
+    (tmp_path / "mine.md").write_text(HEADER + STEP)
+    (tmp_path / "fr" / "mine.md").write_text(HEADER + STEP)
+    (tmp_path / "courses" / "two.md").write_text("---\ntitle: Two\nminutes: 10\nlessons: [mine, tokens]\n---\nAsk them.")
+    monkeypatch.setenv("HEADLIGHT_LESSONS", str(tmp_path))
+    assert {"mine", "fr/mine", "tokens"} <= set(files.files()) and files.languages() == ["", "fr"]
+    assert checked(tmp_path)[0] == 0
+    assert next(one for one in files.courses() if one.name == "two").lessons == ("mine", "tokens")
+    (tmp_path / "mine.md").write_text(HEADER + STEP.replace("type", "typ"))
+    (tmp_path / "courses" / "two.md").write_text("---\ntitle: Two\nminutes: 10\nlessons: [yours]\n---\n")
+    wrong, told = checked(tmp_path)
+    assert wrong == 1
+    assert "mine.md, line 10: The page “typ” does not exist." in told and "There is no lesson “yours”." in told
+
+
+GUIDE = (ROOT / "docs" / "writing-lessons.md").read_text(encoding="utf-8")
+
+
+def test_the_smallest_lesson_of_the_guide_is_one():
+    example = re.search(r"````markdown\n(.*?)````", GUIDE, re.S)
+    assert parse(example[1], "cat").steps[0].question.expect == "mat"
+
+
+def test_the_guide_lists_every_answer_with_what_it_needs():
+    rows = dict(re.findall(r"^\| ([a-z ]+) \| ([^|]*) \|", GUIDE.partition("| `given` | meaning |")[2], re.M))
+    assert rows.keys() == ANSWERS.keys()
+    for name, ask in ANSWERS.items():
+        needed = list(inspect.signature(ask).parameters)[2:]
+        assert re.findall("`([a-z]+)`", rows[name]) == [one.rstrip("_") for one in needed]

@@ -1,0 +1,140 @@
+"""The panel of a lesson beside the pages: it leads, asks, and judges by the model that is in use."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.util import calc_hash
+
+from tests.pages.opening import open_link, said
+from ui.lessons import files
+
+HEADER = "---\ntitle: Mine\nminutes: 5\nlevel: beginner\nmodel: writer\n---\n"
+MINE = (
+    HEADER
+    + """## First
+
+```yaml
+page: type
+text: The cat sat
+question:
+  ask: How many?
+  answer: number of tokens
+  expect: 3
+  hint: Count them.
+```
+
+Read.
+
+## Second
+
+```yaml
+page: attention
+level: expert
+view: Heatmap
+layer: 2
+head: 3
+question:
+  ask: Does it look ahead?
+  answer: looks ahead
+  expect: false
+  hint: Look above the diagonal.
+  show: {view: Query-key}
+```
+
+Look.
+"""
+)
+
+
+@pytest.fixture(autouse=True)
+def mine(tmp_path, monkeypatch):
+    (tmp_path / "mine.md").write_text(MINE)
+    monkeypatch.setenv("HEADLIGHT_LESSONS", str(tmp_path))
+    return tmp_path
+
+
+def press(app, key):
+    next(one for one in app.button if one.key == key).click().run()
+    return app
+
+
+def test_a_link_with_a_lesson_alone_opens_its_step_with_all_that_it_sets():
+    app = open_link("type", "lesson=mine&step=2")
+    assert "# Attention" in said(app) and "Second" in said(app)
+    chosen = {name: app.session_state[name] for name in ("text", "level", "view", "layer", "head")}
+    assert chosen == {"text": "The cat sat", "level": "expert", "view": "Heatmap", "layer": 2, "head": 3}
+
+
+def test_a_link_with_more_opens_what_it_says():
+    app = open_link("type", "lesson=mine&step=2&text=A+dog")
+    assert "# Type" in said(app) and app.session_state["text"] == "A dog"
+    assert "You have gone on by yourself" in said(app)
+    press(app, "lesson-again")
+    assert "# Attention" in said(app) and app.session_state["text"] == "The cat sat"
+
+
+def test_a_wrong_number_gets_a_hint_and_a_right_one_the_next_step():
+    app = open_link("type", "lesson=mine")
+    number = app.number_input(key="lesson-answer-mine-1")
+    number.set_value(7).run()
+    assert [one.value for one in app.warning] == ["Not quite\\. Count them\\."]
+    app.number_input(key="lesson-answer-mine-1").set_value(3).run()
+    assert app.success[0].value.startswith("Yes\\.") and not app.warning
+    press(app, "lesson-next-step")
+    assert "Second" in said(app) and app.session_state["view"] == "Heatmap"
+    press(app, "lesson-back")
+    assert app.number_input(key="lesson-answer-mine-1").value == 3, "what was answered is kept"
+
+
+def test_show_me_sets_what_shows_it_and_the_answer_stays():
+    app = open_link("type", "lesson=mine&step=2")
+    app.radio(key="lesson-answer-mine-2").set_value("Yes").run()
+    press(app, "lesson-show")
+    assert app.session_state["view"] == "Query-key" and app.radio(key="lesson-answer-mine-2").value == "Yes"
+
+
+def test_another_model_answers_otherwise_and_that_is_said_instead_of_wrong():
+    app = open_link("attention", "lesson=mine&step=2&model=filler&text=The+cat+sat")
+    app.radio(key="lesson-answer-mine-2").set_value("No").run()
+    assert not app.warning and "answer of “writer”" in app.info[0].value and "“filler” it is yes" in app.info[0].value
+    app.radio(key="lesson-answer-mine-2").set_value("Yes").run()
+    assert app.success
+
+
+def test_a_model_without_an_answer_says_why(mine):
+    (mine / "mine.md").write_text(MINE.replace("answer: looks ahead", "answer: weight\n  given: {layer: 99, head: 1, from: cat, to: sat}"))
+    app = open_link("type", "lesson=mine&step=2")
+    assert any("There is no L99 H1 in this model" in one.value for one in app.info)
+
+
+def test_a_lesson_that_was_left_is_gone_on_with_from_its_page():
+    app = press(open_link("type", "lesson=mine"), "lesson-next-step")
+    press(app, "lesson-close")
+    assert "Second" not in said(app) and app.session_state["lesson"] == ""
+    app._page_hash = calc_hash("lessons")
+    app.run()
+    button = next(one for one in app.button if one.key == "begin-mine")
+    assert button.label == "Continue with step 2"
+    button.click().run()
+    assert "Second" in said(app) and "# Attention" in said(app)
+    press(app, "lesson-next-step")  # Finish
+    app._page_hash = calc_hash("lessons")
+    assert app.run().session_state["lesson"] == ""
+    assert next(one for one in app.button if one.key == "begin-mine").label == "Again"
+
+
+@pytest.mark.parametrize("link, told", [("lesson=nothing", "lesson “nothing”"), ("lesson=mine&step=9", "step “9”"), ("lesson=mine&step=x", "step “x”")])
+def test_a_lesson_or_a_step_that_does_not_exist_is_told_of(link, told):
+    app = open_link("type", link)
+    assert len(app.warned) == 1 and told in app.warned[0]
+
+
+def test_a_file_that_is_wrong_is_told_with_its_line_and_the_others_stand(mine):
+    (mine / "mine.md").write_text(MINE.replace("page: type", "page: typ"))
+    app = open_link("type", "")
+    app._page_hash = calc_hash("lessons")
+    app.run()
+    assert [one.value.split("\\:")[0] for one in app.error] == ["mine\\.md, line 10"]
+    assert "Words, pieces, tokens" in said(app) and not app.exception
+    app = open_link("type", "lesson=mine")
+    assert len(app.warned) == 1 and "line 10" in app.warned[0] and "# Type" in said(app)

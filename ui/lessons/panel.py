@@ -1,0 +1,127 @@
+"""The panel of a lesson, beside every page: a step's words, its question, and the way to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import streamlit as st
+
+from analysis.answers import Answer, answer
+from ui import state
+from ui.lessons import course
+from ui.lessons.files import Lesson, Question
+from ui.memory import loaded
+from ui.show import complaint
+from ui.text import called, plain
+
+
+def show(page: str, model: str) -> Callable[[], None]:
+    """Keep the place of the lesson that is open, and give what draws it: after the page, whose text and picture come first. page:
+    that is on screen, by its name in an address. model: the name of the one in use."""
+    lesson = course.current()
+    number = state.LESSON_STEP.get()
+    state.keep(state.LESSON, state.LESSON.get(), "")
+    state.keep(state.LESSON_STEP, number, 1)
+    if not lesson:
+        return lambda: None
+    place = st.container(key="lesson", gap="small")
+
+    @st.fragment
+    def panel() -> None:
+        if state.LESSON_NEXT.held or not state.LESSON.get():
+            st.rerun()
+        draw(lesson, number, page, model)
+
+    def fill() -> None:
+        with place:
+            panel()
+
+    return fill
+
+
+def draw(lesson: Lesson, number: int, page: str, model: str) -> None:
+    step = lesson.steps[number - 1]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="lesson-head"):
+        st.caption(f"{plain(lesson.title)} · step {number} of {len(lesson.steps)}", width="stretch")
+        folded = state.LESSON_FOLDED.get()
+        st.button(
+            "Show the lesson" if folded else "Hide the lesson", key="lesson-fold", type="tertiary", on_click=fold,
+            icon=":material/expand_less:" if folded else ":material/expand_more:",
+        )  # fmt: skip
+        st.button("Close the lesson", key="lesson-close", icon=":material/close:", type="tertiary", on_click=course.leave)
+    if folded:
+        return
+    st.markdown(f"#### {plain(step.title)}\n\n{step.words}")
+    if course.is_elsewhere(step, page):
+        st.caption("You have gone on by yourself. Look around as long as you like.")
+        st.button("Show this step again", key="lesson-again", icon=":material/undo:", on_click=course.begin, args=(lesson, number))
+    if step.question:
+        ask(lesson, number, step.question, model)
+    with st.container(horizontal=True, horizontal_alignment="distribute", key="lesson-ways"):
+        st.button(
+            "Back", key="lesson-back", icon=":material/arrow_back:", disabled=number == 1,
+            on_click=course.begin, args=(lesson, number - 1),
+        )  # fmt: skip
+        last = number == len(lesson.steps)
+        st.button(
+            "Finish" if last else "Next", key="lesson-next-step", type="primary",
+            icon=":material/check:" if last else ":material/arrow_forward:",
+            on_click=course.finish if last else course.begin, args=(lesson,) if last else (lesson, number + 1),
+        )  # fmt: skip
+
+
+def fold() -> None:
+    state.LESSON_FOLDED.set(not state.LESSON_FOLDED.get())
+
+
+def ask(lesson: Lesson, number: int, question: Question, model: str) -> None:
+    """The question of a step, and what is to be said of the visitor's answer."""
+    link = lesson.steps[number - 1].link
+    text = tuple(link.get(key.name, key.default) for key in (state.TEXT, state.TARGET))
+    try:
+        right = computed(model, loaded.model(model).condition, question.answer, text, tuple(question.given.items()))
+    except Exception as error:
+        st.info(plain(f"{question.ask} {complaint('The answer', error, 'computed')}"))
+        return
+    answers = state.LESSON_ANSWERS.get() or {}
+    key = state.Key[Any](f"lesson-answer-{lesson.name}-{number}", answers.get((lesson.name, number)))
+    before = key.get()
+    st.markdown(plain(question.ask))
+    given: str | float | None
+    if right.choices:
+        index = right.choices.index(before) if before in right.choices else None
+        given = st.radio(question.ask, right.choices, index, key=key.name, format_func=plain, label_visibility="collapsed")
+    else:
+        given = st.number_input(question.ask, value=before, key=key.name, format="%g", label_visibility="collapsed")
+    if given is None:
+        return
+    state.LESSON_ANSWERS.set({**answers, (lesson.name, number): given})
+    judge(lesson, number, question, model, right, given == "Yes" if isinstance(right.value, bool) else given)
+
+
+def judge(lesson: Lesson, number: int, question: Question, model: str, right: Answer, given: str | float | bool) -> None:
+    """Right, wrong with a hint, or right for the model that the lesson was written for."""
+    its = f"With “{called(model)}” it is {in_words(right.value)}."
+    if right.accepts(given):
+        st.success(plain(f"Yes. {its}"), icon=":material/check:")
+    elif model != lesson.model and question.expect is not None and Answer(question.expect, within=right.within).accepts(given):  # type: ignore[arg-type]
+        st.info(plain(f"That is the answer of “{lesson.model}”, for which the lesson was written. {its}"))
+    else:
+        st.warning(plain(f"Not quite. {question.hint}"), icon=":material/lightbulb:")
+    if question.show:
+        st.button(
+            "Show me", key="lesson-show", icon=":material/visibility:", on_click=course.begin, args=(lesson, number, question.show)
+        )
+
+
+def in_words(value: object) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else f"{value:g}" if isinstance(value, int | float) else f"“{value}”"
+
+
+@lru_cache(maxsize=512)
+def computed(model: str, condition: int | None, name: str, text: tuple[str, str], given: tuple[tuple[str, Any], ...]) -> Answer:
+    """An answer, once for all who are asked the same. condition: of the network, so that another one is asked again."""
+    with loaded.shelf.reading(model) as network:
+        return answer(network, name, *text, **dict(given))
