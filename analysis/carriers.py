@@ -194,16 +194,16 @@ def _feedforwards(
 def _words(model: LanguageModel, trace: Trace, token: int, at: int, doubts: list[str]) -> tuple[pd.DataFrame, float | None]:
     import pandas as pd
 
-    question = Question(model, trace, at, token)
+    question, read = Question(model, trace, at, token), [*trace.tokens, *trace.target]
     found = {}
     for method in WORDS:
         try:
             found[method] = explain(question, method).scores
         except ValueError as error:
             doubts.append(f"{method}: {error}")
-            found[method] = np.full(len(trace.tokens), np.nan)
+            found[method] = np.full(len(read), np.nan)
     units = question.units
-    rows = {"position": units, "token": [trace.tokens[i].text for i in units]} | {
+    rows = {"position": units, "token": [read[i].text for i in units]} | {
         method: scores[units] for method, scores in found.items()
     }
     table = pd.DataFrame(rows).sort_values(WORDS[0], key=np.abs, ascending=False, ignore_index=True)

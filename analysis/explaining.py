@@ -28,10 +28,10 @@ QUICK = ("leave-one-out", *SLOPES, *LOOKS)  # for a short text
 class Explanation:
     """What each token is worth to a prediction by one method.
 
-    scores: float64 [token of `trace.tokens`], NaN for those that were not asked about. Above 0: it speaks for the prediction, in
-    nats of its log-probability; of the two `LOOKS`, a share of what is looked at, never below 0. difference: what the scores
-    should sum to, None where a method promises nothing. passes: texts that the model read, or passes forward and back; seconds:
-    that it took here.
+    scores: float64 [token of `trace.tokens`, then of `trace.target`], NaN for those that were not asked about. Above 0: it speaks
+    for the prediction, in nats of its log-probability; of the two `LOOKS`, a share of what is looked at, never below 0.
+    difference: what the scores should sum to, None where a method promises nothing. passes: texts that the model read, or passes
+    forward and back; seconds: that it took here.
     """
 
     method: str
@@ -66,7 +66,7 @@ def explain(
     units, texts = asked.units, texts or passes_needed(method, len(asked.units))
     if method in LOOKS:
         kind = Attribution(asked.model, asked.trace, asked.position, asked.token, against=asked.against)
-        found = kind.scores(method)[: len(asked.read)]
+        found = kind.scores(method)[: len(asked.read) + len(asked.said)]
         return _explained(asked, method, range(len(found)), found, texts, began)
     if method in SLOPES:
         by = gradient_times_input if method == SLOPES[0] else integrated_gradients
@@ -86,7 +86,7 @@ def _explained(
     question: Question, method: str, places: Sequence[int], found: np.ndarray, passes: int, began: float,
     difference: float | None = None,
 ) -> Explanation:  # fmt: skip
-    scores = np.full(len(question.trace.tokens), np.nan)
+    scores = np.full(len(question.trace.tokens) + len(question.trace.target), np.nan)
     scores[list(places)] = found
     return Explanation(method, scores, passes, time.perf_counter() - began, difference)
 
@@ -119,7 +119,8 @@ def attributions(
 
     method: one of `METHODS`. position: of `trace.read`, where is predicted (for an encoder that of a mask; of a text that is
     labelled there is one alone); token: an id, or the number of a label, None for the likeliest one; against: why this one rather
-    than that one; target: what an encoder-decoder has said, whose source is explained. What the numbers mean: see `Explanation`.
+    than that one; target: what an encoder-decoder has said, which follows its source in
+    the result. What the numbers mean: see `Explanation`.
     Errors: as `explain` and `Question`; ValueError for a position, token or label that is not there.
     """
     trace = model.trace(text, target)

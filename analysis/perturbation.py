@@ -25,8 +25,9 @@ class Question:
     """A prediction that is asked for again, of a text with some tokens taken away.
 
     position: of `trace.read`, where the token of that id is predicted. A model with a mask token has what is taken away masked,
-    so that all else keeps its place; in others it is deleted, and what follows moves up. Of an encoder-decoder the source is
-    what can be taken from. against: why this token rather than that one; None: rather than any other.
+    so that all else keeps its place; in others it is deleted, and what follows moves up. Of an encoder-decoder both can be
+    taken from: the source, and what the target says so far. against: why this one rather than that one; None: rather than any
+    other.
     Errors: ValueError without a language-model head, for a token against itself, and for a trace with edits. Of a classifier,
     token and against are the numbers of labels.
     """
@@ -63,12 +64,18 @@ class Question:
         return self.trace.tokens[: range(len(self.trace.tokens))[self.position] + 1] if decoder else self.trace.tokens
 
     @cached_property
+    def said(self) -> list[Token]:
+        """What an encoder-decoder has said before the prediction, its start first."""
+        return self.trace.target[: range(len(self.trace.read))[self.position] + 1] if self.trace.target else []
+
+    @cached_property
     def units(self) -> list[int]:
-        """The positions of `trace.tokens` that can be taken away: what was typed, masks apart."""
+        """What can be taken away: what was typed, masks apart. Positions of `trace.tokens`; those of a target, which follows its
+        source, count on from there."""
         mask = self.mask
         return [
             i
-            for i, token in enumerate(self.read)
+            for i, token in enumerate([*self.read, *self.said])
             if not (token.special and token.start == token.end) and (mask is None or token.id != mask.id)
         ]
 
@@ -79,6 +86,11 @@ class Question:
         if mask is not None:
             return [replace(token, id=mask.id) if i in gone else token for i, token in enumerate(self.read)]
         return [token for i, token in enumerate(self.read) if i not in gone] or self.model.tokenize("")
+
+    def target(self, kept: np.ndarray) -> list[Token]:
+        """What an encoder-decoder has said when only some units are kept: bool [unit]."""
+        gone = {unit - len(self.read) for unit, keep in zip(self.units, kept, strict=True) if not keep}
+        return [token for i, token in enumerate(self.said) if i not in gone]
 
     @property
     def texts(self) -> int:
@@ -102,13 +114,13 @@ class Question:
         kept = np.asarray(kept, dtype=bool)
         keys = [row.tobytes() for row in np.packbits(kept, axis=1)]
         new = {key: row for key, row in zip(keys, kept, strict=True) if key not in self._known}
-        target = self.trace.target[: range(len(self.trace.read))[self.position] + 1] if self.trace.target else []
         position = self.position if self.model.info.kind == "encoder" else -1
         done = 0
         for batch in self._batches(new):
             if report:
                 report(done / len(new), f"{done:,} of {len(new):,} changed texts read")
-            logits = self.model.logits_of([self.text(new[key]) for key in batch], position, target)
+            texts, targets = ([of(new[key]) for key in batch] for of in (self.text, self.target))
+            logits = self.model.logits_of(texts, position, targets if self.said else ())
             self._known.update(zip(batch, self.evidence_of(logits).tolist(), strict=True))
             done += len(batch)
         return np.array([self._known[key] for key in keys])
@@ -121,11 +133,12 @@ class Question:
 
     def _batches(self, new: Mapping[bytes, np.ndarray]) -> Iterator[list[bytes]]:
         """The choices of units as texts of the same length, no more than may be read together."""
-        by_length: dict[int, list[bytes]] = {}
+        by_length: dict[tuple[int, int], list[bytes]] = {}
+        source = sum(unit < len(self.read) for unit in self.units)
         for key, row in new.items():
-            by_length.setdefault(0 if self.mask else int(row.sum()), []).append(key)
+            by_length.setdefault((0, 0) if self.mask else (int(row[:source].sum()), int(row[source:].sum())), []).append(key)
         for keys in by_length.values():
-            length = len(self.text(new[keys[0]]))
+            length = len(self.text(new[keys[0]])) + len(self.target(new[keys[0]]))
             count = min(AT_ONCE, max(1, WORK // (self.model.info.parameters * length)))
             yield from (keys[i : i + count] for i in range(0, len(keys), count))
 

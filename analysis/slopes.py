@@ -26,8 +26,8 @@ def gradient_times_input(question: Question, report: Report | None = None) -> np
     """
     from captum.attr import InputXGradient  # here, because it takes long to import
 
-    stream, _, read = _asked(question, report, 1)
-    return InputXGradient(read).attribute(stream.requires_grad_()).detach()[0].sum(-1).double().numpy()
+    streams, _, read = _asked(question, report, 1)
+    return _joined(InputXGradient(read).attribute(tuple(stream.requires_grad_() for stream in streams)))
 
 
 def integrated_gradients(question: Question, steps: int = STEPS, report: Report | None = None) -> np.ndarray:
@@ -40,20 +40,24 @@ def integrated_gradients(question: Question, steps: int = STEPS, report: Report 
     """
     from captum.attr import IntegratedGradients
 
-    stream, begin, read = _asked(question, report, steps)
-    at_once = max(1, min(steps, TOKENS // stream.shape[1]))
-    found = IntegratedGradients(read).attribute(stream, begin, n_steps=steps, internal_batch_size=at_once)
-    return found.detach()[0].sum(-1).double().numpy()
+    streams, begin, read = _asked(question, report, steps)
+    at_once = max(1, min(steps, TOKENS // sum(stream.shape[1] for stream in streams)))
+    return _joined(IntegratedGradients(read).attribute(streams, begin, n_steps=steps, internal_batch_size=at_once))
 
 
 def ends(question: Question) -> tuple[float, float]:
     """The evidence of the text of nothing and of the whole text, as integrated gradients go from one to the other."""
     import torch
 
-    stream, begin, read = _asked(question, None, 1)
+    streams, begin, read = _asked(question, None, 1)
     with torch.inference_mode():
-        first, last = read(torch.cat([begin, stream])).tolist()
+        first, last = read(*(torch.cat(pair) for pair in zip(begin, streams, strict=True))).tolist()
     return first, last
+
+
+def _joined(found: tuple[Tensor, ...]) -> np.ndarray:
+    """Numbers of streams [1, position, d_model] as one of each token, the source before the target."""
+    return np.concatenate([one.detach()[0].sum(-1).double().numpy() for one in found])
 
 
 def nothing(question: Question) -> Token:
@@ -72,25 +76,29 @@ def nothing(question: Question) -> Token:
     return model.tokenize(" ")[-1]
 
 
-def _asked(question: Question, report: Report | None, steps: int) -> tuple[Tensor, Tensor, Callable[[Tensor], Tensor]]:
-    """What the first layer is given of the text and of nothing [1, position, d_model], and the evidence by such a stream."""
+def _asked(
+    question: Question, report: Report | None, steps: int
+) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...], Callable[..., Tensor]]:
+    """What the first layer of each stack is given of the text and of nothing [1, position, d_model], and the evidence by such
+    streams."""
 
     from models.entering import logits_from, streams_of
     from models.outcomes import log_chances_of
 
     trace, sign, units = question.trace, nothing(question), set(question.units)
-    empty = [sign if i in units else token for i, token in enumerate(trace.tokens)]
-    stream, begin = streams_of(question.model, trace, [trace.tokens, empty]).split(1)
-    done = 0
+    empty = [sign if i in units else token for i, token in enumerate([*trace.tokens, *trace.target])]
+    count, done = len(trace.tokens), 0
+    both = streams_of(question.model, trace, [trace.tokens, empty[:count]], [trace.target, empty[count:]])
+    whole, begin = tuple(one[:1].clone() for one in both), tuple(one[1:].clone() for one in both)
 
-    def read(streams: Tensor) -> Tensor:
+    def read(*streams: Tensor) -> Tensor:
         nonlocal done
         if report:
             report(min(1.0, done / steps), f"{min(done, steps):,} of {steps:,} passes forward and back")
-        done += len(streams)
+        done += len(streams[0])
         logits = logits_from(question.model, trace, streams, question.position).float()
         if question.against is not None:
             return logits[:, question.token] - logits[:, question.against]
         return log_chances_of(logits, question.model.info.labels)[:, question.token]
 
-    return stream, begin, read
+    return whole, begin, read

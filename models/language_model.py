@@ -297,11 +297,17 @@ class LanguageModel(ABC):
         """
 
     @abstractmethod
-    def logits_of(self, texts: Sequence[Sequence[Token]], position: int = -1, target: Sequence[Token] = ()) -> np.ndarray:
+    def logits_of(
+        self,
+        texts: Sequence[Sequence[Token]],
+        position: int = -1,
+        target: Sequence[Token] | Sequence[Sequence[Token]] = (),
+    ) -> np.ndarray:
         """Logits at one position of texts that are given as tokens, all equally long: float32 [text, vocabulary].
 
-        An encoder-decoder reads them as sources, and `target` (its start first) after each; the position is the target's. Of
-        the tokens only id and segment count, and nothing is remembered of them. Errors: ValueError without a language-model head.
+        An encoder-decoder reads them as sources, and `target` (its start first) after each, or one target each, all equally long;
+        the position is the target's. Of the tokens only id and segment count, and nothing is remembered of them.
+        Errors: ValueError without a language-model head.
         """
 
     @abstractmethod

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from math import nan
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tokenizers import Tokenizer
 
@@ -58,7 +59,13 @@ class Prediction:
     id: int
     text: str
     probability: float
-    score: float = nan
+    score: float = field(default=nan, compare=False)
+
+
+def one_each(target: Sequence[Token] | Sequence[Sequence[Token]], count: int) -> list[Sequence[Token]]:
+    """A target for each of several texts: the same for all, or those that are given."""
+    several: Any = target
+    return [several] * count if not len(target) or isinstance(target[0], Token) else list(several)
 
 
 def spell_bytes(error: UnicodeError) -> tuple[str, int]:

@@ -40,7 +40,7 @@ from models.recorder import Call, Record, recording
 from models.rotary import Rotary
 from models.shuffling import shuffle
 from models.stored_weights import WeightsFile
-from models.tokens import Token, Turn
+from models.tokens import Token, Turn, one_each
 from models.trace import Attention, Trace
 from models.watching import Private, Watched, hook, private, watch_rows
 
@@ -255,16 +255,21 @@ class HuggingFaceModel(LanguageModel):
             logits = self._logits(stream[position : position + 1].to(self.network.dtype))[0]
             return gradients(logits[token], self._layout.split(record), self._layout.split(record, of=record.outs))
 
-    def logits_of(self, texts: Sequence[Sequence[Token]], position: int = -1, target: Sequence[Token] = ()) -> np.ndarray:
+    def logits_of(
+        self,
+        texts: Sequence[Sequence[Token]],
+        position: int = -1,
+        target: Sequence[Token] | Sequence[Sequence[Token]] = (),
+    ) -> np.ndarray:
         self._must_predict()
         labelled = self._labels_text
-        said = [token.id for token in target]
-        last = self._keeps and not said and position == -1  # logits are large: no others are made then
-        made = 1 if last else len(said or texts[0])
+        said = [[token.id for token in one] for one in one_each(target, len(texts))]
+        last = self._keeps and not any(said) and position == -1  # logits are large: no others are made then
+        made = 1 if last else len(said[0] or texts[0])
         at_once, found = max(1, ROWS // (made * self.vocabulary.size)), []
         for start in range(0, len(texts), at_once):
             part = texts[start : start + at_once]
-            inputs = self._inputs(part, [said] * len(part))
+            inputs = self._inputs(part, said[start : start + at_once])
             if last:
                 inputs["logits_to_keep"] = 1
             with torch.inference_mode():

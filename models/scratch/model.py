@@ -28,7 +28,7 @@ from models.scratch.reader import ScratchReader
 from models.scratch.signs import END, MASK, START
 from models.scratch.transformer import Decoder, Encoder, EncoderDecoder, MultiHeadAttention, Stack
 from models.shuffling import shuffle
-from models.tokens import ByteLevelTokens, Token
+from models.tokens import ByteLevelTokens, Token, one_each
 from models.trace import Trace
 from models.watching import Private, Watched, hook, private, watch_rows
 
@@ -112,9 +112,14 @@ class ScratchModel(LanguageModel):
             logits = self.network.unembed(stream[0, position])
             return gradients(logits[token], self._by_kind(record.calls), self._by_kind(record.outs or []))
 
-    def logits_of(self, texts: Sequence[Sequence[Token]], position: int = -1, target: Sequence[Token] = ()) -> np.ndarray:
+    def logits_of(
+        self,
+        texts: Sequence[Sequence[Token]],
+        position: int = -1,
+        target: Sequence[Token] | Sequence[Sequence[Token]] = (),
+    ) -> np.ndarray:
         with torch.inference_mode():
-            stream = self._stream(self._ids(texts), self._ids([target] * len(texts)))
+            stream = self._stream(self._ids(texts), self._ids(one_each(target, len(texts))))
             return self.network.unembed(stream[:, position]).float().cpu().numpy()
 
     def watch(self, trace: Trace, stack: str, layer: int, positions: Sequence[int]) -> Watched:

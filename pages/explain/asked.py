@@ -61,8 +61,8 @@ class Asked:
         return Question(self.look.model, self.look.trace, self.position, self.token, self.against)
 
     @cached_property
-    def seen(self) -> tuple[list[Token], list[list[int]]]:
-        """The tokens that are shown, and the places that each joins."""
+    def seen(self) -> tuple[list[Token], list[list[int]], int]:
+        """The tokens that are shown, the source before the target; the places that each joins; where the target begins."""
         return recipes.select_tokens(self.look.trace, **self.text_options)
 
     @property

@@ -46,7 +46,8 @@ def square(asked: Asked, found: list[Explanation]) -> Picture:
     def numbers() -> dict[str, Numbers]:
         ranks = agreement(found, asked.question.units)
         each = np.array([[one.scores[i] for i in asked.question.units] for one in found])
-        spelt = [asked.look.trace.tokens[i].text for i in asked.question.units]
+        read = [*asked.look.trace.tokens, *asked.look.trace.target]
+        spelt = [read[i].text for i in asked.question.units]
         return {
             "rank correlation": Numbers(ranks, ("method", "other method"), {"method": titles, "other method": titles}),
             "score": Numbers(each, ("method", "token"), {"method": titles, "token": spelt}, in_csv=False),

@@ -26,14 +26,24 @@ SHARES = ("attention × gradient", "rollout")  # of what is looked at; the other
 # ---------------------------------------------------------------- what is shown of the text
 
 
-def select_tokens(trace: Trace, second: str, scope_options: dict[str, Any], simple: bool) -> tuple[list[Token], list[list[int]]]:
-    """The tokens that are shown of what is explained, and the places that each joins.
+def select_tokens(
+    trace: Trace, second: str, scope_options: dict[str, Any], simple: bool
+) -> tuple[list[Token], list[list[int]], int]:
+    """The tokens that are shown, the source before the target; the places that each joins; where the target begins.
 
     scope_options: as `analysis.scope` takes it; simple: with the tokens' signs as beginners read them.
     """
-    side = scope(trace.attention["encoder" if trace.target else "self"], **scope_options).keys
-    tokens = plain_signs(side.tokens, side.start == 0) if simple else side.tokens
-    return as_written(tokens, trace.text, "" if trace.target else second), side.groups
+
+    def keys(kind: str) -> tuple[list[Token], list[list[int]]]:
+        side = scope(trace.attention[kind], **scope_options).keys
+        return plain_signs(side.tokens, side.start == 0) if simple else side.tokens, side.groups
+
+    if not trace.target:
+        tokens, groups = keys("self")
+        return as_written(tokens, trace.text, second), groups, 0
+    (read, groups), (target, others), before = keys("encoder"), keys("decoder"), len(trace.tokens)
+    tokens = [*as_written(read, trace.text), *as_written(target, second)]
+    return tokens, groups + [[before + i for i in group] for group in others], len(read)
 
 
 def amounts(
@@ -65,10 +75,10 @@ def explained(
     """The text, coloured by what each token is worth to the prediction."""
     if scores is None:
         scores = explain(Question(model, trace, position, token, against), method).scores
-    tokens, groups = select_tokens(trace, second, scope_options, simple)
+    tokens, groups, start = select_tokens(trace, second, scope_options, simple)
     found, unit = amounts(model, trace, scores, groups, method=method, position=position, token=token, simple=simple)
     best = int(np.nan_to_num(found, nan=-np.inf).argmax())
-    return reading_view(tokens, None, best, True, quantity=found, unit=unit)
+    return reading_view(tokens, None, best, True, quantity=found, unit=unit, second=start or None)
 
 
 def agreeing(
@@ -90,7 +100,7 @@ def falling(
     if evidence is None:
         question = Question(model, trace, position, token, against)
         evidence = faithfulness(question, {one: explain(question, one).scores for one in methods}, exact=exact)
-    spelt = ["“" + label(trace.tokens[unit].text.strip(" ") or " ") + "”" for unit in evidence.units]
+    spelt = ["“" + label([*trace.tokens, *trace.target][unit].text.strip(" ") or " ") + "”" for unit in evidence.units]
     ours, doing = evidence.methods[name], "came" if coming else "went"
     spans = zip([0, *ours.counts], ours.counts, strict=False)
     steps = [f"{doing} last: {', '.join(spelt[i] for i in ours.order[a:b])}" if b > a else "" for a, b in spans]

@@ -43,7 +43,9 @@ def panel(asked: Asked, scores: dict[str, np.ndarray], between: int | None) -> l
     names = [name for name in names if name in evidence.methods]
     # The first, not the best: the best of some random orders beats 20 others often enough.
     chosen = one_of(state.BELIEVE, names, "", label=words(HERE, "order"), written=title)
-    spelt = ["“" + label(asked.trace.tokens[unit].text.strip(" ") or " ") + "”" for unit in evidence.units]
+    spelt = [
+        "“" + label([*asked.trace.tokens, *asked.trace.target][unit].text.strip(" ") or " ") + "”" for unit in evidence.units
+    ]
     say_order(evidence, chosen, spelt, masked=bool(asked.model.info.mask))
     ways = (False,) if asked.look.beginner else (False, True)
     pictures = [chart(asked, evidence, chosen, names, list(scores), between, coming) for coming in ways]

@@ -125,7 +125,7 @@ def falling(
 ) -> go.Figure:  # fmt: skip
     """How the chance of a prediction changes while tokens leave the text, or come, in the order of a method."""
     evidence = evidence or measured(model, trace, methods, position, token, choices, between, exact)
-    spelt = ["“" + label(trace.tokens[unit].text.strip(" ") or " ") + "”" for unit in evidence.units]
+    spelt = ["“" + label([*trace.tokens, *trace.target][unit].text.strip(" ") or " ") + "”" for unit in evidence.units]
     ours, doing = evidence.methods[name], "came" if coming else "went"
     spans = zip([0, *ours.counts], ours.counts, strict=False)
     steps = [f"{doing} last: {', '.join(spelt[i] for i in ours.order[a:b])}" if b > a else "" for a, b in spans]

@@ -39,11 +39,10 @@ def asked(name: str, against: int | None = None) -> Question:
 def ends(question: Question) -> tuple[float, float]:
     """The evidence with all units and with none, from the model's own logits."""
     count = len(question.units)
-    target = question.trace.target[: question.position + 1]
     position = question.position if question.model.info.kind == "encoder" else -1
     found = []
     for kept in (np.ones(count, bool), np.zeros(count, bool)):
-        row = log_softmax(question.model.logits_of([question.text(kept)], position, target))[0]
+        row = log_softmax(question.model.logits_of([question.text(kept)], position, question.target(kept)))[0]
         found.append(row[question.token] - (0 if question.against is None else row[question.against]))
     return found[0], found[1]
 
@@ -74,8 +73,9 @@ def test_integrated_gradients_go_from_the_text_of_nothing_to_the_text(name):
 
     question = asked(name)
     made, trace = question.model, question.trace
-    empty = [nothing(question) if i in question.units else token for i, token in enumerate(trace.tokens)]
-    logits = [made.logits_of([text], question.position, trace.target)[0] for text in (empty, trace.tokens)]
+    read, count = [*trace.tokens, *trace.target], len(trace.tokens)
+    empty = [nothing(question) if i in question.units else token for i, token in enumerate(read)]
+    logits = [made.logits_of([text[:count]], question.position, text[count:])[0] for text in (empty, read)]
     first, last = log_softmax(np.array(logits))[:, question.token]
     assert explain(question, "integrated gradients").difference == pytest.approx(last - first, abs=1e-3)
 
@@ -84,9 +84,9 @@ def test_integrated_gradients_go_from_the_text_of_nothing_to_the_text(name):
 def test_a_stream_that_is_put_back_gives_the_logits_of_the_text(name):
     question = asked(name)
     made, trace = question.model, question.trace
-    stream = streams_of(made, trace, [trace.tokens])
+    streams = streams_of(made, trace, [trace.tokens])
     with torch.inference_mode():
-        found = logits_from(made, trace, stream.expand(2, -1, -1), question.position).float().numpy()
+        found = logits_from(made, trace, [one.expand(2, -1, -1) for one in streams], question.position).float().numpy()
     expected = trace.logits_at(question.position)
     assert found == pytest.approx(np.stack([expected] * 2), abs=1e-4 * max(1, float(np.abs(expected).max())))
 
@@ -96,20 +96,25 @@ def test_captum_called_directly_gives_the_same_slopes(name):
     """On the plain autograd of the network's own embedding of whole texts."""
     question = asked(name)
     made, trace = question.model, question.trace
-    stream = streams_of(made, trace, [trace.tokens])
+    streams = streams_of(made, trace, [trace.tokens])
 
-    def evidence(streams: torch.Tensor) -> torch.Tensor:
+    def joined(found: tuple[torch.Tensor, ...]) -> np.ndarray:
+        return np.concatenate([one.detach().sum(-1)[0].numpy() for one in found])
+
+    def evidence(*streams: torch.Tensor) -> torch.Tensor:
         logits = logits_from(made, trace, streams, question.position)
         return torch.log_softmax(logits, -1)[:, question.token]
 
-    direct = InputXGradient(evidence).attribute(stream.clone().requires_grad_()).detach().sum(-1)[0].numpy()
+    direct = joined(InputXGradient(evidence).attribute(tuple(one.clone().requires_grad_() for one in streams)))
     found = explain(question, "gradient × input").scores
     assert found[question.units] == pytest.approx(direct[question.units], abs=1e-5)
     sign = made.tokenize(made.info.mask)[1] if made.info.mask else trace.tokens[0] if trace.tokens[0].special else None
     if sign is None:
         return
-    empty = streams_of(made, trace, [[sign if i in question.units else token for i, token in enumerate(trace.tokens)]])
-    direct = IntegratedGradients(evidence).attribute(stream, empty, n_steps=64).detach().sum(-1)[0].numpy()
+    read, count = [*trace.tokens, *trace.target], len(trace.tokens)
+    empty = [sign if i in question.units else token for i, token in enumerate(read)]
+    begin = streams_of(made, trace, [empty[:count]], [empty[count:]])
+    direct = joined(IntegratedGradients(evidence).attribute(streams, begin, n_steps=64))
     found = explain(question, "integrated gradients").scores
     assert found[question.units] == pytest.approx(direct[question.units], abs=1e-4)
 
@@ -180,12 +185,12 @@ def test_shap_finds_what_is_added_up(method, monkeypatch):
 @every
 def test_leave_one_out_is_a_plain_loop(name):
     question = asked(name)
-    made, target = question.model, question.trace.target[: question.position + 1]
+    made = question.model
     position = question.position if made.info.kind == "encoder" else -1
 
     def evidence(gone: int | None) -> float:
         kept = np.array([unit != gone for unit in question.units])
-        return float(log_softmax(made.logits_of([question.text(kept)], position, target))[0, question.token])
+        return float(log_softmax(made.logits_of([question.text(kept)], position, question.target(kept)))[0, question.token])
 
     expected = [evidence(None) - evidence(unit) for unit in question.units]
     found = explain(question, "leave-one-out")
@@ -298,3 +303,32 @@ def test_a_tree_of_neighbours_joins_neighbours():
             assert both == list(range(both[0], both[0] + int(size)))
             held[count + row] = both
         assert len(held) == 1
+
+
+@pytest.mark.parametrize("name", ["T5", "BART", "translator"])
+def test_what_an_encoder_decoder_has_said_speaks_for_what_comes_next(name):
+    """Its start is never taken away, what comes after the position is not asked about, and other targets may be read at once."""
+    made = model(name)
+    trace = made.trace("The dog ran to the old house", "Le chien court")
+    position = len(trace.target) - 2
+    question = Question(made, trace, position, int(trace.logits_at(position).argmax()))
+    count, begin = len(trace.tokens), next(i for i, token in enumerate(trace.target) if not token.special)
+    assert [unit for unit in question.units if unit >= count] == list(range(count + begin, count + position + 1))
+    kept = np.ones((3, len(question.units)), bool)
+    kept[1, -1] = kept[2, 0] = False
+    full, without_said, without_source = question.evidence(kept)
+    logits = trace.logits_at(position)
+    assert full == pytest.approx(float(log_softmax(logits)[question.token]), abs=1e-3)
+    said = [token for i, token in enumerate(trace.target[: position + 1]) if i != position]
+    expected = made.logits_of([trace.tokens], -1, said)[0]
+    assert without_said == pytest.approx(float(log_softmax(expected)[question.token]), abs=1e-3)
+    assert without_source != pytest.approx(full, abs=1e-6)
+    others = [trace.target[:2], [trace.target[0], trace.target[-1]]]
+    at_once = made.logits_of([trace.tokens] * 2, -1, others)
+    one_by_one = [made.logits_of([trace.tokens], -1, one)[0] for one in others]
+    np.testing.assert_allclose(at_once, one_by_one, atol=1e-4)
+    for method in METHODS:
+        scores = explain(question, method).scores
+        assert len(scores) == count + len(trace.target) and np.isfinite(scores[question.units]).all()
+        assert np.abs(scores[[unit for unit in question.units if unit >= count]]).max() > 0
+        assert np.isnan(scores[count + position + 1 :]).all()
