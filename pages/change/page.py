@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pages.change import steer, switching
+from pages.change import circuit, steer, switching, wrote
 from ui import shell, state
 from ui.choices import heads, picker
 from ui.choices.widgets import tabs
@@ -14,8 +14,10 @@ from ui.picture.take_away import take_away
 from ui.show import picture
 
 HERE = Path(__file__).parent
-PANELS = {"Switch off": switching.panel, "Steer": steer.panel}
-OFFERED = {"beginner": ("Switch off", "Steer"), "intermediate": tuple(PANELS), "expert": tuple(PANELS)}
+PANELS = {"Switch off": switching.panel, "What wrote it": wrote.panel, "Circuit": circuit.panel, "Steer": steer.panel}
+OFFERED = {
+    "beginner": ("Switch off", "What wrote it", "Steer"), "intermediate": tuple(PANELS), "expert": tuple(PANELS),
+}  # fmt: skip
 
 
 def draw(look: Look) -> None:

@@ -199,6 +199,16 @@ LINKS = [
         f"{EXPERT}&experiment=Steer&steer=my+own+pairs&steer-with=A+ship&steer-without=A+cart&steer-strength=-1.5&steer-layer=2&steer-seed=3",
         {"steer": "my own pairs", "steer-with": "A ship", "steer-without": "A cart", "steer-strength": -1.5, "steer-layer": 2.0},
     ),
+    (
+        "change",
+        f"{EXPERT}&experiment=What+wrote+it&change-word=dog&change-against=cat&wrote-cell=L2+H3",
+        {"experiment": "What wrote it", "change-word": "dog", "change-against": "cat", "wrote-cell": (3, 3)},
+    ),
+    (
+        "change",
+        f"{EXPERT}&experiment=Circuit&circuit-keep=60&circuit-fill=another+text&circuit-other=The+dog+sat+on+the+mat",
+        {"circuit-keep": 60, "circuit-fill": "another text", "circuit-other": "The dog sat on the mat"},
+    ),
     ("train", f"{TEXT}&train-task=Copy&train-layers=3", {"train-task": "Copy", "train-layers": 3}),
     (
         "train",
@@ -252,6 +262,7 @@ FREE = {
     "steer-with",
     "change-other",
     "steer-without",
+    *("change-word", "change-against", "circuit-other"),
 }  # any text, and names that are tried and told of
 WRONG = {  # where each choice is offered; nonsense is told of wherever a link asks for it
     "level": ("type", ""), "attention": ("type", f"{FRENCH}&level=expert"),
@@ -286,6 +297,8 @@ WRONG = {  # where each choice is offered; nonsense is told of wherever a link a
         ["steer", "steer-strength", "steer-layer", "steer-method", "steer-seed"], ("change", f"{EXPERT}&experiment=Steer")
     ),
     "all-heads": ("change", f"{EXPERT}&try-lines=true"),
+    "wrote-cell": ("change", f"{EXPERT}&experiment=What+wrote+it"),
+    **dict.fromkeys(["circuit-keep", "circuit-fill"], ("change", f"{EXPERT}&experiment=Circuit")),
     "translate-method": ("generate", f"{FRENCH}&level=expert"),
     **dict.fromkeys(["heads-label", "heads-by", "heads-part"], ("heads", EXPERT)),
     "heads-text": ("heads", f"{FRENCH}&level=expert&heads-part=Importance"),

@@ -77,6 +77,10 @@ LINKS = {  # each with the parts or keys of its pictures
     ("change", f"level=expert&experiment=Steer&steer-strength=-3&steer-method=Draw+by+dice&{TEXT}"): "bars texts",
     ("change", "level=beginner&experiment=Steer&model=filler&text=The+[MASK]+saw+the+[MASK]"): "bars texts",
     ("change", "level=intermediate&experiment=Steer&steer=not&model=translator&text=The+cat+sat&target=Le"): "bars texts",
+    ("change", f"level=expert&experiment=What+wrote+it&changes=h5.2&change-against=cat&{TEXT}"): "board list sources",
+    ("change", "level=beginner&experiment=What+wrote+it&model=filler&text=The+[MASK]+sat"): "board list sources",
+    ("change", "level=expert&experiment=What+wrote+it&model=translator&text=The+cat+sat&target=Le"): "board list sources",
+    ("change", f"level=intermediate&experiment=Circuit&circuit-keep=60&{TEXT}"): "circuit-graph circuit-lost",
     ("heads", f"level=expert&heads-by=induction&layer=L4&head=H5&{TEXT}"): (
         "heads-board, heads-scores, L4 H5 example 1, L4 H5 example 2, L4 H5 example 3"
     ),

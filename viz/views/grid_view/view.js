@@ -143,7 +143,10 @@ function valueAt({ header, player, rows, columns }, [row, column]) {
 function digits(value, unit) {
   if (unit === "%") return String(Math.round(100 * value));
   if (Number.isInteger(value)) return value < 10_000 ? String(value) : "";
-  return value.toFixed(Math.abs(value) < 9.95 ? 1 : 0).replace("-", "−");
+  return value
+    .toFixed(Math.abs(value) < 9.95 ? 1 : 0)
+    .replace(/^-(?=0\.0$)/, "")
+    .replace("-", "−");
 }
 
 // A cell in words.

@@ -1,0 +1,142 @@
+"""Experiment "Circuit": the fewest heads and feed-forwards that keep a prediction, drawn, and held against random sets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.change import changes
+from pages.change.circuit import recipes
+from pages.change.circuit.asked import HERE, Asked, ask_circuit, search
+from ui import state
+from ui.look import Look
+from ui.picture.picture import Numbers, Picture
+from ui.show import show, show_chart
+from ui.text import plain
+from ui.words import say, words
+from viz import percent
+from viz.figures.circuit import signed
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+
+def panel(look: Look, above: DeltaGenerator) -> list[Picture]:
+    look = replace(look, options={})
+    if changes.kept():
+        say(HERE, "circuit without changes")
+    asked = ask_circuit(look)
+    if asked is None:
+        return []
+    say(HERE, "circuit question", word=plain(asked.question.called))
+    try:
+        found = search(asked)
+    except ValueError as refused:
+        st.info(plain(str(refused)), icon=":material/info:")
+        return []
+    if found is None:
+        return []
+    pictures = [graph(asked, found), lost(asked, found)]
+    left, right = st.columns([6, 5])
+    with left:
+        show_chart(pictures[0].drawn, "circuit-graph")
+        say(HERE, "circuit graph" if found.edges is not None else "circuit no edges")
+        if look.trace.target:
+            say(HERE, "circuit decoder")
+    with right:
+        say_found(asked, found)
+        st.table(table(asked, found))
+        say(HERE, "circuit measures", readings=f"{found.circuit.readings:,}", verdict=verdict(found))
+        open_it(asked, found)
+        show(pictures[1].drawn, "circuit-lost")
+    say(HERE, "circuit warning")
+    return pictures
+
+
+def say_found(asked: Asked, found: recipes.Found) -> None:
+    circuit = found.circuit
+    heads = sum(one.head is not None for one in circuit.kept)
+    facts = {
+        "kept": len(circuit.kept), "all": len(circuit.nodes), "heads": heads, "others": len(circuit.kept) - heads,
+        "share": signed(circuit.share), "left": signed(circuit.left),
+    }  # fmt: skip
+    say(HERE, "circuit found", **facts)
+    blind = -np.log(asked.question.look.model.info.vocabulary)
+    if asked.fill == "zero" and asked.question.against is None and circuit.nothing < blind - 1:
+        say(HERE, "circuit far", chance=percent(float(np.exp(circuit.nothing))))
+
+
+def verdict(found: recipes.Found) -> str:
+    circuit = found.circuit
+    both = {(True, True): "better", (True, False): "faithful alone", (False, True): "complete alone"}
+    return words(HERE, f"circuit {both.get((circuit.faithful, circuit.complete), 'no verdict')}")
+
+
+def table(asked: Asked, found: recipes.Found) -> pd.DataFrame:
+    """What is left with only the circuit, without it, and of random sets of the same size."""
+    circuit, alone = found.circuit, asked.question.against is None
+
+    def measured(share: float) -> str:
+        value = circuit.nothing + share * (circuit.whole - circuit.nothing)
+        return percent(float(np.exp(value))) if alone else f"{value:+.2f}".replace("-", "−")
+
+    def spread(shares: np.ndarray) -> str:
+        return f"{signed(float(shares.min()))} to {signed(float(shares.max()))}"
+
+    rows = {
+        "The whole model": [signed(1.0), "", measured(1.0)],
+        "Only the circuit": [signed(circuit.share), spread(circuit.random_shares), measured(circuit.share)],
+        "All but the circuit": [signed(circuit.left), spread(circuit.random_lefts), measured(circuit.left)],
+        "None of the parts": [signed(0.0), "", measured(0.0)],
+    }
+    last = "Probability" if alone else "Logit difference"
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["What is left", "20 random sets", last])
+
+
+def open_it(asked: Asked, found: recipes.Found) -> None:
+    """A button that takes all other parts away under "Switch off"."""
+    if asked.fill == "other text":
+        return
+    letter, look = "h" if asked.fill == "zero" else "m", asked.question.look
+    gone = [one for one in found.circuit.nodes if one not in found.circuit.kept]
+    each = [
+        changes.at(look, f"f{one.layer}" if one.head is None else f"{letter}{one.layer}.{one.head}", one.kind) for one in gone
+    ]
+
+    def open_experiment() -> None:
+        changes.change(each)
+        state.EXPERIMENT.set(state.EXPERIMENT.default)
+
+    st.button(
+        words(HERE, "circuit open"), icon=":material/toggle_off:", on_click=open_experiment, help=words(HERE, "circuit open help")
+    )
+
+
+def graph(asked: Asked, found: recipes.Found) -> Picture:
+    def numbers() -> dict[str, Numbers]:
+        names = [one.name for one in found.circuit.kept]
+        if found.edges is None or found.direct is None:
+            return {"share_lost": Numbers(found.circuit.share - found.circuit.without, ("part",), {"part": names})}
+        edges = Numbers(found.edges, ("from", "to"), {"from": names, "to": names})
+        return {"edges": edges, "direct": Numbers(found.direct, ("from",), {"from": names}, in_csv=False)}
+
+    return asked.picture(recipes.graph, "circuit-graph", "The circuit", {"called": asked.question.called}, numbers, found)
+
+
+def lost(asked: Asked, found: recipes.Found) -> Picture:
+    def numbers() -> dict[str, Numbers]:
+        circuit = found.circuit
+        kept = {"part": [one.name for one in circuit.kept]}
+        sets = {"set": ["the circuit", *(f"random set {i + 1}" for i in range(len(circuit.random_shares)))]}
+        return {
+            "share_lost": Numbers(circuit.share - circuit.without, ("part",), kept),
+            "share_with_only_the_set": Numbers(np.array([circuit.share, *circuit.random_shares]), ("set",), sets, in_csv=False),
+            "share_without_the_set": Numbers(np.array([circuit.left, *circuit.random_lefts]), ("set",), sets, in_csv=False),
+        }
+
+    heads: Any = (words(HERE, "circuit part"), words(HERE, "circuit lost"))
+    return asked.picture(recipes.lost, "circuit-lost", "What goes with each part", {"heads": heads}, numbers, found)

@@ -1,0 +1,113 @@
+"""What circuit is looked for: of which prediction, how much of it is to be kept, and what takes the place of other parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from pages.change.circuit import recipes
+from pages.change.question import Question, ask
+from ui import effort, state
+from ui.choices import boxes
+from ui.choices.widgets import one_of, slider
+from ui.look import Look
+from ui.memory import jobs
+from ui.picture.picture import Numbers, Picture
+from ui.words import say, words
+
+HERE = Path(__file__).parents[1]
+FILLS = dict(zip(state.CIRCUIT_FILL.values, ("mean", "zero", "other text"), strict=True))
+WAIT = 20.0  # seconds; what takes longer waits for a press
+TIMES = 8  # about how often the text is read for each part
+MORE = 150  # and beside that: random sets, and edges
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A circuit that is looked for. keep: the share that is to be kept; fill: as `analysis.Behaviour` has it."""
+
+    question: Question
+    keep: float
+    fill: str
+    other: str
+
+    @property
+    def options(self) -> dict[str, Any]:
+        asked = self.question
+        return {
+            "position": asked.position, "token": asked.token, "against": asked.against, "keep": self.keep, "fill": self.fill,
+            "other": self.other, "second": asked.look.second,
+        }  # fmt: skip
+
+    @property
+    def key(self) -> tuple:
+        return ("circuit", *self.question.key, self.keep, self.fill, self.other)
+
+    @property
+    def readings(self) -> int:
+        """About how often the text is read."""
+        info = self.question.look.model.info
+        layers, heads = (info.decoder_layers, 2 * info.decoder_heads) if self.question.trace.target else (info.layers, info.heads)
+        return TIMES * layers * (heads + 1) + MORE
+
+    def picture(
+        self, recipe: Callable, key: str, title: str, options: dict[str, Any], numbers: Callable[[], dict[str, Numbers]],
+        found: recipes.Found,
+    ) -> Picture:  # fmt: skip
+        return Picture(
+            recipe, (self.question.look,), {**self.options, **options}, key, numbers, title=title,
+            words=f"for {self.question.called}", takes=("model", "trace"), known={"found": found},
+        )  # fmt: skip
+
+
+def ask_circuit(look: Look) -> Asked | None:
+    """What is looked for, with its menus; None, with a sentence, where nothing can be asked."""
+    question = ask(look, look.trace)
+    if question is None:
+        return None
+    left, right = st.columns(2)
+    names = tuple(FILLS) if look.model.info.queries else ("zeros",)
+    with left:
+        fill = one_of(
+            state.CIRCUIT_FILL, tuple(FILLS), "what takes the place of a part", offered=names, menu=True,
+            label=words(HERE, "circuit fill"), on_change=begin,
+        )  # fmt: skip
+        state.keep(state.CIRCUIT_FILL, fill, names[0])
+    with right:
+        keep = slider(state.CIRCUIT_KEEP, words(HERE, "circuit keep"), 50, 95, 5, format="%d %%")
+    other = ""
+    if FILLS[fill] == "other text":
+        other = boxes.one_line(
+            state.CIRCUIT_OTHER, words(HERE, "circuit other"), "Your text with a word changed …", labelled=True
+        )
+        if not other.strip():
+            say(HERE, "circuit no text")
+            return None
+    if len(names) == 1:
+        say(HERE, "circuit zeros only")
+    return Asked(question, keep / 100, FILLS[fill], other)
+
+
+def begin() -> None:
+    """Another text begins as a copy of the first, in which one changes a word."""
+    if state.CIRCUIT_FILL.get() == "another text" and not state.written(state.CIRCUIT_OTHER):
+        boxes.change(state.CIRCUIT_OTHER, state.written(state.TEXT))
+
+
+def search(asked: Asked) -> recipes.Found | None:
+    """The circuit; None while it is looked for, or waits for a press. Errors: as `analysis.find_circuit`."""
+    look = asked.question.look
+    time = effort.seconds(look.model.info, len(look.trace.tokens) + len(look.trace.target), asked.readings)
+    cost = f"about {asked.readings:,} readings of your text, {effort.lasting(time)}"
+    if time > WAIT and not effort.begun(asked.key):
+        say(HERE, "circuit takes long", cost=cost)
+        effort.offer(f"Look for the circuit ({effort.lasting(time)})", asked.key)
+        return None
+    return jobs.result(
+        asked.key, lambda report: recipes.find(look.model, look.trace, **asked.options, report=report),
+        f"Looking for the circuit: {cost}",
+    )  # fmt: skip

@@ -1,0 +1,121 @@
+"""Which prediction experiments ask about, and against which other one: chosen from the likeliest, or typed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from models.language_model import softmax
+from models.tokens import Prediction
+from models.trace import Trace
+from pages.change import shown
+from ui import state
+from ui.look import Look
+from ui.state import Key
+from ui.text import plain
+from ui.words import say, words
+from viz import percent
+from viz.tokens import label, named
+
+HERE = Path(__file__).parent
+PREDICTIONS = 20  # to choose from
+ANY = -1  # no token: rather than any other
+
+
+@dataclass(frozen=True)
+class Question:
+    """Why this token, at a position of `look.trace.read`, or why it rather than another. trace: with what is changed."""
+
+    look: Look
+    trace: Trace
+    position: int
+    token: int
+    against: int | None = None
+
+    @property
+    def called(self) -> str:
+        """The prediction in words."""
+        first = f"“{self.spelt(self.token)}”"
+        return first if self.against is None else f"{first} rather than “{self.spelt(self.against)}”"
+
+    def spelt(self, id: int) -> str:
+        return named(self.look.model.token_text(id))
+
+    @property
+    def key(self) -> tuple:
+        """What every answer hangs on."""
+        trace, name = self.trace, self.look.model.info.name
+        return (name, trace.text, self.look.second, trace.edits, self.position, self.token, self.against)
+
+
+def ask(look: Look, trace: Trace) -> Question | None:
+    """What is asked about, with its menus; None, with a sentence, where the model predicts nothing."""
+    position = shown.asked(look)
+    if position is None:
+        info = look.model.info
+        why = "headless" if look.trace.unembed is None else "unmasked" if info.mask else "maskless"
+        say(HERE, why, name=plain(info.name), mask=plain(info.mask))
+        return None
+    logits = trace.logits_at(position)
+    assert logits is not None, "it predicts there"
+    best = look.model.top(logits, position, PREDICTIONS)
+    if look.beginner:  # votes for one word alone say little: what is added to all words changes no chance
+        state.later("intermediate", state.CHANGE_WORD, state.CHANGE_AGAINST)
+        return Question(look, trace, position, best[0].id, best[1].id if len(best) > 1 else None)
+    left, right = st.columns(2)
+    with left:
+        token = pick(look, trace, position, state.CHANGE_WORD, words(HERE, "question word"), best, best[0].id)
+    with right:
+        against = pick(look, trace, position, state.CHANGE_AGAINST, words(HERE, "question against"), best, ANY)
+    if against == token:
+        st.info(f"“{plain(named(look.model.token_text(token)))}” against itself is no question, so it is asked for alone.")
+    return Question(look, trace, position, token, None if against in (ANY, token) else against)
+
+
+def pick(look: Look, trace: Trace, position: int, key: Key, title: str, best: list[Prediction], default: int) -> int:
+    """One of the likeliest tokens, or any that is typed; a link names it by its text, and says nothing of the default."""
+    if (asked := state.once(key)) is not None:
+        key.set(asked)
+    spell, text = look.model.token_text, key.get()
+    chances = {one.id: one.probability for one in best}
+    spelt = {spell(id).strip(): id for id in reversed(chances)}
+    chosen = default if text is None else spelt.get(text.strip())
+    if chosen is None:
+        chosen = typed(look, trace, position, text)
+    if chosen not in (ANY, *chances):
+        logits = trace.logits_at(position)
+        assert logits is not None, "it predicts there"
+        chances[chosen] = float(softmax(logits)[chosen])
+    names = {ANY: "any other"} if default == ANY else {}
+    names |= {id: f"{label(spell(id))} ({percent(chance)})" for id, chance in chances.items()}
+    here = key.of(str(hash((position, chosen, *names))))
+    if not here.held:
+        here.set(chosen)
+
+    def choose() -> None:
+        value = here.get()
+        key.set(None if value == default else value if isinstance(value, str) else spell(value).strip() or spell(value))
+
+    st.selectbox(
+        title, list(names), format_func=lambda id: names.get(id, str(id)), key=here.name, on_change=choose,
+        accept_new_options=True, help="Choose a token, or type any word and press Enter.",
+    )  # fmt: skip
+    state.keep(key, key.get(), None)
+    return chosen
+
+
+def typed(look: Look, trace: Trace, position: int, text: str) -> int:
+    """The token that a typed word is, or begins with: as it stands after a space or without one, whichever is likelier."""
+    read = [[one for one in look.model.tokenize(form) if not (one.special and one.start == one.end)] for form in (
+        f" {text.strip()}", text)]  # fmt: skip
+    found = sorted((one for one in read if one), key=len)
+    logits = trace.logits_at(position)
+    assert logits is not None, "it predicts there"
+    whole = [one for one in found if len(one) == len(found[0])]
+    chosen = max(whole, key=lambda one: float(logits[one[0].id]))
+    if len(chosen) > 1:
+        first = plain(named(chosen[0].text))
+        st.info(f"For this model “{plain(text.strip())}” is {len(chosen)} tokens: its first, “{first}”, is asked about.")
+    return chosen[0].id

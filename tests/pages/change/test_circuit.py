@@ -1,0 +1,94 @@
+"""Experiment "Circuit": what stands on screen is what the analysis finds, and the circuit opens under "Switch off"."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import models
+from analysis import find_circuit
+from models.edits import Head, Skip
+from pages.change.recipes import edit_of
+from tests.pages.opening import open_link, said
+from tests.pages.taking import offered
+
+TEXT = "The girl took her bag and said that"
+CIRCUIT = "experiment=Circuit&text=The+girl+took+her+bag+and+said+that&change-word=she&change-against=he"
+
+
+@pytest.fixture(scope="module")
+def writer():
+    return models.load("writer")
+
+
+def test_what_is_shown_is_what_the_analysis_finds(monkeypatch, writer):
+    found = offered(monkeypatch, "change", f"{CIRCUIT}&level=intermediate&circuit-keep=70")
+    she, he = (writer.tokenize(word)[-1].id for word in (" she", " he"))
+    expected = find_circuit(writer, writer.trace(TEXT), she, against=he, keep=0.7)
+    names = [one.name for one in expected.kept]
+    lost = found["circuit-lost"].numbers()
+    assert lost["share_lost"].names["part"] == names
+    np.testing.assert_allclose(lost["share_lost"].values, expected.share - expected.without, atol=1e-4)
+    assert lost["share_with_only_the_set"].values[0] == pytest.approx(expected.share, abs=1e-4)
+    edges = found["circuit-graph"].numbers()["edges"].values
+    assert edges.shape == (len(names), len(names)) and np.isnan(edges[np.tril_indices(len(names))]).all()  # nothing goes down
+
+
+def test_the_circuit_opens_under_switch_off_with_all_else_taken_away(writer):
+    app = open_link("change", f"{CIRCUIT}&level=expert&circuit-fill=zeros&circuit-keep=70")
+    she, he = (writer.tokenize(word)[-1].id for word in (" she", " he"))
+    expected = find_circuit(writer, writer.trace(TEXT), she, against=he, keep=0.7, fill="zero")
+    (button,) = [one for one in app.button if one.label == "Open it under “Switch off”"]
+    button.click().run()
+    assert app.session_state["experiment"] == "Switch off" and not app.exception
+    trace = writer.trace(TEXT)
+    edits = [edit_of(writer, trace, one) for one in app.session_state["changes"].split(",")]
+    kept = set(expected.kept)
+    assert edits == [
+        Skip(one.layer, "feedforward") if one.head is None else Head(one.layer, one.head)
+        for one in expected.nodes
+        if one not in kept
+    ]
+    logits = writer.trace(TEXT, edits=edits).logits_at(-1)
+    share = (float(logits[she] - logits[he]) - expected.nothing) / (expected.whole - expected.nothing)
+    assert share == pytest.approx(expected.share, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("link", "expected"),
+    [
+        ("text=a", "nothing that a circuit could keep"),
+        ("model=filler&text=The+cat+sat", "no prediction to compare"),
+        ("text=The+cat+sat&circuit-fill=another+text", "as many tokens"),
+        ("text=The+cat+sat&circuit-fill=another+text&circuit-other=The", "must have as many"),
+        ("text=The+cat+sat+on+the&circuit-fill=another+text&circuit-other=The+dog+ran+on+the", "parts** are left"),
+        ("model=translator&text=The+cat+sat&target=Le", "The encoder stays whole"),
+        ("text=The+cat+sat+on+the&changes=h2.3", "is left out here"),
+    ],
+)
+def test_what_cannot_be_asked_is_said_and_what_is_left_out(link, expected):
+    app = open_link("change", f"experiment=Circuit&level=intermediate&{link}")
+    assert expected in said(app).replace("\\", "") and not app.warned
+
+
+def test_a_model_that_attends_in_its_own_way_has_a_circuit_without_lines(monkeypatch, tmp_path):
+    from tests.models.networks import network, tokenizer
+    from ui.memory import allowed, loaded
+
+    monkeypatch.setattr(allowed, "folders", lambda: allowed.roots(address="localhost"))
+    network("Falcon").save_pretrained(tmp_path)
+    tokenizer("decoder").save_pretrained(tmp_path)
+    loaded.model(str(tmp_path))
+    words = said(open_link("change", f"experiment=Circuit&model={tmp_path}&level=intermediate&text=The+cat+sat+on"))
+    assert "can only be set to zero" in words and ("there are no lines" in words or "nothing that a circuit" in words)
+
+
+def test_what_takes_long_says_what_it_costs_and_waits_for_a_press(monkeypatch):
+    from pages.change.circuit import asked
+
+    monkeypatch.setattr(asked, "WAIT", 0.0)
+    app = open_link("change", f"{CIRCUIT}&level=intermediate&circuit-keep=65")
+    assert "readings of your text" in said(app) and not app.table
+    (button,) = [one for one in app.button if one.label.startswith("Look for the circuit")]
+    button.click().run()
+    assert not app.exception

@@ -1,0 +1,94 @@
+"""A circuit as a graph: layers upward, a sign for each part, a line for what one hands to another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz.figures.style import CLEAR, GREY, escape_plotly
+from viz.numbers import percent
+from viz.palette import LINES, ON_ANY_PAGE
+
+MOST = 40  # lines that are drawn, the widest
+FAINTEST = 0.01  # share of the behaviour below which no line is drawn
+_WIDEST = 9  # pixels
+_ROW, _AROUND = 60, 84  # pixels of a row, and of what is above and below all
+_ASIDE = 0.022  # of the width, by which each second row stands aside, so that lines do not lie on each other
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Where a part stands. height: 0 is lowest, numbers may be left out; across: from 0 to 1; row: what its row is called; label:
+    what stands beside it; lost: the share of the behaviour that goes with it."""
+
+    name: str
+    height: int
+    across: float
+    row: str
+    label: str = ""
+    lost: float = 0.0
+
+
+def circuit(
+    spots: Sequence[Spot], target: str, edges: np.ndarray | None = None, direct: np.ndarray | None = None
+) -> go.Figure:  # fmt: skip
+    """The parts of a circuit, drawn with Plotly; those without a label are squares.
+
+    target: what the parts lead to, at the top. edges [from, to], direct [from]: the share of the behaviour that goes from one to
+    another, or straight to the target: orange is for it, blue against, as wide as it is large; NaN is none.
+    Raises ValueError where edges are no square of the spots.
+    """
+    count = len(spots)
+    if edges is not None and edges.shape != (count, count):
+        raise ValueError(f"Edges of shape {list(edges.shape)} for {count} parts.")
+    heights = {height: row for row, height in enumerate(sorted({one.height for one in spots}))}
+    places = [(one.across + _ASIDE * (heights[one.height] % 2), heights[one.height]) for one in spots]
+    places.append((0.5, len(heights)))
+    called = [*(escape_plotly(one.name) for one in spots), escape_plotly(target)]
+    figure = go.Figure()
+    _draw_lines(figure, places, called, edges, direct)
+    figure.add_scatter(
+        x=[x for x, _ in places[:-1]], y=[y for _, y in places[:-1]], mode="markers+text", textposition="middle right",
+        text=[escape_plotly(one.label) for one in spots], hovertemplate="%{customdata}<extra></extra>",
+        customdata=[f"{name}: without it {signed(one.lost)} goes" for name, one in zip(called, spots, strict=False)],
+        marker={"size": 14, "color": GREY, "symbol": ["circle" if one.label else "square" for one in spots]},
+    )  # fmt: skip
+    figure.add_scatter(
+        x=[0.5], y=[len(heights)], mode="markers+text", text=[called[-1]], textposition="top center", hoverinfo="skip",
+        marker={"size": 13, "symbol": "diamond", "color": ON_ANY_PAGE}, textfont={"size": 13},
+    )  # fmt: skip
+    bare = {"showgrid": False, "zeroline": False, "title": None, "fixedrange": True, "ticks": ""}
+    rows = {heights[one.height]: escape_plotly(one.row) for one in spots}
+    figure.update_layout(
+        height=_AROUND + _ROW * (len(heights) + 1), margin={"l": 8, "r": 8, "t": 30, "b": 10}, showlegend=False, **CLEAR,
+        xaxis=bare | {"showticklabels": False, "range": [-0.05, 1.1]},
+        yaxis=bare | {"tickvals": list(rows), "ticktext": list(rows.values()), "automargin": True,
+                      "range": [-0.5, len(heights) + 0.5]},
+    )  # fmt: skip
+    return figure
+
+
+def _draw_lines(
+    figure: go.Figure, places: Sequence[tuple[float, int]], called: Sequence[str], edges: np.ndarray | None,
+    direct: np.ndarray | None,
+) -> None:  # fmt: skip
+    last = len(places) - 1
+    lines = [(start, to, float(edges[start, to])) for start, to in np.ndindex(last, last)] if edges is not None else []
+    lines += [(start, last, float(share)) for start, share in enumerate(() if direct is None else direct)]
+    lines = sorted((one for one in lines if abs(one[2]) >= FAINTEST), key=lambda one: -abs(one[2]))[:MOST]
+    for start, to, share in reversed(lines):
+        (a, b), (c, d) = places[start], places[to]
+        line = {"width": 0.8 + _WIDEST * abs(share / lines[0][2]), "color": ON_ANY_PAGE if share > 0 else LINES[1]}
+        figure.add_scatter(x=[a, c], y=[b, d], mode="lines", line=line, opacity=0.5, hoverinfo="skip")
+        figure.add_scatter(  # what is pointed at
+            x=[a + 0.4 * (c - a)], y=[b + 0.4 * (d - b)], mode="markers", marker={"size": 12, "opacity": 0},
+            text=[f"{called[start]} to {called[to]}: {signed(share)}"], hovertemplate="%{text}<extra></extra>",
+        )  # fmt: skip
+
+
+def signed(share: float) -> str:
+    """A share in per cent, below 0 too."""
+    return percent(share) if share >= 0 else f"−{percent(-share)}"
