@@ -13,38 +13,55 @@ from analysis.scopes import typed
 from models.language_model import LanguageModel
 
 PASSAGES = 12  # of the built-in sample: enough tokens for a mean, and few enough to be read at a press
+ANSWERED = 6  # of these, what an encoder-decoder reads
+SAID, TOKENS = 80, 12  # characters of each, and tokens of its answer: each takes a reading
 
-_kept: WeakKeyDictionary[LanguageModel, dict[tuple[str, object], np.ndarray]] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[LanguageModel, dict[object, dict[str, np.ndarray]]] = WeakKeyDictionary()
 _lock = threading.Lock()
 
 
 def head_means(model: LanguageModel, kind: str | None = None, texts: Sequence[str] = ()) -> np.ndarray:
     """What each head gives, before W_O, on average over the tokens of some texts: float32 [layers, heads, d_head].
 
-    texts: the reference set; none: PASSAGES of the built-in sample, read once for a model as long as it stays the same. An
-    encoder-decoder reads each as source and as target. kind: of the heads, None for "self" or "decoder". Tokens that nobody typed
-    do not count. Errors: ValueError for a kind that is not there, and where what the heads give is not known.
+    texts: the reference set; none: PASSAGES of the built-in sample, read once for a model while it stays the same. The target
+    of an encoder-decoder is what it answers by itself, in at most TOKENS tokens; without texts it reads the first SAID characters
+    of ANSWERED passages. kind: of the heads, None for "self" or "decoder". Tokens that nobody typed do not count.
+    Errors: ValueError for a kind that is not there, and where what the heads give is not known.
     Source: Wang et al. 2022, "Interpretability in the Wild" (mean ablation over a reference distribution).
     """
     kind = kind or ("decoder" if model.info.kind == "encoder-decoder" else "self")
-    key = kind, model.condition
+    found = means(model, texts) if texts else known(model)
+    if kind not in found:
+        raise ValueError(f'{model.info.name} has no "{kind}" attention; it has {", ".join(found)}.')
+    return found[kind]
+
+
+def known(model: LanguageModel) -> dict[str, np.ndarray]:
+    """The means over the built-in sample, of each kind of attention."""
+    condition = model.condition
     with _lock:
-        known = _kept.setdefault(model, {})
-    if not texts and key in known:
-        return known[key]
-    totals, count = list[np.ndarray](), 0
-    for text in texts or passages()[:PASSAGES]:
-        trace = model.trace(text, text if model.info.kind == "encoder-decoder" else "", remember=False)
-        if kind not in trace.attention:
-            raise ValueError(f'{model.info.name} has no "{kind}" attention; it has {", ".join(trace.attention)}.')
-        attention = trace.attention[kind]
-        places = typed(attention.queries)
-        totals.append(np.stack([attention.out(layer)[:, places].sum(1, np.float64) for layer in range(attention.layers)]))
-        count += len(places)
-    found = (np.sum(totals, axis=0) / count).astype(np.float32)
-    if not texts:
-        with _lock:
-            for old in [one for one in known if one[1] != model.condition]:
-                del known[old]
-            known[key] = found
+        if condition in (kept := _kept.setdefault(model, {})):
+            return kept[condition]
+    both = model.info.kind == "encoder-decoder"
+    found = means(model, [text[:SAID] for text in passages()[:ANSWERED]] if both else passages()[:PASSAGES])
+    with _lock:
+        kept.clear()  # a network that has changed is another one
+        kept[condition] = found
     return found
+
+
+def means(model: LanguageModel, texts: Sequence[str]) -> dict[str, np.ndarray]:
+    """Of each kind of attention, what each head gives on average: float32 [layers, heads, d_head]."""
+    outs: dict[str, list[np.ndarray]] = {}
+    for text in texts:
+        trace = model.trace(text, answer(model, text) if model.info.kind == "encoder-decoder" else "", remember=False)
+        for kind, attention in trace.attention.items():
+            places = typed(attention.queries)
+            each = [attention.out(layer)[:, places] for layer in range(attention.layers)]
+            outs.setdefault(kind, []).append(np.stack(each))  # [layers, heads, position, d_head]
+    return {kind: np.concatenate(some, axis=2).mean(2, np.float64).astype(np.float32) for kind, some in outs.items()}
+
+
+def answer(model: LanguageModel, text: str) -> str:
+    """What an encoder-decoder says to a text, each time with the likeliest token."""
+    return [step.text for step in model.generate(text, max_new_tokens=TOKENS)][-1]

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import streamlit as st
 
 from analysis.effects import divergence
+from analysis.steering import direction, stream_length
 from analysis.steering import push as pushed
-from analysis.steering import stream_length
-from models.language_model import softmax
+from models.language_model import LanguageModel, softmax
 from pages.change import shown
 from pages.change.steer import choose, recipes
 from pages.change.steer.choose import Push
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 TOKENS = {"beginner": 14, "intermediate": 24, "expert": 24}  # that are written
 BARS = {"beginner": 4, "intermediate": 6, "expert": 8}
+KEPT = 32  # directions of a model
 NAMES = ("as it is", "with the push", "with a random push of that length")
 
 
@@ -38,7 +40,7 @@ def panel(look: Look, above: DeltaGenerator) -> list[Picture]:
     look, pictures = said_again(replace(look, options={})), list[Picture]()
     try:
         push = choose.chosen(HERE, look)
-        added = recipes.pushes(look.model, push.pairs, push.layer, push.strength)
+        added = recipes.beside_random(push.strength * way(look, push))
     except ValueError as sentence:  # of pairs that are none
         st.info(str(sentence))
         return pictures
@@ -56,6 +58,20 @@ def panel(look: Look, above: DeltaGenerator) -> list[Picture]:
     ]
     show(board(cards, "The model, pushed and as it is"), "steering", chosen=react)
     return pictures
+
+
+_ways: WeakKeyDictionary[LanguageModel, dict[Any, np.ndarray]] = WeakKeyDictionary()
+
+
+def way(look: Look, push: Push) -> np.ndarray:
+    """The direction, calculated once for a model as long as it stays the same: a key press and a move of the slider ask again."""
+    known = _ways.setdefault(look.model, {})
+    key = push.pairs, push.layer, look.model.condition
+    if key not in known:
+        if len(known) >= KEPT:
+            known.clear()
+        known[key] = direction(look.model, push.pairs, push.layer)
+    return known[key]
 
 
 def said_again(look: Look) -> Look:
@@ -105,7 +121,7 @@ def the_text(look: Look, push: Push, written: list[list[str]] | None, position: 
     }  # fmt: skip
 
     def numbers() -> dict[str, Numbers]:
-        added = recipes.pushes(look.model, push.pairs, push.layer, push.strength)[:3]
+        added = recipes.beside_random(push.strength * way(look, push))[:3]
         return {"added": Numbers(added, ("version", "dimension"), {"version": NAMES})}
 
     drawing = Picture(

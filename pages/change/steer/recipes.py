@@ -28,8 +28,12 @@ def stack(model: LanguageModel) -> str:
 
 def pushes(model: LanguageModel, pairs: Sequence[Sequence[str]], layer: int, strength: float) -> np.ndarray:
     """What is added to the stream, float32 [2 + RANDOM, d_model]: nothing, the direction, and random ones of its length."""
-    found = strength * direction(model, [(one, two) for one, two in pairs], layer)
-    return np.stack([np.zeros_like(found), found, *(random_direction(found, seed) for seed in range(RANDOM))]).astype(np.float32)
+    return beside_random(strength * direction(model, [(one, two) for one, two in pairs], layer))
+
+
+def beside_random(one: np.ndarray) -> np.ndarray:
+    """Nothing, a push, and random ones of its length."""
+    return np.stack([np.zeros_like(one), one, *(random_direction(one, seed) for seed in range(RANDOM))]).astype(np.float32)
 
 
 def bars(

@@ -9,7 +9,10 @@ import numpy as np
 from playwright.sync_api import Page, expect
 
 import models
-from models.edits import Head
+from analysis import direction
+from models.edits import Head, Stream
+from models.language_model import softmax
+from pages.change.steer.ready import READY
 from tests.browser.pages.test_layers import part, table
 from tests.browser.places import box_at_rest
 from viz import percent
@@ -73,3 +76,27 @@ def test_a_line_is_pulled_out_put_back_and_a_step_is_undone(open_page):
     expect(cut).to_have_count(1)
     cut.click()
     expect(cut).to_have_count(0)
+
+
+def test_every_line_is_tried_and_a_press_on_a_square_cuts_it(open_page):
+    page = opened(open_page, level="expert", layer="L5", head="H1", **{"try-lines": "true"})
+    grid = part(page, "edges").get_by_role("grid")
+    expect(grid).to_be_visible(timeout=WAIT)
+    grid.press("ArrowDown")
+    grid.press("Enter")
+    expect(page).to_have_url(re.compile(r"changes=c5\.1\.1\.0"))
+    expect(page.get_by_role("button", name=re.compile("L5 H1: .*cut"))).to_have_count(1)
+
+
+def test_the_model_is_steered_by_a_slider(open_page):
+    page = open_page("/change?level=intermediate&experiment=Steer&text=They+went+to+the")
+    slider = page.get_by_role("slider", name="Strength")
+    expect(slider).to_have_value("2", timeout=WAIT)
+    expect(part(page, "texts")).to_contain_text("with a random push of that length", timeout=WAIT)
+    model, ready = models.load("writer"), READY["sea, not land"]
+    slider.press("ArrowRight")
+    expect(page).to_have_url(re.compile(r"steer-strength=2\.5"))
+    added = Stream(3, None, add=2.5 * direction(model, ready.pairs, 3))
+    logits = model.trace("They went to the", edits=[added]).logits_at(-1)
+    share = percent(float(softmax(logits).max()))
+    expect(part(page, "bars")).to_contain_text(share)
