@@ -193,6 +193,21 @@ def weight(model: LanguageModel, trace: Trace, layer: int, head: int, from_: str
     return Answer(round(100 * float(weights_of(trace, layer, head, kind)[places]), 1), within=3.0)
 
 
+@named("greatest score")
+def greatest_score(model: LanguageModel, trace: Trace, layer: int, head: int, from_: str, to: str, kind: str = "") -> Answer:
+    """Whether a query matches a key better than any other that it may look at."""
+    attention = trace.attention[kind_of(trace, kind)]
+    query, key = place_of(attention.queries, from_), place_of(attention.keys, to)
+    scores, seen = attention.scores(layer)[head][query], weights_of(trace, layer, head, kind)[query] > 0
+    return yes_or_no(int(np.where(seen, scores, -np.inf).argmax()) == key)
+
+
+@named("number of heads")
+def count_heads(model: LanguageModel, trace: Trace) -> Answer:
+    """How many heads all layers have together."""
+    return Answer(sum(attention.layers * attention.heads for attention in trace.attention.values()))
+
+
 @named("looks ahead")
 def looks_ahead(model: LanguageModel, trace: Trace) -> Answer:
     """Whether any head gives any weight to a later token."""
