@@ -1,10 +1,11 @@
-"""What it takes to switch off every head, one by one: all in batches, in a loop, and by TransformerLens.
+"""What it takes to switch off every head, and to patch every place of the stream, one by one: in batches, in a loop, and by
+TransformerLens.
 
-    python -m benchmarks.cause [--peers | --no-peers] [--lengths 16 64] [--rounds 5] [--threads 1] [--clock cpu]
+    python -m benchmarks.cause [--only heads patches] [--peers | --no-peers] [--lengths 16 64] [--rounds 5] [--threads 1]
 
 The writer, then a random network of GPT-2 small's size over the same weights for everybody. The logits without each head, and
-after patching the stream, must agree with TransformerLens' within 1e-4. It runs in an environment of its own, which is made
-under build/ when it is first needed.
+after patching the stream after each layer at each position from another text, must agree with TransformerLens' within 1e-4. It
+runs in an environment of its own, which is made under build/ when it is first needed.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from models.trace import Trace
 
 TEXT = "Once upon a time there was a little girl who lived in a"
 PEER = "cause_through_transformer_lens"
-PATCHED = ((0, 3), (4, 7), (11, -1))  # as in the peer
+PATCHED_TOKENS = 16  # of longer texts every place of every layer takes minutes in a loop
 AIMS = {"the writer": 4.0, "GPT-2 small's size": 1.5}
 
 
@@ -51,7 +52,7 @@ def timed(ways: dict[str, Callable[[], object]], rounds: int, clock: str) -> dic
     return {name: statistics.median(some) for name, some in took.items()}
 
 
-def heads_off(model: LanguageModel, trace: Trace) -> dict[str, Callable[[], np.ndarray]]:
+def heads_off(model: LanguageModel, trace: Trace, other: Trace | None = None) -> dict[str, Callable[[], np.ndarray]]:
     attention = trace.attention["self"]
     edits = [[Head(layer, head)] for layer in range(attention.layers) for head in range(attention.heads)]
     rows = [of_trace(trace, some) for some in edits]
@@ -59,6 +60,20 @@ def heads_off(model: LanguageModel, trace: Trace) -> dict[str, Callable[[], np.n
         "in batches": lambda: answers(model, trace, edits),
         "in a loop": lambda: np.stack([read(model, [row])[0].logits_at(-1) for row in rows]),
     }
+
+
+def patched(model: LanguageModel, trace: Trace, other: Trace) -> dict[str, Callable[[], np.ndarray]]:
+    """The stream that each block is given, at each position, from the other text."""
+    stream = other.hidden["self"]
+    edits = [[Stream(layer, at, value=stream[layer, at])] for layer, at in np.ndindex(stream.shape[0] - 1, stream.shape[1])]
+    rows = [of_trace(trace, some) for some in edits]
+    return {
+        "in batches": lambda: answers(model, trace, edits),
+        "in a loop": lambda: np.stack([read(model, [row])[0].logits_at(-1) for row in rows]),
+    }
+
+
+WAYS = {"heads": heads_off, "patches": patched}
 
 
 def random_gpt2(length: int) -> tuple[HuggingFaceModel, Trace, Trace]:
@@ -70,25 +85,52 @@ def random_gpt2(length: int) -> tuple[HuggingFaceModel, Trace, Trace]:
     return model, one, two
 
 
-def compare(model: LanguageModel, trace: Trace, other: Trace, off: np.ndarray) -> str:
-    """How far TransformerLens' logits are away, heads off and patched."""
-    theirs = load_file(gpt2.BUILD / "causes.safetensors")
-    edits = [
-        [Stream(layer, position % len(trace.tokens), value=other.hidden["self"][layer, position])] for layer, position in PATCHED
-    ]
-    patched = answers(model, trace, edits)
-    far = [float(np.abs(mine - theirs[name].numpy()).max()) for name, mine in (("off", off), ("patched", patched))]
-    assert max(far) < TOLERANCE, f"The logits differ from TransformerLens' by {far}."
-    return f"logits differ by at most {far[0]:.0e} with a head off, {far[1]:.0e} with the stream patched"
-
-
-def say(name: str, tokens: int, heads: int, took: dict[str, float]) -> None:
+def say(name: str, tokens: int, count: int, took: dict[str, float]) -> None:
     ratios = " | ".join(f"{1e3 * seconds:.0f} ms ({seconds / took['in batches']:.1f})" for seconds in took.values())
-    print(f"| {name}, {heads} heads, {tokens} tokens | {ratios} |")
+    print(f"| {name}, {count} of them, {tokens} tokens | {ratios} |", flush=True)
+
+
+def compare(what: str, chosen: argparse.Namespace) -> None:
+    """Batches, the loop and TransformerLens, printed. what: of `WAYS`."""
+    title = {"heads": "all heads off, one by one", "patches": "the stream patched, layer × position"}[what]
+    print(f"\n| {title} | in batches | in a loop | TransformerLens, in a loop |\n|---|---|---|---|")
+    writer, notes, found = models.load("writer"), [], []
+    trace = writer.trace(TEXT)
+    backwards = writer.trace([trace.tokens[0].id, *(token.id for token in trace.tokens[:0:-1])])
+    took = timed(ways := WAYS[what](writer, trace, backwards), chosen.rounds, chosen.clock)
+    found.append(("the writer", took["in a loop"] / took["in batches"]))
+    say("the writer", len(trace.tokens), len(ways["in batches"]()), took)
+    for length in (one for one in chosen.lengths if what == "heads" or one <= PATCHED_TOKENS):
+        model, one, two = random_gpt2(length)
+        ways = WAYS[what](model, one, two)
+        took = timed(ways, chosen.rounds, chosen.clock)
+        found.append(("GPT-2 small's size", took["in a loop"] / took["in batches"]))
+        mine = ways["in batches"]()
+        if chosen.peers:
+            asked = {
+                "threads": chosen.threads,
+                "clock": chosen.clock,
+                "rounds": max(1, chosen.rounds // 2),
+                "length": length,
+                "what": what,
+            }
+            try:
+                took["TransformerLens"] = statistics.median(environment.printed(PEER, json.dumps(asked))["seconds"])
+                far = float(np.abs(mine - load_file(gpt2.BUILD / "causes.safetensors")[what].numpy()).max())
+                assert far < TOLERANCE, f"The logits differ from TransformerLens' by {far}."
+                notes.append(f"{length} tokens: logits differ from TransformerLens' by at most {far:.0e}")
+            except environment.PeerError as error:
+                notes.append(f"TransformerLens could not be measured: {error}")
+        say("GPT-2 small's size", length, len(mine), took)
+    print("", *notes, sep="\n")
+    for name, ratio in found:
+        verdict = "met" if ratio >= AIMS[name] else "missed"
+        print(f"Aim: batches at least {AIMS[name]} times as fast as the loop, {name}: {ratio:.1f}, {verdict}.")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=WAYS, nargs="+", default=list(WAYS))
     parser.add_argument("--peers", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--lengths", type=int, nargs="*", default=[16, 64], help="tokens")
     parser.add_argument("--rounds", type=int, default=5)
@@ -97,33 +139,11 @@ def main() -> None:
     chosen = parser.parse_args()
     torch.set_num_threads(chosen.threads)
     print(f"{chosen.threads} threads, {chosen.clock} clock, median of {chosen.rounds}; load {os.getloadavg()[0]:.1f}.")
-    print("In brackets: over batches.\n\n| all heads off, one by one | in batches | in a loop | TransformerLens, in a loop |")
-    print("|---|---|---|---|")
-    writer = models.load("writer")
-    trace, found = writer.trace(TEXT), []
-    took = timed(heads_off(writer, trace), chosen.rounds, chosen.clock)
-    found.append(("the writer", took["in a loop"] / took["in batches"]))
-    say("the writer", len(trace.tokens), 48, took)
+    print("In brackets: over batches.")
     gpt2.prepare()
-    notes = []
-    for length in chosen.lengths:
-        model, one, two = random_gpt2(length)
-        ways = heads_off(model, one)
-        took = timed(ways, chosen.rounds, chosen.clock)
-        found.append(("GPT-2 small's size", took["in a loop"] / took["in batches"]))
-        if chosen.peers:
-            asked = {"threads": chosen.threads, "clock": chosen.clock, "rounds": max(1, chosen.rounds // 2), "length": length}
-            try:
-                its = environment.printed(PEER, json.dumps(asked))
-                took["TransformerLens"] = statistics.median(its["seconds"])
-                notes.append(f"{length} tokens: {compare(model, one, two, ways['in batches']())}")
-            except environment.PeerError as error:
-                notes.append(f"TransformerLens could not be measured: {error}")
-        say("GPT-2 small's size", length, 144, took)
-    print("", *notes, sep="\n")
-    for name, ratio in found:
-        verdict = "met" if ratio >= AIMS[name] else "missed"
-        print(f"Aim: batches at least {AIMS[name]} times as fast as the loop, {name}: {ratio:.1f}, {verdict}.")
+    for what in WAYS:
+        if what in chosen.only:
+            compare(what, chosen)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Heads switched off one by one, and the stream patched, by TransformerLens' `run_with_hooks`. Prints JSON.
 
-Given in JSON: threads, clock, rounds, length. Logits of the last position are written to CAUSES, for comparison.
+Given in JSON: threads, clock, rounds, length, and what: "heads" or "patches" (the stream that a block is given, at a position,
+from the text backwards). Logits of the last position are written to CAUSES, for comparison.
 """
 
 from __future__ import annotations
@@ -16,10 +17,9 @@ from benchmarks.peers import gpt2
 from benchmarks.peers.measure import CLOCKS
 
 CAUSES = gpt2.BUILD / "causes.safetensors"
-PATCHED = ((0, 3), (4, 7), (11, -1))  # a block, and the position whose stream it is given from another text
 
 
-def main(threads: int, clock: str, rounds: int, length: int) -> dict:
+def main(threads: int, clock: str, rounds: int, length: int, what: str) -> dict:
     torch.set_num_threads(threads)
     now, wrapped = CLOCKS[clock], gpt2.twin(gpt2.load(), "eager")
     bridge = build_bridge_from_module(wrapped, "GPT2LMHeadModel", hf_config=wrapped.config)
@@ -34,24 +34,27 @@ def main(threads: int, clock: str, rounds: int, length: int) -> dict:
 
         return bridge.run_with_hooks(ids, fwd_hooks=[(f"blocks.{layer}.attn.hook_z", off)], **inputs)[0, -1]
 
-    took = []
     with torch.inference_mode():
-        for _ in range(rounds):
-            began = now()
-            off = torch.stack([without(layer, head) for layer in range(layers) for head in range(heads)])
-            took.append(now() - began)
-        other = gpt2.tokens(length).flip(1)
-        _, cache = bridge.run_with_cache(other, **inputs)
-        patched = []
-        for layer, position in PATCHED:
+        _, cache = bridge.run_with_cache(gpt2.tokens(length).flip(1), **inputs)
+        streams = [
+            next(one for one in (f"blocks.{layer}.hook_in", f"blocks.{layer}.hook_resid_pre") if one in cache)
+            for layer in range(layers)
+        ]
 
-            def put(stream, hook, position=position):
+        def patched(layer: int, position: int) -> torch.Tensor:
+            def put(stream, hook):
                 stream[:, position] = cache[hook.name][:, position]
                 return stream
 
-            name = next(one for one in (f"blocks.{layer}.hook_in", f"blocks.{layer}.hook_resid_pre") if one in cache)
-            patched.append(bridge.run_with_hooks(ids, fwd_hooks=[(name, put)], **inputs)[0, -1])
-    save_file({"off": off, "patched": torch.stack(patched)}, CAUSES)
+            return bridge.run_with_hooks(ids, fwd_hooks=[(streams[layer], put)], **inputs)[0, -1]
+
+        one, count = (without, heads) if what == "heads" else (patched, length)
+        took = []
+        for _ in range(rounds):
+            began = now()
+            found = torch.stack([one(layer, number) for layer in range(layers) for number in range(count)])
+            took.append(now() - began)
+    save_file({what: found}, CAUSES)
     return {"seconds": took}
 
 
