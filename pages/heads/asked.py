@@ -70,4 +70,4 @@ def asked(look: Look) -> Asked | None:
     if not texts:
         say(HERE, "no text")
         return None
-    return Asked(look, texts, words(HERE, "own text", count=len(texts)))
+    return Asked(look, texts, words(HERE, "own text" if len(texts) > 1 else "own short text", count=len(texts)))
