@@ -121,7 +121,7 @@ def sorted_by(table: pd.DataFrame, by: str) -> pd.DataFrame:
 
 
 def nats(value: float) -> str:
-    return "" if np.isnan(value) else f"{value:.3f}".replace("-", "−")
+    return "" if np.isnan(value) else f"{round(value, 3) + 0.0:.3f}".replace("-", "−")
 
 
 def between(row: pd.Series, name: str) -> str:
@@ -149,10 +149,10 @@ def alike(
 ) -> View:
     """Heads by heads: how alike they write ("outputs") or look ("maps")."""
     found = head_likeness(model, texts, kind) if found is None else found
-    values = found.outputs if by == "outputs" else found.maps
+    values = np.where(np.eye(len(found.maps), dtype=bool), np.nan, found.outputs if by == "outputs" else found.maps)
     heads = len(values) // (model.info.decoder_layers if kind in ("decoder", "cross") else model.info.layers)
     names = [f"L{head // heads} H{head % heads}" for head in range(len(values))]
-    return square(values, names, chosen, (-1, 1) if by == "outputs" else (0, 1))
+    return square(values, names, chosen, None if by == "outputs" else (0, 1))  # that each is like itself would hide the rest
 
 
 def together(
