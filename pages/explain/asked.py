@@ -12,10 +12,10 @@ import numpy as np
 
 from analysis import Explanation, Question, explain, spread
 from analysis.explaining import DRAWN, METHODS, SLOPES, passes_needed
-from pages.explain import recipes
 from ui import effort
 from ui.look import Look
 from ui.memory import jobs
+from ui.picture.falling import select_tokens
 from ui.picture.picture import Picture
 from ui.text import plain
 from ui.words import say, words
@@ -63,7 +63,7 @@ class Asked:
     @cached_property
     def seen(self) -> tuple[list[Token], list[list[int]], int]:
         """The tokens that are shown, the source before the target; the places that each joins; where the target begins."""
-        return recipes.select_tokens(self.look.trace, **self.text_options)
+        return select_tokens(self.look.trace, **self.text_options)
 
     @property
     def text_options(self) -> dict[str, Any]:

@@ -8,11 +8,11 @@ import streamlit as st
 
 from analysis import Explanation, Faithfulness, faithfulness
 from analysis.perturbation import ORDERS, texts_read
-from pages.explain import recipes
 from pages.explain.asked import HERE, TITLES, Asked, every
 from ui import effort, state
 from ui.choices.widgets import one_of
 from ui.memory import jobs
+from ui.picture import falling
 from ui.picture.picture import Numbers, Picture
 from ui.show import show_chart
 from ui.words import say, words
@@ -93,11 +93,11 @@ def chart(asked: Asked, evidence: Faithfulness, chosen: str, names: list[str], c
     def numbers() -> dict[str, Numbers]:
         each = {TITLES[name]: evidence.methods[name] for name in names}
         each |= {f"random order {i + 1}": order for i, order in enumerate(evidence.random)}
-        chances = np.array([recipes.chances(order, coming) for order in each.values()])
+        chances = np.array([falling.chances(order, coming) for order in each.values()])
         return {"probability": Numbers(chances, ("order", "tokens"), {"order": list(each), "tokens": evidence.counts.tolist()})}
 
     return asked.picture(
-        recipes.falling, "explain-insertion" if coming else "explain-deletion",
+        falling.falling, "explain-insertion" if coming else "explain-deletion",
         f"Tokens {'come' if coming else 'leave'} by {TITLES[chosen]}", options, numbers=numbers, known={"evidence": evidence},
     )  # fmt: skip
 

@@ -11,39 +11,14 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from analysis import Curves, Explanation, Faithfulness, Question, agreement, as_written, explain, faithfulness, scope
+from analysis import Explanation, Question, agreement, explain
 from models.language_model import LanguageModel
-from models.tokens import Token
 from models.trace import Trace
+from ui.picture.falling import select_tokens
 from viz import View, reading_view
 from viz.figures.agreement import agreeing as matrix
-from viz.figures.curves import curves
-from viz.tokens import label, plain_signs
 
 SHARES = ("attention × gradient", "rollout")  # of what is looked at; the others are in nats
-
-
-# ---------------------------------------------------------------- what is shown of the text
-
-
-def select_tokens(
-    trace: Trace, second: str, scope_options: dict[str, Any], simple: bool
-) -> tuple[list[Token], list[list[int]], int]:
-    """The tokens that are shown, the source before the target; the places that each joins; where the target begins.
-
-    scope_options: as `analysis.scope` takes it; simple: with the tokens' signs as beginners read them.
-    """
-
-    def keys(kind: str) -> tuple[list[Token], list[list[int]]]:
-        side = scope(trace.attention[kind], **scope_options).keys
-        return plain_signs(side.tokens, side.start == 0) if simple else side.tokens, side.groups
-
-    if not trace.target:
-        tokens, groups = keys("self")
-        return as_written(tokens, trace.text, second), groups, 0
-    (read, groups), (target, others), before = keys("encoder"), keys("decoder"), len(trace.tokens)
-    tokens = [*as_written(read, trace.text), *as_written(target, second)]
-    return tokens, groups + [[before + i for i in group] for group in others], len(read)
 
 
 def amounts(
@@ -63,9 +38,6 @@ def amounts(
     assert logits is not None, "it predicts"
     chance = model.chances(logits)[token]
     return 100 * chance * (1 - np.exp(-sums)), "%"  # what the chance falls by without the token
-
-
-# ---------------------------------------------------------------- pictures
 
 
 def explained(
@@ -89,31 +61,3 @@ def agreeing(
     question = Question(model, trace, position, token, against)
     found = found or [explain(question, method) for method in methods]
     return matrix(titles, agreement(found, question.units))
-
-
-def falling(
-    model: LanguageModel, trace: Trace, *, name: str, others: Sequence[str], titles: dict[str, str], methods: Sequence[str],
-    position: int, token: int, against: int | None, coming: bool, exact: bool, title: str, across: str,
-    evidence: Faithfulness | None = None,
-) -> go.Figure:  # fmt: skip
-    """How the chance of a prediction changes while tokens leave the text, or come, in the order of a method."""
-    if evidence is None:
-        question = Question(model, trace, position, token, against)
-        evidence = faithfulness(question, {one: explain(question, one).scores for one in methods}, exact=exact)
-    spelt = ["“" + label([*trace.tokens, *trace.target][unit].text.strip(" ") or " ") + "”" for unit in evidence.units]
-    ours, doing = evidence.methods[name], "came" if coming else "went"
-    spans = zip([0, *ours.counts], ours.counts, strict=False)
-    steps = [f"{doing} last: {', '.join(spelt[i] for i in ours.order[a:b])}" if b > a else "" for a, b in spans]
-    return curves(
-        ours.counts,
-        (titles[name], chances(ours, coming)),
-        {titles[other]: chances(evidence.methods[other], coming) for other in others},
-        [chances(order, coming) for order in evidence.random],
-        steps,
-        title=title,
-        across=across,
-    )
-
-
-def chances(order: Curves, coming: bool) -> np.ndarray:
-    return order.insertion if coming else order.deletion

@@ -19,6 +19,7 @@ from pages.flow import recipes
 from ui import state
 from ui.look import Look
 from ui.memory import jobs
+from ui.picture.falling import select_tokens
 from ui.picture.picture import Picture
 from ui.words import words
 from viz.tokens import label
@@ -75,7 +76,7 @@ class Asked:
     @cached_property
     def seen(self) -> tuple[list[Token], list[list[int]], int]:
         """The tokens that are shown, the source before the target; the places that each joins; where the target begins."""
-        return recipes.select_tokens(self.trace, **self.text_options)
+        return select_tokens(self.trace, **self.text_options)
 
     @property
     def text_options(self) -> dict[str, Any]:

@@ -10,13 +10,13 @@ import streamlit as st
 
 from analysis import Faithfulness, Question, faithfulness
 from analysis.perturbation import ORDERS, texts_read
-from pages.flow import recipes
 from pages.flow.asked import HERE, Asked, title
 from ui import effort, state
 from ui.choices.widgets import one_of
 from ui.device import is_phone
 from ui.effort import begun, lasting, offer
 from ui.memory import jobs
+from ui.picture import falling
 from ui.picture.picture import Numbers, Picture
 from ui.show import show_chart
 from ui.text import plain
@@ -124,11 +124,11 @@ def chart(
     def numbers() -> dict[str, Numbers]:
         each = {title_of[name]: evidence.methods[name] for name in ([chosen] if simple else names)}
         each |= {f"random order {i + 1}": order for i, order in enumerate(evidence.random)}
-        chances = np.array([recipes.chances(order, coming) for order in each.values()])
+        chances = np.array([falling.chances(order, coming) for order in each.values()])
         return {"probability": Numbers(chances, ("order", "tokens"), {"order": list(each), "tokens": evidence.counts.tolist()})}
 
     return asked.picture(
-        recipes.falling, "insertion" if coming else "deletion", f"Tokens {'come' if coming else 'leave'} by {title_of[chosen]}",
+        falling.falling, "insertion" if coming else "deletion", f"Tokens {'come' if coming else 'leave'} by {title_of[chosen]}",
         options, numbers=numbers, known={"evidence": evidence},
     )  # fmt: skip
 

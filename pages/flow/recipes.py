@@ -5,20 +5,18 @@ What takes long is calculated here only where the page has not done so already; 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
-from analysis import Attribution, Curves, Faithfulness, Question, Stream, as_written, faithfulness, scope, streams
+from analysis import Attribution, Stream, streams
 from models.language_model import LanguageModel
-from models.tokens import Token
 from models.trace import Trace
+from ui.picture.falling import select_tokens
 from viz import View, compare_view, reading_view
-from viz.figures.curves import curves
 from viz.figures.sankey import sankey
-from viz.tokens import label, plain_signs
+from viz.tokens import plain_signs
 
 FLOW = "attention flow"
 ROLLOUT = "rollout"
@@ -26,26 +24,6 @@ MOST = 400  # streams in a picture
 
 
 # ---------------------------------------------------------------- what is shown of the text
-
-
-def select_tokens(
-    trace: Trace, second: str, scope_options: dict[str, Any], simple: bool
-) -> tuple[list[Token], list[list[int]], int]:
-    """The tokens that are shown, the source before the target; the places that each joins; where the target begins.
-
-    scope_options: as `analysis.scope` takes it; simple: with the tokens' signs as beginners read them.
-    """
-
-    def keys(kind: str) -> tuple[list[Token], list[list[int]]]:
-        side = scope(trace.attention[kind], **scope_options).keys
-        return plain_signs(side.tokens, side.start == 0) if simple else side.tokens, side.groups
-
-    if not trace.target:
-        tokens, groups = keys("self")
-        return as_written(tokens, trace.text, second), groups, 0
-    (read, groups), (target, others), before = keys("encoder"), keys("decoder"), len(trace.tokens)
-    tokens = [*as_written(read, trace.text), *as_written(target, second)]
-    return tokens, groups + [[before + i for i in group] for group in others], len(read)
 
 
 def sum_shares(scores: np.ndarray, groups: list[list[int]], scope_options: dict[str, Any]) -> np.ndarray:
@@ -116,39 +94,3 @@ def streams_of(asked: Attribution, name: str, least: float) -> tuple[list[Stream
 
 def columns_of(asked: Attribution) -> list[str]:
     return ["input", *(step.name for step in asked.ways.steps)]
-
-
-def falling(
-    model: LanguageModel, trace: Trace, *, name: str, others: list[str], titles: dict[str, str], methods: list[str],
-    position: int, token: int, choices: tuple[tuple, ...], between: int | None, coming: bool, exact: bool, title: str,
-    across: str, evidence: Faithfulness | None = None,
-) -> go.Figure:  # fmt: skip
-    """How the chance of a prediction changes while tokens leave the text, or come, in the order of a method."""
-    evidence = evidence or measured(model, trace, methods, position, token, choices, between, exact)
-    spelt = ["“" + label([*trace.tokens, *trace.target][unit].text.strip(" ") or " ") + "”" for unit in evidence.units]
-    ours, doing = evidence.methods[name], "came" if coming else "went"
-    spans = zip([0, *ours.counts], ours.counts, strict=False)
-    steps = [f"{doing} last: {', '.join(spelt[i] for i in ours.order[a:b])}" if b > a else "" for a, b in spans]
-    return curves(
-        ours.counts,
-        (titles[name], chances(ours, coming)),
-        {titles[other]: chances(evidence.methods[other], coming) for other in others},
-        [chances(order, coming) for order in evidence.random],
-        steps,
-        title=title,
-        across=across,
-    )
-
-
-def chances(order: Curves, coming: bool) -> np.ndarray:
-    return order.insertion if coming else order.deletion
-
-
-def measured(
-    model: LanguageModel, trace: Trace, methods: Sequence[str], position: int, token: int, choices: tuple[tuple, ...],
-    between: int | None, exact: bool,
-) -> Faithfulness:  # fmt: skip
-    """The curves of methods, tested on the model again: this reads many changed texts."""
-    asked = Attribution(model, trace, position, token, **dict(choices))
-    scores = {name: asked.flow(between) if name == FLOW else asked.scores(name) for name in methods}
-    return faithfulness(Question(model, trace, position, token), scores, exact=exact)
