@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from analysis.comparison import align_texts
 from analysis.effects import log_softmax
 from models.edits import Edit, Head, Part, Stream
 from models.given import Text
 from models.language_model import LanguageModel
+from models.tokens import Token
 from models.trace import Trace
 
 PARTS = ("stream", "attention", "feedforward", "head")
 MEASURES = ("logit difference", "probability", "KL")
 DIRECTIONS = ("denoising", "noising")
+ALIKE = 1e-6  # two predictions that are no further apart have nothing that could come back
+
+Report = Callable[[float, str], None]
 
 
 def patching(
@@ -29,83 +36,227 @@ def patching(
     other: int | None = None,
     target: Text = "",
     kind: str | None = None,
+    report: Report | None = None,
 ) -> np.ndarray:
     """How much of the clean answer comes back when a piece of the clean run is put into the corrupt one: 0 none, 1 all.
 
     direction "noising": how much of it goes when a piece of the corrupt run is put into the clean one. part: "stream", float64
     [layers + 1, position] (0 after the embedding); "attention" or "feedforward", what a block's part adds, [layers, position];
-    "head", what a head gives at all positions, [layers, heads]. measure: "logit difference" of the clean answer `token` and the
-    corrupt one `other` (ids; None for the likeliest of each text), "probability" of `token`, or "KL" from the run that is put in.
-    position: of `trace.read`, where is predicted; target: what an encoder-decoder has said to both; kind: where is patched, None
-    for "self" or "encoder". Values beyond 0 and 1 are possible. Errors: ValueError for texts of unequal length or the same
-    answer, and for a part, measure or direction that there is not.
+    "head", what a head gives at all positions, [layers, heads]. The positions are those of the text that is put into; texts of
+    unequal length are aligned (`counterparts`), and a place that the other text does not have is NaN. measure: "logit difference"
+    of the clean answer `token` and the corrupt one `other` (ids; None for the likeliest of each text), "probability" of `token`,
+    or "KL" from the run that is put in. position: of `trace.read` of the clean text, where is predicted; target: what an
+    encoder-decoder has said to both; kind: where is patched, None for "self" or "encoder". report: is told the share that is
+    done. Values beyond 0 and 1 are possible. Errors: as `Patches` and its `effects`.
     Source: Heimersheim and Nanda 2024, "How to use and interpret activation patching".
     """
-    for name, choice, known in (("part", part, PARTS), ("measure", measure, MEASURES), ("direction", direction, DIRECTIONS)):
-        if choice not in known:
-            raise ValueError(f'{name} is "{choice}"; it must be one of {", ".join(known)}.')
-    from models.batches import answers  # brings torch, which the first page does not wait for
-
     runs = model.traces([clean, corrupt], targets=target)
-    check_lengths(model, *runs)
-    source, base = runs if direction == "denoising" else runs[::-1]
-    kind = kind or next(name for name in ("self", "encoder") if name in base.attention)
-    edits, shape = pieces(model, source, part, kind)
-    first, second = (log_softmax(answers(model, run, [[]], position)) for run in runs)
-    ends = (second, first) if direction == "denoising" else (first, second)
-    score = scorer(measure, first, second, ends[1], token, other)
-    low, high = (float(score(end)[0]) for end in ends)
-    if abs(high - low) < 1e-6:
-        raise ValueError(f"Both texts give the same answer, measured by {measure}: there is nothing that could come back.")
-    scores = score(log_softmax(answers(model, base, edits, position)))
-    return ((scores - low) / (high - low)).reshape(shape)
+    return Patches(model, runs[0], runs[1], direction, kind or "", position).effects(part, measure, token, other, report)
+
+
+@dataclass(frozen=True)
+class Patches:
+    """Two readings by one model, of which pieces of one are put into the other.
+
+    direction: "denoising" puts what is clean into the corrupt run, "noising" what is corrupt into the clean one. kind: where is
+    patched, as in `trace.attention`; "" for "self" or "encoder". position: of `clean.read`, where is predicted. Errors, of what
+    is asked of it: ValueError for a direction, kind or position that there is not, and without a language-model head.
+    """
+
+    model: LanguageModel
+    clean: Trace
+    corrupt: Trace
+    direction: str = "denoising"
+    kind: str = ""
+    position: int = -1
+
+    @property
+    def source(self) -> Trace:
+        """The run that pieces are taken of."""
+        return self.clean if self.denoises else self.corrupt
+
+    @property
+    def base(self) -> Trace:
+        """The run that they are put into."""
+        return self.corrupt if self.denoises else self.clean
+
+    @property
+    def denoises(self) -> bool:
+        if self.direction not in DIRECTIONS:
+            raise ValueError(f'direction is "{self.direction}"; it must be one of {", ".join(DIRECTIONS)}.')
+        return self.direction == DIRECTIONS[0]
+
+    @cached_property
+    def where(self) -> str:
+        """The kind of attention beside which is patched."""
+        known = list(self.clean.attention)
+        found = self.kind or next(name for name in ("self", "encoder") if name in known)
+        if found not in known:
+            raise ValueError(f'{self.model.info.name} has no "{found}" attention; it has {", ".join(known)}.')
+        return found
+
+    @property
+    def stack(self) -> str:
+        return "decoder" if self.where == "cross" else self.where
+
+    def tokens(self, trace: Trace) -> list[Token]:
+        """What stands at the positions that are patched."""
+        return trace.target if self.stack == "decoder" else trace.tokens
+
+    @cached_property
+    def places(self) -> dict[int, int]:
+        """Of each position of the base that the source has too, where it stands there."""
+        return counterparts(self.tokens(self.base), self.tokens(self.source))
+
+    def predicted_at(self, trace: Trace) -> int:
+        """Where a run predicts, among its `read`."""
+        length = len(self.clean.read)
+        if not -length <= self.position < length:
+            raise ValueError(f"There is no position {self.position} in {length} tokens.")
+        place = self.position % length
+        if trace is self.clean or trace.target:
+            return place
+        last = {length - 1: len(trace.read) - 1} if self.model.info.kind == "decoder" else {}
+        other = (last | counterparts(self.clean.read, trace.read)).get(place)
+        if other is None:
+            raise ValueError(f"The other text has nothing in the place of token {place}, where is predicted.")
+        return other
+
+    @cached_property
+    def logs(self) -> dict[str, np.ndarray]:
+        """ln p of the "clean" and of the "corrupt" prediction: float64 [vocabulary]."""
+        found = {}
+        for name, run in (("clean", self.clean), ("corrupt", self.corrupt)):
+            logits = run.logits_at([self.predicted_at(run)])
+            if logits is None:
+                raise ValueError(f"{self.model.info.name} has no language-model head, so it makes no predictions.")
+            found[name] = log_softmax(logits)[0]
+        return found
+
+    def answers(self, token: int | None = None, other: int | None = None) -> tuple[int, int]:
+        """The clean answer and the one that it is held against: those that are named, or the likeliest of each text. Where both
+        texts have the same, the other is the token that gains most probability from the clean to the corrupt text. Errors:
+        ValueError for an id outside the vocabulary, and for a token that is held against itself."""
+        clean, corrupt = self.logs["clean"], self.logs["corrupt"]
+        if strange := [one for one in (token, other) if one is not None and not 0 <= one < len(clean)]:
+            raise ValueError(f"There is no token {strange[0]}: they are 0 to {len(clean) - 1:,}.")
+        token = int(clean.argmax()) if token is None else token
+        if other is None:
+            other = int(corrupt.argmax())
+            if other == token:
+                gains = np.exp(corrupt) - np.exp(clean)
+                gains[token] = -np.inf
+                other = int(gains.argmax())
+        if token == other:
+            raise ValueError("The answer is held against itself, so there is no difference. Choose two tokens.")
+        return token, other
+
+    def shape(self, part: str) -> tuple[int, int]:
+        """How many layers (of the stream: places) and positions or heads there are to patch."""
+        attention = self.base.attention[self.where]
+        if part == "head":
+            return attention.layers, attention.heads
+        return len(self.base.hidden[self.stack]) - (part != "stream"), len(self.tokens(self.base))
+
+    def edits(self, part: str) -> dict[tuple[int, int], list[Edit]]:
+        """What puts each piece of the source into the base: by layer and position, or layer and head. Errors: ValueError for a
+        part that there is not, or that the model does not let one tell apart."""
+        if part not in PARTS:
+            raise ValueError(f'part is "{part}"; it must be one of {", ".join(PARTS)}.')
+        if part == "head":
+            return self._heads()
+        layers, _ = self.shape(part)
+        cells = [(layer, at) for layer in range(layers) for at in self.places]
+        if part == "stream":
+            stream = self.source.hidden[self.stack]
+            return {
+                (layer, at): [Stream(layer, at, value=stream[layer, self.places[at]], kind=self.stack)] for layer, at in cells
+            }
+        name, kind = ("cross", "cross") if (part, self.where) == ("attention", "cross") else (part, self.stack)
+        added = self.source.parts.get(self.stack, {}).get(name)
+        if added is None or np.isnan(added).any():
+            raise ValueError(
+                f"What the {part} of {self.model.info.name} adds to its stream cannot be told apart from the rest of a block."
+            )
+        return {(layer, at): [Part(layer, at, added[layer, self.places[at]], part, kind=kind)] for layer, at in cells}
+
+    def _heads(self) -> dict[tuple[int, int], list[Edit]]:
+        """A head gives what it gave in the source, at each position that the source has; elsewhere what it gives in the base."""
+        if not self.model.info.queries:
+            raise ValueError(
+                f"{self.model.info.name} attends in its own way: what a head gives cannot be replaced. Patch the stream instead."
+            )
+        ours, theirs = self.base.attention[self.where], self.source.attention[self.where]
+        here, there = list(self.places), list(self.places.values())
+        found: dict[tuple[int, int], list[Edit]] = {}
+        for layer in range(ours.layers):
+            outs, given = ours.out(layer).copy(), theirs.out(layer)
+            outs[:, here] = given[:, there]
+            found |= {(layer, head): [Head(layer, head, mean=out, kind=self.where)] for head, out in enumerate(outs)}
+        return found
+
+    def read(self, edits: list[list[Edit]]) -> np.ndarray:
+        """ln p of the base's prediction with each list of edits: float64 [list, vocabulary]."""
+        from models.batches import answers  # brings torch, which the first page does not wait for
+
+        return log_softmax(answers(self.model, self.base, edits, self.predicted_at(self.base)))
+
+    def score(self, logs: np.ndarray, measure: str, token: int | None = None, other: int | None = None) -> np.ndarray:
+        """The measure of predictions: ln p [prediction, vocabulary] to float64 [prediction]. Errors: as `answers`, and ValueError
+        for a measure that there is not."""
+        if measure not in MEASURES:
+            raise ValueError(f'measure is "{measure}"; it must be one of {", ".join(MEASURES)}.')
+        if measure == "KL":
+            source = self.logs["clean" if self.denoises else "corrupt"]
+            return -(np.exp(source) * np.subtract(source, logs, out=np.zeros_like(logs), where=source > -np.inf)).sum(-1)
+        token, other = self.answers(token, other)
+        return np.exp(logs[:, token]) if measure == "probability" else logs[:, token] - logs[:, other]
+
+    def ends(self, measure: str, token: int | None = None, other: int | None = None) -> tuple[float, float]:
+        """The measure of the base without a patch, and of the source: what counts as 0 and as 1. Errors: as `score`, and
+        ValueError where they are the same."""
+        names = ("corrupt", "clean") if self.denoises else ("clean", "corrupt")
+        low, high = (float(self.score(self.logs[name][None], measure, token, other)[0]) for name in names)
+        if abs(high - low) < ALIKE:
+            raise ValueError(f"Both texts give the same answer, measured by {measure}: there is nothing that could come back.")
+        return low, high
+
+    def effects(
+        self,
+        part: str,
+        measure: str = MEASURES[0],
+        token: int | None = None,
+        other: int | None = None,
+        report: Report | None = None,
+    ) -> np.ndarray:
+        """As `patching`, read in batches, layer by layer. Errors: those of all above."""
+        low, high = self.ends(measure, token, other)
+        edits, shape = self.edits(part), self.shape(part)
+        found = np.full(shape, np.nan)
+        for layer in range(shape[0]):
+            if report:
+                report(layer / shape[0], "Putting one piece after the other into the other text")
+            cells = [cell for cell in edits if cell[0] == layer]
+            scores = self.score(self.read([edits[cell] for cell in cells]), measure, token, other)
+            found[layer, [column for _, column in cells]] = (scores - low) / (high - low)
+        return found
+
+
+def counterparts(tokens: list[Token], others: list[Token]) -> dict[int, int]:
+    """Of each position, which one of another text stands in its place; those that have none are left out.
+
+    The same tokens go together (`align_texts`). Where other words stand in the place of some, the last token of one goes with the
+    last of the other, and so on to the front: a model that reads from left to right has read all of a word at its end.
+    """
+    pairs = zip(*align_texts(tokens, others), strict=True)
+    return dict(sorted(pair for group, its in pairs for pair in zip(group[::-1], its[::-1], strict=False)))
 
 
 def check_lengths(model: LanguageModel, clean: Trace, corrupt: Trace) -> None:
-    """Errors: ValueError for texts of unequal length."""
+    """Errors: ValueError for texts of unequal length, where each place of one must be a place of the other."""
     ours, theirs = len(clean.tokens), len(corrupt.tokens)
     if ours != theirs:
         raise ValueError(
             f"The clean text has {ours} tokens and the corrupt one {theirs}: for {model.info.name} both must have as many, so "
             "that each place of one is a place of the other. Change a word for one of the same number of tokens."
         )
-
-
-def pieces(model: LanguageModel, source: Trace, part: str, kind: str) -> tuple[list[list[Edit]], tuple[int, int]]:
-    """The edits that put each piece of a run into another one, and how many layers and positions (or heads) there are."""
-    if part == "head":
-        attention = source.attention[kind]
-        outs = [attention.out(layer) for layer in range(attention.layers)]
-        return [[Head(layer, head, mean=out, kind=kind)] for layer, heads in enumerate(outs) for head, out in enumerate(heads)], (
-            attention.layers,
-            attention.heads,
-        )
-    if part == "stream":
-        stream = source.hidden[kind]
-        return [[Stream(layer, at, value=stream[layer, at], kind=kind)] for layer, at in np.ndindex(stream.shape[:2])], (
-            stream.shape[0],
-            stream.shape[1],
-        )
-    added = model.parts(source).get(kind, {}).get(part)
-    if added is None or np.isnan(added).any():
-        raise ValueError(
-            f"What the {part} of {model.info.name} adds to its stream cannot be told apart from the rest of a block."
-        )
-    return [[Part(layer, at, added[layer, at], part, kind=kind)] for layer, at in np.ndindex(added.shape[:2])], added.shape[:2]
-
-
-def scorer(
-    measure: str, clean: np.ndarray, corrupt: np.ndarray, source: np.ndarray, token: int | None, other: int | None
-) -> Callable[[np.ndarray], np.ndarray]:
-    """ln p [row, vocabulary] to a number a row. The three: ln p [1, vocabulary] of the runs."""
-    token = int(clean[0].argmax()) if token is None else token
-    other = int(corrupt[0].argmax()) if other is None else other
-    if measure == "KL":
-        return lambda logs: -(np.exp(source) * (source - logs)).sum(-1)
-    if measure == "probability":
-        return lambda logs: np.exp(logs[:, token])
-    if token == other:
-        raise ValueError(
-            "Both texts have the same answer, so there is no difference of logits. Name token and other, or measure by KL."
-        )
-    return lambda logs: logs[:, token] - logs[:, other]

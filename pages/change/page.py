@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pages.change import circuit, steer, switching, wrote
+from pages.change.texts import panel as texts
 from ui import shell, state
 from ui.choices import heads, picker
 from ui.choices.widgets import tabs
@@ -14,9 +15,12 @@ from ui.picture.take_away import take_away
 from ui.show import picture
 
 HERE = Path(__file__).parent
-PANELS = {"Switch off": switching.panel, "What wrote it": wrote.panel, "Circuit": circuit.panel, "Steer": steer.panel}
+PANELS = {
+    "Switch off": switching.panel, "Two texts": texts.panel, "What wrote it": wrote.panel, "Circuit": circuit.panel,
+    "Steer": steer.panel,
+}  # fmt: skip
 OFFERED = {
-    "beginner": ("Switch off", "What wrote it", "Steer"), "intermediate": tuple(PANELS), "expert": tuple(PANELS),
+    "beginner": ("Switch off", "Two texts", "What wrote it", "Steer"), "intermediate": tuple(PANELS), "expert": tuple(PANELS),
 }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from ui.memory import allowed
 TEXT = "text=The+cat+sat+on+the+mat"
 FRENCH = f"model=translator&{TEXT}&target=Le+chat+noir"
 EXPERT = f"{TEXT}&level=expert"
+TWO_TEXTS = f"{EXPERT}&experiment=Two+texts&other-text=The+dog+sat+on+the+mat"
 
 # page, link, what is then chosen by its name in the link
 LINKS = [
@@ -209,6 +210,19 @@ LINKS = [
         f"{EXPERT}&experiment=Circuit&circuit-keep=60&circuit-fill=another+text&circuit-other=The+dog+sat+on+the+mat",
         {"circuit-keep": 60, "circuit-fill": "another text", "circuit-other": "The dog sat on the mat"},
     ),
+    (
+        "change",
+        f"{EXPERT}&experiment=Two+texts&other-text=The+dog+sat+on+the+mat&texts-part=heads&texts-into=second+into+first"
+        "&texts-measure=KL&texts-cell=3.1&texts-answer=floor",
+        {
+            "experiment": "Two texts",
+            "other-text": "The dog sat on the mat",
+            "texts-part": "heads",
+            "texts-into": "second into first",
+            "texts-measure": "KL",
+            "texts-cell": "3.1",
+        },
+    ),
     ("train", f"{TEXT}&train-task=Copy&train-layers=3", {"train-task": "Copy", "train-layers": 3}),
     (
         "train",
@@ -263,6 +277,8 @@ FREE = {
     "change-other",
     "steer-without",
     *("change-word", "change-against", "circuit-other"),
+    "texts-answer",
+    "texts-against",
 }  # any text, and names that are tried and told of
 WRONG = {  # where each choice is offered; nonsense is told of wherever a link asks for it
     "level": ("type", ""), "attention": ("type", f"{FRENCH}&level=expert"),
@@ -299,6 +315,11 @@ WRONG = {  # where each choice is offered; nonsense is told of wherever a link a
     "all-heads": ("change", f"{EXPERT}&try-lines=true"),
     "wrote-cell": ("change", f"{EXPERT}&experiment=What+wrote+it"),
     **dict.fromkeys(["circuit-keep", "circuit-fill"], ("change", f"{EXPERT}&experiment=Circuit")),
+    **dict.fromkeys(
+        ["texts-part", "texts-into", "texts-measure", "texts-cell"], ("change", TWO_TEXTS)
+    ),
+    **dict.fromkeys(["texts-kind", "texts-place"], ("change", f"{FRENCH}&{TWO_TEXTS}")),
+    "texts-all": ("change", TWO_TEXTS.replace("expert", "beginner")),
     "translate-method": ("generate", f"{FRENCH}&level=expert"),
     **dict.fromkeys(["heads-label", "heads-by", "heads-part"], ("heads", EXPERT)),
     "heads-text": ("heads", f"{FRENCH}&level=expert&heads-part=Importance"),

@@ -81,6 +81,16 @@ LINKS = {  # each with the parts or keys of its pictures
     ("change", "level=beginner&experiment=What+wrote+it&model=filler&text=The+[MASK]+sat"): "board list sources",
     ("change", "level=expert&experiment=What+wrote+it&model=translator&text=The+cat+sat&target=Le"): "board list sources",
     ("change", f"level=intermediate&experiment=Circuit&circuit-keep=60&{TEXT}"): "circuit-graph circuit-lost",
+    (
+        "change",
+        "level=expert&experiment=Two+texts&texts-part=heads&texts-into=second+into+first&texts-cell=3.4",
+    ): "map base source",
+    ("change", "level=beginner&experiment=Two+texts&model=filler&texts-cell=2.3"): "map base source",
+    (
+        "change",
+        "level=intermediate&experiment=Two+texts&model=translator&texts-kind=cross&texts-part=attention&texts-cell=2.1&texts-measure=KL"
+        "&text=The+cat+is+here.&target=Le&other-text=The+dog+is+here.",
+    ): "map base source",
     ("heads", f"level=expert&heads-by=induction&layer=L4&head=H5&{TEXT}"): (
         "heads-board, heads-scores, L4 H5 example 1, L4 H5 example 2, L4 H5 example 3"
     ),

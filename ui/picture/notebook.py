@@ -157,7 +157,9 @@ data = dict(np.load(io.BytesIO(base64.b64decode("""\n{text}\n"""))))'''
 
 
 def call_source(picture: Picture) -> str:
-    arguments = [f"{name}{i or ''}" for i in range(len(picture.looks)) for name in picture.takes]
+    models = [look.model.info.name for look in picture.looks]  # each is loaded once
+    numbers = [{"model": models.index(one)} for one in models]
+    arguments = [f"{name}{numbers[i].get(name, i) or ''}" for i in range(len(models)) for name in picture.takes]
     arguments += [f"{name}={literal(value)}" for name, value in picture.options.items()]
     arguments += ["**data"] if picture.data else []
     return f"picture = {picture.recipe.__name__}({', '.join(arguments)})\npicture"

@@ -39,6 +39,16 @@ def test_values_arrive_as_they_are_and_colours_run_from_the_smallest_to_the_larg
     assert header["ends"] == [0, 1] and found["shades"].item() == 128
 
 
+def test_a_number_that_is_covered_is_not_sent():
+    covered = np.array([[True, False], [True, True]])
+    header, found = sent(
+        grid_view(np.array([[1.0, 2.0], [np.nan, 4.0]]), "ab", "xy", scale=(0, 4), covered=covered, blank="gone")
+    )
+    assert header["covered"] == [[True, False], [False, True]] and header["blank"] == "gone"
+    assert np.isnan(found["values"][0]).tolist() == [[True, False], [True, True]] and not found["shades"][0][covered].any()
+    assert sent(grid_view(np.ones((1, 1)), "a", "x"))[0]["covered"] is None
+
+
 def test_what_is_all_the_same_or_nothing_at_all_is_drawn():
     assert sent(grid_view(np.full((2, 2), 7.0), "ab", "xy"))[1]["shades"].max() == 0
     assert np.isnan(numbers(grid_view(np.full((2, 2), np.nan), "ab", "xy"))).all()

@@ -33,10 +33,14 @@ def grid_view(
     cell: tuple[int, int] = (8, 34),
     height: int = 0,
     numbered: bool = False,
+    least: float = 0.0,
     signed: bool = False,
+    blank: str = "nothing: out of sight",
+    covered: np.ndarray | None = None,
     label: str = "",
 ) -> View:
-    """Cells `values` [row, column], or [frame, row, column] to be played, paused and scrubbed through; NaN is left blank.
+    """Cells `values` [row, column], or [frame, row, column] to be played, paused and scrubbed through; NaN is left blank,
+    and `blank` is said of it. covered: bool [row, column], cells whose number is not shown and not sent until somebody presses.
 
     rows, columns: what stands beside and above the cells; row_names, column_names: what they are called in words (the same
     otherwise); row_notes: a few words behind each row; frames: what each frame is called. down, across: what the two axes are.
@@ -45,8 +49,9 @@ def grid_view(
     of the value in this, with `ends` as what the legend says of 0 and 1. signed: they run from blue over none to red.
     texts[row][column]: words in the cell; notes[row][column]: words that are said of it beside its number.
     cell: the least and the most CSS pixels that a column takes; where there is no room for the least, the grid scrolls. height:
-    of a row, 0 for square cells. numbered: two digits in each cell that has room for them. Numbers are on hover, on the keyboard
-    and in a table. A press or Enter tells `chosen`: `[row, column]`. Raises ValueError where the shapes do not agree.
+    of a row, 0 for square cells. numbered: two digits in each cell that has room for them, and a number that is no smaller than
+    `least`. Numbers are on hover, on the keyboard and in a table. A press or Enter tells `chosen`: `[row, column]`. Raises
+    ValueError where the shapes do not agree.
     """
     values = _framed(np.asarray(values, dtype=np.float64), len(rows), len(columns), frames)
     for name, names, items in (("row", row_names, rows), ("column", column_names, columns)):
@@ -54,9 +59,11 @@ def grid_view(
     _check_count("row notes", row_notes, len(rows))
     for name, words in (("texts", texts), ("notes", notes)):
         _check_table(name, words, len(rows), len(columns))
+    if covered is not None:
+        covered = np.broadcast_to(covered, values.shape[1:]) & np.isfinite(values[0])
+        values = np.where(covered, np.nan, values)
     low, high = scale or _ends(values)
-    if shades is None:
-        shades = (values - low) / ((high - low) or 1.0)
+    shades = (values - low) / ((high - low) or 1.0) if shades is None else shades
     shades = np.asarray(shades, dtype=np.float64).reshape(values.shape)
     name = label or f"{len(rows)} by {len(columns)} numbers"
     header: dict[str, Any] = {
@@ -66,19 +73,15 @@ def grid_view(
         "rowNames": list(row_names or rows),
         "columnNames": list(column_names or columns),
         "rowNotes": list(row_notes) if row_notes else None,
-        "down": down,
-        "across": across,
-        "unit": unit,
         "ends": list(ends) if ends else [low, high],
         "frames": list(frames) if frames is not None and len(values) > 1 else None,
         "texts": [list(row) for row in texts] if texts is not None else None,
         "notes": [list(row) for row in notes] if notes is not None else None,
         "chosen": _place(chosen, len(rows), len(columns)),
-        "cell": list(cell),
-        "height": height,
-        "numbered": numbered,
-        "signed": signed,
+        "covered": covered.tolist() if covered is not None else None,
     }
+    header |= {"down": down, "across": across, "unit": unit, "blank": blank, "cell": list(cell), "height": height}
+    header |= {"numbered": numbered, "least": float(least), "signed": signed}
     numbers = np.where(np.isfinite(values), values, np.nan).astype(np.float32 if values.size <= EXACT else np.float16)
     parts = np.clip(np.nan_to_num(shades), 0, 1)
     steps = np.rint(1 + 254 * parts if signed else 255 * parts).astype(np.uint8)

@@ -132,7 +132,11 @@ function step({ rows, columns }, [row, column], key) {
 }
 
 function press(state, at) {
-  if (at && Number.isFinite(valueAt(state, at))) state.tell("chosen", at);
+  if (at && (Number.isFinite(valueAt(state, at)) || isCovered(state, at))) state.tell("chosen", at);
+}
+
+function isCovered({ header }, [row, column]) {
+  return header.covered?.[row][column] ?? false;
 }
 
 function valueAt({ header, player, rows, columns }, [row, column]) {
@@ -157,7 +161,7 @@ function words(state, at) {
   const name = [header.rowNames[row], header.columnNames[column]].filter(Boolean).join(" ");
   const when = header.frames ? `${header.frames[player.at]}, ` : "";
   const note = header.notes?.[row][column] ?? "";
-  const reading = Number.isFinite(value) ? number(value, header.unit) : "nothing: out of sight";
+  const reading = isCovered(state, at) ? "not tried yet" : Number.isFinite(value) ? number(value, header.unit) : header.blank;
   return `${when}${name}: ${reading}${note && "\n" + note}`;
 }
 
@@ -256,12 +260,16 @@ function draw(state) {
   for (let row = 0; row < rows; row++) {
     for (let column = 0; column < columns; column++) {
       const at = (player.at * rows + row) * columns + column;
-      if (Number.isNaN(values.data[at])) continue;
-      const colour = scale[shades.data[at]];
+      const covered = isCovered(state, [row, column]);
+      if (Number.isNaN(values.data[at]) && !covered) continue;
+      const colour = covered ? mix(paper, ink, 0.12) : scale[shades.data[at]];
       pen.fillStyle = css(colour);
       pen.fillRect(column * size.width, size.top + row * size.height, w, h);
-      const short = header.numbered ? digits(values.data[at], header.unit) : "";
-      const text = header.texts?.[row][column] ?? (pen.measureText(short).width <= w - 4 && h > 14 ? short : "");
+      const large = header.numbered && Math.abs(values.data[at]) >= header.least;
+      const short = large ? digits(values.data[at], header.unit) : "";
+      const text = covered
+        ? "?"
+        : (header.texts?.[row][column] ?? (pen.measureText(short).width <= w - 4 && h > 14 ? short : ""));
       if (!text) continue;
       pen.fillStyle = blackOrWhite(colour);
       pen.textAlign = "center";
@@ -333,7 +341,7 @@ function tabulate(state) {
     header.rowNames[row],
     ...Array.from({ length: columns }, (_, column) => {
       const [text, note] = [header.texts?.[row][column] ?? "", header.notes?.[row][column] ?? ""];
-      const digits = number(valueAt(state, [row, column]), header.unit);
+      const digits = isCovered(state, [row, column]) ? "not tried yet" : number(valueAt(state, [row, column]), header.unit);
       return Object.assign(element("td", "", [text, digits].filter(Boolean).join(" ")), { title: note });
     }),
   ]);

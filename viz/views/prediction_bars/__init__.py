@@ -21,8 +21,10 @@ def prediction_bars(
     struck: Sequence[bool] | None = None,
     marked: int | None = None,
     what: str = "Next token",
+    full: float = 0.0,
 ) -> View:
-    """Rows of token, bar and per cent, in the order given; the bars are scaled to the largest.
+    """Rows of token, bar and per cent, in the order given; the bars are scaled to the largest, or to `full` where that is larger,
+    so that two pictures beside each other have one scale.
 
     `labels` are the tokens' texts (`" forest"`, drawn as "·forest"); `probabilities` are of the full softmax, in [0, 1];
     `logits` adds a column with the number that the softmax starts from; `percent=False` says "8 in 100" for beginners. A
@@ -48,6 +50,8 @@ def prediction_bars(
         "numbers": [in_percent(p) if percent else in_hundred(p) for p in shares],
         "unit": "",
     }
+    if full:
+        header["full"] = float(full)
     if ids is not None:
         header["ids"] = [int(i) for i in ids]
     if logits is not None:

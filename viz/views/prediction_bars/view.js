@@ -52,7 +52,7 @@ function update({ root, list, first, second, last, rows, header }) {
   list.setAttribute("aria-label", label);
   root.classList.toggle("with-logits", Boolean(logits));
   while (rows.length > tokens.length) rows.pop().node.remove();
-  const largest = Math.max(...probabilities, ...(before ?? []), 1e-30);
+  const largest = Math.max(...probabilities, ...(before ?? []), header.full ?? 0, 1e-30);
   const wide = (p) => Math.min(100, (100 * p) / largest).toFixed(2) + "%";
   tokens.forEach((text, i) => {
     const row = (rows[i] ??= blank(list, i));

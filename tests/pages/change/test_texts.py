@@ -1,0 +1,164 @@
+"""Experiment "Two texts": ready pairs that work, what a press shows and says, what a link keeps, and what cannot be asked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import streamlit
+
+import models
+from analysis import patching
+from analysis.patches import DIRECTIONS, Patches
+from pages.change.texts import choose, pairs
+from tests.pages.opening import open_link, said
+from tests.pages.taking import offered
+from tests.serving import ROOT
+from ui import state
+from ui.memory import loaded
+from ui.words import sections
+from viz import percent
+
+HERS, HIS = "The girl was tired, so", "The boy was tired, so"
+LINK = "experiment=Two+texts&text=The+girl+was+tired,+so&other-text=The+boy+was+tired,+so"
+READY = [(name, pair) for name in models.names() for pair in pairs.known(models.load(name).info)]
+
+
+@pytest.mark.parametrize(("name", "pair"), READY, ids=lambda one: one if isinstance(one, str) else one.clean[:20])
+def test_in_a_ready_pair_another_answer_comes_and_the_words_that_differ_bring_it_back(name, pair):
+    """Not only what stands next to the answer, which always does: a place before the last layer."""
+    model = models.load(name)
+    clean, corrupt = model.traces([pair.clean, pair.corrupt], targets=pair.target)
+    places = list(range(len(clean.target))) or model.places(clean)
+    apart = [Patches(model, clean, corrupt, position=place).logs for place in places]
+    position = places[int(np.argmax([np.abs(np.exp(one["clean"]) - np.exp(one["corrupt"])).sum() for one in apart]))]
+    for direction in DIRECTIONS:
+        made = Patches(model, clean, corrupt, direction, position=position)
+        token, other = made.answers()
+        assert (token, other) == tuple(int(logs.argmax()) for logs in made.logs.values()), "each text has an answer of its own"
+        found = made.effects("stream")[:-1]
+        changed = [at for at, its in made.places.items() if made.tokens(made.base)[at].id != made.tokens(made.source)[its].id]
+        assert np.nanmax(found[:2, changed]) > 0.4, "in the first layers it is the word that differs"
+        assert np.nanmax(np.delete(found[:2], changed, 1)) < 0.25
+
+
+def test_there_is_a_ready_pair_for_what_each_model_begins_with():
+    for name in models.names():
+        app = open_link("change", f"experiment=Two+texts&model={name}")
+        assert not app.info and "come back?" in said_on_board(app)
+
+
+def said_on_board(app) -> str:
+    """All words of the boards, which are no elements of Streamlit's."""
+    return "".join(str(one.proto) for one in app.get("bidi_component"))
+
+
+@pytest.mark.parametrize("level", state.LEVELS)
+@pytest.mark.parametrize("part", state.TEXTS_PART.values)
+def test_the_map_is_the_analysis_and_the_bars_are_the_patched_run(monkeypatch, level, part):
+    if level == "beginner" and part != "stream":
+        return
+    found = offered(monkeypatch, "change", f"{LINK}&level={level}&texts-cell=2.2&texts-part={part}")
+    drawn, model = found["change-texts map"], models.load("writer")
+    name = {"feed-forward": "feedforward", "heads": "head"}.get(part, part)
+    np.testing.assert_allclose(drawn.numbers()["effect"].values, patching(model, HERS, HIS, name), atol=1e-4)
+    made = Patches(model, *model.traces([HERS, HIS]))
+    after = np.exp(made.read([made.edits(name)[2, 2]])[0])
+    bars = found["change-texts base"].numbers()
+    ids = [next(id for id in range(8192) if model.token_text(id) == text) for text in bars["with the piece"].names["token"]]
+    np.testing.assert_allclose(bars["with the piece"].values, after[ids], rtol=1e-3, atol=1e-7)
+    np.testing.assert_allclose(bars["without"].values, np.exp(made.logs["corrupt"])[ids], rtol=1e-3, atol=1e-7)
+    source = found["change-texts source"].numbers()["probability"].values
+    np.testing.assert_allclose(source, np.exp(made.logs["clean"])[ids], rtol=1e-3, atol=1e-7)
+
+
+def test_each_measure_and_direction_of_a_link_is_that_of_the_analysis(monkeypatch):
+    for into, direction in zip(state.TEXTS_INTO.values, DIRECTIONS, strict=True):
+        for measure in state.TEXTS_MEASURE.values:
+            link = f"{LINK}&level=expert&texts-into={into}&texts-measure={measure}&texts-answer=they".replace(" ", "+")
+            drawn = offered(monkeypatch, "change", link)["change-texts map"]
+            model = models.load("writer")
+            they = model.tokenize(" they")[-1].id
+            expected = patching(model, HERS, HIS, "stream", measure, direction, token=they)
+            np.testing.assert_allclose(drawn.numbers()["effect"].values, expected, atol=1e-4)
+
+
+def test_a_beginner_sees_only_the_squares_that_were_pressed(monkeypatch):
+    drawn = offered(monkeypatch, "change", f"{LINK}&texts-cell=1.2")["change-texts map"]
+    assert drawn.options["tried"] == [(1, 2)]
+    every = offered(monkeypatch, "change", f"{LINK}&texts-cell=1.2&texts-all=true")["change-texts map"]
+    assert every.options["tried"] is None
+
+
+def test_what_is_typed_as_an_answer_is_one_token_and_never_held_against_itself(monkeypatch):
+    model = models.load("writer")
+    assert choose.token_of(model, "she", []) == model.tokenize(" she")[-1].id
+    assert choose.token_of(model, "xyzzyqq", []) is None and choose.token_of(model, "", []) is None
+    for name, word in (("texts-answer", "xyzzyqq"), ("texts-against", "xyzzyqq"), ("texts-against", "she")):
+        app = open_link("change", f"{LINK}&level=expert&{name}={word}")
+        assert len(app.warned) == 1 and f"the word “{word}”, which does not exist here" in app.warned[0]
+    menu = streamlit.selectbox
+    for typed, why in (("xyzzyqq", "is no single token"), ("she", "cannot be held against itself")):
+
+        def write(title: str, *given, typed=typed, **options):  # AppTest cannot type what is no option
+            return typed if title == "Rather than" else menu(title, *given, **options)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(streamlit, "selectbox", write)
+            assert any(why in one.value for one in open_link("change", f"{LINK}&level=expert").info)
+
+
+def told(link: str) -> str:
+    return said(open_link("change", f"experiment=Two+texts&{link}"))
+
+
+def words(heading: str, level: str = "beginner") -> str:
+    return sections(ROOT / "pages" / "change" / f"{level}.md")[heading]
+
+
+@pytest.mark.parametrize("level", state.LEVELS)
+def test_texts_that_cannot_be_compared_are_told_why(level, monkeypatch, tmp_path):
+    assert words("texts same", level) in told(f"text=The+cat&other-text=The+cat&level={level}")
+    assert words("texts one missing", level) in told(f"text=&other-text=The+cat&level={level}")
+    assert "hidden in your text" in (one := told(f"model=filler&text=a+cat&other-text=a+[MASK]&level={level}")) or "[MASK" in one
+    assert "second text" in told(f"model=filler&text=a+[MASK]&other-text=a+cat&level={level}")
+    from tests.models.networks import network, tokenizer
+    from ui.memory import allowed
+
+    network("BERT without a head").save_pretrained(tmp_path)
+    tokenizer("encoder").save_pretrained(tmp_path)
+    monkeypatch.setattr(allowed, "folders", lambda: allowed.roots(address="localhost"))
+    loaded.model(str(tmp_path))
+    assert words("texts headless", level).partition("”")[2] in told(f"model={tmp_path}&text=a+b&other-text=b+b&level={level}")
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "text=The+very+little+girl+was+tired,+so&other-text=The+boy+was+tired,+so&level=expert&texts-cell=1.2",
+        "text=The+very+little+girl+was+tired,+so&other-text=The+boy+was+tired,+so&level=expert&texts-into=second+into+first",
+        "text=a&other-text=b&level=intermediate&texts-part=heads&texts-cell=0.0",
+        "text=The+cat+ran+into+the&other-text=The+dog+ran+into+the&level=intermediate&texts-measure=KL",
+        "model=filler&text=The+[MASK]+sat+on+the+[MASK].&other-text=The+[MASK]+swam+in+the+[MASK].&level=expert",
+        "model=translator&text=The+cat&other-text=The+dog&level=expert&texts-kind=decoder&texts-part=feed-forward",
+        "model=translator&text=The+cat&other-text=The+dog&target=Le+chat&level=expert&texts-kind=cross&texts-part=heads",
+    ],
+)
+def test_unequal_texts_one_token_several_masks_and_no_target(link):
+    app = open_link("change", f"experiment=Two+texts&{link}")
+    assert not app.warned and not app.info
+
+
+def test_a_square_that_is_not_there_is_said_and_a_text_that_takes_it_away_keeps_it():
+    app = open_link("change", f"{LINK}&level=expert&texts-cell=2.6")
+    app.text_input(key="text").set_value("The girl").run()
+    app.text_input(key="other-text").set_value("The boy").run()
+    assert any("square that was chosen is not there" in one.value for one in app.info)
+    assert app.session_state["texts-cell"] == "2.6"
+
+
+def test_the_sentence_says_what_the_patch_does():
+    model = models.load("writer")
+    made = Patches(model, *model.traces([HERS, HIS]))
+    after = np.exp(made.read([made.edits("stream")[1, 2]])[0])[made.answers()[0]]
+    board = said_on_board(open_link("change", f"{LINK}&level=expert&texts-cell=1.2"))
+    assert percent(float(after)).replace("\u00a0", " ") in board.replace("\\302\\240", " ")
