@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -196,8 +197,10 @@ class Heads:
         """What is stored and added to queries or values on their own, if it is (DeBERTa); else x."""
         shape = x.rows(None).shape
         for step in between(node, made)[1:]:
+            if step.op not in ADDS:
+                continue
             stored = [view.value for view in step.given if made not in self.origins(view)]
-            if step.op not in ADDS or len(stored) != 1 or stored[0].numel() != shape[0] * shape[2]:
+            if len(stored) != 1 or stored[0].numel() != shape[0] * shape[2]:
                 continue
             rule = Shifted(x, array(stored[0]).reshape(shape[0], 1, shape[2]))
             for value in views(node, step, shape):
@@ -213,8 +216,9 @@ class Heads:
         if self.rotary is not None:
             angles = np.arange(count)[:, None] * np.asarray(self.rotary.frequencies, np.float64)
             known = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32), self.rotary.dimensions
-        for found in (known if self.rotary is not None else None, self.angles, fitted(x.rows(None), recorded, self.reading.near)):
-            if found is not None and steps.close((rule := Turn(x, *found)).rows(None), recorded, self.reading.near):
+        ways: list[Callable[[], Angles | None]] = [lambda: known if self.rotary is not None else None, lambda: self.angles]
+        for way in (*ways, lambda: fitted(x.rows(None), recorded, self.reading.near)):
+            if (found := way()) is not None and steps.close((rule := Turn(x, *found)).rows(None), recorded, self.reading.near):
                 self.angles = found
                 return rule
         return None
