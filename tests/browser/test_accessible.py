@@ -9,41 +9,44 @@ from playwright.sync_api import expect
 GRAVE = ("serious", "critical")
 FITS = """() => document.querySelector(".stMain").scrollWidth <= innerWidth
   && [...document.querySelectorAll(".stMain [role=radiogroup]")].every((one) => one.scrollWidth <= one.clientWidth + 1)"""
+SCHEMES = {"beginner": ["light"], "intermediate": ["dark"], "expert": ["light", "dark"]}  # colours do not depend on the level
+PAGES = [
+    "?",
+    "attention?view=Head",
+    "attention?view=Reading",
+    "attention?view=Model",
+    "attention?view=Query-key",
+    "attention?view=Heatmap",
+    "layers?part=Evolution",
+    "layers?part=Statistics",
+    "layers?part=Lens",
+    "flow?show=Side%20by%20side",
+    "flow?show=Layer%20by%20layer",
+    "flow?show=Streams",
+    "flow?show=Which%20to%20believe",
+    "explain?explain=The%20words",
+    "explain?explain=Methods",
+    "explain?explain=Which%20to%20believe",
+    "heads?layer=L4&head=H5",
+    "space?space=Tokens",
+    "space?space=Vocabulary",
+    "generate?generate-seed=1",
+    "build?build=Architecture",
+    "build?build=Cost",
+    "build?build=Positions",
+]
+EXPERIMENTS = ["Switch+off", "Two+texts", "What+wrote+it", "Circuit", "Steer"]
+PARTS = ["Importance", "Stand-ins", "Weights"]
+EXPERTS = [*(f"change?experiment={one}" for one in EXPERIMENTS), *(f"heads?heads-part={one}" for one in PARTS)]
 
 
-@pytest.mark.parametrize("level", ["beginner", "intermediate", "expert"])
 @pytest.mark.parametrize(
-    "page",
-    [
-        "?",
-        "attention?view=Head",
-        "attention?view=Reading",
-        "attention?view=Model",
-        "attention?view=Query-key",
-        "attention?view=Heatmap",
-        "layers?part=Evolution",
-        "layers?part=Statistics",
-        "layers?part=Lens",
-        "flow?show=Side%20by%20side",
-        "flow?show=Layer%20by%20layer",
-        "flow?show=Streams",
-        "flow?show=Which%20to%20believe",
-        "explain?explain=The%20words",
-        "explain?explain=Methods",
-        "explain?explain=Which%20to%20believe",
-        "heads?layer=L4&head=H5",
-        "space?space=Tokens",
-        "space?space=Vocabulary",
-        "generate?generate-seed=1",
-        "build?build=Architecture",
-        "build?build=Cost",
-        "build?build=Positions",
-    ],
+    ("page", "level"), [*((page, level) for page in PAGES for level in SCHEMES), *((page, "expert") for page in EXPERTS)]
 )
 def test_axe_finds_nothing_grave_and_nothing_is_cut_on_a_phone(open_page, page, level):
-    opened = open_page(f"/{page}&level={level}")
-    for scheme in ("light", "dark"):
-        if scheme == "dark":
+    opened = open_page(f"/{page}&level={level}", dark=SCHEMES[level][0] == "dark")
+    for scheme in SCHEMES[level]:
+        if scheme != SCHEMES[level][0]:
             opened.emulate_media(color_scheme=scheme)
             opened.reload(wait_until="domcontentloaded")
         expect(opened.locator(".hl, .js-plotly-plot").first).to_be_visible(timeout=60_000)
