@@ -11,6 +11,7 @@ import numpy as np
 
 from models.edits import Cut, Edit, Head, Skip
 from models.language_model import LanguageModel, softmax
+from models.strategy import Strategy
 from models.tokens import Token
 from models.trace import Trace
 
@@ -149,19 +150,29 @@ def is_surer(model: LanguageModel, trace: Trace, than: str) -> Answer:
     return yes_or_no(bool(here > there))
 
 
+@named("token drawn")
+def drawn(model: LanguageModel, trace: Trace, temperature: float = 1.0, seed: int = 0) -> Answer:
+    """The next token, drawn by dice. seed: the number of the draw, as on page "Generate"."""
+    step = next(iter(model.generate(trace.text, Strategy("sampling", temperature=temperature, seed=seed), 1)))
+    others = [int(id) for id in np.argsort(-step.logits)[: 3 * OFFERED]]
+    return chosen(list(dict.fromkeys(written(model, id) for id in (step.token.id, *others))))
+
+
 @named("repeats itself")
-def repeats_itself(model: LanguageModel, trace: Trace) -> Answer:
-    """Whether the model, always with its likeliest token, ends in a loop within 40 tokens."""
+def repeats_itself(model: LanguageModel, trace: Trace, penalty: float = 1.0) -> Answer:
+    """Whether the model, always with its likeliest token, ends in a loop within 40 tokens. penalty: on what was said before."""
     from models.repeats import loop
 
-    steps = model.generate(trace.text, max_new_tokens=SAID)
+    steps = model.generate(trace.text, Strategy(repetition_penalty=penalty), SAID)
     return yes_or_no(loop([step.token.id for step in steps], least=12) is not None)
 
 
 @named("order matters")
-def order_matters(model: LanguageModel, trace: Trace, other: str) -> Answer:
-    """Whether the same words in another order get another prediction."""
-    return yes_or_no(int(logits_of(model, trace).argmax()) != int(logits_of(model, model.trace(other)).argmax()))
+def order_matters(model: LanguageModel, trace: Trace, other: str, positions: bool = True) -> Answer:
+    """Whether the same words in another order get another prediction. positions: whether the model knows where they stand."""
+    reader = model if positions else model.without_positions()
+    first, second = (int(logits_of(reader, reader.trace(text)).argmax()) for text in (trace.text, other))
+    return yes_or_no(first != second)
 
 
 @named("first layer that predicts it")
@@ -170,6 +181,23 @@ def settles(model: LanguageModel, trace: Trace) -> Answer:
     from analysis.lens import lens
 
     return Answer(int(lens(trace, [predicts_at(model, trace)]).settled[0]))
+
+
+@named("likeliest token after a layer")
+def likeliest_after(model: LanguageModel, trace: Trace, layer: int) -> Answer:
+    """What the model would predict if it stopped after that layer, by the logit lens."""
+    from analysis.lens import lens
+
+    ids = lens(trace, [predicts_at(model, trace)]).ids
+    if not 0 <= layer < len(ids) - 1:
+        raise ValueError(f"There is no L{layer} in this model. It has {len(ids) - 1} layers.")
+    return chosen(list(dict.fromkeys(written(model, int(id)) for id in (*ids[layer + 1, 0], *ids[-1, 0]))))
+
+
+@named("numbers of a token")
+def width(model: LanguageModel, trace: Trace) -> Answer:
+    """How many numbers the model keeps for each token, from the first layer to the last."""
+    return Answer(model.info.d_model)
 
 
 # ---------------------------------------------------------------- attention

@@ -20,7 +20,7 @@ def test_what_a_lesson_expects_is_what_its_model_answers(name, number):
     step = lesson.steps[number - 1]
     question = step.question
     text, target = step.link.get("text", ""), step.link.get("target", "")
-    right = answer(models.load(step.link.get("model", lesson.model)), question.answer, text, target, **question.given)
+    right = answer(models.load(lesson.model_at(number)), question.answer, text, target, **question.given)
     assert question.expect is not None and question.hint, "what a lesson claims, and what helps who is wrong"
     assert Answer(right.value, within=0.05 if isinstance(right.value, float) else 0).accepts(question.expect), right
 
@@ -37,8 +37,8 @@ def test_a_lesson_is_five_to_eight_minutes_and_has_a_page_for_its_teacher(name):
 def test_a_step_opens_at_its_page_and_asks_for_nothing_that_is_not_there(name, number):
     lesson = files.find(name)
     step = lesson.steps[number - 1]
-    model = {"model": lesson.model} | {key: value for key, value in step.link.items() if key == "model"}
-    link = "&".join(f"{key}={value}" for key, value in ({**step.link} | model | {"lesson": name, "step": number}).items())
+    choices = {**step.link, "model": lesson.model_at(number), "lesson": name, "step": number}
+    link = "&".join(f"{key}={value}" for key, value in choices.items())
     app = open_link(step.page, link)
     assert not app.warned, app.warned
     assert step.title in said(app)

@@ -11,24 +11,25 @@ from playwright.sync_api import Locator, Page, expect
 import models
 from analysis.answers import answer
 from ui.lessons import files
-from ui.lessons.files import Lesson, Step
+from ui.lessons.files import Lesson
 
 WAIT = 25_000
 
 
-def respond(panel: Locator, lesson: Lesson, step: Step) -> None:
-    """Answers as the model does."""
-    question = step.question
+def respond(panel: Locator, lesson: Lesson, number: int) -> None:
+    """Answers as the step's model does."""
+    step = lesson.steps[number - 1]
+    question, model = step.question, lesson.model_at(number)
     texts = step.link.get("text", ""), step.link.get("target", "")
-    right = answer(models.load(lesson.model), question.answer, *texts, **question.given)
+    right = answer(models.load(model), question.answer, *texts, **question.given)
     if right.choices:
         named = "Yes" if right.value is True else "No" if right.value is False else right.value
         panel.get_by_role("radiogroup").get_by_text(named, exact=True).click(timeout=WAIT)
     else:
-        number = panel.get_by_role("spinbutton")
-        number.fill(f"{right.value:g}", timeout=WAIT)
-        number.press("Enter")
-    expect(panel.get_by_text(re.compile("^Yes. With"))).to_be_visible(timeout=WAIT)
+        box = panel.get_by_role("spinbutton")
+        box.fill(f"{right.value:g}", timeout=WAIT)
+        box.press("Enter")
+    expect(panel.get_by_text(re.compile(f"^Yes. With “{model}”"))).to_be_visible(timeout=WAIT)
 
 
 def walk(page: Page, lesson: Lesson) -> None:
@@ -38,7 +39,7 @@ def walk(page: Page, lesson: Lesson) -> None:
         expect(page).to_have_url(re.compile(rf"/{'' if step.page == 'type' else step.page}\?.*lesson={lesson.name}"))
         expect(page.get_by_role("heading", level=1)).to_have_text(step.page.capitalize(), timeout=WAIT)
         if step.question:
-            respond(panel, lesson, step)
+            respond(panel, lesson, number)
         panel.get_by_role("button", name="Finish" if number == len(lesson.steps) else "Next", exact=True).click()
     expect(panel).to_have_count(0)
     expect(page).not_to_have_url(re.compile("lesson="))

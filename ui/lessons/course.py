@@ -31,11 +31,13 @@ def current() -> Lesson | None:
 
 def begin(lesson: Lesson, number: int = 1, more: Mapping[str, str] | None = None) -> None:
     """Open a step of a lesson, from the next run on: its page, with its choices and no others. more: choices beside the step's."""
+    model = lesson.model_at(number)
+    others = {} if model == lesson.model_at(state.LESSON_STEP.get()) else {"model": model}  # else the visitor's own one stays
     state.LESSON.set(lesson.name)
     state.LESSON_STEP.set(number)
     reach(lesson, number)
     step = lesson.steps[number - 1]
-    link = {**step.link, **(more or {})}
+    link = {**others, **step.link, **(more or {})}
     state.LESSON_NEXT.set((link.pop("page", step.page), link))
 
 
@@ -48,7 +50,7 @@ def arrive() -> None:
     state.LESSON_STEP.set(int(asked) if asked.isdecimal() and len(asked) < 4 else 0)
     lesson = current()
     if lesson and not state.asked_for() - {state.LESSON.name, state.LESSON_STEP.name}:
-        begin(lesson, state.LESSON_STEP.get())
+        begin(lesson, state.LESSON_STEP.get(), {state.MODEL.name: lesson.model_at(state.LESSON_STEP.get())})
 
 
 def leave() -> None:

@@ -77,6 +77,10 @@ class Lesson:
     about: str = ""
     order: int = 1000
 
+    def model_at(self, number: int) -> str:
+        """The model for which a step was written, counted from 1: the last one that was set up to there."""
+        return next((step.link["model"] for step in reversed(self.steps[:number]) if "model" in step.link), self.model)
+
 
 @dataclass(frozen=True)
 class Course:

@@ -103,11 +103,11 @@ def ask(lesson: Lesson, number: int, question: Question, model: str) -> None:
 
 def judge(lesson: Lesson, number: int, question: Question, model: str, right: Answer, given: str | float | bool) -> None:
     """Right, wrong with a hint, or right for the model that the lesson was written for."""
-    its = f"With “{called(model)}” it is {in_words(right.value)}."
+    its, own = f"With “{called(model)}” it is {in_words(right.value)}.", lesson.model_at(number)
     if right.accepts(given):
         st.success(plain(f"Yes. {its}"), icon=":material/check:")
-    elif model != lesson.model and question.expect is not None and Answer(question.expect, within=right.within).accepts(given):  # type: ignore[arg-type]
-        st.info(plain(f"That is the answer of “{lesson.model}”, for which the lesson was written. {its}"))
+    elif model != own and question.expect is not None and Answer(question.expect, within=right.within).accepts(given):  # type: ignore[arg-type]
+        st.info(plain(f"That is the answer of “{own}”, for which the lesson was written. {its}"))
     else:
         st.warning(plain(f"Not quite. {question.hint}"), icon=":material/lightbulb:")
     if question.show:

@@ -7,6 +7,7 @@ from streamlit.util import calc_hash
 
 from tests.pages.opening import open_link, said
 from ui.lessons import files
+from ui.memory import loaded
 
 HEADER = "---\ntitle: Mine\nminutes: 5\nlevel: beginner\nmodel: writer\n---\n"
 MINE = (
@@ -138,3 +139,14 @@ def test_a_file_that_is_wrong_is_told_with_its_line_and_the_others_stand(mine):
     assert "Words, pieces, tokens" in said(app) and not app.exception
     app = open_link("type", "lesson=mine")
     assert len(app.warned) == 1 and "line 10" in app.warned[0] and "# Type" in said(app)
+
+
+def test_a_step_that_sets_a_model_has_it_on_the_way_there_and_back(mine):
+    (mine / "mine.md").write_text(MINE.replace("level: expert", "level: expert\nmodel: filler"))
+    loaded.model("filler")  # so that nothing is waited for
+    app = press(open_link("type", "lesson=mine"), "lesson-next-step").run()
+    app.radio(key="lesson-answer-mine-2").set_value("Yes").run()
+    assert app.session_state["model"] == "filler" and app.success
+    press(app, "lesson-back").run()
+    assert app.session_state["model"] == "writer"
+    assert open_link("type", "lesson=mine&step=2").run().session_state["model"] == "filler"
