@@ -64,7 +64,7 @@ def test_light_and_dark_have_the_same_settings():
 
 
 PACKAGES = ["analysis", "models", "models.scratch", "models.huggingface", "viz", "viz.views", "pages.attention.views"]
-PACKAGES += ["ui", "ui.choices", "ui.memory", "ui.picture", "ui.serving"]
+PACKAGES += ["ui", "ui.believe", "ui.choices", "ui.memory", "ui.picture", "ui.serving"]
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -75,7 +75,7 @@ def test_no_name_of_a_package_hides_a_module_of_that_name(package):
         assert getattr(house, module.name) is found, f"{package}.{module.name} is a module and something else"
 
 
-WORDS = sorted((ROOT / "pages").rglob("*.md"))
+WORDS = sorted(file for folder in ("pages", "ui") for file in (ROOT / folder).rglob("*.md"))
 OLD = r"on the mean|reckon|\banew\b|foresee|by chance|go(?:es)? on with|\bupon\b|\b(?:there|where)of\b|leave-one-out aside"
 SYMBOLS = r"[Σ‖√∂λθ∈∞²ᵀ₂]|[A-Za-z]\[|softmax|logit|\b(?:nats|bits|bytes?)\b|Norm\b|d_model|float\d|tensor|et al\."
 

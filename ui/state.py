@@ -135,7 +135,7 @@ EXPLAIN_BY = link(
     "explain-by", "leave-one-out", "gradient × input", "integrated gradients", "lime", "shap", "sampled shap",
     "attention × gradient", "rollout",
 )  # fmt: skip
-EXPLAIN_WORD, EXPLAIN_AGAINST, EXPLAIN_ORDER = link("explain-word"), link("explain-against"), Key("explain-order", "")
+EXPLAIN_WORD, EXPLAIN_AGAINST = link("explain-word"), link("explain-against")
 
 # Space
 SPACE = link("space", "Tokens", "One word", "Vocabulary")

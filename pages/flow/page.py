@@ -2,13 +2,12 @@
 
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from pages.flow import choose
-from pages.flow.asked import FLOW, Asked, answers, flow, window
-from pages.flow.believe import panel
+from pages.flow.asked import Asked
+from pages.flow.believe import believe
 from pages.flow.methods import layer_by_layer, side_by_side
 from pages.flow.streams import drawn
 from ui import shell, state
@@ -56,20 +55,6 @@ def streams(asked: Asked) -> list[Picture]:
     with st.expander("The numbers"):
         st.dataframe(pd.DataFrame(table), hide_index=True)
     return [pictures]
-
-
-def believe(asked: Asked) -> list[Picture]:
-    answer = answers(asked)
-    if answer is None:
-        return []
-    size = np.asarray(answer["pipes"])
-    scores = {method: values for method in asked.methods if isinstance(values := answer.get(method), np.ndarray)}
-    if FLOW in asked.methods and asked.token is not None:
-        most = flow(asked, size)
-        if not isinstance(most, np.ndarray):
-            return []
-        scores[FLOW] = most
-    return panel(asked, scores, window(size))
 
 
 def draw(look: Look) -> None:

@@ -59,7 +59,7 @@ LINKS = {  # each with the parts or keys of its pictures
     ("explain", "level=intermediate&explain-by=SHAP&whole-words=true&model=filler&text=The+[MASK]+sat+down"): "explain-text",
     ("explain", "level=expert&explain-by=LIME&model=translator&text=The+cat+sat&target=Le"): "explain-text",
     ("explain", f"level=expert&explain=Methods&{TEXT}"): "agreement",
-    ("explain", f"level=expert&explain=Which+to+believe&{TEXT}"): "explain-deletion explain-insertion",
+    ("explain", f"level=expert&explain=Which+to+believe&{TEXT}"): "deletion insertion",
     ("change", f"level=expert&changes=h2.3,m1.0,c3.1.4.2,f4&layer=L3&head=H1&{TEXT}"): "parts bars after before",
     ("change", f"level=intermediate&try-all=true&{TEXT}"): "parts bars after",
     ("change", "level=beginner&model=filler&changes=b2&text=The+[MASK]+saw"): "parts bars after before",

@@ -14,16 +14,6 @@ LEVELS = ("beginner", "intermediate", "expert")
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_every_level_says_how_little_one_text_proves_what_was_measured_and_what_luck_does(level):
-    said = sections(PAGES / "flow" / f"{level}.md")
-    assert "One text proves little" in said["measures"]
-    assert {"{points}", "{units}", "{dense}", "{widest}"} <= set(re.findall(r"\{\w+\}", said["some steps"]))
-    for believe in ("believe", "believe masked"):
-        assert {"{orders}", "{median}", "{least}", "{most}", "{verdict}"} <= set(re.findall(r"\{\w+\}", said[believe]))
-    assert "{beaten}" in said["no verdict"] and {"every step", "faster", "takes long", "at random"} <= said.keys()
-
-
-@pytest.mark.parametrize("level", LEVELS)
 def test_a_slope_is_no_part_of_a_logit_and_a_logit_no_probability(level):
     said = sections(PAGES / "flow" / f"{level}.md")["method attention × gradient"]
     assert "more likely" not in said and not re.search(r"(?<!not what the look )adds to the logit", said)

@@ -1,0 +1,60 @@
+"""The panel “Which to believe”: the same on both pages that have it, and a verdict only beyond all random orders."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pages.explain.asked import TITLES
+from tests.models.classifiers import saved
+from tests.pages.opening import open_link, said
+from tests.serving import ROOT
+from ui import state
+from ui.memory import loaded
+from ui.words import sections
+
+LINK = "text=The+cat+sat+on+the+mat+and+the+cat&level=expert"
+
+
+@pytest.fixture(scope="module")
+def tables():
+    """What stands of each method on either page, for the same prediction."""
+    pages = {page: open_link(page, f"{LINK}&{key}=Which+to+believe") for page, key in (("flow", "show"), ("explain", "explain"))}
+    return {page: app.table[0].value for page, app in pages.items()}
+
+
+def test_a_method_that_both_pages_have_does_equally_well_on_both(tables):
+    both = ["Rollout", "Attention × gradient", "20 random orders: median (range)"]
+    flow, explain = (tables[page].loc[both].replace(r"\*", "", regex=True) for page in ("flow", "explain"))
+    assert flow.equals(explain) and list(tables["explain"].index)[:-1] == list(TITLES.values())
+    assert tables["flow"].loc["Leave-one-out"].iloc[4:6].equals(tables["explain"].loc["Leave-one-out"].iloc[4:6])
+
+
+@pytest.mark.parametrize("page", ["flow", "explain"])
+def test_a_verdict_stands_only_where_all_random_orders_are_beaten(tables, page):
+    methods = tables[page].iloc[:-1]
+    beaten = methods["Random orders it beats"] == "20 of 20"
+    assert ((methods["Verdict"] == "better than chance") == beaten).all() and set(methods["Verdict"][~beaten]) <= {"no verdict"}
+
+
+@pytest.mark.parametrize("level", state.LEVELS)
+def test_every_level_says_how_little_one_text_proves_what_was_measured_and_what_luck_does(level):
+    told = sections(ROOT / "ui" / "believe" / f"{level}.md")
+    assert "One text proves little" in told["measures"]
+    assert {"{points}", "{units}", "{dense}", "{widest}"} <= set(re.findall(r"\{\w+\}", told["some steps"]))
+    for believe in ("believe", "believe masked"):
+        assert {"{orders}", "{median}", "{least}", "{most}", "{verdict}"} <= set(re.findall(r"\{\w+\}", told[believe]))
+    assert "{beaten}" in told["no verdict"]
+    assert {"order", "every step", "faster", "takes long", "no chance", "at random", "gone", "come"} <= told.keys()
+
+
+@pytest.mark.parametrize("level", state.LEVELS)
+def test_a_number_has_no_chance_that_could_fall(level, tmp_path, monkeypatch):
+    monkeypatch.setenv("HEADLIGHT_MODEL_DIRS", str(tmp_path))
+    folder = saved("BERT, a number", tmp_path / "number")
+    loaded.model(str(folder))
+    for page, key in (("flow", "show"), ("explain", "explain")):
+        app = open_link(page, f"{LINK}&level={level}&model={folder}&{key}=Which+to+believe")
+        if (page, level) != ("explain", "beginner"):  # which has no such view there
+            assert sections(ROOT / "ui" / "believe" / f"{level}.md")["no chance"] in said(app) and not app.table

@@ -1,0 +1,64 @@
+"""The measures of all methods as a table, and every point of their curves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis import Faithfulness
+from ui import state
+from ui.words import words
+from viz import percent
+
+HERE = Path(__file__).parent
+
+
+def areas(evidence: Faithfulness, titles: dict[str, str]) -> pd.DataFrame:
+    """A row a method, and one for the random orders; the best of the methods in bold, and a verdict only where a method beats
+    every random order."""
+    simple, drawn = state.level() == "beginner", len(evidence.random)
+    columns = {
+        "Deletion area (small is good)": (lambda order: order.deletion_area, min),
+        "Insertion area (large is good)": (lambda order: order.insertion_area, max),
+        "Comprehensive\u00adness (large is good)": (lambda order: order.comprehensiveness, max),
+        "Sufficiency (small is good)": (lambda order: order.sufficiency, min),
+    }
+    if simple:
+        columns = {"Chance of the guess while words are taken away (small is good)": (lambda order: order.deletion_area, min)}
+    methods, at_random = [name for name in titles if name != "leave-one-out"], words(HERE, "at random", orders=drawn)
+    rows: dict[str, list[str]] = {name: [] for name in (*titles.values(), at_random)}
+    for of, best in columns.values():
+        top = best(methods, key=lambda name: of(evidence.methods[name]))
+        for name, title in titles.items():
+            text = signed(of(evidence.methods[name]))
+            rows[title].append(f"**{text}**" if name == top else text)
+        each = [of(order) for order in evidence.random]
+        rows[at_random].append(f"{signed(float(np.median(each)))} ({signed(min(each))} to {signed(max(each))})")
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(columns))
+    frame["Random orders it beats"] = [*(f"{evidence.beaten(name)} of {drawn}" for name in titles), "–"]
+    frame["Verdict"] = [*("better than chance" if evidence.faster(name) else "no verdict" for name in titles), "–"]
+    if not simple:
+        ranks = [evidence.methods[name].correlation for name in titles]
+        frame["Rank correlation with leave-one-out"] = [
+            *("–" if rank is None else f"{rank:.2f}".replace("-", "−") for rank in ranks), "0 on average",
+        ]  # fmt: skip
+    return frame
+
+
+def points(evidence: Faithfulness, titles: dict[str, str]) -> pd.DataFrame:
+    """Every point of the curves."""
+    columns: dict[str, Any] = {"Tokens": evidence.random[0].counts}
+    for name, title in titles.items():
+        columns[f"{title}: gone"] = [percent(chance) for chance in evidence.methods[name].deletion]
+        if state.level() != "beginner":
+            columns[f"{title}: come"] = [percent(chance) for chance in evidence.methods[name].insertion]
+    return pd.DataFrame(columns)
+
+
+def signed(value: float) -> str:
+    if abs(value) < 1e-5:
+        return "0\u00a0%" if value == 0 else "nearly 0\u00a0%"
+    return percent(value) if value > 0 else "−" + percent(-value)

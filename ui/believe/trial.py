@@ -1,0 +1,90 @@
+"""What is put to the test, and the curves that it gives: from a job, and where that takes minutes after a press."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analysis import Faithfulness, Question, faithfulness
+from analysis.perturbation import texts_read
+from ui import effort
+from ui.effort import begun, lasting, offer
+from ui.look import Look
+from ui.memory import jobs
+from ui.picture.picture import Picture
+from ui.text import plain
+from ui.words import say, words
+from viz import percent
+from viz.tokens import label
+
+HERE = Path(__file__).parent
+LONG = 60.0  # seconds; what takes longer is measured on a grid of steps, and what takes longer even so when somebody asks for it
+LONGEST = 3600.0  # seconds; every step is offered where it takes no longer
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A prediction, and the methods whose orders are tried on it.
+
+    key: all that the answer hangs on. scores: by method, a number for each token that is read. titles: what each is called, in
+    the order shown; "leave-one-out" may be among them without scores. picture: makes a picture of a recipe, as a page's `Asked`
+    does; options: what the recipe needs beside what that gives it.
+    """
+
+    look: Look
+    question: Question
+    key: tuple
+    scores: dict[str, np.ndarray]
+    titles: dict[str, str]
+    picture: Callable[..., Picture]
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def chance(self) -> bool:
+        """Whether there is a chance that could fall: some heads give a number."""
+        labels = self.look.model.info.labels
+        return labels is None or labels.chances
+
+    def seconds(self, exact: bool) -> float:
+        """About how long the curves take."""
+        units = len(self.question.units)
+        length = len(self.question.read) - (0 if self.question.mask else units / 2)  # what is deleted is half on average
+        return effort.seconds(self.look.model.info, length, texts_read(units, len(self.scores), exact=exact))
+
+    def measure(self, finer: bool = True) -> Faithfulness | None:
+        """The curves, at every step where that is quick or asked for, else on a grid; None while they are under way, or wait
+        for a press. finer: every step is offered where a grid is measured."""
+        keys = {exact: ("faithful", *self.key, tuple(self.scores), exact) for exact in (True, False)}
+        every, fewer = self.seconds(True), self.seconds(False)
+        exact = every <= LONG or begun(keys[True])
+        if not exact:
+            if waits := fewer > LONG and not begun(keys[False]):
+                say(HERE, "takes long")
+                offer(f"Measure some of the steps ({lasting(fewer)})", keys[False])
+            if every <= LONGEST and (finer or waits):
+                offer(f"Measure every step ({lasting(every)})", keys[True])
+            if waits:
+                return None
+        return jobs.result(
+            keys[exact],
+            lambda report: faithfulness(self.question, self.scores, exact=exact, report=report),
+            "Reading changed texts",
+        )
+
+    def facts(self, evidence: Faithfulness, chosen: str) -> dict[str, object]:
+        """What words say of a method's order, its verdict among it."""
+        ours, areas = evidence.methods[chosen], [order.deletion_area for order in evidence.random]
+        read = [*self.look.trace.tokens, *self.look.trace.target]
+        first = ["“" + label(read[evidence.units[i]].text.strip(" ") or " ") + "”" for i in ours.order[:5]]
+        said = {
+            "method": self.titles[chosen], "first": plain(", ".join(first)), "full": percent(evidence.full),
+            "empty": percent(evidence.empty), "left": percent(ours.deletion_area), "orders": len(areas),
+            "chances": len(areas) + 1, "median": percent(np.median(areas)), "least": percent(min(areas)),
+            "most": percent(max(areas)), "beaten": evidence.beaten(chosen),
+            "luck": f"{1 - evidence.beaten(chosen) / (len(areas) + 1):.3f}",
+        }  # fmt: skip
+        return said | {"verdict": words(HERE, "faster" if evidence.faster(chosen) else "no verdict", **said)}
