@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
+from threading import Lock
 from typing import NamedTuple
 from uuid import uuid4
 
 from models.generation import Step
 from models.strategy import Strategy
+from pages.generate import kept
 from ui import state
-from ui.memory import loaded
+from ui.memory import loaded, visitors
 
 BYTES = 64 * 2**20  # of logits and attention that a visitor's branches may take
 MOST = 400  # tokens of one branch
@@ -27,6 +29,14 @@ class Beginning(NamedTuple):
     text: str
     target: str = ""
     chat: bool = False
+
+
+class Lost(NamedTuple):
+    """What is left of a text that was let go: the ids of each branch, which one was shown, and how far a search was."""
+
+    lines: list[list[int]]
+    current: int
+    reached: int
 
 
 @dataclass
@@ -50,7 +60,8 @@ class Run:
 class Grown:
     """What has grown from one text. lines: the branches, each its steps; current: the one that is shown; at: the step that is
     looked at, None for what comes next; why: the last run ended, "length" or "stopped"; search: the steps of a beam search;
-    reached: how many of them are shown; trouble: a sentence on what went wrong in the last run."""
+    reached: how many of them are shown; trouble: a sentence on what went wrong in the last run; lost: what is to be said again;
+    used: held while a page shows it."""
 
     beginning: Beginning
     lines: list[list[Step]] = field(default_factory=lambda: [[]])
@@ -61,6 +72,8 @@ class Grown:
     search: list[Step] = field(default_factory=list)
     reached: int = 0
     trouble: str = ""
+    lost: Lost | None = None
+    used: Lock = field(default_factory=Lock, repr=False, compare=False)
     _ahead: dict[tuple[int, ...], Step] = field(default_factory=dict)
     _beam: tuple[tuple[int, ...], Grown] | None = None
 
@@ -88,8 +101,26 @@ class Grown:
     @property
     def crowded(self) -> bool:
         """Whether what the branches keep has grown to as much as there is room for."""
-        each = {id(step): step for line in self.lines for step in line}
-        return sum(map(size, each.values())) >= BYTES
+        return bytes_of(*self.lines) >= BYTES
+
+    @property
+    def bytes(self) -> int:
+        """What it holds in memory: the branches, what comes next, and a search."""
+        beam = self._beam[1].lines if self._beam else ()
+        return bytes_of(*self.lines, *beam, list(self._ahead.values()), self.search)
+
+    def let_go(self) -> None:
+        """Keep the ids alone; when it is shown again, the model says the same again. Not while a page shows it."""
+        if not self.used.acquire(blocking=False):
+            return
+        try:
+            self.end_run(stopped=True)
+            if not self.lost and (any(self.lines) or self.search):
+                self.lost = Lost([[step.token.id for step in line] for line in self.lines], self.current, self.reached)
+            self.lines, self.current, self.at, self.search, self.reached = [[]], 0, None, [], 0
+            self._ahead, self._beam = {}, None
+        finally:
+            self.used.release()
 
     @property
     def ahead(self) -> Step | None:
@@ -183,6 +214,18 @@ def size(step: Step) -> int:
     return step.logits.nbytes + sum(one.nbytes for one in step.attention.values())
 
 
+def bytes_of(*lines: Sequence[Step]) -> int:
+    """Bytes of what branches keep; steps that several of them share count once."""
+    return sum(map(size, {id(step): step for line in lines for step in line}.values()))
+
+
+def use(beginning: Beginning, draw: Callable[[Grown], None]) -> None:
+    """Show what this visitor has let grow; until that is done, nobody lets it go."""
+    grown = mine(beginning)
+    with grown.used:
+        draw(grown)
+
+
 def mine(beginning: Beginning) -> Grown:
     """What this visitor has let grow from that text; what grew from another one is let go."""
     found = state.GENERATED.get()
@@ -191,6 +234,7 @@ def mine(beginning: Beginning) -> Grown:
             found.end_run(stopped=True)
         found = Grown(beginning)
         state.GENERATED.set(found)
+    kept.keep(visitors.me(), found)
     return found
 
 

@@ -32,6 +32,11 @@ def reopen(grown: Grown, strategy: Strategy, most: int) -> None:
     if state.JOB.get():  # the model that the link asks for is still loading
         return
     asked, branch, searched = map(state.once, (state.GENERATE_SAID, state.GENERATE_BRANCH, state.GENERATE_SEARCHED))
+    if lost := grown.lost:  # a full room has let it go
+        grown.lost, searched = None, searched or str(lost.reached or "")
+        if any(lost.lines):
+            grown.say_again(parted(lost.lines), Strategy() if strategy.method == "beam" else strategy)
+            grown.current = lost.current
     if asked:
         try:
             lines = read(asked)
@@ -69,12 +74,18 @@ def written(lines: Sequence[Sequence[int]], current: int) -> tuple[str, int]:
     return text, kept.index(current)
 
 
-def _joined(lines: Sequence[Sequence[int]]) -> str:
-    first, parts = lines[0], []
+def parted(lines: Sequence[Sequence[int]]) -> Lines:
+    """Branches without what they share with the first one."""
+    first, found = lines[0], [(0, tuple(lines[0]))]
     for line in lines[1:]:
         shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, line, strict=False)))
-        parts.append("-".join(map(str, (shared, *line[shared:]))))
-    return "~".join(["-".join(map(str, first)), *parts])
+        found.append((shared, tuple(line[shared:])))
+    return found
+
+
+def _joined(lines: Sequence[Sequence[int]]) -> str:
+    (_, first), *others = parted(lines)
+    return "~".join(["-".join(map(str, first)), *("-".join(map(str, (shared, *ids))) for shared, ids in others)])
 
 
 def read(text: str) -> Lines:

@@ -8,7 +8,7 @@ import streamlit as st
 import models
 from models.strategy import Strategy
 from pages.generate import branches, cache, choose, linked, run, search, shown, steps, told
-from pages.generate.grown import Beginning, Grown, mine
+from pages.generate.grown import Beginning, Grown, use
 from ui import shell, state
 from ui.choices import boxes, heads, picker
 from ui.look import Look
@@ -101,12 +101,12 @@ def draw(look: Look) -> None:
         chat = choose.chat(look)
         strategy, most = choose.strategy(look)
         beginning = Beginning(picker.in_use(), look.trace.text, "" if own else look.second, chat)
-        shell.by_itself("generate-grown", lambda: grow(beginning, look, strategy, most, own))
+        shell.by_itself("generate-grown", lambda: use(beginning, lambda grown: grow(grown, look, strategy, most, own)))
 
 
-def grow(beginning: Beginning, look: Look, strategy: Strategy, most: int, own: bool) -> None:
+def grow(grown: Grown, look: Look, strategy: Strategy, most: int, own: bool) -> None:
     """The buttons, and all that grows by them: a press draws these alone."""
-    grown, beams = mine(beginning), strategy.method == "beam"
+    beams = strategy.method == "beam"
     row = st.container(key="generate-buttons", horizontal=True, gap="small")
     linked.reopen(grown, strategy, most)
 
@@ -127,7 +127,7 @@ def grow(beginning: Beginning, look: Look, strategy: Strategy, most: int, own: b
     else:
         body(grown, look, strategy, pictures)
     with st.container(horizontal=True, gap="small"):
-        open_elsewhere(look, search.best(grown) if beams else grown.text, beginning.chat)
+        open_elsewhere(look, search.best(grown) if beams else grown.text, grown.beginning.chat)
         take_away("generate", lambda: pictures, lambda made: steps.offer(made, grown, look))
 
 
