@@ -30,7 +30,7 @@ from analysis.prediction import prediction_entropy, surprise
 from analysis.projections import Projection, project, projection
 from analysis.reading import as_written, paragraph
 from analysis.redundancy import head_likeness, lost_together
-from analysis.references import head_means
+from analysis.references import feedforward_means, head_means
 from analysis.routes import Paths, Step, Stream, paths, shares, streams
 from analysis.scopes import Scope, Side, scope
 from analysis.similarity import HeadMap, head_divergence, head_map
@@ -79,6 +79,7 @@ __all__ = [
     "escape",
     "explain",
     "faithfulness",
+    "feedforward_means",
     "find_circuit",
     "flow",
     "head_divergence",

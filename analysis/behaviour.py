@@ -11,6 +11,7 @@ import numpy as np
 
 from analysis.effects import log_softmax
 from analysis.patches import check_lengths
+from analysis.references import known
 from models.edits import Edit, Head, Part, Skip
 from models.language_model import LanguageModel
 from models.trace import Trace
@@ -42,8 +43,9 @@ class Behaviour:
     """A prediction at a position of `trace.read`, and what becomes of it when parts are taken away.
 
     token: its id; against: another, None for any other. fill: one of `FILLS`: nothing, at every position the mean of what the
-    part gives over the positions of this text, or what it gives in the text `other` (after the same `target`), which must have
-    as many tokens. The parts are those of the stack that predicts: of an encoder-decoder the decoder; the encoder stays as it is.
+    part gives over the built-in sample of texts (`head_means`), or what it gives in the text `other` (after the same `target`),
+    which must have as many tokens. The parts are those of the stack that predicts: of an encoder-decoder the decoder; the encoder
+    stays as it is.
     Errors: ValueError without a language-model head, for a token or a fill that is not there, a token against itself, a trace
     with edits, texts of unequal length, and for a model that attends in its own way with another fill than "zero".
     """
@@ -97,15 +99,16 @@ class Behaviour:
         """What is put in the place of each, [position or 1, size]; None for nothing."""
         if self.fill == "zero":
             return dict.fromkeys(self.nodes)
-        given = self.heard[0]
-        if self.fill == "other text":
-            from models.hearing import hear
+        if self.fill == "mean":
+            means = known(self.model)
+            part = {node: "feedforward" if node.head is None else "heads" for node in self.nodes}
+            return {node: means[node.kind, part[node]][node.layer, [node.head or 0]] for node in self.nodes}
+        from models.hearing import hear
 
-            other = self.model.trace(self.other, self.target, remember=False)
-            check_lengths(self.model, self.trace, other)
-            given = hear(self.model, other, [[]], self.position)
-        values = {node: value_of(given, node) for node in self.nodes}
-        return {node: value.mean(0, keepdims=True) if self.fill == "mean" else value for node, value in values.items()}
+        other = self.model.trace(self.other, self.target, remember=False)
+        check_lengths(self.model, self.trace, other)
+        given = hear(self.model, other, [[]], self.position)
+        return {node: value_of(given, node) for node in self.nodes}
 
     @cached_property
     def edits(self) -> dict[Node, list[Edit]]:
@@ -179,4 +182,6 @@ def put(node: Node, value: np.ndarray | None, length: int) -> list[Edit]:
         return [Head(node.layer, node.head, mean=mean, kind=node.kind)]
     if value is None:
         return [Skip(node.layer, "feedforward", kind=node.kind)]
-    return [Part(node.layer, at, value[at % len(value)], "feedforward", kind=node.kind) for at in range(length)]
+    if len(value) == 1:
+        return [Part(node.layer, None, value[0], "feedforward", kind=node.kind)]
+    return [Part(node.layer, at, value[at], "feedforward", kind=node.kind) for at in range(length)]

@@ -1,4 +1,5 @@
-"""What heads give on average over a reference set of texts: what takes the place of one that is switched off to its mean."""
+"""What heads and feed-forwards give on average over a reference set of texts: what takes the place of one that is switched off
+to its mean."""
 
 from __future__ import annotations
 
@@ -16,7 +17,10 @@ PASSAGES = 12  # of the built-in sample: enough tokens for a mean, and few enoug
 ANSWERED = 6  # of these, what an encoder-decoder reads
 SAID, TOKENS = 80, 12  # characters of each, and tokens of its answer: each takes a reading
 
-_kept: WeakKeyDictionary[LanguageModel, dict[object, dict[str, np.ndarray]]] = WeakKeyDictionary()
+Means = dict[tuple[str, str], np.ndarray]
+"""By kind and "heads", or by stack and "feedforward": float32 [layers, heads or 1, size]."""
+
+_kept: WeakKeyDictionary[LanguageModel, dict[object, Means]] = WeakKeyDictionary()
 _lock = threading.Lock()
 
 
@@ -31,13 +35,27 @@ def head_means(model: LanguageModel, kind: str | None = None, texts: Sequence[st
     """
     kind = kind or ("decoder" if model.info.kind == "encoder-decoder" else "self")
     found = means(model, texts) if texts else known(model)
-    if kind not in found:
-        raise ValueError(f'{model.info.name} has no "{kind}" attention; it has {", ".join(found)}.')
-    return found[kind]
+    if (kind, "heads") not in found:
+        kinds = ", ".join(name for name, part in found if part == "heads")
+        raise ValueError(f'{model.info.name} has no "{kind}" attention; it has {kinds}.')
+    return found[kind, "heads"]
 
 
-def known(model: LanguageModel) -> dict[str, np.ndarray]:
-    """The means over the built-in sample, of each kind of attention."""
+def feedforward_means(model: LanguageModel, stack: str | None = None, texts: Sequence[str] = ()) -> np.ndarray:
+    """What each feed-forward adds to the stream, on average over the tokens of some texts: float32 [layers, d_model].
+
+    stack: None for "self" or "decoder"; the rest: as `head_means`. NaN where a block has none that can be told apart. Errors:
+    ValueError for a stack that is not there.
+    """
+    stack = stack or ("decoder" if model.info.kind == "encoder-decoder" else "self")
+    found = means(model, texts) if texts else known(model)
+    if (stack, "feedforward") not in found:
+        raise ValueError(f'What the feed-forwards of "{stack}" in {model.info.name} add is not known.')
+    return found[stack, "feedforward"][:, 0]
+
+
+def known(model: LanguageModel) -> Means:
+    """The means over the built-in sample."""
     condition = model.condition
     with _lock:
         if condition in (kept := _kept.setdefault(model, {})):
@@ -50,16 +68,19 @@ def known(model: LanguageModel) -> dict[str, np.ndarray]:
     return found
 
 
-def means(model: LanguageModel, texts: Sequence[str]) -> dict[str, np.ndarray]:
-    """Of each kind of attention, what each head gives on average: float32 [layers, heads, d_head]."""
-    outs: dict[str, list[np.ndarray]] = {}
+def means(model: LanguageModel, texts: Sequence[str]) -> Means:
+    """What each head and each feed-forward gives on average."""
+    outs: dict[tuple[str, str], list[np.ndarray]] = {}  # [layers, heads or one, position, size]
     for text in texts:
         trace = model.trace(text, answer(model, text) if model.info.kind == "encoder-decoder" else "", remember=False)
         for kind, attention in trace.attention.items():
             places = typed(attention.queries)
             each = [attention.out(layer)[:, places] for layer in range(attention.layers)]
-            outs.setdefault(kind, []).append(np.stack(each))  # [layers, heads, position, d_head]
-    return {kind: np.concatenate(some, axis=2).mean(2, np.float64).astype(np.float32) for kind, some in outs.items()}
+            outs.setdefault((kind, "heads"), []).append(np.stack(each))
+        for stack, parts in trace.parts.items():
+            places = typed(trace.attention[stack].queries)
+            outs.setdefault((stack, "feedforward"), []).append(parts["feedforward"][:, None, places])
+    return {part: np.concatenate(some, axis=2).mean(2, np.float64).astype(np.float32) for part, some in outs.items()}
 
 
 def answer(model: LanguageModel, text: str) -> str:

@@ -83,8 +83,10 @@ class Adds(TorchFunctionMode):
             for row, edit in edits:
                 if edit is None:
                     found[row] = 0
-                elif edit.position < found.shape[1]:  # of two feed-forwards in a block only one can bring it
-                    found[row, edit.position] = found.new_tensor(edit.value) if part not in self._met else 0
+                elif edit.position is None or edit.position < found.shape[1]:
+                    at = slice(None) if edit.position is None else edit.position
+                    # of two feed-forwards in a block only one can bring it
+                    found[row, at] = found.new_tensor(edit.value) if part not in self._met else 0
         self._met.add(part)
         if self.listens:
             before = self.heard.get((place, part))

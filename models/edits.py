@@ -118,12 +118,12 @@ class Skip(Edit):
 @dataclass(frozen=True, eq=False)
 class Part(Edit):
     """What the attention or the feed-forward of a block adds to the stream at a position is replaced. value: float [d_model];
-    part: "attention" | "feedforward"."""
+    part: "attention" | "feedforward". position None: every position, in `generate` each new one too."""
 
     numbers = ("value",)
     places: ClassVar = {"position": "queries"}
     layer: int
-    position: int
+    position: int | None
     value: Any
     part: str = "attention"
 
@@ -257,7 +257,7 @@ def _placed(edit: Edit, info: ModelInfo, lengths: Mapping[str, int], later: bool
     found: dict[str, Any] = {}
     for name, side in edit.places.items():
         position = getattr(edit, name)
-        if position is None and isinstance(edit, Cut | Stream):
+        if position is None and isinstance(edit, Cut | Stream | Part):
             continue
         length = lengths[edit.kind if edit.kind != "cross" else "encoder" if side == "keys" else "decoder"]
         if not isinstance(position, int | np.integer) or isinstance(position, bool):

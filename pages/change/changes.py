@@ -68,7 +68,11 @@ def press_head(look: Look, changes: Sequence[str], layer: int, head: int) -> lis
     was."""
     letters = "h" + "m" * look.model.info.queries + "r" * bool(look.model.info.queries and other_text())
     states = [at(look, f"{letter}{layer}.{head}") for letter in letters]
-    rest = without(look, changes, "hmrs", layer, head)
+    return turned_on(changes, without(look, changes, "hmrs", layer, head), states)
+
+
+def turned_on(changes: Sequence[str], rest: list[str], states: Sequence[str]) -> list[str]:
+    """The state that comes after the one that is among the changes; none after the last. rest: the changes but for these."""
     now = next((i for i, one in enumerate(states) if one in changes), -1)
     return rest if now == len(states) - 1 else [*rest, states[now + 1]]
 
@@ -79,8 +83,11 @@ def other_text() -> str:
 
 
 def press_part(look: Look, changes: Sequence[str], letter: str, layer: int) -> list[str]:
-    """A press on a feed-forward ("f") or a whole block ("b"): skipped, or not."""
-    return toggle(changes, at(look, f"{letter}{layer}", recipes.stack_of(look.kind)))
+    """A press on a feed-forward ("f"): skipped; then its mean, where a head has one; then as it was. On a whole block ("b"):
+    skipped, or not."""
+    letters = "fg" if letter == "f" and look.model.info.queries else letter
+    states = [at(look, f"{one}{layer}", recipes.stack_of(look.kind)) for one in letters]
+    return turned_on(changes, [one for one in changes if one not in states], states)
 
 
 def press_line(look: Look, changes: Sequence[str], pair: Sequence[int], heads: Sequence[int]) -> list[str]:
@@ -201,6 +208,8 @@ def name(look: Look, one: str, headed: str, skipped: str) -> str:
     where = "" if kind == "self" else f"{kind} "
     if letter in "fb":
         return f"{where}L{layer}: {skipped if letter == 'f' else 'whole layer'} skipped"
+    if letter == "g":
+        return f"{where}L{layer} {skipped}: mean"
     if letter == "x":
         return f"{where}all layers: {pair_name(look, kind, (layer, rest[0]))} cut"
     head = f"{where}L{layer} H{rest[0]}" if headed == "head" else f"{headed} {rest[0]} of layer {layer}"

@@ -11,20 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from analysis import edge_effects, head_effects, head_means, scope
+from analysis import edge_effects, feedforward_means, head_effects, head_means, scope
 from analysis.effects import skip_effects
-from models.edits import Cut, Edit, Head, Row, Skip, Temperature
+from models.edits import Cut, Edit, Head, Part, Row, Skip, Temperature
 from models.language_model import LanguageModel
 from models.trace import Trace
 from viz import View, head_view, prediction_bars
 from viz.tokens import label, plain_sign, plain_signs
 from viz.views.grid_view import grid_view
 
-# h2.3 off, m2.3 mean, r2.3 as in another text, s2.3~1.5 strength, t2.3~0.5 temperature, f4 feed-forward, b3 block; of query 5:
-# c2.3.5.1 may not look at key 1, x5.1 the same in all heads, e2.3.5 its row made even, o2.3.5.4 its row as in head 4
+# h2.3 off, m2.3 mean, r2.3 as in another text, s2.3~1.5 strength, t2.3~0.5 temperature, f4 feed-forward, g4 its mean, b3 block;
+# of query 5: c2.3.5.1 may not look at key 1, x5.1 the same in all heads, e2.3.5 its row made even, o2.3.5.4 its row as in head 4
 CHANGE = re.compile(r"(?:([hmr])(\d{1,4})\.(\d{1,4})|([st])(\d{1,4})\.(\d{1,4})~(\d{1,3}(?:\.\d{1,3})?)|"
                     r"([co])(\d{1,4})\.(\d{1,4})\.(\d{1,6})\.(\d{1,6})|(e)(\d{1,4})\.(\d{1,4})\.(\d{1,6})|"
-                    r"(x)(\d{1,6})\.(\d{1,6})|([fb])(\d{1,4}))(?:@(encoder|decoder|cross))?")  # fmt: skip
+                    r"(x)(\d{1,6})\.(\d{1,6})|([fgb])(\d{1,4}))(?:@(encoder|decoder|cross))?")  # fmt: skip
 PARTS = ("feedforward", "block")
 
 
@@ -43,11 +43,14 @@ def taken_apart(change: str) -> tuple[str, list[int], float, str]:
 
 
 def edit_of(model: LanguageModel, trace: Trace, change: str, other: Trace | None = None) -> Edit:
-    """What the model is to do otherwise. A mean is that of the head over the built-in sample of texts; other: another text, of as
-    many tokens, out of which a head is taken. Errors: ValueError, a sentence, for what does not fit."""
+    """What the model is to do otherwise. A mean is that over the built-in sample of texts; other: another text, of as many
+    tokens, out of which a head is taken. Errors: ValueError, a sentence, for what does not fit."""
     letter, (layer, *rest), value, kind = taken_apart(change)
     if letter in "fb":
         return Skip(layer, PARTS["fb".index(letter)], kind=kind)
+    if letter == "g":
+        each = feedforward_means(model, kind)
+        return Part(layer, None, each[min(layer, len(each) - 1)], "feedforward", kind=kind)  # one that is not there it refuses
     if letter == "x":
         return Cut(layer, rest[0], kind=kind)
     if letter == "c":
@@ -116,12 +119,13 @@ def states(changes: str, kind: str, layers: int, heads: int) -> tuple[np.ndarray
         letter, (layer, *rest), value, of = taken_apart(change)
         if letter == "x":
             continue
-        column = heads + "fb".index(letter) if letter in "fb" else rest[0]
-        if of != (stack_of(kind) if letter in "fb" else kind) or layer >= layers or (letter not in "fb" and column >= heads):
+        whole = letter in "fgb"  # not of a head
+        column = heads + (letter == "b") if whole else rest[0]
+        if of != (stack_of(kind) if whole else kind) or layer >= layers or (not whole and column >= heads):
             continue
         strengths[layer, column] = value if letter == "s" else strengths[layer, column] if letter in "tceo" else 0.0
-        word = {"h": "off", "m": "mean", "r": "text 2", "s": f"×{value:g}", "t": f"T {value:g}", "c": "cut"}.get(letter)
-        word = word or ("row" if letter in "eo" else "skip")
+        words = {"h": "off", "m": "mean", "r": "text 2", "s": f"×{value:g}", "t": f"T {value:g}", "c": "cut", "g": "mean"}
+        word = words.get(letter) or ("row" if letter in "eo" else "skip")
         said[layer][column] = " and ".join(dict.fromkeys([*filter(None, said[layer][column].split(" and ")), word]))
     return strengths, said
 

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 import models
-from analysis import Behaviour, circuit_edges, find_circuit, head_sources, logit_attribution
+from analysis import (
+    Behaviour,
+    circuit_edges,
+    feedforward_means,
+    find_circuit,
+    head_means,
+    head_sources,
+    logit_attribution,
+)  # fmt: skip
 from analysis.behaviour import FILLS, Node
 from analysis.effects import log_softmax
 from models import edits as E
@@ -24,14 +32,14 @@ def writer():
     return models.load("writer")
 
 
-def taken(trace, node, fill):
+def taken(net, trace, node, fill):
     """The edits that take a part away, written out."""
     if node.head is not None:
-        out = trace.attention[node.kind].out(node.layer)[node.head]
-        return [E.Head(node.layer, node.head, mean=None if fill == "zero" else out.mean(0), kind=node.kind)]
+        mean = None if fill == "zero" else head_means(net, node.kind)[node.layer, node.head]
+        return [E.Head(node.layer, node.head, mean=mean, kind=node.kind)]
     if fill == "zero":
         return [E.Skip(node.layer, "feedforward", kind=node.kind)]
-    added = model("writer").parts(trace)[node.kind]["feedforward"][node.layer].mean(0)
+    added = feedforward_means(net)[node.layer]
     return [E.Part(node.layer, at, added, "feedforward") for at in range(len(trace.tokens))]
 
 
@@ -55,7 +63,7 @@ def test_what_is_left_is_what_a_plain_loop_of_readings_says(writer, fill):
     found = find_circuit(writer, trace, she, against=he, keep=0.8, fill=fill)
 
     def measure(kept):
-        gone = [edit for node in found.nodes if node not in kept for edit in taken(trace, node, fill)]
+        gone = [edit for node in found.nodes if node not in kept for edit in taken(writer, trace, node, fill)]
         logits = writer.trace(HER, edits=gone).logits_at(-1) if gone else trace.logits_at(-1)
         return float(logits[she] - logits[he])
 
@@ -124,13 +132,14 @@ def test_it_says_how_far_it_is_and_can_be_stopped(writer):
 
 def test_what_cannot_be_asked_is_told_why(writer):
     trace = writer.trace(HER)
+    she, he = (writer.tokenize(word)[-1].id for word in (" she", " he"))
     for said, options in {
         "against itself": {"token": 5, "against": 5},
         "There is no token 99999": {"token": 99999},
         "no position 99": {"position": 99},
         "share of the behaviour": {"keep": 1.5},
         "it must be one of": {"fill": "noise"},
-        "nothing that a circuit could keep": {"token": 5, "against": int(trace.logits_at(-1).argmax())},
+        "nothing that a circuit could keep": {"token": he, "against": she},
     }.items():
         with pytest.raises(ValueError, match=said):
             find_circuit(writer, trace, **options)

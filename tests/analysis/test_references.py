@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import models
-from analysis import head_means
+from analysis import feedforward_means, head_means
 from analysis.inside.sample import passages
 from analysis.references import PASSAGES
 
@@ -15,6 +15,14 @@ def test_a_mean_is_that_over_all_tokens_of_the_texts():
     model, texts = models.load("writer"), ["The cat sat on the mat.", "A dog"]
     outs = [model.trace(text, remember=False).attention["self"].out(4)[6, 1:] for text in texts]  # without the sign for the start
     np.testing.assert_allclose(head_means(model, texts=texts)[4, 6], np.concatenate(outs).mean(0), atol=1e-5)
+
+
+def test_a_mean_of_a_feed_forward_is_too():
+    model, texts = models.load("writer"), ["The cat sat on the mat.", "A dog"]
+    added = [model.trace(text, remember=False).parts["self"]["feedforward"][4, 1:] for text in texts]
+    np.testing.assert_allclose(feedforward_means(model, texts=texts)[4], np.concatenate(added).mean(0), atol=1e-5)
+    with pytest.raises(ValueError, match="not known"):
+        feedforward_means(model, "cross", texts)
 
 
 def test_no_texts_is_the_built_in_sample_read_once(monkeypatch):

@@ -101,10 +101,11 @@ def open_it(asked: Asked, found: recipes.Found) -> None:
     """A button that takes all other parts away under "Switch off"."""
     if asked.fill == "other text":
         return
-    letter, look = "h" if asked.fill == "zero" else "m", asked.question.look
+    (head, feedforward), look = "hf" if asked.fill == "zero" else "mg", asked.question.look
     gone = [one for one in found.circuit.nodes if one not in found.circuit.kept]
     each = [
-        changes.at(look, f"f{one.layer}" if one.head is None else f"{letter}{one.layer}.{one.head}", one.kind) for one in gone
+        changes.at(look, f"{feedforward}{one.layer}" if one.head is None else f"{head}{one.layer}.{one.head}", one.kind)
+        for one in gone
     ]
 
     def open_experiment() -> None:

@@ -7,10 +7,10 @@ import pytest
 
 import models
 from analysis import find_circuit
-from models.edits import Head, Skip
 from pages.change.recipes import edit_of
 from tests.pages.opening import open_link, said
 from tests.pages.taking import offered
+from viz.figures.circuit import signed
 
 TEXT = "The girl took her bag and said that"
 CIRCUIT = "experiment=Circuit&text=The+girl+took+her+bag+and+said+that&change-word=she&change-against=he"
@@ -34,30 +34,29 @@ def test_what_is_shown_is_what_the_analysis_finds(monkeypatch, writer):
     assert edges.shape == (len(names), len(names)) and np.isnan(edges[np.tril_indices(len(names))]).all()  # nothing goes down
 
 
-def test_the_circuit_opens_under_switch_off_with_all_else_taken_away(writer):
-    app = open_link("change", f"{CIRCUIT}&level=expert&circuit-fill=zeros&circuit-keep=70")
+@pytest.mark.parametrize(("chosen", "fill"), [("zeros", "zero"), ("their+mean", "mean")])
+def test_the_circuit_opens_under_switch_off_and_leaves_there_the_share_that_was_said(writer, chosen, fill):
+    app = open_link("change", f"{CIRCUIT}&level=expert&circuit-fill={chosen}&circuit-keep=70")
     she, he = (writer.tokenize(word)[-1].id for word in (" she", " he"))
-    expected = find_circuit(writer, writer.trace(TEXT), she, against=he, keep=0.7, fill="zero")
+    expected = find_circuit(writer, writer.trace(TEXT), she, against=he, keep=0.7, fill=fill)
+    before = said(app)
     (button,) = [one for one in app.button if one.label == "Open it under “Switch off”"]
     button.click().run()
     assert app.session_state["experiment"] == "Switch off" and not app.exception
     trace = writer.trace(TEXT)
     edits = [edit_of(writer, trace, one) for one in app.session_state["changes"].split(",")]
-    kept = set(expected.kept)
-    assert edits == [
-        Skip(one.layer, "feedforward") if one.head is None else Head(one.layer, one.head)
-        for one in expected.nodes
-        if one not in kept
-    ]
+    gone = [one for one in expected.nodes if one not in expected.kept]
+    assert [(edit.layer, getattr(edit, "head", None)) for edit in edits] == [(one.layer, one.head) for one in gone]
     logits = writer.trace(TEXT, edits=edits).logits_at(-1)
     share = (float(logits[she] - logits[he]) - expected.nothing) / (expected.whole - expected.nothing)
     assert share == pytest.approx(expected.share, abs=1e-3)
+    assert signed(expected.share) in before
 
 
 @pytest.mark.parametrize(
     ("link", "expected"),
     [
-        ("text=a", "nothing that a circuit could keep"),
+        ("text=The+girl+took+her+bag+and+said+that&change-word=he&change-against=she", "nothing that a circuit could keep"),
         ("model=filler&text=The+cat+sat", "no prediction to compare"),
         ("text=The+cat+sat&circuit-fill=another+text", "as many tokens"),
         ("text=The+cat+sat&circuit-fill=another+text&circuit-other=The", "must have as many"),
