@@ -1,11 +1,13 @@
 """What it takes to switch off every head, and to patch every place of the stream, one by one: in batches, in a loop, and by
-TransformerLens.
+TransformerLens; and what a press on a head takes in the app.
 
-    python -m benchmarks.cause [--only heads patches] [--peers | --no-peers] [--lengths 16 64] [--rounds 5] [--threads 1]
+    python -m benchmarks.cause [--only heads patches press] [--peers | --no-peers] [--lengths 16 64] [--rounds 5] [--threads 1]
 
 The writer, then a random network of GPT-2 small's size over the same weights for everybody. The logits without each head, and
 after patching the stream after each layer at each position from another text, must agree with TransformerLens' within 1e-4. It
-runs in an environment of its own, which is made under build/ when it is first needed.
+runs in an environment of its own, which is made under build/ when it is first needed. At last the app, in a real browser: from
+a press on a head of page Change until the new prediction is painted, beside a key press on page Type; both pages take turns on
+one server.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ TEXT = "Once upon a time there was a little girl who lived in a"
 PEER = "cause_through_transformer_lens"
 PATCHED_TOKENS = 16  # of longer texts every place of every layer takes minutes in a loop
 AIMS = {"the writer": 4.0, "GPT-2 small's size": 1.5}
+PRESS_AIM = 1.3
 
 
 def timed(ways: dict[str, Callable[[], object]], rounds: int, clock: str) -> dict[str, float]:
@@ -74,6 +77,7 @@ def patched(model: LanguageModel, trace: Trace, other: Trace) -> dict[str, Calla
 
 
 WAYS = {"heads": heads_off, "patches": patched}
+PARTS = (*WAYS, "press")
 
 
 def random_gpt2(length: int) -> tuple[HuggingFaceModel, Trace, Trace]:
@@ -128,12 +132,41 @@ def compare(what: str, chosen: argparse.Namespace) -> None:
         print(f"Aim: batches at least {AIMS[name]} times as fast as the loop, {name}: {ratio:.1f}, {verdict}.")
 
 
+def press_all(count: int) -> None:
+    """What a press on a head takes in the app, and a key press beside it, printed."""
+    from playwright.sync_api import sync_playwright
+
+    from benchmarks.keystroke import Press, in_turns, row
+    from tests.serving import find_chromium, launch, serve
+
+    if (chromium := find_chromium()) is None:
+        print("No browser is here, so presses are not measured.")
+        return
+    head = Press(
+        "/change", "[data-part='bars']", lambda page: page.locator("[data-part='parts']").get_by_role("grid"), ["Enter"]
+    )  # off, its mean, and on again
+    print("\n| from a press to painted, median (p95) ms | a head on Change | a key on Type | ratio, median (quartiles) |")
+    print("|---" * 4 + "|")
+    ratios = {}
+    with serve() as server, sync_playwright() as playwright:
+        browser = launch(playwright, chromium)
+        for level in ("beginner", "expert"):
+            told, ratios[level] = row(level, in_turns(browser, server.url, f"level={level}", head, count))
+            print(told, flush=True)
+        browser.close()
+    print()
+    for level, ratio in ratios.items():
+        verdict = "met" if ratio <= PRESS_AIM else "missed"
+        print(f"Aim: at most {PRESS_AIM} times a key press on Type, {level}: {ratio:.2f}, {verdict}.")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=WAYS, nargs="+", default=list(WAYS))
+    parser.add_argument("--only", choices=PARTS, nargs="+", default=PARTS)
     parser.add_argument("--peers", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--lengths", type=int, nargs="*", default=[16, 64], help="tokens")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--presses", type=int, default=30)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--clock", choices=CLOCKS, default="cpu")
     chosen = parser.parse_args()
@@ -144,6 +177,8 @@ def main() -> None:
     for what in WAYS:
         if what in chosen.only:
             compare(what, chosen)
+    if "press" in chosen.only:
+        press_all(chosen.presses)
 
 
 if __name__ == "__main__":

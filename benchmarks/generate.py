@@ -18,7 +18,6 @@ import os
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import torch
@@ -33,9 +32,6 @@ from benchmarks.peers.measure import CLOCKS
 from models.huggingface.model import HuggingFaceModel
 from models.language_model import LanguageModel
 from models.strategy import Strategy
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
 
 AIM, PRESS_AIM = 1.05, 1.2
 NEW = 32  # tokens that are said
@@ -148,51 +144,29 @@ def folder(pair: Pair) -> str:
     return str(gpt2.WEIGHTS)
 
 
-def pressed(url: str, browser: Browser, name: str, count: int) -> tuple[list[float], list[float], list[float]]:
-    """Milliseconds from a press until a change is painted, of a step on page Generate and of a key on page Type; and their ratios
-    pair by pair."""
-    from benchmarks.keystroke import PROBE, TEXT, press
-
-    pages = []
-    for path, watched in (("generate", ".st-key-generate-board"), ("", ".st-key-board")):
-        page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
-        page.goto(f"{url}/{path}?level=intermediate&model={quote(name)}&text=The+farmer+gave+the+hungry+dog")
-        page.wait_for_selector(f"{watched} .row", timeout=180_000)
-        page.wait_for_timeout(3000)
-        page.evaluate(PROBE, watched)
-        pages.append(page)
-    step, key = pages
-    key.get_by_label("Your text").click()
-    key.keyboard.press("End")
-    taken = []
-    for number in range(count + 4):
-        step.bring_to_front()
-        step.get_by_role("button", name="Go on by one", exact=True).focus()
-        one = press(step, "Enter")
-        key.bring_to_front()
-        taken.append((one, press(key, TEXT[number % len(TEXT)])))
-    steps, keys = zip(*taken[4:], strict=True)
-    return list(steps), list(keys), [a / b for a, b in taken[4:]]
-
-
 def press_all(pairs: list[Pair], count: int) -> None:
     """What a press takes in the app, printed."""
     from playwright.sync_api import sync_playwright
 
+    from benchmarks.keystroke import Press, in_turns, row
     from tests.serving import find_chromium, launch, serve
 
     if (chromium := find_chromium()) is None:
         print("No browser is here, so presses are not measured.")
         return
+    step = Press(
+        "/generate",
+        ".st-key-generate-board",
+        lambda page: page.get_by_role("button", name="Go on by one", exact=True),
+        ["Enter"],
+    )
     print("\n| from a press to painted, median (p95) ms | a step on Generate | a key on Type | ratio, median (quartiles) |")
     print("|---" * 4 + "|")
     with serve() as server, sync_playwright() as playwright:
         browser = launch(playwright, chromium)
         for pair in pairs:
-            steps, keys, ratios = pressed(server.url, browser, folder(pair), count)
-            told = [f"{statistics.median(one):.0f} ({statistics.quantiles(one, n=20)[-1]:.0f})" for one in (steps, keys)]
-            low, middle, high = statistics.quantiles(ratios, n=4)
-            print(f"| {pair.name} | {told[0]} | {told[1]} | {middle:.2f} ({low:.2f}–{high:.2f}) |", flush=True)
+            link = f"level=intermediate&model={quote(folder(pair))}"
+            print(row(pair.name, in_turns(browser, server.url, link, step, count))[0], flush=True)
         browser.close()
     print(f"\nAim: at most {PRESS_AIM} times a key press on Type.")
 

@@ -10,14 +10,19 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import time
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import TimeoutError as TookTooLong
 
 from tests.serving import ROOT, find_chromium, launch, serve
 
 APPS = Path(__file__).parent / "apps"
+BEGUN = "text=The+farmer+gave+the+hungry+dog"
 TEXT = " a bone, and the dog ran into the garden with it, where the cat sat"
 WATCHED = {
     "floor (echo)": ".st-key-answer",
@@ -27,10 +32,12 @@ WATCHED = {
     "whole-page rerun": ".st-key-board",
 }
 PLACES = {"Inside, a stage open": "/inside?stage=queries"}
+WARM = 4  # presses that are not counted
+OPEN, PAINT, TURNS = 90, 20, 40  # seconds: at most until a page is there, until a press is painted, for all turns of two pages
 
 # Notes when a key went down, and when the watched part next changed and that change was painted.
 PROBE = """
-selector => {
+watched => {
   const probe = window.probe = {};
   const text = node => [node, ...node.querySelectorAll('*')].map(one => (one.shadowRoot ?? one).textContent).join('|');
   const changed = () => {  // of the text alone: the page also marks elements as out of date while a rerun goes on
@@ -44,7 +51,6 @@ selector => {
     observer.observe(node, options);
     for (const inner of node.querySelectorAll('*')) if (inner.shadowRoot) watch(inner.shadowRoot);
   };
-  const watched = document.querySelector(selector);
   watch(watched);
   const pressed = () => {
     Object.assign(probe, {before: text(watched), waiting: false, took: undefined, pressed: performance.now()});
@@ -54,23 +60,72 @@ selector => {
 """
 
 
-def prepare(page: Page, url: str, selector: str, level: str) -> None:
-    sign = "&" if "?" in url else "?"
-    page.goto(f"{url}{sign}level={level}&text=The+farmer+gave+the+hungry+dog")
-    page.wait_for_selector(selector, timeout=60_000)
+@dataclass(frozen=True)
+class Press:
+    """What is pressed on a page, and the part of it whose change is waited for. where: what has the focus then."""
+
+    path: str
+    watched: str
+    where: Callable[[Page], Locator]
+    keys: Sequence[str]  # one after the other, and again
+
+
+KEY = Press("/", ".st-key-board", lambda page: page.get_by_label("Your text"), TEXT)
+
+
+def prepare(page: Page, address: str, watched: str, inside: str = "", typing: bool = True) -> None:
+    """Open a page, and watch a part of it once it holds what is inside. Raises SystemExit where that does not come."""
+    page.goto(address)
+    try:
+        page.wait_for_selector(f"{watched} {inside}", timeout=1000 * OPEN)
+    except TookTooLong:
+        raise SystemExit(f"{address} did not show {watched} {inside} within {OPEN} seconds.") from None
     page.wait_for_timeout(3000)
-    page.evaluate(PROBE, selector)
-    page.get_by_label("Your text").click()
-    page.keyboard.press("End")
+    page.locator(watched).evaluate(PROBE)
+    if typing:
+        page.get_by_label("Your text").click()
+        page.keyboard.press("End")
 
 
 def press(page: Page, key: str) -> float:
-    """Milliseconds until what the key changed was painted."""
+    """Milliseconds until what the key changed was painted. Raises SystemExit where it changes nothing."""
     page.keyboard.press("Space" if key == " " else key)
-    page.wait_for_function("window.probe.took !== undefined", timeout=20_000)
+    try:
+        page.wait_for_function("window.probe.took !== undefined", timeout=1000 * PAINT)
+    except TookTooLong:
+        raise SystemExit(f"Nothing new was painted within {PAINT} seconds of a press on {key!r} at {page.url}.") from None
     took = page.evaluate("window.probe.took")
     page.wait_for_timeout(150)  # let the rest of the page settle: one key at a time
     return took
+
+
+def in_turns(browser: Browser, url: str, link: str, one: Press, count: int) -> list[tuple[float, float]]:
+    """Milliseconds of a press and of a key on page Type, which take turns on one server: `count` pairs, or as many as there is
+    time for. link: what both pages are opened with."""
+    pages = []
+    for each in (one, KEY):
+        page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+        prepare(page, f"{url}{each.path}?{link}&{BEGUN}", each.watched, ".row", each is KEY)
+        pages.append(page)
+    taken: list[tuple[float, float]] = []
+    until = time.monotonic() + TURNS
+    while len(taken) < count + WARM and (time.monotonic() < until or len(taken) < WARM + 2):
+        pair = []
+        for page, each in zip(pages, (one, KEY), strict=True):
+            page.bring_to_front()
+            each.where(page).focus()
+            pair.append(press(page, each.keys[len(taken) % len(each.keys)]))
+        taken.append((pair[0], pair[1]))
+    for page in pages:
+        page.context.close()
+    return taken[WARM:]
+
+
+def row(name: str, taken: list[tuple[float, float]]) -> tuple[str, float]:
+    """A row of a table of what `in_turns` gave, and the median ratio within pairs."""
+    sides = [f"{statistics.median(side):.0f} ({statistics.quantiles(side, n=20)[-1]:.0f})" for side in zip(*taken, strict=True)]
+    low, middle, high = statistics.quantiles((a / b for a, b in taken), n=4)
+    return f"| {name}, {len(taken)} pairs | {sides[0]} | {sides[1]} | {middle:.2f} ({low:.2f}–{high:.2f}) |", middle
 
 
 def main() -> None:
@@ -91,13 +146,14 @@ def main() -> None:
         for name in WATCHED:
             pages[name] = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
             url = servers.get(name, servers["Headlight"]).url + PLACES.get(name, "/")
-            prepare(pages[name], url, WATCHED[name], arguments.level)
+            sign = "&" if "?" in url else "?"
+            prepare(pages[name], f"{url}{sign}level={arguments.level}&{BEGUN}", WATCHED[name])
         times: dict[str, list[float]] = {name: [] for name in pages}
-        for number in range(arguments.keys + 4):
+        for number in range(arguments.keys + WARM):
             for name, page in pages.items():
                 page.bring_to_front()
                 took = press(page, TEXT[number % len(TEXT)])
-                if number >= 4:
+                if number >= WARM:
                     times[name].append(took)
         browser.close()
     floor, own = (statistics.median(times[name]) for name in ("floor (echo)", "Headlight"))

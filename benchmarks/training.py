@@ -14,7 +14,7 @@ import time
 
 from playwright.sync_api import Page, sync_playwright
 
-from benchmarks.keystroke import TEXT, WATCHED, prepare, press
+from benchmarks.keystroke import BEGUN, TEXT, WATCHED, prepare, press
 from tests.serving import find_chromium, launch, serve
 
 TRAINERS = 3
@@ -43,7 +43,7 @@ def keys(arguments: argparse.Namespace) -> None:
     with serve() as server, sync_playwright() as playwright:
         browser = launch(playwright, find_chromium())
         typist = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
-        prepare(typist, server.url, WATCHED["Headlight"], "intermediate")
+        prepare(typist, f"{server.url}/?level=intermediate&{BEGUN}", WATCHED["Headlight"])
         trainers = [browser.new_context().new_page() for _ in range(TRAINERS)]
         for page in trainers:
             begin(page, server.url)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -15,8 +16,9 @@ from benchmarks.peers.gpt2 import BUILD
 from benchmarks.peers.measure import Settings
 
 ROOT = Path(__file__).parents[2]
-REQUIREMENTS = (ROOT / "benchmarks" / "requirements-peers.txt", ROOT / "requirements.txt")
+REQUIREMENTS = ROOT / "benchmarks" / "requirements-peers.txt"
 FOLDER = BUILD / "environment"
+PATIENCE = 1200  # seconds that a peer, or its installation, may take
 PEERS = {"transformer_lens": "TransformerLens", "nnsight": "nnsight"}  # module here: name
 
 
@@ -25,16 +27,16 @@ class PeerError(RuntimeError):
 
 
 def make() -> Path:
-    """The environment's Python. It is brought up to date when pins have changed. Errors: PeerError."""
+    """The environment's Python. It is brought up to date when the peers' pins or our Python have changed. Errors: PeerError."""
     python = FOLDER / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    pins, made_of = "".join(file.read_text() for file in REQUIREMENTS), FOLDER / "made-of.txt"
+    pins, made_of = f"# Python {platform.python_version()}\n{REQUIREMENTS.read_text()}", FOLDER / "made-of.txt"
     if made_of.exists() and made_of.read_text() == pins and python.exists():
         return python
     print("Installing the peers in an environment of their own (some minutes).", file=sys.stderr, flush=True)
     if not python.exists():
         shutil.rmtree(FOLDER, ignore_errors=True)
         _run([sys.executable, "-m", "venv", str(FOLDER)])
-    _run([str(python), "-m", "pip", "install", "--disable-pip-version-check", "-q", "-r", str(REQUIREMENTS[0])])
+    _run([str(python), "-m", "pip", "install", "--disable-pip-version-check", "-q", "-r", str(REQUIREMENTS)])
     made_of.write_text(pins)
     return python
 
@@ -51,7 +53,10 @@ def printed(script: str, given: str) -> Any:
 
 def _run(command: list[str]) -> str:
     environment = os.environ | {"HF_HUB_OFFLINE": "1"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        raise PeerError(f"{command[2]} was not done within {PATIENCE // 60} minutes.") from None
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if line.strip() and not line.startswith("WARNING")]
         raise PeerError(lines[-1] if lines else f"{Path(command[0]).name} ended with {done.returncode}.")
