@@ -31,8 +31,9 @@ PAGES = (
 PATIENCE = 120.0  # seconds
 
 
-def open_link(page: str, link: str = "") -> AppTest:
-    """A page at a link, "level=expert&view=Model", when all that it computes is there; `warned`: all that it warned of since."""
+def open_link(page: str, link: str = "", finished: bool = True) -> AppTest:
+    """A page at a link, "level=expert&view=Model", when all that it computes is there, or else after its first run; `warned`: all
+    that it warned of since."""
     given = dict(parse_qsl(link, keep_blank_values=True))
     for name in {given.get("model", "writer"), given.get("other-model", "writer")} & {"writer", "filler", "translator"}:
         loaded.model(name)  # so that the page need not be seen waiting for it
@@ -44,13 +45,29 @@ def open_link(page: str, link: str = "") -> AppTest:
         app.session_state["recent"] = (given["model"],)  # AppTest keeps to what the menu has in its first run
     app.run()
     app.warned = [one.value for one in app.warning]
+    return finish(app) if finished else app
+
+
+def finish(app: AppTest) -> AppTest:
+    """The same when all that it computes is there."""
     until = time.monotonic() + PATIENCE
-    while any(re.search(r"… \d+\s%$", one.proto.text) for one in app.get("progress")) and time.monotonic() < until:  # of a job
+    while is_at_work(app) and time.monotonic() < until:
         time.sleep(0.05)
         app.run()
         app.warned += [one.value for one in app.warning]
     assert not app.exception and not app.error, [one.value for one in (*app.exception, *app.error)]
     return app
+
+
+def is_at_work(app: AppTest) -> bool:
+    """Whether a job's progress stands on the page."""
+    return any(re.search(r"… \d+\s%$", one.proto.text) for one in app.get("progress"))
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    """The page after a press on the one button that is called so."""
+    (button,) = (one for one in app.button if one.label == label)
+    return button.click().run()
 
 
 def said(app: AppTest) -> str:

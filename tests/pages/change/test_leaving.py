@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from models.errors import Cancelled
-from pages.change import changes, switching
-from tests.pages.opening import open_link, said
-from tests.serving import ROOT
+from analysis import head_effects
+from pages.change import changes, recipes, switching
+from tests.pages.held import Held
+from tests.pages.opening import finish, is_at_work, open_link, press, said
 from ui import state
 from ui.look import Look
 from ui.memory import loaded
@@ -57,38 +55,74 @@ def test_many_who_read_at_once_read_their_own_changes(monkeypatch):
         np.testing.assert_array_equal(one.trace.logits_at(-1), alone[i % 6])
 
 
-class Endless:
-    """Effects that are never done."""
-
-    def __init__(self):
-        self.stopped = threading.Event()
-
-    def __call__(self, *given, report, **more):
-        try:
-            while True:
-                report(0.5, "half of it")
-                threading.Event().wait(0.01)
-        except Cancelled:
-            self.stopped.set()
-            raise
-
-
 @pytest.mark.parametrize("leaves", [False, True], ids=["cancelled", "left"])
 def test_trying_every_line_stops_when_it_is_cancelled_and_when_the_text_has_changed(monkeypatch, leaves):
-    endless = Endless()
-    monkeypatch.setattr(switching, "edge_effects", endless)
-    loaded.model("writer")
-    app = AppTest.from_file(str(ROOT / "ui" / "door.py"), default_timeout=60)
-    app._page_hash = calc_hash("change")
-    given = {"level": "expert", "try-lines": "true", "text": f"A dog that is {'left' if leaves else 'cancelled'}"}
-    for name, value in given.items():
-        app.query_params[name] = value
-    app.run()
+    held = Held(switching.edge_effects)
+    monkeypatch.setattr(switching, "edge_effects", held)
+    text = f"A+dog+that+is+{'left' if leaves else 'cancelled'}"
+    app = open_link("change", f"level=expert&try-lines=true&text={text}", finished=False)
     assert "half of it" in app.get("progress")[0].proto.text
     if leaves:
         app.toggle(key="try-lines").set_value(False).run()
     else:
-        (cancel,) = (one for one in app.button if one.label == "Cancel")
-        cancel.click().run()
+        press(app, "Cancel")
         assert "Cancelled." in said(app) and [one.label for one in app.button if one.label == "Start again"]
-    assert endless.stopped.wait(LONG) and not app.exception
+    assert held.stopped.wait(LONG) and not app.exception
+
+
+@pytest.fixture
+def board(monkeypatch) -> list[tuple[str, np.ndarray | None]]:
+    """The text of each board that is drawn from now on, and what it shows of the effects of all heads."""
+    drawn, draw = list[tuple[str, np.ndarray | None]](), switching.shown.parts
+
+    def parts(folder, look, changed, position, tried, pictures):
+        drawn.append((look.trace.text, tried))
+        return draw(folder, look, changed, position, tried, pictures)
+
+    monkeypatch.setattr(switching.shown, "parts", parts)
+    return drawn
+
+
+def is_true(text: str, tried: np.ndarray | None) -> bool:
+    """Whether these are the effects of the heads in that text."""
+    return tried is not None and np.allclose(tried[:, :-2], head_effects(loaded.model("writer"), text), atol=1e-4)
+
+
+def test_who_cancels_trying_every_part_types_on_and_sees_the_new_text(monkeypatch, board):
+    first, second = Held(head_effects), Held(head_effects)
+    monkeypatch.setattr(recipes, "head_effects", first)
+    app = open_link("change", "level=expert&try-all=true&text=The+bird+that+flew", finished=False)
+    assert is_at_work(app) and board[-1] == ("The bird that flew", None)
+    press(app, "Cancel")
+    assert first.stopped.wait(LONG) and board[-1] == ("The bird that flew", None)
+    monkeypatch.setattr(recipes, "head_effects", second)
+    app.text_input(key="text").set_value("The bird that flew off").run()
+    assert is_at_work(app) and board[-1] == ("The bird that flew off", None)
+    second.let.set()
+    finish(app)
+    assert board[-1][0] == "The bird that flew off" and is_true(*board[-1])
+    app.text_input(key="text").set_value("The bird that flew").run()
+    assert board[-1] == ("The bird that flew", None) and "Cancelled." in said(app)
+    press(app, "Start again")
+    finish(app)
+    assert is_true(*board[-1])
+
+
+def test_who_leaves_while_every_part_is_tried_gets_another_page_and_comes_back_to_the_text_of_now(monkeypatch, board):
+    held = Held(head_effects)
+    monkeypatch.setattr(recipes, "head_effects", held)
+    app = open_link("change", "level=expert&try-all=true&text=The+fish+that+swam", finished=False)
+    assert is_at_work(app)
+    app._page_hash = calc_hash("attention")
+    app.run()
+    assert not is_at_work(app) and not app.exception and not app.error
+    assert held.stopped.wait(LONG), "nobody waits for it any more"
+    app.text_input(key="text").set_value("The fish that swam away").run()
+    drawn, again = len(board), Held(head_effects)
+    monkeypatch.setattr(recipes, "head_effects", again)
+    app._page_hash = calc_hash("change")
+    app.run()
+    assert is_at_work(app) and board[drawn:] == [("The fish that swam away", None)]
+    again.let.set()
+    finish(app)
+    assert board[-1][0] == "The fish that swam away" and is_true(*board[-1])
