@@ -9,8 +9,9 @@ import streamlit
 import models
 from analysis import patching
 from analysis.patches import DIRECTIONS, Patches
-from pages.change.texts import choose, pairs
-from tests.pages.opening import open_link, said
+from pages.change.texts import choose, pairs, panel
+from tests.pages.held import Held
+from tests.pages.opening import finish, is_at_work, open_link, said
 from tests.pages.taking import offered
 from tests.serving import ROOT
 from ui import state
@@ -18,6 +19,7 @@ from ui.memory import loaded
 from ui.words import sections
 from viz import percent
 
+LONG = 30  # seconds; a test that waits so long has failed
 HERS, HIS = "The girl was tired, so", "The boy was tired, so"
 LINK = "experiment=Two+texts&text=The+girl+was+tired,+so&other-text=The+boy+was+tired,+so"
 READY = [(name, pair) for name in models.names() for pair in pairs.known(models.load(name).info)]
@@ -162,3 +164,35 @@ def test_the_sentence_says_what_the_patch_does():
     after = np.exp(made.read([made.edits("stream")[1, 2]])[0])[made.answers()[0]]
     board = said_on_board(open_link("change", f"{LINK}&level=expert&texts-cell=1.2"))
     assert percent(float(after)).replace("\u00a0", " ") in board.replace("\\302\\240", " ")
+
+
+@pytest.mark.parametrize("box", ["text", "other-text"])
+def test_what_was_asked_of_a_text_that_is_typed_over_never_stands_beside_the_new_one(monkeypatch, box):
+    texts = {"text": f"The {box[:2]} girl ran, so", "other-text": f"The {box[:2]} boy ran, so"}
+    first, second = Held(Patches.effects), Held(Patches.effects)
+    drawn, draw = [], panel.shown.grid
+
+    def grid(asked, found, *given):
+        drawn.append((asked.look.trace.text, asked.other.trace.text, found))
+        return draw(asked, found, *given)
+
+    def patch(held):
+        monkeypatch.setattr(Patches, "effects", lambda self, *given, **more: held(self, *given, **more))
+
+    monkeypatch.setattr(panel.shown, "grid", grid)
+    patch(first)
+    link = "&".join(f"{name}={text.replace(' ', '+')}" for name, text in texts.items())
+    app = open_link("change", f"experiment=Two+texts&level=expert&{link}", finished=False)
+    assert is_at_work(app) and first.begun.wait(LONG)
+    patch(second)
+    app.text_input(key=box).set_value(texts[box].replace("ran", "sat")).run()
+    first.let.set()  # done while the new one is under way
+    assert second.begun.wait(LONG)
+    for _ in range(3):
+        assert is_at_work(app.run()) and not drawn
+    second.let.set()
+    finish(app)
+    monkeypatch.undo()
+    clean, corrupt = (texts | {box: texts[box].replace("ran", "sat")}).values()
+    assert drawn and all(one[:2] == (clean, corrupt) for one in drawn)
+    np.testing.assert_allclose(drawn[-1][2], patching(models.load("writer"), clean, corrupt), atol=1e-4)
