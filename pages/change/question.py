@@ -53,9 +53,9 @@ class Question:
 def ask(look: Look, trace: Trace) -> Question | None:
     """What is asked about, with its menus; None, with a sentence, where the model predicts nothing."""
     position = shown.asked(look)
-    if position is None:
+    if position is None or look.trace.unembed is None:  # labels are no words: nothing that a part writes is read as one
         info = look.model.info
-        why = "headless" if look.trace.unembed is None else "unmasked" if info.mask else "maskless"
+        why = look.without_words if look.trace.unembed is None else "unmasked" if info.mask else "maskless"
         say(HERE, why, name=plain(info.name), mask=plain(info.mask))
         return None
     logits = trace.logits_at(position)

@@ -36,7 +36,8 @@ def draw(look: Look) -> None:
         say(HERE, "nothing typed")
         return
     if look.beginner:
-        say(HERE, "labels" if look.model.info.labels else "follows", prediction=plain(asked.called))
+        why = "follows" if not look.model.info.labels else "labels" if asked.chance else "number"
+        say(HERE, why, prediction=plain(asked.called))
     with picture(f"The view “{view}”"):
         pictures = PANELS[view](asked)
     with above, picture("“Take it away”"):

@@ -45,7 +45,7 @@ def panel(look: Look, above: DeltaGenerator) -> list[Picture]:
 def nothing_to_ask(look: Look, text: str) -> str:
     """Under which heading it stands why these texts cannot be compared; "" where they can."""
     if look.trace.unembed is None:
-        return "texts headless"
+        return "labels" if look.model.info.labels else "texts headless"
     if not look.model.places(look.trace):
         return "texts unmasked" if look.model.info.mask else "texts maskless"
     if not text.strip() or not look.trace.text.strip():

@@ -99,3 +99,19 @@ def test_each_token_is_listed_with_its_label():
     listed = each_token(look)
     assert listed.count("**") // 2 - 1 == len(made.places(look.trace)) and f"**{best.text}**" in listed
     assert np.isfinite(best.probability)
+
+
+def test_why_one_text_follows_from_another_is_asked_of_both(folders):
+    second = "the dog sat"
+    app = open_link("explain", link(folders["text"], f"level=expert&two-texts=true&target={second.replace(' ', '+')}"))
+    scores = attributions(loaded.model(folders["text"]), TEXT, "leave-one-out", position=0, target=second)
+    assert len(scores) > len(loaded.model(folders["text"]).tokenize(TEXT)) and np.isfinite(scores[-3:-1]).all()
+    assert app.dataframe[0].value.iloc[:, 1].tolist() == [signed(score) for score in scores]
+
+
+@pytest.mark.parametrize("kind", ["text", "number", "token"])
+@pytest.mark.parametrize("experiment", ["Two texts", "What wrote it", "Circuit"])
+def test_an_experiment_that_asks_about_words_says_that_there_are_labels(folders, experiment, kind):
+    level = "expert" if kind == "text" or experiment == "Circuit" else "beginner"
+    told = said(open_link("change", link(folders[kind], f"level={level}&experiment={experiment}")))
+    assert "page Explain" in told and ("no unembedding" if level == "expert" else "guesses no words") in told

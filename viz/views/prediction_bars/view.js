@@ -44,7 +44,7 @@ function update({ root, list, first, second, last, rows, header }) {
   const { tokens, names, fragments, probabilities, numbers, unit, before, befores, struck, marked, label, heads, below } = header;
   const logits = befores ?? header.logits;
   second.textContent = before ? "before" + unit : "logit";
-  first.textContent = heads?.[0] ?? "token";
+  first.textContent = heads?.[0] ?? header.of ?? "token";
   last.textContent = heads?.[1] ?? (before ? "after" + unit : "probability");
   root.classList.toggle("with-heads", Boolean(heads));
   root.classList.toggle("in-words", !before && numbers.some((number) => number.length > 9)); // "under 1 in 100"
