@@ -49,7 +49,7 @@ def explained(
         scores = explain(Question(model, trace, position, token, against), method).scores
     tokens, groups, start = select_tokens(trace, second, scope_options, simple)
     found, unit = amounts(model, trace, scores, groups, method=method, position=position, token=token, simple=simple)
-    best = int(np.nan_to_num(found, nan=-np.inf).argmax())
+    best = int(np.nan_to_num(np.abs(found), nan=-1).argmax())  # the strongest, for or against
     return reading_view(tokens, None, best, True, quantity=found, unit=unit, second=start or None)
 
 

@@ -89,6 +89,9 @@ def test_a_number_a_token_shades_the_text_and_is_said(draw, redraw):
     assert shades(page) == found
     expect(page.locator("td")).to_have_text(["–", "16.5 bits", "4 bits", "0 bits", "8.25 bits"])
     assert page.locator(".faint").count() == 0
+    page.mouse.move(800, 700)
+    redraw(page, reading_view(TOKENS, None, quantity=[np.nan, 0.5, 0.001, 0.0, -2.0], unit="nats", chosen=4))
+    expect(page.locator("b:visible")).to_have_text(["−2", "0.5"])  # the strongest first, below 0 or above
     redraw(page, reading_view(TOKENS, HEADS[1], chosen=2))
     page.mouse.move(800, 700)
     expect(page.locator(".sentence")).to_have_text("“ran” looks most at “dog” (100 %).")

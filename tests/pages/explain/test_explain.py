@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 import transformers as T
 
 import models
 from analysis import Question, attributions, explain, faithfulness
+from pages.explain import recipes
 from pages.explain.asked import METHODS, TITLES
 from pages.explain.shown import signed
 from tests.models.networks import GROUPED, tokenizer
+from tests.pages.generate.test_taken import header
 from tests.pages.opening import open_link, said
 from tests.serving import ROOT
 from ui import state
@@ -32,6 +35,15 @@ def test_the_table_is_the_analysis(method):
     scores = attributions(models.load("writer"), TEXT, method)
     factor = 100 if method in ("attention × gradient", "rollout") else 1
     assert numbers(app) == [signed(factor * score) for score in scores]
+
+
+def test_the_token_that_is_named_is_the_strongest_for_or_against():
+    model = models.load("writer")
+    trace = model.trace("The dog ran")
+    scores = np.array([np.nan, 0.3, -2.0, 1.0])
+    asked = {"method": "shap", "position": 3, "token": 300, "against": None, "second": "", "scope_options": {}}
+    view = recipes.explained(model, trace, **asked, simple=False, scores=scores)
+    assert header(view)["chosen"] == 2
 
 
 def test_a_contrast_in_a_link_is_that_of_the_analysis():

@@ -58,13 +58,13 @@ export function draw(state) {
 }
 
 // The strongest carry their number below them. The numbers stand apart from the text, of which the browser would lay out every
-// line again for each. Of two that would touch, under narrow neighbours, the larger stays.
+// line again for each. One below 0 is as strong as its size. Of two that would touch, under narrow neighbours, the larger stays.
 export function number(state) {
   const { header, tokens, boxes, below, numbered, values } = state;
   const kept = [];
   const room = header.quantity ? WIDE : ROOM;
   for (const i of numbered) {
-    if (!(values[i] >= NUMBER_FROM)) continue;
+    if (!(Math.abs(values[i]) >= NUMBER_FROM)) continue;
     const { word } = tokens[i];
     if (!boxes.has(i)) {
       const top = word.offsetTop - below.offsetTop; // both move together when what stands above them leaves the picture
