@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 IN_HUNDRED = " in 100"
 
 
@@ -24,6 +26,14 @@ def percent(probability: float) -> str:
 def percent_or_score(probability: float, score: float) -> str:
     """A probability as `percent`; where there is none, what was given in its place."""
     return percent(probability) if probability == probability else f"{score:.3g}".replace("-", "−")
+
+
+def decimal(value: float) -> str:
+    """Three significant digits, never scientific notation; a dash where there is no number."""
+    if not np.isfinite(value):
+        return "–"
+    rounded = float(f"{value:.3g}")
+    return np.format_float_positional(rounded, trim="-").replace("-", "−") if rounded else "0"
 
 
 def in_hundred(probability: float) -> str:

@@ -146,6 +146,7 @@ def parts(
         "rows": [f"L{layer}" for layer in range(layers)], "columns": [*(f"H{head}" for head in range(heads)), *names[1:]],
         "row_names": layer_names, "column_names": [*head_names, *names[1:]], "texts": short, "chosen": chosen, "cell": (25, 58),
         "height": 30, "notes": [[word and f"changed: {word}" for word in row] for row in said],
+        "blank": "this model does not let one skip it",
     }  # fmt: skip
     if position is None:
         shades = 0.75 * np.clip(strengths, 0, 2) / max(1.0, float(strengths.max()))

@@ -16,6 +16,7 @@ from ui.picture.picture import Numbers, Picture
 from ui.show import part
 from ui.words import words
 from viz import Card, Part, percent
+from viz.numbers import decimal
 from viz.tokens import named
 
 BARS = {"beginner": 5, "intermediate": 8, "expert": 10}
@@ -59,8 +60,7 @@ def strongest(look: Look, tried: np.ndarray) -> dict[str, str]:
     """The head that the prediction needs most, and by how much its probability changes without it."""
     layer, head = divmod(int(np.nanargmin(tried[:, :-2])), tried.shape[1] - 2)
     effect = float(tried[layer, head])
-    nats = f"{effect:.2f}".replace("-", "−")
-    return {"layer": str(layer), "head": str(head), "nats": nats, "factor": percent(min(1.0, float(np.exp(effect))))}
+    return {"layer": str(layer), "head": str(head), "nats": decimal(effect), "factor": percent(min(1.0, float(np.exp(effect))))}
 
 
 def prediction(folder: Path, look: Look, changed: Changed, position: int | None, pictures: list[Picture]) -> Part:
@@ -138,7 +138,7 @@ def edges(
     query, key = divmod(int(np.nanargmin(effects)), effects.shape[1])
     sides = look.attention.queries[query], look.attention.keys[key]
     facts = dict(zip(("query", "key"), (named(token.text).replace("*", r"\*") for token in sides), strict=True))
-    facts |= {"nats": f"{effects[query, key]:.2f}".replace("-", "−"), "head": name, "count": str(np.isfinite(effects).sum())}
+    facts |= {"nats": decimal(float(effects[query, key])), "head": name, "count": str(np.isfinite(effects).sum())}
 
     def place() -> Part:
         return drawing.on_board("", words(folder, "edges", **facts))

@@ -10,11 +10,11 @@ from analysis import Explanation, agreement
 from analysis.perturbation import rank_correlation
 from pages.explain import recipes
 from pages.explain.asked import HERE, SEEDS, TITLES, Asked, every, spreads
-from pages.explain.shown import signed
 from ui.picture.picture import Numbers, Picture
 from ui.show import show_chart
 from ui.text import plain
 from ui.words import say
+from viz.numbers import decimal
 
 
 def panel(asked: Asked) -> list[Picture]:
@@ -66,7 +66,7 @@ def costs(asked: Asked, found: list[Explanation], other: dict[str, np.ndarray] |
         rows[TITLES[one.method]] = [
             f"{one.passes:,}",
             f"{one.seconds:.2g} s",
-            "–" if one.difference is None else f"{signed(one.total)} of {signed(one.difference)}",
+            "–" if one.difference is None else f"{decimal(one.total)} of {decimal(one.difference)}",
             ("–" if other is None else "none") if seeds is None else spread_of(seeds[:, asked.question.units], asked.unit),
         ]
     columns = ["Texts read", "Time", f"Sum, of what it should be ({asked.unit})", "Spread over seeds"]
@@ -77,5 +77,5 @@ def spread_of(seeds: np.ndarray, unit: str) -> str:
     """The mean over tokens of the standard deviation over seeds, and the mean rank correlation of every two seeds."""
     pairs = [rank_correlation(seeds[i], seeds[j]) for i in range(len(seeds)) for j in range(i)]
     ranks = [pair for pair in pairs if pair is not None]
-    deviation = f"± {signed(float(seeds.std(axis=0, ddof=1).mean()))} {unit}"
+    deviation = f"± {decimal(float(seeds.std(axis=0, ddof=1).mean()))} {unit}"
     return f"{deviation}; rank correlation {np.mean(ranks):.2f}".replace("-", "−") if ranks else deviation

@@ -16,6 +16,7 @@ from ui.picture.picture import Numbers, Picture
 from ui.show import picture, show
 from ui.text import plain
 from ui.words import say
+from viz.numbers import decimal
 from viz.tokens import label
 
 
@@ -71,9 +72,9 @@ def coloured(asked: Asked, found: Explanation) -> Picture:
 
 def say_sums(found: Explanation) -> None:
     """What the numbers sum to, and what they should, and what they cost."""
-    cost = {"passes": f"{found.passes:,}", "seconds": f"{found.seconds:.2g}", "total": signed(found.total)}
+    cost = {"passes": f"{found.passes:,}", "seconds": f"{found.seconds:.2g}", "total": decimal(found.total)}
     if found.difference is not None:
-        say(HERE, "sums", **cost, difference=signed(found.difference))
+        say(HERE, "sums", **cost, difference=decimal(found.difference))
     say(HERE, "cost", **cost)
 
 
@@ -81,12 +82,4 @@ def table(asked: Asked, found: Explanation) -> pd.DataFrame:
     """A row a token or word, as in the picture."""
     values, unit = amounts(asked, found)
     names = [label(token.text) for token in asked.seen[0]]
-    return pd.DataFrame({"Token": names, unit: [signed(value) for value in values]})
-
-
-def signed(value: float) -> str:
-    """Three significant digits, never scientific notation; a dash for what was not asked."""
-    if not np.isfinite(value):
-        return "–"
-    rounded = float(f"{value:.3g}")
-    return np.format_float_positional(rounded, trim="-").replace("-", "−") if rounded else "0"
+    return pd.DataFrame({"Token": names, unit: [decimal(value) for value in values]})

@@ -42,7 +42,7 @@ def labelled(
     return grid_view(
         np.reshape(values, size), [f"L{layer}" for layer in range(size[0])], [f"H{head}" for head in range(size[1])],
         down="layer", across="head", unit="%", scale=(0, 1), texts=texts.tolist(), chosen=chosen, cell=(84, 170), height=27,
-        notes=np.array(notes, dtype=object).reshape(size).tolist(), label="What each head does",
+        notes=np.array(notes, dtype=object).reshape(size).tolist(), blank="no label", label="What each head does",
     )  # fmt: skip
 
 
@@ -172,12 +172,18 @@ def together(
 def composed(model: LanguageModel, *, kind: str, way: str, chosen: tuple[int, int], found: HeadWeights | None = None) -> View:
     """Heads by earlier heads: how much each reads what the other wrote, beyond random matrices."""
     found = head_weights(model, kind) if found is None else found
-    return square(found.composition[WAYS.index(way)], names_of(found.table), chosen, across="earlier head")
+    return square(
+        found.composition[WAYS.index(way)],
+        names_of(found.table),
+        chosen,
+        across="earlier head",
+        blank="it is not in an earlier layer",
+    )
 
 
 def square(
     values: np.ndarray, names: list[str], chosen: tuple[int, int], scale: tuple[float, float] | None = None, unit: str = "",
-    notes: list[list[str]] | None = None, across: str = "other head",
+    notes: list[list[str]] | None = None, across: str = "other head", blank: str = "nothing to compare",
 ) -> View:  # fmt: skip
     """Heads by heads, from the scale's least to its most; from blue below 0 to red above it where there are both."""
     most = float(np.nanmax(np.abs(values), initial=1e-9))
@@ -185,7 +191,7 @@ def square(
     return grid_view(
         values, names, names, down="head", across=across, unit=unit, scale=scale or (-most, most),
         signed=scale is None or scale[0] < 0, notes=notes, chosen=None if here is None else (here, here), cell=(9, 26),
-        label="Heads by heads",
+        blank=blank, label="Heads by heads",
     )  # fmt: skip
 
 

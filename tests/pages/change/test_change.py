@@ -153,6 +153,12 @@ def test_the_effects_on_the_board_are_those_of_the_analysis(monkeypatch):
     np.testing.assert_allclose(effects[:, -1], skip_effects(model, model.trace(WORDS), "block"), atol=1e-4)
 
 
+def test_a_small_effect_is_never_said_to_be_nothing(look):
+    assert shown.strongest(look, np.array([[0.2, -0.00348, np.nan, np.nan]])) == {
+        "layer": "0", "head": "1", "nats": "−0.00348", "factor": "99.7\u00a0%",
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("level", state.LEVELS)
 def test_nothing_is_changed_and_it_says_what_to_press(look, level):
     folder = ROOT / "pages" / "change"

@@ -12,7 +12,6 @@ import models
 from analysis import Question, attributions, explain, faithfulness
 from pages.explain import recipes
 from pages.explain.asked import METHODS, TITLES
-from pages.explain.shown import signed
 from tests.models.networks import GROUPED, tokenizer
 from tests.pages.generate.test_taken import header
 from tests.pages.opening import open_link, said
@@ -20,6 +19,7 @@ from tests.serving import ROOT
 from ui import state
 from ui.memory import loaded
 from ui.words import sections
+from viz.numbers import decimal
 
 TEXT = "The farmer gave the hungry dog a bone, and the dog ran into the"
 LINK = f"text={TEXT.replace(' ', '+')}"
@@ -34,7 +34,7 @@ def test_the_table_is_the_analysis(method):
     app = open_link("explain", f"{LINK}&level=expert&explain-by={TITLES[method]}")
     scores = attributions(models.load("writer"), TEXT, method)
     factor = 100 if method in ("attention × gradient", "rollout") else 1
-    assert numbers(app) == [signed(factor * score) for score in scores]
+    assert numbers(app) == [decimal(factor * score) for score in scores]
 
 
 def test_the_token_that_is_named_is_the_strongest_for_or_against():
@@ -51,7 +51,7 @@ def test_a_contrast_in_a_link_is_that_of_the_analysis():
     made = models.load("writer")
     barn, house = (made.tokenize(f" {word}")[-1].id for word in ("barn", "house"))
     scores = attributions(made, TEXT, "leave-one-out", token=barn, against=house)
-    assert numbers(app) == [signed(score) for score in scores]
+    assert numbers(app) == [decimal(score) for score in scores]
     assert "“barn” rather than “house”" in said(app)
 
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from analysis import attributions
-from pages.explain.shown import signed
 from pages.type.labelled import each_token, what_it_says
 from tests.models.classifiers import LABELS, model, saved
 from tests.pages.opening import open_link, said
 from ui.look import Look
 from ui.memory import loaded
 from ui.text import plain
+from viz.numbers import decimal
 
 TEXT = "The cat sat on the mat, and the dog sat on the cat."
 KINDS = {"text": "BERT", "any": "BERT, any of them", "number": "BERT, a number", "token": "BERT, tokens", "decoder": "GPT-2"}
@@ -40,7 +40,7 @@ def test_why_this_label_is_what_the_analysis_says(folders, kind):
     trace = made.trace(TEXT)
     place = trace.tokens.index(trace.tokens[-2 if kind == "token" else -1]) if kind in ("token", "decoder") else 0
     scores = attributions(made, TEXT, "leave-one-out", position=place)
-    assert app.dataframe[0].value.iloc[:, 1].tolist() == [signed(score) for score in scores]
+    assert app.dataframe[0].value.iloc[:, 1].tolist() == [decimal(score) for score in scores]
     assert app.dataframe[0].value.columns[1] == ("points" if kind == "number" else "nats")
     assert f"“{plain(made.outcome(int(trace.scores_at(place).argmax())))}”" in said(app)
 
@@ -48,7 +48,7 @@ def test_why_this_label_is_what_the_analysis_says(folders, kind):
 def test_a_contrast_of_two_labels_in_a_link(folders):
     app = open_link("explain", link(folders["text"], "level=expert&explain-word=happy&explain-against=sad&explain-by=LIME"))
     scores = attributions(loaded.model(folders["text"]), TEXT, "lime", token=2, against=0)
-    assert app.dataframe[0].value.iloc[:, 1].tolist() == [signed(score) for score in scores]
+    assert app.dataframe[0].value.iloc[:, 1].tolist() == [decimal(score) for score in scores]
     assert "“happy” rather than “sad”" in said(app)
 
 

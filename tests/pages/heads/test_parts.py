@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
 import pytest
 
+import models
+from analysis.composition import WAYS, HeadWeights
+from analysis.redundancy import Likeness
+from pages.heads import recipes
+from tests.pages.generate.test_taken import header
 from tests.pages.opening import open_link, said
 
 FRENCH = "model=translator&level=expert&text=The+cat+sat"
@@ -26,3 +33,19 @@ def test_what_a_part_says(link, words):
 def test_a_beginner_meets_heads_and_hears_what_a_link_keeps_for_later():
     app = open_link("heads", "text=The+cat+sat&heads-part=Importance")
     assert "Choose the level “Intermediate” to see that" in said(app)
+
+
+def test_a_blank_square_says_why_it_is_blank():
+    columns = {"layer": [0, 0], "head": [0, 1], "label": ["previous", ""], "previous": [0.7, 0.1], "previous_null": [0.1, 0.1]}
+    table = pd.DataFrame(columns | {"previous_low": [0.6, 0.0], "previous_high": [0.8, 0.2]})
+    model, names = models.load("writer"), {"previous": "token before"}
+    labels = recipes.labelled(model, kind="self", name="", names=names, chosen=None, seeds=3, table=table)
+    assert header(labels)["blank"] == "no label"
+    alike = Likeness(np.eye(48), np.eye(48))
+    assert (
+        header(recipes.alike(model, kind="self", texts=None, by="maps", chosen=(2, 1), found=alike))["blank"]
+        == "nothing to compare"
+    )
+    known = HeadWeights(pd.DataFrame({"layer": [0, 1], "head": [0, 0]}), np.full((3, 2, 2), np.nan), 0.1)
+    read = recipes.composed(model, kind="self", way=WAYS[0], chosen=(1, 0), found=known)
+    assert header(read)["blank"] == "it is not in an earlier layer"

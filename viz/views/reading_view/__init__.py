@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from viz.numbers import decimal
 from viz.palette import HEADS_ON_DARK, HEADS_ON_LIGHT
 from viz.tokens import kinds, label, quoted, reading_pieces
 from viz.triangle import looks_back_only, lower
@@ -117,7 +118,7 @@ def _of_quantity(
     header = _header(f"The text, shaded by {unit}" if unit else "The text, shaded", tokens, chosen, summary, second, link)
     header |= {"causal": False, "direction": "from", "toggle": False, "packed": False, "broken": 0}
     sign = "\u00a0%" if unit == "%" else ""  # short enough to stand below a word too
-    words, ends = ([text if text == "–" else text + sign for text in map(_number, each)] for each in (quantity, (low, high)))
+    words, ends = ([text if text == "–" else text + sign for text in map(decimal, each)] for each in (quantity, (low, high)))
     header["quantity"] = {"unit": "" if sign else unit, "low": ends[0], "high": ends[1], "words": words} | (
         {"signed": True} if signed else {}
     )
@@ -140,14 +141,6 @@ def _header(
         "second": -1 if second is None else int(second),
         "link": link,
     }
-
-
-def _number(value: float) -> str:
-    """Three significant digits, never scientific notation; a dash where there is no number."""
-    if not np.isfinite(value):
-        return "–"
-    rounded = float(f"{value:.3g}")
-    return np.format_float_positional(rounded, trim="-").replace("-", "−") if rounded else "0"
 
 
 def _name(token: Any) -> str:
