@@ -131,10 +131,12 @@ def says_the_same(model: LanguageModel, trace: Trace, tokens: int = 5) -> Answer
 
 
 @named("probability")
-def probability(model: LanguageModel, trace: Trace, token: str = "", temperature: float = 1.0) -> Answer:
-    """The share of the likeliest token, or of one that is named, in per cent. Right within 3."""
-    logits = logits_of(model, trace)
-    return Answer(round(100 * float(softmax(logits, temperature)[id_of(model, token, int(logits.argmax()))]), 1), within=3.0)
+def probability(model: LanguageModel, trace: Trace, token: str = "", temperature: float = 1.0, without: str = "") -> Answer:
+    """The share of the likeliest token, or of one that is named, in per cent. Right within 3. without: changes, after which the
+    token that was the likeliest is asked about."""
+    before = logits_of(model, trace)
+    after = softmax(logits_of(model, trace, edits_of(without)), temperature)
+    return Answer(round(100 * float(after[id_of(model, token, int(before.argmax()))]), 1), within=3.0)
 
 
 @named("still predicts it")
@@ -263,6 +265,31 @@ def has_induction(model: LanguageModel, trace: Trace, least: float = 0.5) -> Ans
 
     kind = "decoder" if model.info.kind == "encoder-decoder" else None
     return yes_or_no(bool(head_scores(model, kind=kind)["induction"].max() >= least))
+
+
+@named("head that matters most")
+def head_that_matters(model: LanguageModel, trace: Trace) -> Answer:
+    """Without which head the likeliest token loses most of its probability, each switched off by itself."""
+    from analysis.effects import head_effects
+
+    effects = head_effects(model, trace.text, predicts_at(model, trace), target=beside(trace))
+    places = zip(*np.unravel_index(np.argsort(effects, axis=None), effects.shape), strict=True)
+    return chosen([f"L{layer} H{head}" for layer, head in places])
+
+
+@named("beats every random order")
+def beats_chance(model: LanguageModel, trace: Trace, method: str) -> Answer:
+    """Whether the prediction falls faster when tokens leave in the order of a method, as page "Flow" names it, than in each of 20
+    orders drawn at random."""
+    from analysis.attribution import METHODS, Attribution
+    from analysis.perturbation import Question, faithfulness
+
+    if method not in (*METHODS, "leave-one-out"):
+        raise ValueError(f"There is no method “{method}”. There are {', '.join(METHODS)} and leave-one-out.")
+    position = predicts_at(model, trace)
+    token = int(logits_of(model, trace).argmax())
+    scores = {} if method == "leave-one-out" else {method: Attribution(model, trace, position, token).scores(method)}
+    return yes_or_no(faithfulness(Question(model, trace, position, token), scores).faster(method))
 
 
 @named("word that matters most")
