@@ -131,7 +131,7 @@ def _found(
     return np.stack(each)
 
 
-def interval(each: np.ndarray, confidence: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def interval(each: np.ndarray, confidence: float = 0.95, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """The confidence interval of the mean over the first axis: low and high, float64. each: float [text, …], NaN where a text has
     none. Of fewer than two texts: NaN; of texts that all say the same: that."""
     from scipy.stats import bootstrap

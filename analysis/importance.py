@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.labels import bootstrap, passages
+from analysis.corpora import interval
+from analysis.labels import passages
 from analysis.statistics import Report, silent
 from analysis.word_alignment import read_links
 from models.catalog import WEIGHTS
@@ -37,8 +38,9 @@ class Importance:
 
     table: a row a head, layer by layer, with columns layer, head, and twice three of nats a token. effect: by how much the mean
     loss over the texts rises when the head is off (it gives zero); gradient: the mean over the texts of |Σ (dL/dO) · O|, what
-    the slope says of that (Michel et al. 2019). NAME_low, NAME_high: 95 % of the means when the texts are drawn again 1,000
-    times (bootstrap); NaN of one text. loss: of the whole model, nats a token; tokens: that were predicted; kind: of attention.
+    the slope says of that (Michel et al. 2019). NAME_low, NAME_high: the interval of 95 % of the mean over texts
+    (`analysis.corpora.interval`); NaN of one text. loss: of the whole model, nats a token; tokens: that were predicted; kind: of
+    attention.
     """
 
     table: pd.DataFrame
@@ -114,7 +116,7 @@ def head_importance(
     layers, heads = np.indices(size)
     columns: dict[str, np.ndarray] = {"layer": layers.ravel(), "head": heads.ravel()}
     for name, values in {"effect": np.stack(effects), "gradient": np.stack(slopes)}.items():
-        ends = bootstrap(values) if len(values) > 1 else np.full((2, *size), np.nan)
+        ends = interval(values)
         columns |= {name: values.mean(0).ravel(), f"{name}_low": ends[0].ravel(), f"{name}_high": ends[1].ravel()}
     tokens = sum(len(one.ids) for one in given)
     return Importance(pd.DataFrame(columns), float(np.mean(before)), tokens, len(given), kind)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from analysis.corpora import interval
 from analysis.heads import PLACES, REPEATS, SAMPLES, SENTENCES, alignment, kinds_of_keys, looks, repeated_words
 from analysis.statistics import Report, silent
 from models.language_model import LanguageModel
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 MARGIN = 0.1  # by which the low end of a head's range must be above the largest score of all random heads
 SEEDS = 3  # models with random weights
-DRAWS = 1000  # of the bootstrap
 SPAN = (110, 210)  # characters of the passages that are read, like a long sentence
 PASSAGES, TWICE = 8, 6  # of real text beside the samples, and of random words said twice
 PLAIN = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "—": " - "})  # signs that small models have no token for
@@ -56,8 +56,8 @@ def head_labels(model: LanguageModel, kind: str | None = None, seeds: int = SEED
 
     kind: as in `trace.attention`; by default the model's first. Scores, each from 0 to 1: those of `head_scores`, and
     positional (see `positional`); of cross-attention alignment, −1 to 1. NAME: the mean over the probes (12 passages of real
-    text; for duplicate and induction 6 texts of random words said twice). NAME_low, NAME_high: 95 % of the means when the
-    probes are drawn again 1,000 times (bootstrap). NAME_null: the largest score that any head has in `seeds` models of the same
+    text; for duplicate and induction 6 texts of random words said twice). NAME_low, NAME_high: the interval of 95 % of
+    that mean (`analysis.corpora.interval`). NAME_null: the largest score that any head has in `seeds` models of the same
     architecture with random weights (`model.with_random_weights`), over the same probes.
     label: the names whose low end is at least 0.1 above the null, the clearest first, joined by ", "; "" of a head that has none.
     "first" and "separator", where heads rest, come last. positional is no label.
@@ -82,7 +82,7 @@ def head_labels(model: LanguageModel, kind: str | None = None, seeds: int = SEED
     layers, heads = np.indices(next(iter(read.values())).shape[1:])
     table: dict[str, np.ndarray] = {"layer": layers.ravel(), "head": heads.ravel()}
     for name, values in read.items():
-        low, high = bootstrap(values)
+        low, high = interval(values)
         most = max(null[name], default=np.nan)
         columns = {"": mean_of(values), "_low": low, "_high": high, "_null": np.full(low.shape, most)}
         table |= {name + ending: column.ravel() for ending, column in columns.items()}
@@ -138,21 +138,6 @@ def mean_of(values: np.ndarray) -> np.ndarray:
     """The mean over probes that say something: [layers, heads]; NaN where none does."""
     counts = np.isfinite(values).sum(0)
     return np.divide(np.nansum(values, 0), counts, out=np.full(values.shape[1:], np.nan), where=counts > 0)
-
-
-def bootstrap(values: np.ndarray, draws: int = DRAWS) -> tuple[np.ndarray, np.ndarray]:
-    """The ends of 95 % of the means when probes are drawn again, with repetition: float64 [layers, heads], twice (Efron 1979)."""
-    random = np.random.default_rng(0)
-    counts = random.multinomial(len(values), np.full(len(values), 1 / len(values)), size=draws).astype(float)  # [draw, probe]
-    flat = values.reshape(len(values), -1)
-    known = np.isfinite(flat)
-    size = counts @ known
-    means = np.divide(counts @ np.where(known, flat, 0), size, out=np.full(size.shape, np.nan), where=size > 0)
-    ends = np.full((2, flat.shape[1]), np.nan)
-    some = np.isfinite(means).any(0)
-    ends[:, some] = np.nanpercentile(means[:, some], [2.5, 97.5], axis=0)
-    low, high = ends.reshape(2, *values.shape[1:])
-    return low, high
 
 
 @cache

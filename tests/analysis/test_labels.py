@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from analysis import head_scores
-from analysis.labels import MARGIN, bootstrap, false_positives, head_examples, head_labels, positional
+from analysis.labels import MARGIN, false_positives, head_examples, head_labels, positional
 from models import Attention, Token, load
 from models.edits import Head
 from models.huggingface.model import HuggingFaceModel
@@ -127,10 +127,3 @@ def test_positions_explain_a_map_that_is_always_the_same_and_not_one_that_never_
     explained = positional(maps).mean(0)[0]
     assert explained[0] == pytest.approx(1)
     assert explained[1] == pytest.approx(1 / 8, abs=0.03)
-
-
-def test_the_range_of_a_mean_holds_its_standard_error():
-    values = np.random.default_rng(0).normal(size=(400, 1, 1))
-    low, high = bootstrap(values)
-    assert (high - low)[0, 0] / 2 == pytest.approx(1.96 * values.std() / 20, rel=0.1)
-    assert np.isnan(bootstrap(np.full((3, 1, 1), np.nan))[0]).all()
