@@ -42,3 +42,11 @@ def test_a_step_opens_at_its_page_and_asks_for_nothing_that_is_not_there(name, n
     app = open_link(step.page, link)
     assert not app.warned, app.warned
     assert step.title in said(app)
+
+
+@pytest.mark.parametrize("course", files.courses(), ids=lambda course: course.name)
+def test_a_course_has_time_for_its_lessons_and_for_talking_and_words_for_its_teacher(course):
+    taken = sum(files.find(name).minutes for name in course.lessons)
+    assert 1.2 * taken <= course.minutes <= 1.6 * taken
+    for word in ("**Prepare.**", "**Pause**", "**Skip**"):
+        assert word in course.teacher
