@@ -17,6 +17,7 @@ FAINTEST = 0.01  # share of the behaviour below which no line is drawn
 _WIDEST = 9  # pixels
 _ROW, _AROUND = 60, 84  # pixels of a row, and of what is above and below all
 _ASIDE = 0.022  # of the width, by which each second row stands aside, so that lines do not lie on each other
+NEAR = 0.03  # of the width: a line that comes as near to another part seems to end there
 
 
 @dataclass(frozen=True)
@@ -81,12 +82,20 @@ def _draw_lines(
     lines = sorted((one for one in lines if abs(one[2]) >= FAINTEST), key=lambda one: -abs(one[2]))[:MOST]
     for start, to, share in reversed(lines):
         (a, b), (c, d) = places[start], places[to]
+        x, y = middle(places, start, to)
         line = {"width": 0.8 + _WIDEST * abs(share / lines[0][2]), "color": ON_ANY_PAGE if share > 0 else LINES[1]}
-        figure.add_scatter(x=[a, c], y=[b, d], mode="lines", line=line, opacity=0.5, hoverinfo="skip")
+        figure.add_scatter(x=[a, x, c], y=[b, y, d], mode="lines", line=line | {"shape": "spline"}, opacity=0.5, hoverinfo="skip")
         figure.add_scatter(  # what is pointed at
-            x=[a + 0.4 * (c - a)], y=[b + 0.4 * (d - b)], mode="markers", marker={"size": 12, "opacity": 0},
+            x=[a + 0.8 * (x - a)], y=[b + 0.8 * (y - b)], mode="markers", marker={"size": 12, "opacity": 0},
             text=[f"{called[start]} to {called[to]}: {signed(share)}"], hovertemplate="%{text}<extra></extra>",
         )  # fmt: skip
+
+
+def middle(places: Sequence[tuple[float, int]], start: int, to: int) -> tuple[float, float]:
+    """The middle of a line: aside where it would run through another part, so that nobody takes it for a line of that one."""
+    (a, b), (c, d) = places[start], places[to]
+    meets = any(abs(a + (c - a) * (y - b) / (d - b) - x) < NEAR for x, y in places if b < y < d)
+    return (a + c) / 2 - 2 * NEAR * meets, (b + d) / 2  # labels stand at the right
 
 
 def signed(share: float) -> str:

@@ -1,0 +1,15 @@
+"""The graph of a circuit: whose line it is can be seen."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from viz.figures.circuit import Spot, circuit
+
+
+def test_a_line_goes_round_a_part_that_it_would_run_through_and_straight_elsewhere():
+    spots = [Spot("low", 0, 0.5, "L0", "H0"), Spot("between", 1, 0.478, "L1", "H1"), Spot("aside", 2, 0.1, "L2", "H2")]
+    figure = circuit(spots, "cat", np.full((3, 3), np.nan), np.array([0.9, 0.5, 0.4]))
+    middles = {line.y[0]: line.x[1] for line in figure.data if line.mode == "lines"}  # by the row that a line begins in
+    assert middles[0] < 0.46, "from the lowest to the top, beside the part that stands between"
+    assert (middles[1], middles[2]) == (0.5, (0.1 + 0.5) / 2)
