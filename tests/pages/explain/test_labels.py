@@ -106,7 +106,7 @@ def test_why_one_text_follows_from_another_is_asked_of_both(folders):
     app = open_link("explain", link(folders["text"], f"level=expert&two-texts=true&target={second.replace(' ', '+')}"))
     scores = attributions(loaded.model(folders["text"]), TEXT, "leave-one-out", position=0, target=second)
     assert len(scores) > len(loaded.model(folders["text"]).tokenize(TEXT)) and np.isfinite(scores[-3:-1]).all()
-    assert app.dataframe[0].value.iloc[:, 1].tolist() == [signed(score) for score in scores]
+    assert app.dataframe[0].value.iloc[:, 1].tolist() == [decimal(score) for score in scores]
 
 
 @pytest.mark.parametrize("kind", ["text", "number", "token"])
