@@ -29,7 +29,7 @@ def respond(panel: Locator, lesson: Lesson, number: int) -> None:
         box = panel.get_by_role("spinbutton")
         box.fill(f"{right.value:g}", timeout=WAIT)
         box.press("Enter")
-    expect(panel.get_by_text(re.compile(f"^Yes. With “{model}”"))).to_be_visible(timeout=WAIT)
+    expect(panel.get_by_text(re.compile(f"^Right. With “{model}”"))).to_be_visible(timeout=WAIT)
 
 
 def walk(page: Page, lesson: Lesson) -> None:
@@ -61,6 +61,10 @@ def test_it_is_begun_from_the_list_and_left_and_used_by_keys_alone(open_page):
     number.fill("3", timeout=WAIT)
     number.press("Enter")
     expect(panel).to_contain_text(f"Not quite. {first.question.hint}")
+    page.set_viewport_size({"width": 390, "height": 844})  # the panel becomes a sheet, longer than it is high
+    expect(panel.get_by_text("Not quite.")).to_be_in_viewport(ratio=1)
+    expect(panel.get_by_role("button", name="Next", exact=True)).to_be_in_viewport(ratio=1)
+    page.set_viewport_size({"width": 1280, "height": 800})
     grave = [one["id"] for one in Axe().run(page).response["violations"] if one["impact"] in ("serious", "critical")]
     assert grave == []
     panel.get_by_role("button", name="Next", exact=True).focus()

@@ -54,11 +54,20 @@ def draw(lesson: Lesson, number: int, page: str, model: str) -> None:
     if folded:
         return
     st.markdown(f"#### {plain(step.title)}\n\n{step.words}")
-    if course.is_elsewhere(step, page):
+    if page != step.page:
         st.caption("You have gone on by yourself. Look around as long as you like.")
         st.button("Show this step again", key="lesson-again", icon=":material/undo:", on_click=course.begin, args=(lesson, number))
-    if step.question:
-        ask(lesson, number, step.question, model)
+    asked = ask(lesson, number, step.question, model) if step.question else None
+    if page == step.page and course.is_elsewhere(step, page):
+        st.button("Bring back the text of this step", key="lesson-again", icon=":material/undo:", on_click=course.begin, args=(lesson, number))
+    with st.container(key="lesson-foot", gap="small"):  # on a phone it stays in sight
+        if asked and step.question:
+            judge(lesson, number, step.question, model, *asked)
+        ways(lesson, number)
+
+
+def ways(lesson: Lesson, number: int) -> None:
+    """To the step before and to the next."""
     with st.container(horizontal=True, horizontal_alignment="distribute", key="lesson-ways"):
         st.button(
             "Back", key="lesson-back", icon=":material/arrow_back:", disabled=number == 1,
@@ -76,15 +85,15 @@ def fold() -> None:
     state.LESSON_FOLDED.set(not state.LESSON_FOLDED.get())
 
 
-def ask(lesson: Lesson, number: int, question: Question, model: str) -> None:
-    """The question of a step, and what is to be said of the visitor's answer."""
+def ask(lesson: Lesson, number: int, question: Question, model: str) -> tuple[Answer, str | float | bool] | None:
+    """Ask the question of a step: the right answer and the visitor's; None while there is none of either."""
     link = lesson.steps[number - 1].link
     text = tuple(link.get(key.name, key.default) for key in (state.TEXT, state.TARGET))
     try:
         right = computed(model, loaded.model(model).condition, question.answer, text, tuple(question.given.items()))
     except Exception as error:
         st.info(plain(f"{question.ask} {complaint('The answer', error, 'computed')}"))
-        return
+        return None
     answers = state.LESSON_ANSWERS.get() or {}
     key = state.Key[Any](f"lesson-answer-{lesson.name}-{number}", answers.get((lesson.name, number)))
     before = key.get()
@@ -94,18 +103,20 @@ def ask(lesson: Lesson, number: int, question: Question, model: str) -> None:
         index = right.choices.index(before) if before in right.choices else None
         given = st.radio(question.ask, right.choices, index, key=key.name, format_func=plain, label_visibility="collapsed")
     else:
-        given = st.number_input(question.ask, value=before, key=key.name, format="%g", label_visibility="collapsed")
+        given = st.number_input(
+            question.ask, value=before, key=key.name, format="%g", placeholder="a number, then Enter", label_visibility="collapsed"
+        )
     if given is None:
-        return
+        return None
     state.LESSON_ANSWERS.set({**answers, (lesson.name, number): given})
-    judge(lesson, number, question, model, right, given == "Yes" if isinstance(right.value, bool) else given)
+    return right, given == "Yes" if isinstance(right.value, bool) else given
 
 
 def judge(lesson: Lesson, number: int, question: Question, model: str, right: Answer, given: str | float | bool) -> None:
     """Right, wrong with a hint, or right for the model that the lesson was written for."""
     its, own = f"With “{called(model)}” it is {in_words(right.value)}.", lesson.model_at(number)
     if right.accepts(given):
-        st.success(plain(f"Yes. {its}"), icon=":material/check:")
+        st.success(plain(f"Right. {its}"), icon=":material/check:")
     elif model != own and question.expect is not None and Answer(question.expect, within=right.within).accepts(given):  # type: ignore[arg-type]
         st.info(plain(f"That is the answer of “{own}”, for which the lesson was written. {its}"))
     else:
@@ -117,7 +128,8 @@ def judge(lesson: Lesson, number: int, question: Question, model: str, right: An
 
 
 def in_words(value: object) -> str:
-    return ("yes" if value else "no") if isinstance(value, bool) else f"{value:g}" if isinstance(value, int | float) else f"“{value}”"
+    named = ("Yes" if value else "No") if isinstance(value, bool) else value
+    return f"{named:g}" if isinstance(named, int | float) else f"“{named}”"
 
 
 @lru_cache(maxsize=512)

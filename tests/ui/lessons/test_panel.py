@@ -74,13 +74,20 @@ def test_a_link_with_more_opens_what_it_says():
     assert "# Attention" in said(app) and app.session_state["text"] == "The cat sat"
 
 
+def test_another_text_on_the_step_s_own_page_is_no_leaving_and_can_be_taken_back():
+    app = open_link("type", "lesson=mine&step=1&text=A+dog")
+    assert "You have gone on by yourself" not in said(app)
+    press(app, "lesson-again")
+    assert app.session_state["text"] == "The cat sat" and not [one for one in app.button if one.key == "lesson-again"]
+
+
 def test_a_wrong_number_gets_a_hint_and_a_right_one_the_next_step():
     app = open_link("type", "lesson=mine")
     number = app.number_input(key="lesson-answer-mine-1")
     number.set_value(7).run()
     assert [one.value for one in app.warning] == ["Not quite\\. Count them\\."]
     app.number_input(key="lesson-answer-mine-1").set_value(3).run()
-    assert app.success[0].value.startswith("Yes\\.") and not app.warning
+    assert app.success[0].value.startswith("Right\\.") and not app.warning
     press(app, "lesson-next-step")
     assert "Second" in said(app) and app.session_state["view"] == "Heatmap"
     press(app, "lesson-back")
@@ -97,7 +104,7 @@ def test_show_me_sets_what_shows_it_and_the_answer_stays():
 def test_another_model_answers_otherwise_and_that_is_said_instead_of_wrong():
     app = open_link("attention", "lesson=mine&step=2&model=filler&text=The+cat+sat")
     app.radio(key="lesson-answer-mine-2").set_value("No").run()
-    assert not app.warning and "answer of “writer”" in app.info[0].value and "“filler” it is yes" in app.info[0].value
+    assert not app.warning and "answer of “writer”" in app.info[0].value and "“filler” it is “Yes”" in app.info[0].value
     app.radio(key="lesson-answer-mine-2").set_value("Yes").run()
     assert app.success
 
