@@ -11,7 +11,7 @@ from analysis import Scope, scope
 from analysis.scopes import typed
 from ui import state
 from ui.memory.favourites import Favourite, favourite
-from viz.tokens import plain_signs
+from viz.tokens import plain_sign, plain_signs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -152,6 +152,11 @@ class Look:
     def written(self, tokens: Sequence[Token], first: bool = True) -> list[Token]:
         """The tokens as they are written at this level (see `viz.tokens.plain_signs`)."""
         return plain_signs(tokens, first) if self.beginner else list(tokens)
+
+    def outcome(self, id: int) -> str:
+        """What the model may predict as it is written at this level (see `viz.tokens.plain_sign`)."""
+        text = self.model.outcome(id)
+        return plain_sign(text) if self.beginner else text
 
     def at(self, layer: int, head: int) -> Look:
         """The same through another head."""

@@ -94,9 +94,9 @@ def prediction(folder: Path, look: Look, changed: Changed, position: int | None,
     pictures.append(drawing)
     first, now = int(before.argmax()), int(after.argmax())
     facts = {
-        "token": named(look.model.outcome(first)).replace("*", r"\*"), "before": percent(float(shares[0][first])),
+        "token": named(look.outcome(first)).replace("*", r"\*"), "before": percent(float(shares[0][first])),
         "after": percent(float(shares[1][first])), "nats": f"{divergence(before, after, labels):.3f}",
-        "now": named(look.model.outcome(now)).replace("*", r"\*"),
+        "now": named(look.outcome(now)).replace("*", r"\*"),
     }  # fmt: skip
     section = "unchanged" if not changed.fitting else "same" if first == now else "other"
     return drawing.on_board(words(folder, f"prediction {section}", **facts))

@@ -73,7 +73,7 @@ class Asked:
     @property
     def called(self) -> str:
         """The prediction in words."""
-        spell = self.look.model.outcome
+        spell = self.look.outcome
         first = f"“{named(spell(self.token))}”"
         return first if self.against is None else f"{first} rather than “{named(spell(self.against))}”"
 

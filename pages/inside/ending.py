@@ -41,7 +41,7 @@ def draw(here: Opened) -> list[Picture]:
     kind = model.info.kind
     where = "at a mask" if at in model.places(look.trace) and kind == "encoder" else "elsewhere" if kind == "encoder" else "next"
     said = {
-        "token": starred(f"“{named(look.written(look.trace.read)[at].text)}”"), "best": starred(named(best[0].text)),
+        "token": starred(f"“{named(look.written(look.trace.read)[at].text)}”"), "best": starred(named(look.outcome(best[0].id))),
         "share": (in_hundred if look.beginner else percent)(best[0].probability), "vocabulary": f"{model.info.vocabulary:,}",
         "place": words(HERE, "place here" if kind == "encoder" else "place next"),
         "rest": percent(1 - float(np.sort(softmax(logits))[-TOP[look.level] :].sum())), "top": TOP[look.level],

@@ -167,4 +167,4 @@ def prediction(look: Look, push: Push, added: np.ndarray, position: int | None, 
 
 
 def told(look: Look, id: int) -> str:
-    return named(look.model.token_text(id)).replace("*", r"\*")
+    return named(look.outcome(id)).replace("*", r"\*")

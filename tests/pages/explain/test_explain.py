@@ -106,3 +106,10 @@ def test_every_method_has_its_words(level):
     found = sections(ROOT / "pages" / "explain" / f"{level}.md")
     assert {f"method {method}" for method in METHODS} <= found.keys()
     assert tuple(METHODS) == state.EXPLAIN_BY.values
+
+
+def test_the_end_of_an_answer_is_a_word_for_a_beginner_and_its_sign_for_others():
+    link = "model=translator&text=The+black+cat+is+sleeping+under+the+table.&target=Le+chat+noir+dort+sous+la+table."
+    simple, other = (said(open_link("explain", f"{link}&level={level}")).replace("\\", "") for level in ("beginner", "expert"))
+    assert "“end”" in simple and "<|end|>" not in simple
+    assert "<|end|>" in other and "“end”" not in other
