@@ -59,10 +59,13 @@ def open_step() -> None:
     for key in state.linked_keys():
         if key not in (state.LESSON, state.LESSON_STEP, state.MODEL, state.TRAINED):
             key.pop()
+    state.GENERATED.pop()
     for key in (state.TEXT, state.TARGET):
         boxes.change(key, link.pop(key.name, key.default))
+    state.LESSON_MODEL.pop()
     if (model := link.pop("model", "")) and model != picker.in_use():
         state.ask_for_model(model)
+        state.LESSON_MODEL.set(model)
         state.OPENED.set({key.name: link.get(key.name, "") for key in (state.LAYER, state.HEAD)})
     state.take(page, link)
     st.switch_page(ROOT / "pages" / page / "page.py", query_params={})  # without it it refuses: choices are bound to the link

@@ -81,6 +81,7 @@ LATER, ADDRESS = Key[Any]("later", None), Key[Any]("address", None)
 # A lesson beside the pages
 LESSON, LESSON_STEP = link("lesson", default=""), link("step", default=1)
 LESSON_NEXT, LESSON_ANSWERS = Key[Any]("lesson-next", None), Key[Any]("lesson-answers", None)  # where to go; what was answered
+LESSON_MODEL = Key("lesson-model", "")  # that a step asks for, until it reads the step's text
 LESSON_LANGUAGE = link("language", default="en")
 LESSON_PLACES, LESSON_FOLDED = Key[Any]("lesson-places", None), Key("lesson-folded", False)  # how far each lesson is
 
@@ -156,6 +157,7 @@ INSIDE_COLUMNS = Key[Any]("inside-columns", None)
 WORD_ORDER, ORDER_SEED = link("word-order", default=""), link("order-seed", default=0)
 
 # Generate
+GENERATING = "generate-"  # begins the names of the numbers by which the next token is chosen
 GENERATE_METHOD = link("generate-method", "Draw by dice", "Always the likeliest", "Beams")
 TRANSLATE_METHOD = link("translate-method", "Always the likeliest", "Draw by dice", "Beams")
 GENERATE_CHAT = link("generate-chat", default=True)
@@ -231,7 +233,7 @@ def trained(name: str) -> Key[Any]:
 
 def generating(name: str, default: float) -> Key[Any]:
     """A number by which the next token is chosen on page "Generate"."""
-    return link(f"generate-{name}", default=default)
+    return link(f"{GENERATING}{name}", default=default)
 
 
 def taken(key: str) -> Key[Any]:
@@ -310,6 +312,8 @@ def take(page: str, link: dict[str, str]) -> None:
             key.set(written == "true")
         elif isinstance(key.default, int | float):
             key.set(type(key.default)(written))
+        elif name.startswith(GENERATING):
+            key.set(float(written) if "." in written else int(written))
     LINK.set((page, link))
 
 

@@ -212,6 +212,10 @@ def follow(before: ModelInfo, after: ModelInfo) -> None:
 
     The text that a model begins with gives way to that of the next, where one of them has its own.
     """
+    if state.LESSON_MODEL.pop() == after.name:  # the step that asked for it has written into both
+        for key in (state.TEXT, state.TARGET):
+            key.of("next").set(key.of("last").get())
+        return
     if before.kind != after.kind:
         state.TARGET.of("next").set("")
     text, covered = (state.TEXT.get() if state.TEXT.held else None), state.COVERED.get()

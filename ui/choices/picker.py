@@ -147,6 +147,7 @@ def settle(asked: str) -> Job | None:
     first = models.names()[0]
     if not state.VISITOR.held:
         state.VISITOR.set(uuid.uuid4().hex)
+    if not state.OPENED.held:
         state.OPENED.set({key.name: key.asked or "" for key in (state.LAYER, state.HEAD)})
     if gone():
         state.IN_USE.set(first)

@@ -157,3 +157,46 @@ def test_a_step_that_sets_a_model_has_it_on_the_way_there_and_back(mine):
     press(app, "lesson-back").run()
     assert app.session_state["model"] == "writer"
     assert open_link("type", "lesson=mine&step=2").run().session_state["model"] == "filler"
+
+
+GROWING = """## Cold
+
+```yaml
+page: generate
+text: The cat sat
+generate-temperature: 0.3
+generate-seed: 4
+```
+
+Draw.
+
+## Hot
+
+```yaml
+generate-temperature: 2.0
+```
+
+Draw again.
+"""
+
+
+def test_a_step_on_page_generate_begins_with_its_own_numbers_and_nothing_said(mine):
+    (mine / "mine.md").write_text(HEADER + GROWING)
+    app = open_link("type", "lesson=mine")
+    app._page_hash = calc_hash("generate")  # where the step has gone
+    press(app, "generate-next")
+    assert app.slider(key="generate-temperature").value == 0.3 and app.number_input(key="generate-seed").value == 4
+    assert app.session_state["generated"].steps
+    press(app, "lesson-next-step")
+    assert app.slider(key="generate-temperature").value == 2.0 and app.number_input(key="generate-seed").value == 4
+    assert not app.session_state["generated"].steps, "what was said in the step before is gone"
+
+
+def test_a_step_with_another_model_keeps_its_second_text_and_its_head(mine):
+    lesson = MINE.replace("model: writer", "model: translator").replace("text: The cat sat", "text: The cat is black.\ntarget: Le")
+    (mine / "mine.md").write_text(lesson.replace("layer: 2\nhead: 3", "layer: 1\nhead: 2"))
+    loaded.model("translator")  # so that nothing is waited for
+    app = open_link("type", "lesson=mine&step=2")
+    assert {name: app.session_state[name] for name in ("model", "text", "target", "layer", "head")} == {
+        "model": "translator", "text": "The cat is black.", "target": "Le", "layer": 1, "head": 2,
+    }  # fmt: skip
