@@ -7,11 +7,13 @@ values that it may have. Choices are placed by `ui.choices.widgets`, which tells
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 T = TypeVar("T")
 
@@ -259,7 +261,8 @@ def check_link(key: Key[Any], allowed: Iterable[object], meaning: str) -> None:
 
 def take_as(key: Key[T], value: T) -> None:
     """Choose what the address asks for in other words than those of its widget."""
-    st.query_params.pop(key.name, None)
+    with suppress(StreamlitAPIException):  # with Back it belongs to its widget, which then writes its own value there
+        st.query_params.pop(key.name, None)
     key.set(value)
 
 

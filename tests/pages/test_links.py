@@ -353,6 +353,10 @@ def test_no_choice_that_a_link_can_ask_for_is_left_out_above():
 def test_a_layer_and_a_head_may_be_written_without_their_letters():
     app = open_link("inside", "level=intermediate&layer=0&head=3")
     assert (app.session_state["layer"], app.session_state["head"]) == (0, 3) and not app.warned
+    app.query_params["layer"], app.query_params["head"] = "1", "5"  # Back, to what was written by hand: the menus own the address
+    app.run()
+    assert (app.session_state["layer"], app.session_state["head"]) == (1, 5) and not app.exception
+    assert (app.query_params["layer"], app.query_params["head"]) == ("L1", "H5")
     app = open_link("inside", "level=intermediate&layer=99")
     assert app.session_state["layer"] != 99 and ["“99”" in one for one in app.warned] == [True]
 

@@ -8,9 +8,9 @@ import models
 from analysis import attributions, explain
 from pages.explain import asked
 from pages.explain.asked import TITLES
-from pages.explain.shown import signed
 from tests.pages.held import Held
 from tests.pages.opening import finish, is_at_work, open_link, press, said
+from viz.numbers import decimal
 
 LONG = 30  # seconds; a test that waits so long has failed
 
@@ -25,7 +25,7 @@ def ask(text: str, method: str):
 def is_answered(app, text: str, method: str) -> bool:
     """Whether the page shows the numbers of that text by that method."""
     told = finish(app).dataframe[0].value.iloc[:, 1].tolist()
-    return told == [signed(score) for score in attributions(models.load("writer"), text, method)]
+    return told == [decimal(score) for score in attributions(models.load("writer"), text, method)]
 
 
 @pytest.fixture
