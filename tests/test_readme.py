@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from tests.models.classifiers import saved
 from tests.models.huggingface.test_open import save
 from tests.models.networks import network
 from tests.serving import ROOT
@@ -15,12 +16,14 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(enc
 
 
 def test_every_line_for_a_notebook_runs(tmp_path, monkeypatch):
-    folder = str(save(network("GPT-2"), tmp_path / "hub"))  # stands in for what is on the Hub
+    folders = {"gpt2": save(network("GPT-2"), tmp_path / "hub"), "owner/classifier": saved("BERT", tmp_path / "classifier")}
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     for block in BLOCKS:
+        for name, folder in folders.items():  # these stand in for what is on the Hub
+            block = block.replace(f'"{name}"', repr(str(folder)))
         lines = block.splitlines()
-        for statement in ast.parse(block.replace('"gpt2"', repr(folder))).body:
+        for statement in ast.parse(block).body:
             said = "\n".join(lines[statement.lineno - 1 : statement.end_lineno])
             try:
                 exec(compile(ast.Module([statement], []), "README.md", "exec"), names)
