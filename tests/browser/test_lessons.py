@@ -76,3 +76,8 @@ def test_it_is_begun_from_the_list_and_left_and_used_by_keys_alone(open_page):
     page.get_by_role("link", name="Lessons").click()
     page.get_by_role("button", name="Continue with step 2").click(timeout=WAIT)
     expect(panel.get_by_role("heading", name=second.title)).to_be_visible(timeout=WAIT)
+
+
+def test_a_link_to_a_stage_of_the_way_inside_opens_where_it_stands(open_page):
+    page = open_page("/?lesson=attention&step=3")
+    expect(page.get_by_text("The softmax makes each score positive")).to_be_in_viewport(timeout=WAIT)

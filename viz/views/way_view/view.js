@@ -20,7 +20,7 @@ export function mount({ parentElement, data, setTriggerValue }) {
   state.chosen = header.chosen;
   header.keys.forEach((key, i) => dress(state, state.stops[i], key, i));
   paint(state);
-  if (before !== undefined && before !== header.chosen) reveal(state);
+  if (before !== header.chosen && (before !== undefined || !header.strip)) reveal(state); // a link too opens a line
 }
 
 function make(state) {
