@@ -56,8 +56,10 @@ def open_step() -> None:
     if not (there := state.LESSON_NEXT.pop()):
         return
     page, link = there
+    if link is None:  # back to the list of lessons, and what is chosen stays
+        st.switch_page(ROOT / "pages" / page / "page.py", query_params={})
     for key in state.linked_keys():
-        if key not in (state.LESSON, state.LESSON_STEP, state.MODEL, state.TRAINED):
+        if key not in (state.LESSON, state.LESSON_STEP, state.LESSON_LANGUAGE, state.MODEL, state.TRAINED):
             key.pop()
     state.GENERATED.pop()
     for key in (state.TEXT, state.TARGET):

@@ -28,17 +28,17 @@ def draw() -> None:
     for error in wrong:
         st.error(plain(str(error)), icon=":material/report:")
     say(HERE, "how")
-    seen: set[str] = set()
     try:
         for each in files.courses():
             course_card(each, lessons, language)
-            seen.update(each.lessons)
     except LessonError as error:
         st.error(plain(str(error)), icon=":material/report:")
     st.markdown(f"## {words(HERE, 'all lessons')}")
-    for lesson in sorted(lessons.values(), key=lambda lesson: (lesson.order, lesson.name)):
-        if lesson.name.rpartition("/")[0] == language:
-            line(lesson)
+    here = [lesson for lesson in lessons.values() if lesson.name.rpartition("/")[0] == language]
+    here.sort(key=lambda lesson: (lesson.order, lesson.name))
+    ahead = next((lesson for lesson in here if course.reached(lesson) != 0), None)
+    for lesson in here:
+        line(lesson, lesson is ahead)
 
 
 def readable() -> tuple[dict[str, Lesson], list[LessonError]]:
@@ -70,8 +70,9 @@ def course_card(each: Course, lessons: dict[str, Lesson], language: str) -> None
                 st.markdown(each.teacher)
 
 
-def line(lesson: Lesson) -> None:
-    """One lesson: what it is about, how long it takes, and a button that begins it or goes on with it."""
+def line(lesson: Lesson, ahead: bool) -> None:
+    """One lesson: what it is about, how long it takes, and a button that begins it or goes on with it. ahead: whether it is the
+    first one that is not finished."""
     at = course.reached(lesson)
     with st.container(border=True, key=f"lesson-{lesson.name.replace('/', '-')}"):
         left, right = st.columns([5, 2], vertical_alignment="center")
@@ -80,8 +81,9 @@ def line(lesson: Lesson) -> None:
             f"**{plain(lesson.title)}** &nbsp; :small[:gray[{lesson.minutes} minutes · {lesson.level} · "
             f"{len(lesson.steps)} steps{model}]]  \n{plain(lesson.about)}"
         )
+        label = "Again" if at == 0 else "Start" if at in (None, 1) else f"Continue with step {at}"
         right.button(
-            "Again" if at == 0 else "Start" if at in (None, 1) else f"Continue with step {at}", key=f"begin-{lesson.name}", width="stretch",
+            label, key=f"begin-{lesson.name}", width="stretch", type="primary" if ahead else "secondary",
             icon=":material/check:" if at == 0 else ":material/play_arrow:", on_click=course.begin, args=(lesson, at or 1),
             help=f"Begin the lesson “{plain(lesson.title)}”",
         )  # fmt: skip

@@ -42,7 +42,8 @@ def walk(page: Page, lesson: Lesson) -> None:
             respond(panel, lesson, number)
         panel.get_by_role("button", name="Finish" if number == len(lesson.steps) else "Next", exact=True).click()
     expect(panel).to_have_count(0)
-    expect(page).not_to_have_url(re.compile("lesson="))
+    expect(page).to_have_url(re.compile(r"/lessons(\?(?!.*lesson=).*)?$"))
+    expect(page.get_by_role("button", name="Again")).to_have_count(1, timeout=WAIT)
 
 
 @pytest.mark.parametrize(("width", "height", "dark"), [(1280, 800, False), (390, 844, True)], ids=["desktop", "phone"])

@@ -60,8 +60,10 @@ def leave() -> None:
 
 
 def finish(lesson: Lesson) -> None:
+    """Close the lesson at its end, and go back to the list, where the next one stands."""
     leave()
     reach(lesson, 0)
+    state.LESSON_NEXT.set(("lessons", None))
 
 
 def reach(lesson: Lesson, number: int) -> None:
