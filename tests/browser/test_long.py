@@ -83,7 +83,7 @@ def test_what_a_window_shows_is_exact_and_the_window_follows_the_text(open_page,
     outside = attention[1][2, 444:].sum(-1) - seen[1][2].sum(-1)
     assert re.search(r"([\d.]+)\s% of what", page.locator(".hl-overview .note").inner_text())[1] == f"{100 * outside.mean():.3g}"
     page.wait_for_function(f"() => {{ const z = {DRAWN}; return z.length === 256 && z[0].length === 64; }}", timeout=WAIT)
-    np.testing.assert_allclose(np.array(page.evaluate(DRAWN)) / 100, seen[1][2], atol=1e-5)
+    np.testing.assert_allclose(np.array(page.evaluate(DRAWN)) / 100, seen[1][2], atol=1e-6)
     names = page.evaluate("(({ x, y }) => [x[0], y[0]])(document.querySelector('.js-plotly-plot').data[0])")
     assert [name.split("(")[-1] for name in names] == ["100)", "444)"]
     box(page).click()

@@ -30,7 +30,7 @@ def test_the_heatmap_holds_the_models_own_weights(open_page):
     drawn = np.array(page.evaluate(DRAWN), dtype=float)
     weights = models.load("writer").trace("The cat sat on the mat").attention["self"][2][3]
     assert np.isnan(drawn[np.triu_indices(len(drawn), 1)]).all(), "the future is masked, and drawn as nothing"
-    np.testing.assert_allclose(np.nan_to_num(drawn) / 100, weights, atol=1e-5)
+    np.testing.assert_allclose(np.nan_to_num(drawn) / 100, weights, atol=1e-6)
     axes = page.evaluate("(l => [l.xaxis.title.text, l.yaxis.title.text])(document.querySelector('.js-plotly-plot').layout)")
     assert axes == ["to (key)", "from (query)"]
     facts = head_summary(weights)
