@@ -6,6 +6,7 @@ import { element, makeButton, write } from "../../shared/element.js";
 import { stateOf } from "../../shared/state.js";
 
 const SETTLED = 250; // milliseconds until what was opened below a line is there
+const BUSY = "input:focus, textarea:focus, [aria-haspopup][aria-expanded=true]"; // somebody types, or has opened a menu
 const SIGN = "M3 1.5 8 6 3 10.5"; // points to the right; CSS turns it down at the stage that is open
 
 export function mount({ parentElement, data, setTriggerValue }) {
@@ -127,11 +128,12 @@ function fadeSides(root) {
 }
 
 // What was opened elsewhere comes into sight: in a strip sideways only, so that the page stays where it is.
+// It stays too where somebody has begun something else by then: that would be scrolled away from under the hand.
 function reveal({ header, stops, root }) {
   const stop = stops[header.keys.indexOf(header.chosen)];
   if (!stop) return;
   if (header.strip) {
     const [outer, inner] = [root.getBoundingClientRect(), stop.node.getBoundingClientRect()];
     root.scrollLeft += inner.left + inner.width / 2 - outer.left - outer.width / 2;
-  } else setTimeout(() => stop.node.scrollIntoView({ block: "nearest" }), SETTLED);
+  } else setTimeout(() => document.querySelector(BUSY) || stop.node.scrollIntoView({ block: "nearest" }), SETTLED);
 }
