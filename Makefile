@@ -12,6 +12,9 @@ DATA ?= data
 # One worker for each of two cores; the browser tests of a file stay together.
 WORKERS ?= 2
 
+# Browser tests that failed beside others (and nothing else did: 10) may have waited for the machine. Alone, only a fault fails.
+once_more = echo "Once more, alone:" && $(python) -m pytest -n 0 --last-failed --last-failed-no-failures none $(ARGS)
+
 python := .venv/bin/python
 install := $(python) -m pip install --disable-pip-version-check
 
@@ -27,7 +30,7 @@ app: .venv/.runtime
 
 test: .venv/.developer
 	@bin/chromium --install >/dev/null || [ "$${CI:-}" != true ]
-	$(python) -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+	@$(python) -m pytest -n $(WORKERS) --dist loadgroup $(ARGS) || { [ $$? -eq 10 ] && $(once_more); }
 
 lint: .venv/.developer
 	$(python) -m ruff check .

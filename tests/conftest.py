@@ -18,6 +18,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tests.serving import Watched, find_chromium, launch
 
 Window = tuple[int, int, bool]  # width, height, dark
+ONLY_BROWSER = 10  # the exit status of a run whose failed tests all drive a browser; pytest's own end at 5
+failed: dict[str, bool] = {}  # each test that failed, and whether it drives a browser
 
 settings.register_profile("headlight", deadline=None)  # how long a test takes is said by benchmarks, not by tests
 settings.load_profile("headlight")
@@ -33,6 +35,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.flaky(reruns=2))
             item.add_marker(pytest.mark.xdist_group(item.path.name))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Where nothing but browser tests failed, the run ends with ONLY_BROWSER, and `make test` tries those once more alone."""
+    if exitstatus == pytest.ExitCode.TESTS_FAILED and failed and all(failed.values()):
+        session.exitstatus = ONLY_BROWSER
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.failed:
+        failed[report.nodeid] = "browser" in report.keywords
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    if report.failed:
+        failed[report.nodeid] = False
 
 
 @pytest.fixture(scope="session")
