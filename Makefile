@@ -24,9 +24,7 @@ _ := $(shell $(python) -c "" 2>/dev/null || rm -f .venv/.runtime .venv/.develope
 .PHONY: app test lint train setup clean
 
 app: .venv/.runtime
-	@$(python) bin/free_port.py "$(HOST)" "$(PORT)"
-	@[ "$(HOST)" = localhost ] || for address in $$(hostname -I 2>/dev/null); do echo "  In the room: http://$$address:$(PORT)"; done
-	@exec $(python) -m streamlit run app.py --server.port "$(PORT)" --server.address "$(HOST)"
+	@exec $(python) -m ui.command --port "$(PORT)" --host "$(HOST)"
 
 test: .venv/.developer
 	@bin/chromium --install >/dev/null || [ "$${CI:-}" != true ]

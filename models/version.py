@@ -1,3 +1,3 @@
 """The version of Headlight: what is taken away names it."""
 
-VERSION = "0.9"
+VERSION = "0.10.0"

@@ -101,28 +101,35 @@ def free_port() -> int:
 
 @contextmanager
 def serve(script: Path = ROOT / "app.py", *options: str, patience: float = 90.0) -> Iterator[Server]:
-    """Runs `streamlit run script` in the project's folder, on a free port and with an empty home, until the block ends.
+    """`serve_by` of `streamlit run script`, in the project's folder."""
+    flags = ["--server.port={port}", "--server.headless=true", *options]
+    with serve_by([sys.executable, "-m", "streamlit", "run", str(script)], *flags, patience=patience) as server:
+        yield server
 
-    Raises RuntimeError with the end of the server's log where it does not answer within `patience` seconds, and
-    AssertionError at the end where the server itself tried to reach the outside world.
+
+@contextmanager
+def serve_by(command: list[str], *flags: str, folder: Path = ROOT, patience: float = 90.0) -> Iterator[Server]:
+    """Runs a command that serves the app, from a folder, on a free port and with an empty home, until the block ends.
+
+    "{port}" in a flag stands for the port. Raises RuntimeError with the end of the server's log where it does not answer within
+    `patience` seconds, and AssertionError at the end where the server itself tried to reach the outside world.
     """
-    with tempfile.TemporaryDirectory(prefix="headlight-") as folder:
-        home, port = Path(folder), free_port()
+    with tempfile.TemporaryDirectory(prefix="headlight-") as of_its_own:
+        home, port = Path(of_its_own), free_port()
         log, outside = home / "server.log", home / "outside.log"
         paths = [str(_WATCH), *filter(None, [os.environ.get("PYTHONPATH")])]
         environment = {
             **os.environ,
-            "HOME": folder,
+            "HOME": of_its_own,
             "HF_HUB_OFFLINE": "1",
             "PYTHONPATH": os.pathsep.join(paths),
             "HEADLIGHT_OUTSIDE_LOG": str(outside),
         }
-        flags = [f"--server.port={port}", "--server.headless=true", *options]
-        command = [sys.executable, "-m", "streamlit", "run", str(script), *flags]
+        command = [*command, *(flag.format(port=port) for flag in flags)]
         began = time.perf_counter()
         with log.open("wb") as output:
             process = subprocess.Popen(
-                command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+                command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
             )
         try:
             url = f"http://localhost:{port}"

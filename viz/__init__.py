@@ -61,15 +61,15 @@ __all__ = [
 ]
 
 _HOMES = {
-    **dict.fromkeys(("Assets", "View", "pack"), "viz.view"),
-    **dict.fromkeys(("Card", "Part"), "viz.views.board"),
-    "Box": "viz.views.architecture",
-    "percent": "viz.numbers",
-    "heatmap": "viz.figures.heatmap",
+    **dict.fromkeys(("Assets", "View", "pack"), ".view"),
+    **dict.fromkeys(("Card", "Part"), ".views.board"),
+    "Box": ".views.architecture",
+    "percent": ".numbers",
+    "heatmap": ".figures.heatmap",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES.get(name, f"viz.views.{name}")), name)
+    return getattr(import_module(_HOMES.get(name, f".views.{name}"), __name__), name)

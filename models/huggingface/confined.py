@@ -29,7 +29,7 @@ SECONDS = 60  # of computing
 AT_ONCE = 3  # trials; the others wait for their turn
 IDLE = 600.0  # seconds after the last trial in which the process stays ready for another
 TICK = 0.2  # seconds between two looks at whether anybody still waits
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[__name__.count(".")]  # where what is imported by the whole name of this module is found
 ALONE = {
     "HF_HUB_OFFLINE": "1",  # nothing that is tried reaches the Hub
     "CUDA_VISIBLE_DEVICES": "",

@@ -17,7 +17,16 @@ import numpy as np
 from ui.picture.picture import Caption, Picture
 from ui.text import called, loadable, plain
 
-WORDS = "Run it in Headlight's own folder (the one that holds `app.py`), with the Python that runs Headlight."
+# The build of the wheel puts the installed names into these lines, as into those of recipes (`bin/wheel/hook.py`).
+LOADS = """
+import models
+"""
+SEES = """
+from analysis import scope
+"""
+HERE = "Run it in Headlight's own folder (the one that holds `app.py`), with the Python that runs Headlight."
+INSTALLED = "Run it with a Python in which Headlight is installed."
+WORDS = INSTALLED if __name__.startswith("headlight.") else HERE
 CARRIED = "Its numbers are inside of this notebook, because nobody can calculate them again."
 TRAINED = "Take the folder of “{}” away on page Train (“Folder (zip)”), and unzip it there first."
 
@@ -126,7 +135,7 @@ def written(node: ast.Import | ast.ImportFrom, aliases: list[ast.alias]) -> str:
 def looks_source(picture: Picture) -> str:
     """Of each look what the recipe takes: model, trace, and what is looked at of it."""
     reads, looks = "trace" in picture.takes or "seen" in picture.takes, "seen" in picture.takes
-    lines, loaded = ["import models", *(["from analysis import scope"] if looks else []), ""], {}
+    lines, loaded = [LOADS.strip(), *([SEES.strip()] if looks else []), ""], {}
     for i, look in enumerate(picture.looks):
         name = look.model.info.name
         if name not in loaded:

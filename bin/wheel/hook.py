@@ -1,0 +1,63 @@
+"""How the wheel comes from the folders as they stand here: each lies in it as `headlight.<name>`, and imports its neighbours so.
+
+`models` and `viz` as names of their own would clash with others in somebody's environment. hatchling runs this file.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
+
+HERE = Path(__file__).parent
+FOLDERS = ("analysis", "models", "pages", "ui", "viz")
+_FROM = re.compile(rf"^([ \t]*from )(?=(?:{'|'.join(FOLDERS)})\b)", re.MULTILINE)
+_IMPORT = re.compile(rf"^([ \t]*)(?=import (?:{'|'.join(FOLDERS)})$)", re.MULTILINE)
+# Of these the app uses what may be another thing in their next major version, so that a later one is not promised.
+NEAR = ("streamlit", "transformers")
+
+
+def inside(text: str) -> str:
+    """Python text with its imports as they are in the installed form; lines of a notebook within a string, too."""
+    return _IMPORT.sub(r"\1from headlight ", _FROM.sub(r"\1headlight.", text))
+
+
+def needed(requirements: str) -> list[str]:
+    """What an installed Headlight needs, from the lines of requirements.txt.
+
+    Those pin what it is tested with to the last digit, for who runs it from its folder. Somebody's own environment may have newer
+    versions; older ones have not been tried.
+    """
+    pins = [line.split("==") for line in requirements.split()]
+    return [f"{name}>={pin}" + (f",<{int(pin.split('.')[0]) + 1}" if name in NEAR else "") for name, pin in pins]
+
+
+class Needs(MetadataHookInterface):
+    """Reads what is needed from requirements.txt, its one home."""
+
+    def update(self, metadata: dict) -> None:
+        metadata["dependencies"] = needed((Path(self.root) / "requirements.txt").read_text("utf-8"))
+
+
+class Lay(BuildHookInterface):
+    """Puts rewritten files in the place of those whose imports must be others, and `package.py` on top as `headlight`."""
+
+    def initialize(self, version: str, build_data: dict) -> None:
+        if version == "editable":
+            raise ValueError("From its folder Headlight runs as it is, with `make app`: there is nothing to install.")
+        self.rewritten = Path(tempfile.mkdtemp())
+        laid = {str(HERE / "package.py"): "__init__.py"}
+        for file in self.build_config.builder.recurse_selected_project_files():
+            if file.path.endswith(".py") and (new := inside(text := Path(file.path).read_text("utf-8"))) != text:
+                copy = self.rewritten / file.relative_path
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_text(new, "utf-8")
+                laid[str(copy)] = file.relative_path
+        build_data["force_include"] |= laid
+
+    def finalize(self, version: str, build_data: dict, artifact_path: str) -> None:
+        shutil.rmtree(self.rewritten)

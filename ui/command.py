@@ -1,0 +1,89 @@
+"""The command `headlight`, which starts the app; in its folder `make app` starts it by the same lines."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import os
+import socket
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from models.version import VERSION
+
+APP = Path(__file__).parents[1] / "app.py"
+HERE_ONLY, EVERYWHERE = "localhost", ("0.0.0.0", "::")
+
+
+def parser() -> argparse.ArgumentParser:
+    about = "See what a transformer sees: at every key press its tokens, its predictions, and where each head looks."
+    said = argparse.ArgumentParser("headlight", description=about)
+    said.add_argument("--port", type=port, default=8501, help="where the app answers (8501)")
+    said.add_argument("--host", default=HERE_ONLY, help="0.0.0.0 lets other machines in (localhost: only this one)")
+    said.add_argument(
+        "--models", type=folder, action="append", metavar="FOLDER", default=[],
+        help="a folder whose models visitors may open; several times for several folders (as in HEADLIGHT_MODEL_DIRS)",
+    )  # fmt: skip
+    said.add_argument(
+        "--open", action=argparse.BooleanOptionalAction, help="open the app in a browser, or do not (where there is a screen)"
+    )
+    said.add_argument("--version", action="version", version=f"headlight {VERSION}")
+    return said
+
+
+def port(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()) or not 0 < int(text) < 65536:
+        raise argparse.ArgumentTypeError(f"{text} is not a port: choose a number from 1 to 65535, such as 8600.")
+    return int(text)
+
+
+def folder(text: str) -> Path:
+    if not (path := Path(text).expanduser().resolve()).is_dir():
+        raise argparse.ArgumentTypeError(f"{text} is not a folder here.")
+    return path
+
+
+def complaint(host: str, port: int) -> str:
+    """Why the app could not listen there, in a sentence; "" where it can."""
+    try:
+        family, kind, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+        return ""
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            other = port + 1 if port < 65535 else 8501
+            return f"Port {port} is busy: another program, perhaps another Headlight, is using it. Try port {other}."
+        return f"Headlight cannot listen on {host}:{port} ({error.strerror}). Try another port or host."
+
+
+def in_the_room(port: int) -> list[str]:
+    """The addresses by which other machines reach this one, as far as it knows them."""
+    import psutil
+
+    found = [one.address for all in psutil.net_if_addrs().values() for one in all if one.family == socket.AF_INET]
+    return [f"http://{address}:{port}" for address in found if not address.startswith("127.")]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Start the app, and stay until it ends."""
+    asked = parser().parse_args(arguments)
+    if sentence := complaint(asked.host, asked.port):
+        sys.exit(sentence)
+    if asked.models:
+        os.environ["HEADLIGHT_MODEL_DIRS"] = os.pathsep.join(map(str, asked.models))
+    for address in in_the_room(asked.port) if asked.host in EVERYWHERE else ():
+        print(f"  In the room: {address}", flush=True)
+    flags = [f"--server.port={asked.port}", f"--server.address={asked.host}"]
+    if asked.open is not None:
+        flags.append(f"--server.headless={str(not asked.open).lower()}")
+    from streamlit.web import cli
+
+    sys.argv[:] = ["streamlit", "run", str(APP), *flags]
+    cli.main()
+
+
+if __name__ == "__main__":
+    main()
