@@ -12,6 +12,8 @@ from models.language_model import LanguageModel
 from models.outcomes import ANY, VALUE, Labels, log_chances
 from models.trace import Trace
 
+AT_ONCE = 8  # parts that are skipped between two reports
+
 
 def head_effects(
     model: LanguageModel,
@@ -50,14 +52,26 @@ def head_effects(
 
 
 def skip_effects(
-    model: LanguageModel, trace: Trace, part: str, position: int = -1, token: int | None = None, kind: str = "self"
+    model: LanguageModel,
+    trace: Trace,
+    part: str,
+    position: int = -1,
+    token: int | None = None,
+    kind: str = "self",
+    report: Callable[[float, str], None] | None = None,
 ) -> np.ndarray:
     """The same when a block of the stack `kind`, or one part of it, is skipped, each by itself: float64 [layers], nats.
 
     part: as of `models.edits.Skip`. Errors: as `head_effects`, and ValueError where the part cannot be told from the block.
     """
-    layers = len(trace.hidden[kind]) - 1
-    return changes(model, trace, [[Skip(layer, part, kind=kind)] for layer in range(layers)], position, token)
+    each: list[list[Edit]] = [[Skip(layer, part, kind=kind)] for layer in range(len(trace.hidden[kind]) - 1)]
+    if not report:
+        return changes(model, trace, each, position, token)
+    found = []
+    for start in range(0, len(each), AT_ONCE):
+        report(start / len(each), "Skipping one part after the other")
+        found.append(changes(model, trace, each[start : start + AT_ONCE], position, token))
+    return np.concatenate(found)
 
 
 def edge_effects(

@@ -13,6 +13,7 @@ import numpy as np
 
 from analysis import edge_effects, feedforward_means, head_effects, head_means, scope
 from analysis.effects import skip_effects
+from analysis.importance import part_of
 from models.edits import Cut, Edit, Head, Part, Row, Skip, Temperature
 from models.language_model import LanguageModel
 from models.trace import Trace
@@ -100,11 +101,12 @@ def effects_of(
 ) -> np.ndarray:
     """What the likeliest token loses in log-probability without each head, then each feed-forward and each block: [layers, heads
     + 2], in nats. NaN where the model does not let a part be skipped."""
-    heads = head_effects(model, trace.text, position, target=second, kind=kind, report=report)
+    reports = [report and part_of(report, number, 1 + len(PARTS)) for number in range(1 + len(PARTS))]
+    heads = head_effects(model, trace.text, position, target=second, kind=kind, report=reports[0])
     columns = [heads]
-    for part in PARTS:
+    for part, told in zip(PARTS, reports[1:], strict=True):
         try:
-            columns.append(skip_effects(model, trace, part, position, kind=stack_of(kind))[:, None])
+            columns.append(skip_effects(model, trace, part, position, kind=stack_of(kind), report=told)[:, None])
         except ValueError:
             columns.append(np.full((len(heads), 1), np.nan))
     return np.hstack(columns)

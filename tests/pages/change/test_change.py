@@ -13,6 +13,7 @@ import models
 from analysis import edge_effects, head_effects, head_means
 from analysis.effects import divergence, skip_effects
 from models.edits import Cut, Head, Row, Skip
+from models.errors import Cancelled
 from pages.change import changes, choose, recipes, shown
 from tests.pages.opening import open_link
 from tests.pages.taking import offered
@@ -151,6 +152,25 @@ def test_the_effects_on_the_board_are_those_of_the_analysis(monkeypatch):
     model = models.load("writer")
     np.testing.assert_allclose(effects[:, :-2], head_effects(model, WORDS), atol=1e-4)
     np.testing.assert_allclose(effects[:, -1], skip_effects(model, model.trace(WORDS), "block"), atol=1e-4)
+
+
+def test_work_on_all_parts_says_all_the_way_how_far_it_is_and_can_be_stopped_there(look):
+    """Whoever cancels stops it at its next report: so there are some while heads, feed-forwards and blocks are tried."""
+    shares: list[float] = []
+
+    def tried(stop: float = 1.0) -> np.ndarray:
+        def report(share: float, words: str) -> None:
+            shares.append(share)
+            if share >= stop:
+                raise Cancelled
+
+        return recipes.effects_of(look.model, look.trace, "self", -1, "", report)
+
+    np.testing.assert_allclose(tried(), recipes.effects_of(look.model, look.trace, "self", -1, ""), atol=1e-5)
+    assert shares == sorted(shares) and {int(3 * share) for share in shares} == {0, 1, 2}
+    for stop in (0.1, 0.33, 0.66):
+        with pytest.raises(Cancelled):
+            tried(stop)
 
 
 def test_a_small_effect_is_never_said_to_be_nothing(look):
