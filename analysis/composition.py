@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.copying import copying_scores
+from analysis.copying import balance, copying_scores, product
 from analysis.statistics import Report, silent
 from models.language_model import LanguageModel
+from models.sizes import size
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +40,8 @@ class HeadWeights:
 def head_weights(model: LanguageModel, kind: str | None = None, report: Report = silent) -> HeadWeights:
     """What the heads of a kind of attention are by their weights. Norms are left out, rotary positions are those of distance 0.
 
-    Errors: ValueError for other transformers than our own, and for cross-attention, whose keys are of another stream.
+    Biases are left out too. Errors: ValueError where a matrix of queries, keys, values or outputs could not be found, where all
+    of them would not fit in memory, and for cross-attention, whose keys are of another stream.
     Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
     """
     import pandas as pd  # here, because it takes long to import and a first page needs none
@@ -46,44 +49,47 @@ def head_weights(model: LanguageModel, kind: str | None = None, report: Report =
     kind = kind or ("encoder" if model.info.kind == "encoder-decoder" else "self")
     if kind == "cross":
         raise ValueError("Cross-attention reads another stream than it writes to, so its heads read no earlier ones.")
+    report(0.0, "Reading the weights")
     table, parts = read_weights(model, kind)
+    report(0.1, "Reading shuffled weights")
     (shuffled, _) = read_weights(model.with_random_weights(0), kind)
     for name in ("copying", "matching"):
         table[f"{name}_null"] = np.full(len(table["layer"]), np.max(shuffled[name]))
-    report(0.5, "Comparing heads with earlier ones")
-    size, inner = parts["values"].shape[1:]
-    random = random_composition(size, inner)
+    random = random_composition(*parts["values"].shape[1:])
     heads = len(table["layer"])
-    later = np.asarray(table["layer"])[:, None] > np.asarray(table["layer"])
     found = np.full((len(WAYS), heads, heads), np.nan)
-    for head, before in np.argwhere(later):
-        one = parts["values"][before], parts["outputs"][before]
-        pairs = (("queries", "keys"), ("keys", "queries"), ("values", "outputs"))
-        for way, (reads, other) in enumerate(pairs):
-            then = parts[other][head].T if other != "outputs" else parts[other][head]
-            found[way, head, before] = share(*one, parts[reads][head], then) - random
+    for head, layer in enumerate(table["layer"]):
+        report(0.2 + 0.8 * head / heads, "Comparing heads with earlier ones")
+        earlier = int(np.searchsorted(table["layer"], layer))  # heads of the layers before
+        written = parts["values"][:earlier], parts["outputs"][:earlier]
+        then = (parts["keys"][head].T, parts["queries"][head].T, parts["outputs"][head])
+        for way, (reads, other) in enumerate(zip(WAYS, then, strict=True)):
+            found[way, head, :earlier] = share(*written, parts[reads][head], other) - random
     return HeadWeights(pd.DataFrame(table), found, random)
 
 
 def read_weights(model: LanguageModel, kind: str) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Columns of `HeadWeights.table` without their nulls, and the matrices of all heads: queries, keys and values [head, d_model,
-    d_head], outputs [head, d_head, d_model]."""
+    d_head], outputs [head, d_head, d_model]. Errors: as `head_weights`."""
+    from models.huggingface.memory import free_memory
+
     layers = range(model.info.layers if kind != "decoder" else model.info.decoder_layers)
     ways = {
         "queries": model.query_weights, "keys": model.key_weights, "values": model.value_weights, "outputs": model.output_weights,
     }  # fmt: skip
+    needed, free = 2 * len(ways) * 8 * len(layers) * model.query_weights(kind, 0).size, free_memory()
+    if needed > free:
+        raise ValueError(f"The matrices of all heads take {size(needed)} in 64 bits, and {size(free)} of memory are free.")
     parts = {name: np.concatenate([of(kind, layer) for layer in layers]).astype(np.float64) for name, of in ways.items()}
     heads = len(parts["values"]) // len(layers)
     numbers = np.indices((len(layers), heads)).reshape(2, -1)
     unknown = np.full(len(parts["values"]), np.nan)
-    try:
-        copying = copying_scores(model).ravel()
-        embedding = model.embedding().astype(np.float64)
-        turned = parts["keys"].transpose(0, 2, 1) @ (embedding.T @ embedding) @ parts["queries"]
-        values = np.linalg.eigvals(turned)
-        matching = values.sum(-1).real / np.maximum(np.abs(values).sum(-1), np.finfo(np.float64).tiny)
-    except ValueError:  # embedding and unembedding differ, or there are two stacks
-        copying = matching = unknown
+    copying = matching = unknown
+    if model.info.kind != "encoder-decoder" and model.embedding([0]).shape[1] == model.info.d_model:
+        embedding = model.embedding()
+        matching = balance(parts["keys"].transpose(0, 2, 1) @ product(embedding, embedding) @ parts["queries"])
+        with suppress(ValueError):  # no words are predicted, or not by one matrix
+            copying = copying_scores(model).ravel()
     table = {
         "layer": numbers[0], "head": numbers[1], "copying": copying, "matching": matching,
         "ov_rank": stable_rank(parts["values"], parts["outputs"]),
@@ -92,14 +98,14 @@ def read_weights(model: LanguageModel, kind: str) -> tuple[dict[str, np.ndarray]
     return table, parts
 
 
-def share(value: np.ndarray, output: np.ndarray, reads: np.ndarray, then: np.ndarray) -> float:
+def share(value: np.ndarray, output: np.ndarray, reads: np.ndarray, then: np.ndarray) -> np.ndarray:
     """‖V O R T‖ / (‖V O‖ ‖R T‖), from matrices as narrow as a head. value, reads: [d_model, d_head]; output, then: [d_head,
-    d_model]."""
-    before, after = value.T @ value, then @ then.T
+    d_model]. Of several heads that write, [head, …], one number each."""
+    before, after = value.swapaxes(-1, -2) @ value, then @ then.T
     middle = output @ reads
-    whole = np.sum((before @ middle) * (middle @ after))
-    sizes = np.sum(before * (output @ output.T)) * np.sum((reads.T @ reads) * after)
-    return float(np.sqrt(max(whole, 0.0) / sizes)) if sizes > 0 else np.nan
+    whole = np.sum((before @ middle) * (middle @ after), axis=(-1, -2))
+    sizes = np.sum(before * (output @ output.swapaxes(-1, -2)), axis=(-1, -2)) * np.sum((reads.T @ reads) * after)
+    return np.sqrt(np.divide(np.maximum(whole, 0), sizes, out=np.full_like(whole, np.nan), where=sizes > 0))
 
 
 def random_composition(size: int, inner: int, draws: int = DRAWS) -> float:

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 
 GREEDY = Strategy()
-UNKNOWN = "Where {name} keeps its {which} matrix is not known: it is of our own transformers only."
 
 
 @dataclass(frozen=True)
@@ -349,20 +348,20 @@ class LanguageModel(ABC):
         kind: as in `trace.attention`. Errors: ValueError where the network does something else in its place.
         """
 
+    @abstractmethod
     def value_weights(self, kind: str, layer: int) -> np.ndarray:
         """W_V: what makes the value of each head of a layer out of what its block's norm gives: float32 [heads, d_model, d_head].
 
-        kind: as in `trace.attention`. Errors: ValueError for other transformers than our own, which do not say which it is.
+        kind: as in `trace.attention`. Biases are left out. Errors: ValueError where no one matrix of the network does that.
         """
-        raise ValueError(UNKNOWN.format(which="value", name=self.info.name))
 
+    @abstractmethod
     def query_weights(self, kind: str, layer: int) -> np.ndarray:
         """W_Q: what makes the query of each head of a layer, as `value_weights` has it: float32 [heads, d_model, d_head]."""
-        raise ValueError(UNKNOWN.format(which="query", name=self.info.name))
 
+    @abstractmethod
     def key_weights(self, kind: str, layer: int) -> np.ndarray:
         """W_K, as `query_weights`; one a query head."""
-        raise ValueError(UNKNOWN.format(which="key", name=self.info.name))
 
     @abstractmethod
     def way_out(self, rows: Tensor) -> Tensor:
@@ -373,6 +372,11 @@ class LanguageModel(ABC):
     def way_out_formula(self, stream: str = "h") -> str:
         """What `way_out` does to a stream, as a formula: "Wᵁ · norm(h)"; "t" is a transform that a head such as BERT's has
         before its unembedding: a matrix, an activation and a norm."""
+
+    def unembedding(self) -> np.ndarray:
+        """W_U: what makes logits of the stream after the last norm: float32 [vocabulary, d_model]. Errors: ValueError where that
+        takes more than one matrix, or where no words are predicted."""
+        raise ValueError(f"{self.info.name} has no single matrix that makes words of its stream, so copying is not measured.")
 
     @abstractmethod
     def embedding(self, ids: Sequence[int] | slice = slice(None)) -> np.ndarray:

@@ -30,6 +30,7 @@ from models.huggingface.names import short
 from models.huggingface.outputs import Outputs
 from models.huggingface.passes import Answer, Inputs
 from models.huggingface.reader import Growth, HuggingFaceReader, grows
+from models.huggingface.reads import Reads
 from models.huggingface.text import TextTokens
 from models.huggingface.turns import turns
 from models.language_model import LanguageModel, ModelInfo, check_plain, check_text
@@ -343,6 +344,15 @@ class HuggingFaceModel(LanguageModel):
     def output_weights(self, kind: str, layer: int) -> np.ndarray:
         return self._outputs.weights(kind, layer, self._layout.heads[kind])
 
+    def query_weights(self, kind: str, layer: int) -> np.ndarray:
+        return self._reads.weights("query", kind, layer, self._layout.heads[kind])
+
+    def key_weights(self, kind: str, layer: int) -> np.ndarray:
+        return self._reads.weights("key", kind, layer, self._layout.heads[kind])
+
+    def value_weights(self, kind: str, layer: int) -> np.ndarray:
+        return self._reads.weights("value", kind, layer, self._layout.heads[kind])
+
     def way_out(self, rows: Tensor) -> Tensor:
         self._must_predict()
         rows = rows.to(self.network.device, self.network.dtype)
@@ -366,6 +376,12 @@ class HuggingFaceModel(LanguageModel):
         formula = f"Wᵁ · {inside}" + (" + b" if getattr(last, "bias", None) is not None else "")
         cap = getattr(self.config, "final_logit_softcapping", None)
         return f"c · tanh(({formula}) / c), c = {cap:g}" if cap else formula
+
+    def unembedding(self) -> np.ndarray:
+        last: Any = self.network.get_output_embeddings() if self.predicts else None
+        if last is None or "t(" in self._way_out or last.weight.shape[1] != self.info.d_model:
+            return super().unembedding()
+        return last.weight.float().cpu().numpy()
 
     def embedding(self, ids: Sequence[int] | slice = slice(None)) -> np.ndarray:
         table = cast(nn.Embedding, self.network.get_input_embeddings())
@@ -615,7 +631,9 @@ class HuggingFaceModel(LanguageModel):
         self._stream = layout.Stream(self._layout)
         self._stream.install()
         self._outputs = Outputs(self._layout)
-        with recording() as record, tap, self._outputs.watching(self.network, record):
+        self._reads = Reads(self._layout, self.config.hidden_size)
+        watching = self._outputs.watching, self._reads.watching
+        with recording() as record, tap, watching[0](self.network, record), watching[1](self.network, record):
             run()
         self._kept = _numbers_kept(self._layout.split(record), self.config)
         self._keeps = "logits_to_keep" in inspect.signature(self.network.forward).parameters

@@ -48,6 +48,7 @@ class TransformerConfig:
 
     bias: bool = False  # of every linear map
     tied: bool = True  # the embedding is the unembedding too (Press and Wolf 2017)
+    labels: tuple[str, ...] = ()  # what an encoder calls a text, read at its first token, in the place of words at its masks
     embedding_scale: bool = False  # multiply embeddings by √d_model (Vaswani et al. 2017, section 3.4)
     embedding_norm: bool = False  # normalise what the first block reads (BERT)
     head_transform: bool = False  # a dense layer, GELU and a norm before the unembedding (BERT)
@@ -66,6 +67,9 @@ class TransformerConfig:
                 raise ValueError(f"{one.name} must be a number; it is {value!r}.")
             if one.type == "bool" and not isinstance(value, bool):
                 raise ValueError(f"{one.name} must be true or false; it is {value!r}.")
+        object.__setattr__(self, "labels", tuple(self.labels))  # a list where it comes from JSON
+        if self.labels and (self.kind != "encoder" or self.tied or len({*self.labels}) < 2):
+            raise ValueError('labels are two or more, of kind "encoder", and not tied: they are no tokens.')
         for name, allowed in _PARTS.items():
             if getattr(self, name) not in allowed:
                 choices = ", ".join(f'"{one}"' for one in allowed)

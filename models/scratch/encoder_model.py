@@ -1,4 +1,4 @@
-"""The from-scratch encoder as a LanguageModel: it says what stands at each mask."""
+"""The from-scratch encoder as a LanguageModel: it says what stands at each mask, or which label fits the text."""
 
 from __future__ import annotations
 
@@ -22,4 +22,5 @@ class EncoderModel(ScratchModel):
             self.network.hidden(self._ids([tokens]))
         attention = Attention(tokens, tokens, record.calls, rotary=self._rotary)
         hidden = stream_of(record.hidden["self"])  # [layers + 1, position, d_model]
-        return Trace(text, tokens, {"self": attention}, {"self": hidden}, cut, self._unembed)
+        words, labels = (None, self._unembed) if self.info.labels else (self._unembed, None)
+        return Trace(text, tokens, {"self": attention}, {"self": hidden}, cut, words, label=labels)

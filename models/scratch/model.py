@@ -19,6 +19,7 @@ from models.generation import Reader
 from models.given import tokens_at_end
 from models.gradients import Gradients, gradients
 from models.language_model import LanguageModel, ModelInfo, check_plain, check_text
+from models.outcomes import Labels
 from models.precision import name_of, note
 from models.prefix import Encoded, Recent, Stamp
 from models.recorder import Record, note_hidden, recording
@@ -44,6 +45,7 @@ class ScratchModel(LanguageModel):
         config = network.config
         both = config.kind == "encoder-decoder"
         dtype = name_of(next(network.parameters()).dtype)
+        labels = Labels(config.labels) if config.labels else None
         self.info = ModelInfo(
             name=name,
             kind=config.kind,
@@ -59,7 +61,9 @@ class ScratchModel(LanguageModel):
             notes=note(dtype),
             decoder_layers=config.layers if both else 0,
             decoder_heads=config.heads if both else 0,
-            mask=MASK if config.kind == "encoder" else "",
+            predicts=labels is None,
+            mask=MASK if config.kind == "encoder" and labels is None else "",
+            labels=labels,
         )
         self._recent = Recent(self.network)
 
@@ -191,6 +195,14 @@ class ScratchModel(LanguageModel):
     def way_out_formula(self, stream: str = "h") -> str:
         transform = self.network.config.head_transform
         return f"Wᵁ · t(norm({stream})) + b" if transform else f"Wᵁ · norm({stream})"
+
+    def unembedding(self) -> np.ndarray:
+        config = self.network.config
+        if config.head_transform or config.labels:
+            return super().unembedding()
+        stack = self._stack if self.info.kind != "encoder-decoder" else self.network.decoder
+        last = stack.embedding if config.tied else stack.unembedding
+        return last.weight.float().cpu().numpy()
 
     def embedding(self, ids: Sequence[int] | slice = slice(None)) -> np.ndarray:
         return self._stack.embedding.weight[ids].float().cpu().numpy()

@@ -195,7 +195,7 @@ class Stack(nn.Module):
             self.transform = nn.Sequential(dense, nn.GELU(), norm(config.d_model))
             self.unembedding_bias = nn.Parameter(torch.zeros(config.vocabulary))
         if not config.tied and predicts:
-            self.unembedding = nn.Linear(config.d_model, config.vocabulary, bias=False)
+            self.unembedding = nn.Linear(config.d_model, len(config.labels) or config.vocabulary, bias=False)
         initialise(self, config)
 
     def reset(self) -> None:
@@ -251,7 +251,7 @@ class Stack(nn.Module):
         return Reading(self.positions, True, 0, cache, padding, padding)
 
     def unembed(self, x: Tensor) -> Tensor:
-        """Residual stream [..., d_model] to logits [..., vocabulary], through the final norm."""
+        """Residual stream [..., d_model] to logits [..., vocabulary], or [..., labels], through the final norm."""
         x = self.final_norm(x)
         if self.config.head_transform:
             x = self.transform(x)

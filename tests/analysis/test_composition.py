@@ -8,6 +8,7 @@ import pytest
 from analysis.composition import WAYS, head_weights, random_composition, share
 from models import load
 from tests.analysis.planted import planted
+from tests.models.edited import model
 
 PREVIOUS, DUPLICATE, INDUCTION = 0, 1, 2
 
@@ -54,3 +55,50 @@ def test_stacks_of_a_translator_compose_and_cross_attention_says_why_not(kind):
     assert len(found.table) == 12 and np.isfinite(found.composition[:, -1, 0]).all() and found.table["copying"].isna().all()
     with pytest.raises(ValueError, match="Cross-attention reads another stream"):
         head_weights(load("translator"), "cross")
+
+
+def its_own(name: str, layer: int) -> list[np.ndarray]:
+    """W_Q, W_K, W_V and W_O of a layer, taken out of the network by the names of its parts: [heads, d_model, d_head], or for W_O
+    [heads, d_head, d_model]."""
+    network_ = model(name).network
+    if name == "GPT-2":
+        attention = network_.transformer.h[layer].attn
+        maps, out = attention.c_attn.weight.split(64, dim=1), attention.c_proj.weight
+    elif name == "BERT":
+        attention = network_.bert.encoder.layer[layer].attention
+        maps = [getattr(attention.self, part).weight.T for part in ("query", "key", "value")]
+        out = attention.output.dense.weight.T
+    else:
+        attention = network_.model.layers[layer].self_attn
+        maps = [getattr(attention, f"{part}_proj").weight.T for part in "qkv"]
+        out = attention.o_proj.weight.T
+    each = [one.numpy().reshape(64, -1, 16).swapaxes(0, 1) for one in maps]
+    return [*(one.repeat(4 // len(one), 0) for one in each), out.numpy().reshape(4, 16, 64)]
+
+
+@pytest.mark.parametrize("name", ["GPT-2", "Llama, grouped-query", "BERT"])
+def test_matrices_of_a_network_of_the_hub_are_found_and_what_follows_from_them_is_what_numpy_says(name):
+    made = model(name)
+    found, layers = head_weights(made), [its_own(name, layer) for layer in range(3)]
+    for layer, expected in enumerate(layers):
+        for part, one in zip(("query", "key", "value", "output"), expected, strict=True):
+            np.testing.assert_array_equal(getattr(made, f"{part}_weights")("self", layer), one)
+    (_, _, value, output), (query, key, *_) = layers[0], layers[2]
+    whole, reads = (value[1] @ output[1]).astype(float), (query[3] @ key[3].T).astype(float)
+    share_of = np.linalg.norm(whole @ reads) / np.linalg.norm(whole) / np.linalg.norm(reads)
+    assert found.composition[0, 11, 1] == pytest.approx(share_of - found.random, abs=1e-6)
+    table = made.embedding().astype(float)
+    values = np.linalg.eigvals(table @ query[3] @ key[3].T @ table.T)
+    assert found.table["matching"][11] == pytest.approx(values.sum().real / np.abs(values).sum(), abs=1e-3)
+    if name == "BERT":
+        assert found.table["copying"].isna().all(), "its head has two matrices"
+    else:
+        values = np.linalg.eigvals(table @ whole @ made.network.lm_head.weight.numpy().T.astype(float))
+        assert found.table["copying"][1] == pytest.approx(values.sum().real / np.abs(values).sum(), abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["Qwen3", "BLOOM"])
+def test_matrices_that_are_not_all_that_makes_a_query_are_not_given_for_it(name):
+    """Queries of the first are normed on their way, the second attends in its own way."""
+    with pytest.raises(ValueError, match="could not be found"):
+        head_weights(model(name))
