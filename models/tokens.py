@@ -119,16 +119,18 @@ class ByteLevelTokens:
         self.start = first
         self.special = {self.start, self.end, self.mask} - {None}
         self.size = tokenizer.get_vocab_size()
+        self._texts: dict[int, tuple[str, bool]] = {}  # its own: a cache of the class would hold every tokenizer for ever
         tokenizer.no_truncation()
         tokenizer.encode_special_tokens = True  # "<|start|>" typed by a person is text
 
-    @cache  # noqa: B019 (lives as long as the model)
     def text(self, id: int) -> tuple[str, bool]:
         """What a token stands for, and whether it is a fragment of a character."""
-        piece = self.tokenizer.id_to_token(id)
-        if piece is None:
-            raise ValueError(f"There is no token {id} in this vocabulary.")
-        return (piece, False) if id in self.special else self.spelt(piece)
+        if id not in self._texts:
+            piece = self.tokenizer.id_to_token(id)
+            if piece is None:
+                raise ValueError(f"There is no token {id} in this vocabulary.")
+            self._texts[id] = (piece, False) if id in self.special else self.spelt(piece)
+        return self._texts[id]
 
     def spelt(self, piece: str) -> tuple[str, bool]:
         """What a piece of the vocabulary stands for, and whether it is a fragment of a character."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from collections.abc import Callable
 
 import numpy as np
@@ -280,3 +282,14 @@ def test_the_bytes_of_a_trace_can_be_asked_for_while_it_is_drawn():
         asking.join()
         assert not failed
     assert attention.bytes == 60 * (3 * 2 * 16 * 4 * 4 + 2 * 16 * 16 * 4)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_copy_that_nobody_has_any_more_leaves_nothing_behind_not_even_its_tokenizer(name):
+    copy = MODELS[name]().with_random_weights(0)
+    said = (TEXT, TARGET) if copy.info.kind == "encoder-decoder" else (TEXT,)
+    assert len({one.text for one in copy.predict(*said, top=5)}) == 5 and copy.trace(*said).logits is not None
+    held = [weakref.ref(one) for one in (copy, copy.network, copy.vocabulary)]
+    del copy
+    gc.collect()
+    assert not any(one() for one in held)
