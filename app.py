@@ -15,5 +15,10 @@ app = st.App(
     "ui/door.py",
     routes=[*assets.ROUTES, *address.ROUTES],
     lifespan=sending.lifespan,
-    middleware=[Middleware(guard.Guard), Middleware(leaving.Leaving), Middleware(going.Going)],
+    middleware=[
+        Middleware(guard.Guard),
+        Middleware(address.Address),
+        Middleware(leaving.Leaving),
+        Middleware(going.Going),
+    ],
 )

@@ -29,6 +29,12 @@ def prepare() -> None:
         _component("document")(key="document-rules")
 
 
+def open_step(step: str, reply: str) -> None:
+    """Have a step of a lesson in sight, once. step: which; reply: what is said of an answer, "" for nothing."""
+    with st.container(key="step"):
+        _component("step")(key="step-values", data={"step": step, "reply": reply})
+
+
 def keep_address(**values: str | None) -> None:
     """Put values into the address, None to leave one out."""
     with st.container(key="address"):

@@ -58,7 +58,7 @@ def open_step() -> None:
     page, link = there
     if link is None:  # back to the list of lessons, and what is chosen stays
         st.switch_page(ROOT / "pages" / page / "page.py", query_params={})
-    for key in state.linked_keys():
+    for key in (*state.linked_keys(), *state.numbered_keys()):
         if key not in (state.LESSON, state.LESSON_STEP, state.LESSON_LANGUAGE, state.MODEL, state.TRAINED):
             key.pop()
     state.GENERATED.pop()

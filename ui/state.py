@@ -160,6 +160,7 @@ WORD_ORDER, ORDER_SEED = link("word-order", default=""), link("order-seed", defa
 
 # Generate
 GENERATING = "generate-"  # begins the names of the numbers by which the next token is chosen
+FAMILIES = ("build-", "train-", GENERATING)  # of choices that have a name for each field of something
 GENERATE_METHOD = link("generate-method", "Draw by dice", "Always the likeliest", "Beams")
 TRANSLATE_METHOD = link("translate-method", "Always the likeliest", "Draw by dice", "Beams")
 GENERATE_CHAT = link("generate-chat", default=True)
@@ -302,6 +303,18 @@ def linked_keys() -> list[Key[Any]]:
     return [key for key in globals().values() if isinstance(key, Key) and key.linked]
 
 
+def without_defaults(link: dict[str, str]) -> dict[str, str]:
+    """What a link need not say is left out: Streamlit leaves it out of an address as well, and makes a new entry in the browser's
+    history of the shorter one."""
+    first = {key.name: str(key.default).lower() if isinstance(key.default, bool) else str(key.default) for key in linked_keys()}
+    return {name: value for name, value in link.items() if value != first.get(name)}
+
+
+def numbered_keys() -> list[Key[Any]]:
+    """Those choices of a family (`built`, `trained`, `generating`) that the session has."""
+    return [link(name) for name in st.session_state if str(name).startswith(FAMILIES)]
+
+
 def take(page: str, link: dict[str, str]) -> None:
     """Have what a link says as its widgets would take it from an address, when that page is opened next."""
     keys = {key.name: key for key in linked_keys()}
@@ -315,9 +328,17 @@ def take(page: str, link: dict[str, str]) -> None:
             key.set(written == "true")
         elif isinstance(key.default, int | float):
             key.set(type(key.default)(written))
-        elif name.startswith(GENERATING):
-            key.set(float(written) if "." in written else int(written))
+        elif name.startswith(FAMILIES):
+            key.set(as_number(written))
     LINK.set((page, link))
+
+
+def as_number(written: str) -> int | float | str:
+    """What is written as a number, as that number."""
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(written)
+    return written
 
 
 def later(level: str, *keys: Key[Any]) -> None:

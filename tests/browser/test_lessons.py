@@ -79,6 +79,29 @@ def test_it_is_begun_from_the_list_and_left_and_used_by_keys_alone(open_page):
     expect(panel.get_by_role("heading", name=second.title)).to_be_visible(timeout=WAIT)
 
 
+def test_on_a_phone_the_picture_the_field_and_the_first_line_of_a_step_come_into_sight(open_page):
+    page = open_page("/?lesson=cut&step=4", 390, 844)
+    panel, field = page.locator(".st-key-lesson"), page.locator(".st-key-lesson").get_by_role("spinbutton")
+    ends = "([upper, lower]) => upper.getBoundingClientRect().bottom <= lower.getBoundingClientRect().top + 1"
+
+    def stands_above(upper: Locator, lower: Locator) -> None:
+        expect(upper).to_be_visible(timeout=WAIT)
+        page.wait_for_function(ends, arg=[upper.element_handle(), lower.element_handle()], timeout=WAIT)
+
+    stands_above(page.locator(".st-key-change canvas").first, panel)
+    expect(page.locator(".st-key-change canvas").first).to_be_in_viewport(ratio=1)
+    field.fill("3")
+    field.press("Enter")
+    expect(panel.get_by_text("Not quite.")).to_be_in_viewport(ratio=1, timeout=WAIT)
+    expect(field).to_be_in_viewport(ratio=1)
+    stands_above(field, panel.locator(".st-key-lesson-foot"))
+    panel.get_by_role("button", name="Next", exact=True).click()
+    expect(panel.get_by_role("heading", name=files.find("cut").steps[4].title)).to_be_in_viewport(ratio=1, timeout=WAIT)
+    expect(panel.get_by_role("button", name="Close the lesson")).to_be_in_viewport(ratio=1)
+    page.go_back()
+    assert page.url == "about:blank", "no page stands between the lesson and what was there before"
+
+
 def test_a_link_to_a_stage_of_the_way_inside_opens_where_it_stands(open_page):
     page = open_page("/?lesson=attention&step=3")
     expect(page.get_by_text("The softmax makes each score positive")).to_be_in_viewport(timeout=WAIT)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from urllib.parse import urlencode
 
+import models
 from ui import state
 from ui.lessons import files
 from ui.lessons.files import Lesson, LessonError, Step
+
+
+ALONE = {state.LESSON.name, state.LESSON_STEP.name}  # in an address: it says no more than which step
 
 
 def current() -> Lesson | None:
@@ -48,9 +53,30 @@ def arrive() -> None:
     state.LESSON.set(state.LESSON.asked or "")
     asked = state.LESSON_STEP.asked or "1"
     state.LESSON_STEP.set(int(asked) if asked.isdecimal() and len(asked) < 4 else 0)
-    lesson = current()
-    if lesson and not state.asked_for() - {state.LESSON.name, state.LESSON_STEP.name}:
+    if not (lesson := current()):
+        return
+    if state.asked_for() - ALONE:
+        reach(lesson, state.LESSON_STEP.get())
+    else:
         begin(lesson, state.LESSON_STEP.get(), {state.MODEL.name: lesson.model_at(state.LESSON_STEP.get())})
+
+
+def address(asked: Mapping[str, str]) -> str:
+    """Where a link that names a lesson, and nothing else, leads: to the page of its step, with all that the step sets. "" for
+    another link, and for a lesson or a step that does not exist."""
+    name, number = asked.get(state.LESSON.name, ""), asked.get(state.LESSON_STEP.name, "1")
+    try:
+        lesson = files.find(name) if not asked.keys() - ALONE else None
+    except LessonError:  # the page says so
+        return ""
+    if not lesson or number not in map(str, range(1, len(lesson.steps) + 1)):
+        return ""
+    step, model = lesson.steps[int(number) - 1], lesson.model_at(int(number))
+    said = state.without_defaults({state.LESSON.name: name, state.LESSON_STEP.name: number, **step.link, state.MODEL.name: model})
+    if model == models.names()[0]:
+        del said[state.MODEL.name]
+    page = "" if step.page == "type" else step.page
+    return f"./{page}?{urlencode(said)}" if page or said.keys() - ALONE else ""
 
 
 def leave() -> None:

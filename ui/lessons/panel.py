@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from analysis.answers import Answer, answer
-from ui import state
+from ui import document, state
 from ui.lessons import course
 from ui.lessons.files import Lesson, Question
 from ui.memory import loaded
@@ -64,6 +64,7 @@ def draw(lesson: Lesson, number: int, page: str, model: str) -> None:
         if asked and step.question:
             judge(lesson, number, step.question, model, *asked)
         ways(lesson, number)
+    document.open_step(f"{lesson.name} {number}", str(asked[1]) if asked else "")
 
 
 def ways(lesson: Lesson, number: int) -> None:

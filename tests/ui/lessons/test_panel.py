@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from starlette.responses import PlainTextResponse
+from starlette.testclient import TestClient
 from streamlit.util import calc_hash
 
 from tests.pages.opening import open_link, said
-from ui.lessons import files
+from ui.lessons import course, files
 from ui.memory import loaded
+from ui.serving.address import Address
 
 HEADER = "---\ntitle: Mine\nminutes: 5\nlevel: beginner\nmodel: writer\n---\n"
 MINE = (
@@ -199,3 +202,76 @@ def test_a_step_with_another_model_keeps_its_second_text_and_its_head(mine):
     assert {name: app.session_state[name] for name in ("model", "text", "target", "layer", "head")} == {
         "model": "translator", "text": "The cat is black.", "target": "Le", "layer": 1, "head": 2,
     }  # fmt: skip
+
+
+def test_a_link_with_a_lesson_alone_leads_to_the_page_of_its_step_with_all_that_it_sets(mine):
+    opened = "./attention?lesson=mine&step=2&level=expert&text=The+cat+sat&view=Heatmap&layer=L2&head=H3"
+    assert course.address({"lesson": "mine", "step": "2"}) == opened
+    app = open_link("attention", opened.partition("?")[2])
+    assert "Second" in said(app) and app.session_state["head"] == 3 and not app.warned
+    assert app.session_state["lesson-places"] == {"mine": 2}, "it can be gone on with"
+    for other in ({}, {"lesson": "nothing"}, {"lesson": "mine", "step": "9"}, {"lesson": "mine", "step": "x"}, {"lesson": "mine", "text": "A"}):
+        assert course.address(other) == ""
+    (mine / "mine.md").write_text("no lesson")
+    assert course.address({"lesson": "mine"}) == "", "the page says what is wrong with it"
+
+
+def test_the_server_sends_a_browser_there_and_leaves_other_links_alone():
+    async def page(scope, receive, send):
+        await PlainTextResponse(scope["path"])(scope, receive, send)
+
+    browser = TestClient(Address(page), follow_redirects=False)
+    assert browser.get("/?lesson=mine").headers["location"].startswith("./?lesson=mine&text=")
+    for path in ("/", "/?lesson=nothing", "/attention?lesson=mine", "/?lesson=mine&text=A"):
+        assert browser.get(path).text == path.partition("?")[0]
+
+
+MADE = (
+    HEADER
+    + """## First
+
+```yaml
+page: build
+build-layers: 3
+build-positions: alibi
+build-tied: false
+```
+
+Look.
+
+## Second
+
+```yaml
+page: train
+level: expert
+train-layers: 3
+train-rate: 1
+train-optimizer: adamw
+```
+
+Look.
+
+## Third
+
+```yaml
+page: build
+build-layers: 5
+```
+
+Look.
+"""
+)
+
+
+def test_what_a_step_sets_of_pages_build_and_train_is_set_by_its_button_too_and_gone_with_the_next(mine):
+    (mine / "mine.md").write_text(MADE)
+    app = open_link("type", "lesson=mine")
+    built = ("build-layers", "build-positions", "build-tied")
+    assert [app.session_state[name] for name in built] == [3, "alibi", False]
+    press(app, "lesson-next-step")
+    assert "# Train" in said(app)
+    assert (app.number_input(key="train-layers").value, app.number_input(key="train-rate").value) == (3, 1.0)
+    assert app.selectbox(key="train-optimizer").value == "adamw"
+    press(app, "lesson-next-step")
+    assert app.number_input(key="build-layers").value == 5 and app.selectbox(key="build-positions").value != "alibi"
+    assert not app.warning and not app.error and not app.exception
