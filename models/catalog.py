@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from models.tokens import Vocabulary
 
 WEIGHTS = Path(__file__).parent / "weights"
-ORDER = ("writer", "filler", "translator")  # the order in which a newcomer should meet them
+ORDER = ("writer", "filler", "translator", "sorter")  # the order in which a newcomer should meet them
 
 
 def names() -> tuple[str, ...]:

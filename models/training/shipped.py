@@ -13,6 +13,7 @@ from models.scratch.config import TransformerConfig
 from models.training.loop import train
 from models.training.objectives import MaskedTokens, NextToken, Objective, Translation
 from models.training.recipe import Recipe
+from models.training.sorting import LABELS, Sorting
 
 WEIGHTS = Path(__file__).parent.parent / "weights"
 
@@ -106,6 +107,24 @@ SHIPPED = {
                     names=4,
                 ),
             ),
+        ),
+        Shipped(
+            "sorter",
+            Sorting,
+            TransformerConfig(
+                kind="encoder",
+                vocabulary=2048,
+                context=64,
+                d_model=96,
+                layers=3,
+                heads=4,
+                d_ff=256,
+                tied=False,
+                labels=LABELS,
+                dropout=0.1,
+            ),
+            Recipe(steps=3_000, batch=64, matrix_rate=0.01, rate=2e-3, warmup=50, decay=0.6),
+            short=True,
         ),
     )
 }

@@ -13,16 +13,18 @@ import pytest
 from safetensors import safe_open
 
 import models
+from analysis import attributions
 from bin.model_card.habits import greedy_loops, second_round
 from bin.model_card.held_out_names import FRAMES, NAMES, survivals
 from models.catalog import ORDER, WEIGHTS
+from models.edits import Head
 from models.language_model import LanguageModel
 from models.training.corpus import documents
 from models.training.repetition import word_ids
 from models.tuned_lens import SAMPLE
 
 MOST = 20_000_000  # bytes of a weights file
-KINDS = {"writer": "decoder", "filler": "encoder", "translator": "encoder-decoder"}
+KINDS = {"writer": "decoder", "filler": "encoder", "translator": "encoder-decoder", "sorter": "encoder"}
 FILES = ("README.md", "config.json", "tokenizer.json", "loss.csv", "loss.svg", "figures.json", "model.safetensors")
 
 SHORT = """
@@ -252,3 +254,40 @@ def test_a_head_of_the_translator_looks_at_the_word_that_it_says():
     assert best["share"] > 2 / 3
     said = {(row["layer"], row["head"]): row["share"] for row in figures("translator")["alignment"]}
     assert said == pytest.approx({(row.layer, row.head): row.share for row in found.itertuples()}, abs=0.02)
+
+
+def test_the_sorter_is_better_than_what_is_simpler_and_its_card_says_how_little():
+    found, text = figures("sorter")["accuracy"], card("sorter")
+    assert found["sorter"] > max(found[simple] for simple in ("first", "bag", "pairs")) > 0.9
+    assert (
+        all(f"| {found[simple]:.1%} |" in text for simple in ("first", "bag", "pairs")) and f"**{found['sorter']:.1%}**" in text
+    )
+
+
+@pytest.mark.parametrize("sign", ["", ".", "?", "!"])
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("Did the dog see the cat", "question"),
+        ("The dog did see the cat", "statement"),
+        ("where is my old hat", "question"),
+        ("I do not know where he lives", "statement"),
+        ("Have you seen it", "question"),
+        ("Have a seat", "statement"),
+        ("You like tea, don't you", "question"),
+    ],
+)
+def test_the_sorter_goes_by_the_words_and_not_by_the_sign_at_the_end(text, label, sign):
+    assert within("sorter", text + sign, 1) == [label]
+
+
+def test_identities_hold_for_the_label_of_the_sorter():
+    """A head that is off is one without its rows of W_O; SHAP values sum to the evidence that the words bring."""
+    one, text = models.load("sorter"), "Did the dog see the cat"
+    whole, off = one.trace(text), one.trace(text, edits=[Head(1, 2)])
+    logs = one.log_chances(np.stack([whole.scores_at(0), one.trace("").scores_at(0)]))
+    (best,) = one.predict(text, top=1)
+    assert attributions(one, text, "shap")[1:].sum() == pytest.approx(logs[0, best.id] - logs[1, best.id], abs=1e-4)
+    one.network.blocks[1].attention.output.weight.data[:, 48:72] = 0
+    one.forget()
+    np.testing.assert_allclose(one.trace(text).scores_at(0), off.scores_at(0), atol=1e-5)

@@ -35,7 +35,7 @@ def open_link(page: str, link: str = "", finished: bool = True) -> AppTest:
     """A page at a link, "level=expert&view=Model", when all that it computes is there, or else after its first run; `warned`: all
     that it warned of since."""
     given = dict(parse_qsl(link, keep_blank_values=True))
-    for name in {given.get("model", "writer"), given.get("other-model", "writer")} & {"writer", "filler", "translator"}:
+    for name in {given.get("model", "writer"), given.get("other-model", "writer")} & {"writer", "filler", "translator", "sorter"}:
         loaded.model(name)  # so that the page need not be seen waiting for it
     app = AppTest.from_file(str(ROOT / "ui" / "door.py"), default_timeout=PATIENCE)
     app._page_hash = calc_hash(page)

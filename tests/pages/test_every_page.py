@@ -13,6 +13,7 @@ MODELS = {
     "writer": "text=The+cat+sat+on+the+mat",
     "filler": "text=The+[MASK]+sat+on+the+mat",
     "translator": "text=The+cat+sleeps.&target=Le+chat",
+    "sorter": "text=Did+the+dog+see+the+cat",
 }
 
 

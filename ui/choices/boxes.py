@@ -65,8 +65,22 @@ EXAMPLES = {  # by the name of a model that ships, or else by kind
         "I don't want to go to school.",
         "We have never seen the sea.",
     ),
+    "sorter": (  # without a sign at the end, which tells it nothing
+        "Where is the black cat",
+        "Here is the black cat",
+        "I do not know where the station is",
+        "Did the dog see the cat",
+        "Have a seat",
+        "Have you seen my keys",
+        "You like tea, don't you",
+    ),
 }
-FIRST = {state.DEFAULT_TEXT, EXAMPLES["filler"][0].replace("MASK", "[MASK]"), EXAMPLES["translator"][0]}  # that nobody typed
+FIRST = {  # that nobody typed
+    state.DEFAULT_TEXT,
+    EXAMPLES["filler"][0].replace("MASK", "[MASK]"),
+    EXAMPLES["translator"][0],
+    EXAMPLES["sorter"][0],
+}
 LONGEST = 100_000  # characters that a box holds: about fifty for each token that is read of a text
 BREAK = "↵"  # stands for a line break in a box, which holds a single line
 GO_ON = "The model continues this answer, each time with the token that it holds most likely, until it ends the answer itself."

@@ -65,7 +65,7 @@ PAIRS = {  # by the name of a model that ships, or else by kind
 
 def known(info: ModelInfo) -> list[Pair]:
     """The pairs for a model: those of one that ships work on it, those of another are to be tried."""
-    if trainings.examples(info.name):  # trained here, on a task of its own
+    if trainings.examples(info.name) or info.labels:  # trained here, on a task of its own; or its answers are no words
         return []
     mask = info.mask or "…"
     return [

@@ -22,16 +22,22 @@ from models.training.objectives import MaskedTokens, NextToken, Translation
 from models.training.recipe import Recipe, Schedule
 from models.training.repetition import said_before
 from models.training.shipped import Shipped
+from models.training.sorting import LABELS, Sorting, held_out, sentences
 
 TEXT = "The cat sat on the mat.\n\nThe dog sat on the cat.\n\nA bird sang to the dog, and the dog sang to the bird.\n"
 PAIRS = "The cat sat.\tLe chat était assis.\nThe dog sat.\tLe chien était assis.\nA bird sang.\tUn oiseau a chanté.\nGo.\tVa !\n"
 SIZES = {"vocabulary": 300, "context": 16, "d_model": 16, "layers": 1, "heads": 2, "d_ff": 16}
+QUESTIONS = "Who sat?\tQui ?\nIs it you?\tToi ?\nDid Mr. Hall sing?\tOui ?\nWait!\tAttends !\nWho sat?\tLequel ?\n"
+NEW = "who sat?\tQui ?\nIs it I?\tMoi ?\nI sat.\tMoi.\nYou sat.\tToi.\n"
 RECIPE = Recipe(steps=12, batch=4, warmup=2, repeats=0.3)
 TRAININGS = {
     "writer": Shipped("writer", NextToken, TransformerConfig(**SIZES), RECIPE),
     "filler": Shipped("filler", MaskedTokens, TransformerConfig(**SIZES | {"kind": "encoder", "vocabulary": 301}), RECIPE),
     "translator": Shipped(
         "translator", Translation, TransformerConfig(**SIZES | {"kind": "encoder-decoder", "context": 32}), RECIPE
+    ),
+    "sorter": Shipped(
+        "sorter", Sorting, TransformerConfig(**SIZES | {"kind": "encoder", "tied": False, "labels": LABELS}), RECIPE
     ),
 }
 
@@ -53,6 +59,9 @@ def objective(data, tmp_path):
         if name == "filler":
             (tmp_path / "weights" / "writer").mkdir(parents=True, exist_ok=True)
             train_tokenizer([TEXT], 300).save(str(tmp_path / "weights" / "writer" / "tokenizer.json"))
+        if name == "sorter":
+            (data / "pairs_train.tsv").write_text(PAIRS + QUESTIONS)
+            (data / "pairs_valid.tsv").write_text(NEW)
         one = TRAININGS[name]
         return one.objective(data, one.objective.tokenizer(data, 300, tmp_path / "weights"), one.config, one.recipe)
 
@@ -242,6 +251,30 @@ def test_a_training_can_begin_with_the_weights_of_another(objective, data, tmp_p
     assert all(torch.equal(weight, after[key]) for key, weight in before.items())
     figures = [json.loads((tmp_path / folder / name / "figures.json").read_text()) for folder in "ab"]
     assert figures[1]["before"]["step"] == figures[0]["step"] == RECIPE.steps and "before" not in figures[0]
+
+
+def test_what_is_sorted_has_no_sign_and_the_held_out_half_is_new(objective, data):
+    """As many of each, one sentence each, and none that was trained on; signs come back at both alike."""
+    made, labelled = objective("sorter"), dict(sentences(data / "pairs_train.tsv"))
+    assert labelled == {
+        **dict.fromkeys(("The cat sat", "The dog sat", "A bird sang", "Go", "Wait"), 0),
+        "Who sat": 1,
+        "Is it you": 1,
+    }
+    assert held_out(data) == [("I sat", 0), ("Is it I", 1)]
+    drawn = [row for epoch in range(300) for row in made.drawn(np.random.default_rng([0, epoch]))]
+    signed = [np.mean([text[-1] in ".?!" for text, label in drawn if label == kind]) for kind in (0, 1)]
+    assert signed == pytest.approx([0.5, 0.5], abs=0.06) and np.mean([label for _, label in drawn]) == 0.5
+
+
+def test_padding_changes_no_label(objective):
+    made = objective("sorter")
+    torch.manual_seed(0)
+    model = build(made.config).eval()
+    rows = [("Who sat", 1), ("A bird sang to the dog", 0)]
+    together = made.scores(model, *made.padded(rows)[:2])
+    alone = torch.cat([made.scores(model, *made.padded([row])[:2]) for row in rows])
+    assert torch.allclose(together, alone, atol=1e-5)
 
 
 def test_missing_text_says_where_to_put_it(tmp_path):

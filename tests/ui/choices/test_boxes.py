@@ -25,7 +25,7 @@ FOUND = ("time", "door", "cup", "tree", "eyes", "ball")  # what stands at the fi
 
 
 def test_there_are_examples_for_each_kind_and_what_ships():
-    assert EXAMPLES.keys() == {"decoder", "encoder", "encoder-decoder", "classifier", "filler", "translator"}
+    assert EXAMPLES.keys() == {"decoder", "encoder", "encoder-decoder", "classifier", "filler", "translator", "sorter"}
     assert set(ORDER) - {"writer"} <= EXAMPLES.keys() and DEFAULT_TEXT in EXAMPLES["decoder"]
     for examples in EXAMPLES.values():
         assert len(set(examples)) == len(examples) >= 4 and not any(re.search(r"\s\s|\n|^\s|\s$", one) for one in examples)
