@@ -88,6 +88,19 @@ def test_every_line_is_tried_and_a_press_on_a_square_cuts_it(open_page):
     expect(page.get_by_role("button", name=re.compile("L5 H1: .*cut"))).to_have_count(1)
 
 
+def test_what_takes_long_is_cancelled_and_the_page_goes_on(open_page):
+    """Every line of a long text: a thousand and more readings, on any machine more than a person waits for."""
+    page = open_page(f"/change?level=expert&layer=L2&head=H3&try-lines=true&text={quote('the old dog and the cat ' * 9)}")
+    cancel = page.get_by_role("button", name="Cancel", exact=True)
+    expect(cancel).to_be_visible(timeout=WAIT)
+    cancel.click()
+    expect(page.get_by_text("Cancelled.", exact=True)).to_be_visible(timeout=WAIT)
+    expect(cancel).to_have_count(0)
+    part(page, "parts").get_by_role("grid").press("Enter")
+    expect(page.get_by_role("button", name="L2 H3: off")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("button", name="Start again")).to_be_visible(), "and it was not begun again by that"
+
+
 def test_the_model_is_steered_by_a_slider(open_page):
     page = open_page("/change?level=intermediate&experiment=Steer&text=They+went+to+the")
     slider = page.get_by_role("slider", name="Strength")

@@ -10,6 +10,8 @@ from playwright.sync_api import expect
 
 import models
 from analysis import attributions
+from tests.browser.pages.test_layers import part
+from viz import percent
 
 TEXT = "The farmer gave the hungry dog a bone, and the dog ran into the"
 WAIT = 60_000
@@ -38,3 +40,23 @@ def test_a_method_is_chosen_and_the_words_are_coloured_by_it(open_page):
         shade = "(word) => parseFloat(getComputedStyle(word).getPropertyValue('--shade'))"
         shades = [words.nth(i).evaluate(shade) for i in range(len(scores))]
         assert int(np.argmax(shades)) == int(np.nanargmax(np.abs(scores))) and max(shades) == 80
+
+
+def test_a_classifier_says_its_labels_and_why_one_rather_than_the_other(open_page):
+    text, made = "Did the dog see the cat", models.load("sorter")
+    best, other = made.predict(text)
+    page = open_page(f"/?level=intermediate&model=sorter&text={quote(text)}")
+    bars = part(page, "bars")
+    for one in (best, other):
+        expect(bars).to_contain_text(one.text, timeout=WAIT)
+        expect(bars).to_contain_text(percent(one.probability))
+    page.get_by_role("link", name="Explain", exact=True).click()
+    against = page.get_by_role("combobox", name="Rather than")
+    expect(against).to_be_visible(timeout=WAIT)
+    against.click()
+    page.get_by_role("option", name=re.compile(f"^{other.text} ")).click()
+    expect(page).to_have_url(re.compile(f"explain-against={other.text}"), timeout=WAIT)
+    scores = attributions(made, text, "leave-one-out", token=best.id, against=other.id)
+    first = int(np.nanargmax(scores))
+    row = page.locator(".st-key-explain-text table tr").nth(first)
+    expect(row).to_contain_text(f"{float(f'{scores[first]:.3g}'):g}", timeout=WAIT)
