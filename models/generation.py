@@ -381,7 +381,11 @@ def rows(calls: Sequence[Call], keys: int) -> np.ndarray:
     import torch
     from torch.nn.functional import pad
 
+    from models.recorder import last_rows
+
     with torch.inference_mode():
+        if (met := last_rows(calls)) is not None and met.shape[-1] == keys:
+            return met.cpu().numpy()
         found = [call.weights(call.shape[1] - 1)[:, -1] for call in calls]
         found = [row if row.shape[1] == keys else pad(row, (keys - row.shape[1], 0)) for row in found]
         return torch.stack([row.to(found[0].device) for row in found]).float().cpu().numpy()

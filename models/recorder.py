@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -40,7 +40,7 @@ class Call:
     given [heads, query, key]: weights that came from elsewhere than q·k. The query is None then, so that nobody takes it for
     theirs; key and value too, in a model that does not show them.
     edited [heads, query, key]: the weights as edits left them, where they are not those that follow from q·k. edits: those that
-    were made here.
+    were made here. met [kv_heads, key, group]: q·k of the last query, where only its row is wanted and nothing else decides it.
     """
 
     query: Tensor | None
@@ -56,6 +56,7 @@ class Call:
     given: Tensor | None = None
     edited: Tensor | None = None
     edits: tuple[Edit, ...] = ()
+    met: Tensor | None = None
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -65,6 +66,14 @@ class Call:
             return heads, queries, keys
         assert self.query is not None and self.key is not None, "weights that are not given were made of these"
         return self.query.shape[0], self.query.shape[1], self.key.shape[1]
+
+    def meet(self) -> None:
+        """Multiply the last query with the keys now, while both are at hand; not where more than q·k decides its weights."""
+        others = self.mask, self.bias, self.softcap, self.sinks, self.given, self.edited
+        if self.query is None or self.key is None or any(one is not None for one in others):
+            return
+        shared = self.query[:, -1].float().reshape(self.key.shape[0], -1, self.key.shape[2])  # [kv_heads, group, d_head]
+        self.met = torch.bmm(self.key.float(), shared.mT)
 
     @property
     def keys_and_values(self) -> tuple[Tensor, Tensor]:
@@ -108,7 +117,8 @@ class Record:
 
     hidden: [position, d_model] after the embedding, then after each block, under "self" (or "encoder" and "decoder").
     outs: what each call gave the network, with its batch dimension, where gradients are wanted: a part of the graph, which
-    begins at the first of them. streams: whether the residual stream is wanted; without it a batch may be read.
+    begins at the first of them. streams: whether the residual stream is wanted; without it a batch may be read. last: whether
+    only the rows of the last query are wanted (see `Call.met`).
     plan: the edits that are made, if any (see `models.editing`). Then the calls are in `rows`, of each one for every row of the
     batch, and hidden is [batch, position, d_model].
     """
@@ -117,12 +127,15 @@ class Record:
     hidden: dict[str, list[Tensor]] = field(default_factory=dict)
     outs: list[Tensor] | None = None
     streams: bool = True
+    last: bool = False
     plan: Plan | None = None
     rows: list[list[Call]] = field(default_factory=list)
 
     def keep(self, call: Call, out: Tensor) -> None:
         """Keep a call; out: the tensor that the network goes on with, what heads gave or else the weights themselves."""
         self.calls.append(call)
+        if self.last:
+            call.meet()
         if self.outs is not None:
             if not out.requires_grad:
                 out.requires_grad_()
@@ -130,9 +143,9 @@ class Record:
 
 
 @contextlib.contextmanager
-def recording(outs: bool = False, streams: bool = True, plan: Plan | None = None) -> Iterator[Record]:
+def recording(outs: bool = False, streams: bool = True, plan: Plan | None = None, last: bool = False) -> Iterator[Record]:
     """Record every forward pass made inside the `with` block, in this thread and context only. The rest: see `Record`."""
-    record = Record(outs=[] if outs else None, streams=streams, plan=plan)
+    record = Record(outs=[] if outs else None, streams=streams, plan=plan, last=last)
     token = _active.set(record)
     try:
         yield record
@@ -299,6 +312,16 @@ def causal_in_pieces(query: Tensor, key: Tensor, value: Tensor, scale: float | N
         ],
         dim=2,
     )
+
+
+def last_rows(calls: Sequence[Call]) -> Tensor | None:
+    """The weights of the last query in each call, by one softmax for all: float32 [layers, heads, key]. None where they were not
+    `met`, or the calls differ in shape or scale."""
+    met = [call.met for call in calls if call.met is not None and call.scale == calls[0].scale]
+    if len(met) < len(calls) or len({(one.shape, one.device) for one in met}) > 1:
+        return None
+    found = torch.stack(met).mT.flatten(1, 2).mul_(calls[0].scale)  # [layers, heads, key]
+    return torch.softmax(found, -1, out=found)
 
 
 def causal_mask(queries: int, keys: int, device: torch.device | None = None) -> Tensor:

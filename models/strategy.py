@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -168,18 +168,19 @@ def scored(known: np.ndarray, versions: Sequence[Sequence[int]], strategy: Strat
 def _changed(
     known: np.ndarray, versions: Sequence[Sequence[int]], strategy: Strategy, never: Collection[int]
 ) -> Iterator[tuple[str, np.ndarray]]:
-    import torch
-
-    controls = _controls(strategy, never, known.shape[1])
+    controls = _controls(strategy, frozenset(never), known.shape[1])
     if not controls:
         return
+    import torch
+
     ids, scores = torch.tensor(np.array(versions), dtype=torch.long), torch.tensor(known)
     for name, control in controls:
         scores = control(ids, scores)
         yield name, scores.numpy()
 
 
-def _controls(strategy: Strategy, never: Collection[int], vocabulary: int) -> list[tuple[str, LogitsProcessor]]:
+@lru_cache(64)  # asked for at each step
+def _controls(strategy: Strategy, never: frozenset[int], vocabulary: int) -> tuple[tuple[str, LogitsProcessor], ...]:
     """The processors of transformers that are on, by the name of their control, in the order in which it runs them."""
     from transformers.generation import logits_process as its
 
@@ -200,7 +201,7 @@ def _controls(strategy: Strategy, never: Collection[int], vocabulary: int) -> li
 
     out = sorted(id for id in never if id < vocabulary)
     ruled = [("model", its.SuppressTokensLogitsProcessor(out))] if out else []
-    return [*on(possible), *ruled, *(on(draws) if strategy.method == "sampling" else [])]
+    return *on(possible), *ruled, *(on(draws) if strategy.method == "sampling" else [])
 
 
 def _is_number(value: object) -> bool:

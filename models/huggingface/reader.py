@@ -77,7 +77,7 @@ class HuggingFaceReader(Reader):
         read = torch.tensor(versions, device=network.device)
         past = self._length - read.shape[1]
         plan = reading_on(model, self.edits, len(versions), past) if self.edits else None
-        recorder = plan.running() if plan else recording(streams=False)
+        recorder = plan.running() if plan else recording(streams=False, last=True)
         if self.source:
             inputs |= self._of_source(read, again=plan is not None and not past)
         else:

@@ -64,7 +64,7 @@ class ScratchReader(Reader):
         network = self.model.network
         read = torch.tensor(ids, device=self.model._stack.embedding.weight.device)
         plan = reading_on(self.model, self.edits, len(ids), cache.length if cache else 0) if self.edits else None
-        with torch.inference_mode(), plan.running() if plan else recording(streams=False) as record:
+        with torch.inference_mode(), plan.running() if plan else recording(streams=False, last=True) as record:
             if self.source and self._memory is None:
                 self._memory = network.encode(self.model._ids([self.source]))
             memory = None if self._memory is None else self._memory.expand(len(ids), -1, -1)
