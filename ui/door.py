@@ -50,6 +50,12 @@ def side_bar(page: str) -> None:
         boxes.side_bar(loaded.model(picker.in_use()).info)
 
 
+@st.fragment(run_every=3600)
+def draw_again() -> None:
+    """Nothing. A browser that was cut off and comes back asks for its page again if there is a timer on it, else only for what is
+    pressed; and the server has let go of what its presses did (`ui.memory.visitors.hold`)."""
+
+
 def open_step() -> None:
     """Go where a step of a lesson asks for, with its choices and no others: as if its link had been opened."""
     course.arrive()
@@ -87,6 +93,7 @@ page = st.navigation(
     },
     expanded=True,
 )
+draw_again()
 open_step()
 title = TITLES.get(page.url_path, TITLES["type"])  # the first page's address has no name
 st.set_page_config(page_title=f"{title} · Headlight")

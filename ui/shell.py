@@ -13,7 +13,7 @@ import streamlit as st
 from ui import document, state
 from ui.choices import boxes, picker
 from ui.look import Look, look_at
-from ui.memory import cached, jobs, loaded
+from ui.memory import cached, jobs, loaded, visitors
 from ui.memory.turns import LONG, turn
 from ui.serving.sending import wait_until_sent
 from ui.show import complaint, picture
@@ -118,11 +118,11 @@ def live(folder: Path, draw: Callable[[Look], None], reads: bool = True, answers
 def by_itself(key: str, draw: Callable[[], None]) -> None:
     """A part of the page that a press in it reruns without the rest, which is quicker. What it changes beside itself asks for the
     whole page (`state.run_whole_page_next`). key: of the container that it is drawn in."""
-    drawn_before = False
+    drawn_before, held = False, visitors.hold(draw)
 
     def place() -> None:
         with st.container(key=key):
-            draw()
+            held()
 
     @st.fragment
     def part() -> None:

@@ -12,6 +12,7 @@ import streamlit as st
 
 from ui import state
 from ui.device import is_phone, is_touched
+from ui.memory import visitors
 from ui.serving import assets
 from ui.text import plain
 from viz.figures.style import on_page
@@ -31,13 +32,15 @@ def component(kind: str, uses: tuple[str, ...], html: str) -> Callable[..., Any]
 def show(view: View, key: str, chosen: Callable[[], None] | None = None) -> Any:
     """Mount a view. `chosen` is called before the rerun when the visitor chooses something; the choice is in `choice(key)`."""
     mount = component(view.kind, view.uses, view.assets().html)
-    return mount(key=key, data=view.data, on_chosen_change=chosen or (lambda: None))
+    return mount(key=key, data=view.data, on_chosen_change=visitors.hold(chosen or (lambda: None)))
 
 
 def show_chart(figure: go.Figure, key: str, **options: Any) -> None:
     """Place a Plotly figure, in the colours of the visitor's page."""
     if is_touched():
         options.pop("on_select", None)  # Streamlit would have the chart hold every finger that wants to move the page
+    if callable(options.get("on_select")):
+        options["on_select"] = visitors.hold(options["on_select"])
     config = {"displaylogo": False} | ({"displayModeBar": False} if is_touched() else {})  # there it would lie over titles
     drawn = on_page(figure, dark=st.context.theme.type == "dark", touched=is_touched(), narrow=is_phone())
     st.plotly_chart(drawn, key=key, **({"config": config} | options))

@@ -13,6 +13,7 @@ from ui import state
 from ui.choices import boxes, widgets
 from ui.choices.widgets import one_of
 from ui.look import Look
+from ui.memory import visitors
 from ui.state import Key
 from ui.text import plain
 from ui.words import say, words
@@ -62,7 +63,9 @@ def row(folder: Path, look: Look) -> None:
     by = one_of(state.ROW_AS, ("even", *others), "", label="Its row", menu=True)
     as_in = None if by == "even" else int(by.removeprefix("as in H"))
     st.button(
-        "Replace it", key="change-row-set", on_click=lambda: changes.change(changes.set_row(look, changes.kept(), query, as_in))
+        "Replace it",
+        key="change-row-set",
+        on_click=visitors.hold(lambda: changes.change(changes.set_row(look, changes.kept(), query, as_in))),
     )
 
 

@@ -50,3 +50,32 @@ def test_the_translator_begins_with_an_answer_and_goes_on_when_asked(open_page):
     expect(box).to_have_value(re.compile(rf"^{re.escape(answer.split()[0])} \S+"))
     page.get_by_label("Your text").fill("I am tired.")
     expect(box).to_have_value("")
+
+
+LINES = """
+window.lines = [];
+const Line = WebSocket;
+WebSocket = class extends Line {
+  constructor(...given) {
+    super(...given);
+    this.came = 0;
+    this.addEventListener("message", () => (this.came += 1));
+    lines.push(this);
+  }
+};
+"""
+
+
+def test_after_the_network_was_gone_for_a_moment_the_page_stands_as_it_was_and_answers_the_first_press(new_page, app_url):
+    page = new_page()
+    page.add_init_script(LINES)
+    page.goto(f"{app_url}/?text=Once+upon+a+time+there+was")
+    bars, chips = page.locator("[data-part=bars]"), page.locator("[data-part=chips] [role=option]")
+    expect(bars).to_be_visible(timeout=START)
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    page.evaluate("lines.at(-1).close()")
+    page.wait_for_function("lines.length > 1 && lines.at(-1).came > 0", timeout=START)  # it has come back, and is drawn again
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    expect(page.get_by_label("Your text")).to_have_value("Once upon a time there was")
+    chips.nth(3).click()  # “ a”
+    expect(bars).to_contain_text("You chose “a”")

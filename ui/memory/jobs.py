@@ -19,6 +19,7 @@ import streamlit as st
 
 from models.errors import Cancelled, panics_caught
 from ui import state
+from ui.memory import visitors
 
 T = TypeVar("T")
 Report = Callable[[float, str], None]
@@ -255,8 +256,11 @@ def result(
             raise job.error
         return job.value
 
+    look = visitors.hold(lambda: _jobs.ask(key, work, doing, me))
+    meanwhile = meanwhile and visitors.hold(meanwhile)
+
     def watch() -> None:
-        job = None if key in cancelled else _jobs.ask(key, work, doing, me)
+        job = None if key in cancelled else look()
         if job is None or job.ended.is_set():
             st.rerun()
         if meanwhile:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from threading import Lock
+from typing import Any
+from weakref import WeakSet
 
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -11,6 +14,19 @@ Here = Callable[[Hashable], bool]
 """Whether a visitor is connected."""
 
 leaving: list[Callable[[Here], None]] = []  # asked, whenever somebody has gone, to keep nothing for those who are not here
+
+
+class Held:
+    """What is done for a visitor, while they are here; afterwards nothing."""
+
+    def __init__(self, do: Callable[..., Any]) -> None:
+        self.do: Callable[..., Any] | None = do
+
+    def __call__(self, *given: Any) -> Any:
+        return self.do(*given) if self.do else None
+
+
+_lock, _held = Lock(), dict[str, WeakSet[Held]]()
 
 
 def me() -> str:
@@ -26,3 +42,22 @@ def let_go() -> None:
     connected = runtime.get_instance().is_active_session
     for tell in leaving:
         tell(lambda visitor: not visitor or connected(str(visitor)))  # what is read outside of a page is nobody's
+
+
+def hold(do: Callable[..., Any]) -> Held:
+    """Something to do for this visitor until they go. What a press does, or a fragment, holds a text as a model has read it, and
+    Streamlit keeps it for minutes after a browser has gone. Who comes back has their page drawn again (`ui.door`)."""
+    held = Held(do)
+    with _lock:
+        _held.setdefault(me(), WeakSet()).add(held)
+    return held
+
+
+def _let_go_of(here: Here) -> None:
+    with _lock:
+        gone = [held for visitor in list(_held) if not here(visitor) for held in _held.pop(visitor)]
+    for held in gone:
+        held.do = None
+
+
+leaving.append(_let_go_of)

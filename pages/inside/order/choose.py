@@ -10,6 +10,7 @@ from analysis.word_order import keeps_pieces, shuffle
 from ui import state
 from ui.choices.widgets import number
 from ui.look import Look
+from ui.memory import visitors
 
 SEEDS = 9999
 
@@ -44,6 +45,7 @@ def keep(order: tuple[int, ...] | list[int]) -> None:
 def buttons(look: Look, order: tuple[int, ...]) -> None:
     """Back to the text as typed, and a random order. The number that it is drawn from grows with each press."""
 
+    @visitors.hold
     def draw(step: int) -> None:
         seed = min(max(int(state.ORDER_SEED.get()) + step, 0), SEEDS)
         state.ORDER_SEED.set(seed)

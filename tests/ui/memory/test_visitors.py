@@ -72,6 +72,25 @@ def test_what_nobody_in_particular_read_stays(server, monkeypatch):
     assert all(one() for one in found)
 
 
+def test_what_is_done_for_a_visitor_is_done_until_they_go_and_what_it_held_is_freed(server, monkeypatch):
+    done: list[str] = []
+    held, refs = [], []
+    for visitor in ("one", "other"):
+        monkeypatch.setattr(visitors, "me", lambda visitor=visitor: visitor)
+        text = Runtime()  # something that can be looked at weakly
+        held.append(visitors.hold(lambda said, text=text, visitor=visitor: done.append(f"{visitor} {said}")))
+        refs.append(weakref.ref(text))
+    del text
+    for one in held:
+        one("here")
+    server.here = frozenset({"other"})
+    visitors.let_go()
+    for one in held:
+        one("there")
+    assert done == ["one here", "other here", "other there"]
+    assert refs[0]() is None and refs[1]() is not None
+
+
 def test_it_is_let_go_after_a_connection_to_a_page_has_ended_and_not_after_a_request(monkeypatch):
     events: list[str] = []
     done = threading.Event()
