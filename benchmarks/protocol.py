@@ -101,7 +101,7 @@ class Visitor:
             match message.WhichOneof("type"):
                 case "new_session":
                     self.script = message.new_session.page_script_hash
-                case "script_finished":
+                case "script_finished" if message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:  # another one follows
                     self.finished.set()
                 case "delta" if message.delta.WhichOneof("type") == "new_element":
                     self.read(message.delta, now)

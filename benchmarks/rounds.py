@@ -1,10 +1,13 @@
 """A class goes round: so many visitors through all pages at all levels, typing on each, for so many minutes.
 
-    python -m benchmarks.rounds [--visitors 20] [--minutes 10] [--pages inside,generate]
+    python -m benchmarks.rounds [--visitors 20] [--minutes 10] [--pages inside,generate] [--pause 1]
 
-Each opens a page at random with a text, model and level of their own, types eight letters on it, a key press every second, and
-goes on to the next page. Every minute the table says how many pages were opened and how many of them answered the last text that
-was typed there, what a page said in red, how many tracebacks the server's log holds, and how much memory the server has.
+Each opens a page at random, at one of its parts, with a text, model and level of their own, types eight letters on it, a key
+press every second, and goes on to the next page; on page Lessons, a step of a lesson. Every minute the table says how many pages
+were opened and how many of them answered the last text that was typed there, what a page said in red, how many tracebacks the
+server's log holds, and the least and the most memory that the server had in that minute. In the end it says how memory grew in
+the second half, and how certain that is, and which threads, files and sessions are left when all have gone. Who goes may come
+back for two minutes, so that takes as long. It ends with an error where anything was not as it should be.
 """
 
 from __future__ import annotations
@@ -13,16 +16,26 @@ import argparse
 import asyncio
 import random
 import re
+import sys
 import time
+import urllib.request
 from collections import Counter
+from dataclasses import dataclass, field
 
+import numpy as np
 import psutil
+from scipy import stats
 
 from benchmarks.protocol import Visitor
-from tests.serving import ROOT, serve
+from tests.serving import ROOT, Server, serve
+from ui import state
 
-PAGES = ("type", "attention", "layers", "flow", "space", "inside", "generate", "explain", "change", "heads", "build", "train")
-LEVELS = ("beginner", "intermediate", "expert")
+PARTS: dict[str, state.Key | None] = {
+    "type": None, "attention": state.VIEW, "layers": state.PART, "flow": state.SHOW, "space": state.SPACE, "inside": None,
+    "generate": state.GENERATE_METHOD, "explain": state.EXPLAIN, "change": state.EXPERIMENT, "heads": state.HEADS_PART,
+    "build": None, "train": None, "lessons": None,
+}  # fmt: skip
+LESSONS = tuple(sorted(file.stem for file in (ROOT / "lessons").glob("*.md")))
 TEXTS = {
     "writer": {"text": "The farmer gave the hungry dog a bone"},
     "filler": {"text": "The [MASK] sat on the mat"},
@@ -30,6 +43,19 @@ TEXTS = {
 }
 LETTERS = " and then"
 PATIENCE = 120  # seconds
+BLOCK, BLOCKS = 10, 6  # seconds of which the least memory is one point of the line through them, and how many make a minute
+CERTAIN = 10  # MB a minute: an interval that reaches further to both sides says nothing
+STORED = 125  # seconds after which Streamlit lets go of who has gone, at the next coming and going
+
+
+@dataclass
+class Round:
+    """What happened up to now. least, most: MB in each block."""
+
+    counts: Counter = field(default_factory=Counter)
+    errors: list[str] = field(default_factory=list)
+    least: list[float] = field(default_factory=list)
+    most: list[float] = field(default_factory=list)
 
 
 def tracebacks(log: str) -> int:
@@ -37,62 +63,144 @@ def tracebacks(log: str) -> int:
     return re.sub(r"\x1b\[[\d;]*m", "", log).count("Traceback (most recent call last)")
 
 
+def growth(least: list[float]) -> tuple[float, float]:
+    """How much memory grows, MB a minute, and how far on both sides of it its 95 % interval reaches: the line through the least
+    of each block of the second half. What is at work for a moment does not count in it."""
+    half = np.array(least[len(least) // 2 :])
+    if len(half) < 3:
+        return float("nan"), float("nan")
+    minutes = np.arange(len(half)) / BLOCKS
+    minutes -= minutes.mean()
+    spread = float((minutes**2).sum())
+    slope = float(minutes @ half) / spread
+    off = half - half.mean() - slope * minutes
+    return slope, float(stats.t.ppf(0.975, len(half) - 2) * np.sqrt((off**2).sum() / (len(half) - 2) / spread))
+
+
+def held(server: Server) -> dict[str, int]:
+    """What the server has open."""
+    process = psutil.Process(server.process.pid)
+    with urllib.request.urlopen(f"{server.url}/_stcore/metrics", timeout=PATIENCE) as answer:
+        found = re.search(r"^active_sessions (\d+)", answer.read().decode(), re.M)
+    return {"threads": process.num_threads(), "files": process.num_fds(), "sessions": int(found[1]) if found else -1}
+
+
 def nothing(element) -> None:
     """No element of a page is looked into: that its run ends is the answer."""
 
 
-async def go_round(url: str, number: int, until: float, pages: list[str], counts: Counter, errors: list[str]) -> None:
+def anything(choose: random.Random, page: str) -> dict[str, str]:
+    """A link to a page."""
+    if page == "lessons":
+        return choose.choice([{}, {"lesson": choose.choice(LESSONS), "step": choose.choice("123")}])
+    model, key = choose.choice(list(TEXTS)), PARTS[page]
+    return {"level": choose.choice(state.LEVELS), "model": model, **TEXTS[model]} | (
+        {key.name: choose.choice(key.values)} if key else {}
+    )
+
+
+async def visit(url: str, page: str, query: dict[str, str], pause: float, now: Round) -> None:
+    """One page, and what is typed there."""
+    async with Visitor(url, nothing, query, page=page) as visitor:
+        now.counts["opened"] += 1
+        about = f"{page} {' '.join(value for name, value in query.items() if name not in ('text', 'target'))}"
+        try:
+            await visitor.send()
+            async with asyncio.timeout(PATIENCE):
+                await visitor.finished.wait()
+                text = query.get("text", TEXTS["writer"]["text"])
+                for letter in LETTERS if visitor.box else "":
+                    await asyncio.sleep(pause)
+                    text += letter
+                    visitor.finished.clear()
+                    await visitor.type(text)
+                await visitor.finished.wait()
+            now.counts["answered"] += 1
+        except TimeoutError:
+            now.errors.append(f"{about}: no answer within {PATIENCE} s")
+        now.errors.extend(f"{about}: {error}" for error in visitor.tally.errors)
+
+
+async def go_round(url: str, number: int, until: float, pages: list[str], pause: float, now: Round) -> None:
     """One visitor's round."""
     choose = random.Random(number)
     while time.monotonic() < until:
-        page, level, model = choose.choice(pages), choose.choice(LEVELS), choose.choice(list(TEXTS))
-        query = {"level": level, "model": model, **TEXTS[model]}
-        async with Visitor(url, nothing, query, page=page) as visitor:
-            counts["opened"] += 1
-            try:
-                await visitor.send()
-                async with asyncio.timeout(PATIENCE):
-                    await visitor.finished.wait()
-                    text = query["text"]
-                    for letter in LETTERS if visitor.box else "":
-                        await asyncio.sleep(1)
-                        text += letter
-                        visitor.finished.clear()
-                        await visitor.type(text)
-                    await visitor.finished.wait()
-                counts["answered"] += 1
-            except TimeoutError:
-                errors.append(f"{page} {level} {model}: no answer within {PATIENCE} s")
-            errors.extend(f"{page} {level} {model}: {error}" for error in visitor.tally.errors)
+        page = choose.choice(pages)
+        await visit(url, page, anything(choose, page), pause, now)
 
 
-async def rounds(url: str, process: psutil.Process, log, visitors: int, minutes: float, pages: list[str]) -> None:
-    counts, errors, printed = Counter(), [], 0
+async def watch(process: psutil.Process, now: Round) -> None:
+    """Note how much memory there is, all the while."""
+    while True:
+        seen = []
+        for _ in range(4 * BLOCK):
+            seen.append(process.memory_info().rss / 1e6)
+            await asyncio.sleep(0.25)
+        now.least.append(min(seen))
+        now.most.append(max(seen))
+
+
+async def rounds(server: Server, visitors: int, minutes: float, pages: list[str], pause: float) -> list[str]:
+    """The whole round. What was not as it should be, as sentences."""
+    now, printed, told = Round(), 0, server.log.read_text
+    await visit(server.url, "type", {}, 0, now)
+    left = {"at the beginning": held(server)}
     began = time.monotonic()
     until = began + 60 * minutes
-    going = [asyncio.create_task(go_round(url, number, until, pages, counts, errors)) for number in range(visitors)]
-    print(f"{'minute':>6}{'opened':>8}{'answered':>9}{'in red':>7}{'tracebacks':>11}{'memory MB':>10}")
+    watching = asyncio.create_task(watch(psutil.Process(server.process.pid), now))
+    going = [asyncio.create_task(go_round(server.url, number, until, pages, pause, now)) for number in range(visitors)]
+    print(f"{'minute':>6}{'opened':>8}{'answered':>9}{'in red':>7}{'tracebacks':>11}{'least MB':>9}{'most MB':>8}")
     while not all(task.done() for task in going):
         await asyncio.wait(going, timeout=60)
-        minute, memory = (time.monotonic() - began) / 60, process.memory_info().rss / 1e6
-        numbers = f"{minute:>6.1f}{counts['opened']:>8}{counts['answered']:>9}{len(errors):>7}"
-        print(f"{numbers}{tracebacks(log()):>11}{memory:>10.0f}", flush=True)
-        for error in errors[printed:]:
+        if (minute := (time.monotonic() - began) / 60) >= minutes / 2 and "half-way" not in left:
+            left["half-way"] = await asyncio.to_thread(held, server)
+        numbers = (now.counts["opened"], now.counts["answered"], len(now.errors), tracebacks(told()))
+        memory = min(now.least[-BLOCKS:], default=0), max(now.most[-BLOCKS:], default=0)
+        print("{:>6.1f}{:>8}{:>9}{:>7}{:>11}{:>9.0f}{:>8.0f}".format(minute, *numbers, *memory), flush=True)
+        for error in now.errors[printed:]:
             print("   ", error, flush=True)
-        printed = len(errors)
+        printed = len(now.errors)
+    watching.cancel()
     await asyncio.gather(*going)
+    await asyncio.sleep(STORED)
+    await visit(server.url, "type", {}, 0, now)
+    await asyncio.sleep(2)
+    left["when all have gone"] = held(server)
+    for when, what in left.items():
+        print(f"{when}: {', '.join(f'{number} {name}' for name, number in what.items())}")
+    return said(now, tracebacks(told()), left)
+
+
+def said(now: Round, traced: int, left: dict[str, dict[str, int]]) -> list[str]:
+    """How memory grew, printed; and what was not as it should be."""
+    slope, around = growth(now.least)
+    where = f"{slope:+.1f} MB a minute, 95 % interval {slope - around:+.1f} to {slope + around:+.1f}"
+    print(f"Memory in the second half: {where}.")
+    first, last = left["at the beginning"], left["when all have gone"]
+    wrong = {
+        "Not every page answered.": now.counts["answered"] < now.counts["opened"],
+        "Something was said in red.": bool(now.errors),
+        "The log holds tracebacks.": traced > 0,
+        "Memory grows.": slope - around > 0,
+        "Whether memory grows is not certain: more minutes would tell.": not (slope - around > 0 or around <= CERTAIN),
+        "Sessions are left.": last["sessions"] > first["sessions"],
+        "Files are left.": last["files"] > first["files"] + 3,  # a session that has just gone keeps three
+        "Threads are left.": last["threads"] > left.get("half-way", first)["threads"],
+    }
+    return [sentence for sentence, so in wrong.items() if so]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--visitors", type=int, default=20)
     parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--pages", default=",".join(PAGES), help="which, with commas between")
-    arguments = parser.parse_args()
-    pages = arguments.pages.split(",")
+    parser.add_argument("--pages", default=",".join(PARTS), help="which, with commas between")
+    parser.add_argument("--pause", type=float, default=1, help="seconds from one key press to the next")
+    given = parser.parse_args()
     with serve(ROOT / "app.py") as server:
-        process = psutil.Process(server.process.pid)
-        asyncio.run(rounds(server.url, process, server.log.read_text, arguments.visitors, arguments.minutes, pages))
+        wrong = asyncio.run(rounds(server, given.visitors, given.minutes, given.pages.split(","), given.pause))
+    print(" ".join(wrong) or "Every answer came, nothing was said in red, memory is flat, and nothing is left behind.")
+    sys.exit(bool(wrong))
 
 
 if __name__ == "__main__":
