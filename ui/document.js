@@ -11,6 +11,7 @@ export default () => {
   keepLineBreaksOfPastes();
   closeTheMenuOnPhones();
   nameTheSections();
+  noticeTyping();
 };
 
 // Streamlit adds an entry to the browser's history for each change of the address, so that Back would take several presses a page.
@@ -36,6 +37,12 @@ function keepLineBreaksOfPastes() {
     document.execCommand("insertText", false, text.replace(/\r\n|\r|\n/g, "↵")); // unlike a new value, it can be undone
   };
   addEventListener("paste", paste, true);
+}
+
+// What is offered to newcomers is hidden from the first key on, and keeps its room: the page does not move while somebody types.
+function noticeTyping() {
+  const typed = ({ target }) => target.matches?.(BOXES) && document.documentElement.classList.add("headlight-typed");
+  addEventListener("input", typed, true);
 }
 
 // On a phone the menu lies over the page that was chosen in it.

@@ -68,6 +68,7 @@ def open_step() -> None:
         if key not in (state.LESSON, state.LESSON_STEP, state.LESSON_LANGUAGE, state.MODEL, state.TRAINED):
             key.pop()
     state.GENERATED.pop()
+    state.FAVOURITES_NEXT.pop()  # of a model that was opened where no head is chosen
     for key in (state.TEXT, state.TARGET):
         boxes.change(key, link.pop(key.name, key.default))
     state.LESSON_MODEL.pop()

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from ui import document, state
-from ui.choices import boxes, picker
+from ui.choices import boxes, examples, picker
+from ui.choices.examples import Example
+from ui.lessons import course, files
 from ui.look import Look, look_at
 from ui.memory import cached, jobs, loaded, visitors
 from ui.memory.turns import LONG, turn
@@ -26,14 +28,35 @@ if TYPE_CHECKING:
 SHOWN = 60  # characters of a wrong value that a sentence repeats
 
 
-def heading(folder: Path, examples: bool = True) -> None:
-    """The page's name, beside it in one line what it is for, and at the end of that line texts to try."""
+def heading(folder: Path, reads: bool = True) -> None:
+    """The page's name, beside it in one line what it is for, or what to look for in an example; at the end of that line more of
+    them, on a page that reads a text."""
     with st.container(key="chosen"):  # where the side bar is closed, as on a phone
         st.markdown(f"Level: {state.level()} · Model: {plain(picker.shortened(picker.in_use()))}")
+    info = loaded.info(picker.in_use())
+    example = examples.shown(info, folder.name, boxes.standing(state.TEXT)) if reads else None
     with st.container(key="heading", horizontal=True, vertical_alignment="center", gap="small", wrap=False):
-        st.markdown(f"# {words(folder, 'title')}\n\n{words(folder, 'purpose')}", width="stretch")
-        if examples:
-            boxes.example_menu(loaded.info(picker.in_use()))
+        said = examples.written(example) if example else words(folder, "purpose")
+        st.markdown(f"# {words(folder, 'title')}\n\n{said}", width="stretch")
+        if reads:
+            boxes.example_menu(info)
+    if example:
+        lead_on(example)
+
+
+def lead_on(example: Example) -> None:
+    """One press to where an example leads: from a head that was trained here to its like in the writer, and on to a lesson."""
+    like, lesson = examples.like(example), files.find(example.then) if example.then else None
+    if like:
+        st.button(
+            "Find this head in the writer", key="example-then", type="tertiary", icon=":material/arrow_forward:",
+            on_click=examples.go, args=(like,),
+        )  # fmt: skip
+    elif lesson:
+        st.button(
+            f"Lesson: {plain(lesson.title)}", key="example-then", type="tertiary", icon=":material/school:",
+            on_click=course.begin, args=(lesson, 1, {state.MODEL.name: lesson.model}),
+        )  # fmt: skip
 
 
 def still(folder: Path, draw: Callable[[], None]) -> None:
@@ -49,17 +72,24 @@ def still(folder: Path, draw: Callable[[], None]) -> None:
         document.keep_address(**state.ADDRESS.get(), **picker.in_address())  # the text stays out of it, and is kept
 
     jobs.here()
-    heading(folder, examples=False)
+    heading(folder, reads=False)
     picker.show_trouble()
     show_complaints(complained())
     stage()
     picker.about()
 
 
-def live(folder: Path, draw: Callable[[Look], None], reads: bool = True, answers: bool = True) -> None:
+def live(
+    folder: Path,
+    draw: Callable[[Look], None],
+    reads: bool = True,
+    answers: bool = True,
+    beneath: Callable[[], None] = lambda: None,
+) -> None:
     """Place the heading and the text boxes, and below them what `draw` makes of the text: boxes and picture are what a keystroke
     reruns. folder: where the words of the page stand; reads: whether the page shows what the model makes of the text,
-    so that it matters how much of it the model can read; answers: whether a button beside an answer has it continued."""
+    so that it matters how much of it the model can read; answers: whether a button beside an answer has it continued; beneath:
+    places what stands between heading and boxes, which a keystroke leaves as it is."""
 
     drawn_before = False
 
@@ -102,6 +132,7 @@ def live(folder: Path, draw: Callable[[Look], None], reads: bool = True, answers
         keep_address()
 
     heading(folder)
+    beneath()
     picker.show_trouble()
     if not picker.settled():
         for choice in (state.LAYER, state.HEAD):

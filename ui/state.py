@@ -78,6 +78,7 @@ COMPLAINTS: Key[dict[str, tuple[str, str]] | None] = Key("complaints", None)
 
 # What the link asked for that opened this page, what of it waits for a higher level, and what the address is to say
 LINK: Key[tuple[str, dict[str, str]]] = Key("link", ("", {}))
+WELCOME = Key("welcome", False)  # whether who comes for the first time is asked where to begin
 LATER, ADDRESS = Key[Any]("later", None), Key[Any]("address", None)
 
 # A lesson beside the pages
@@ -88,7 +89,12 @@ LESSON_LANGUAGE = link("language", default="en")
 LESSON_PLACES, LESSON_FOLDED = Key[Any]("lesson-places", None), Key("lesson-folded", False)  # how far each lesson is
 
 # The text boxes
-EXAMPLE, COVERED, SAID, OFFERED = Key("example", ""), Key[Any]("covered", ()), Key[Any]("said", None), Key("offered", ("", ""))
+EXAMPLE, COVERED, SAID, OFFERED = (
+    Key[Any]("example", None),
+    Key[Any]("covered", ()),
+    Key[Any]("said", None),
+    Key("offered", ("", "")),
+)
 TYPING, AGAIN, READ_BEFORE = Key("typing", False), Key("again", False), Key[Any]("read-before", None)
 
 # The choice of a model
@@ -276,6 +282,7 @@ def open_page(page: str) -> None:
     """Keep in mind what the link asked for, as long as the visitor stays on the page that it opened."""
     if not LINK.held:
         LINK.set((page, st.query_params.to_dict()))
+        WELCOME.set(not page and not st.query_params.to_dict())
     elif LINK.get()[0] != page:
         LINK.set((page, {}))
     ADDRESS.set({})

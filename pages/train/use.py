@@ -11,10 +11,10 @@ import streamlit as st
 
 from models.errors import ModelError
 from ui import state
-from ui.choices import boxes
+from ui.choices import boxes, examples
 from ui.memory import allowed, trainings
 from ui.text import plain
-from ui.words import say
+from ui.words import say, words
 
 if TYPE_CHECKING:
     from models.training.live import Training
@@ -24,11 +24,19 @@ def place(here: Path, name: str, training: Training) -> None:
     st.markdown("##### Use it")
     say(here, "use", step=training.learned)
 
-    def open_it() -> None:
+    def made() -> trainings.Trained | None:
         try:
-            trained = trainings.written(name, training)
+            return trainings.written(name, training)
         except ModelError as error:
             st.toast(plain(str(error)), icon=":material/report:")
+            return None
+
+    def open_head() -> None:
+        if (trained := made()) and (own := examples.trained(trained.name)):
+            examples.go(own)
+
+    def open_it() -> None:
+        if not (trained := made()):
             return
         state.ask_for_model(trained.name)
         if boxes.offer(trained.examples[0], trained.name):
@@ -39,6 +47,9 @@ def place(here: Path, name: str, training: Training) -> None:
     file = f"{training.task.name}-{training.learned}-steps"
     with st.container(horizontal=True, gap="small"):
         if st.button("Open on all pages", icon=":material/open_in_browser:", on_click=open_it, key="train-open", type="primary"):
+            st.rerun()
+        label = words(here, "head of repeat" if training.task.name == "repeat" else "head")
+        if st.button(label, icon=":material/visibility:", on_click=open_head, key="train-open-head"):
             st.rerun()
         st.download_button(
             "Weights (safetensors)", lambda: (trainings.written(name, training).folder / "model.safetensors").read_bytes(),

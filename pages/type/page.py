@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from analysis import surprise
-from pages.type import looking, recipes
+from pages.type import looking, recipes, welcome
 from pages.type.predicted import earlier, predictions
 from ui import shell, state
 from ui.choices import boxes, heads, picker, scope
@@ -150,4 +150,4 @@ def draw(look: Look) -> None:
 heads.side_bar(picker.in_use())
 scope.side_bar()
 settings = controls()
-shell.live(HERE, draw)
+shell.live(HERE, draw, beneath=welcome.offer)

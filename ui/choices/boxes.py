@@ -9,6 +9,7 @@ import streamlit as st
 
 import models
 from ui import state
+from ui.choices import examples as guides
 from ui.choices.widgets import switch
 from ui.memory import loaded, trainings
 from ui.state import Key
@@ -107,16 +108,16 @@ def write(info: ModelInfo, answers: bool = True) -> tuple[str, str]:
 
 
 def example_menu(info: ModelInfo) -> None:
-    """A menu of texts, beside the heading: it stays as it is while somebody types, so a key press does not send it again."""
+    """A menu of examples, beside the heading: it stays as it is while somebody types, so a key press does not send it again."""
     st.menu_button(
         "Examples",
-        examples(info),
+        [*guides.of(info), *examples(info)],
         key=state.EXAMPLE.name,
         type="tertiary",
         icon=":material/lightbulb:",
         on_click=take_example,
         args=(info,),
-        format_func=plain,  # a model's own mask stands in them
+        format_func=lambda one: plain(one) if isinstance(one, str) else guides.written(one),
     )
 
 
@@ -171,6 +172,13 @@ def one_line(key: Key[str], label: str, placeholder: str, labelled: bool = False
     return (text or "").replace(BREAK, "\n")
 
 
+def standing(key: Key[str]) -> str:
+    """What a box holds in this run, before it is placed."""
+    if key.of("next").held or key.held:
+        return key.of("next").get() or state.written(key)
+    return key.asked if key.asked is not None else key.of("last").get() or key.default
+
+
 def second() -> str:
     """What is typed beside the text, in the second box; "" where there is nothing."""
     return state.written(state.TARGET).replace(BREAK, "\n")
@@ -194,6 +202,7 @@ def typed(key: Key[str]) -> None:
     """The words that masks cover are known only while nobody types, and an answer by the model is one to the text before."""
     state.COVERED.set([])
     state.TYPING.set(True)
+    state.WELCOME.set(False)
     if key == state.TEXT and second() and second() == state.SAID.get():
         change(state.TARGET, "")
     mean(key, state.written(key))
@@ -254,11 +263,15 @@ def follow(before: ModelInfo, after: ModelInfo) -> None:
 
 
 def take_example(info: ModelInfo) -> None:
+    example = state.EXAMPLE.get()
+    state.WELCOME.set(False)
+    if isinstance(example, guides.Example):
+        return guides.go(example)
     state.TOKEN.set(None)
-    change(state.TEXT, state.EXAMPLE.get())
+    change(state.TEXT, example)
     state.COVERED.set([])
     if state.TARGET.held:
-        change(state.TARGET, answer(info, state.EXAMPLE.get()))
+        change(state.TARGET, answer(info, example))
 
 
 def answer(info: ModelInfo, text: str) -> str:

@@ -10,7 +10,6 @@ from ui import state
 from ui.lessons import files
 from ui.lessons.files import Lesson, LessonError, Step
 
-
 ALONE = {state.LESSON.name, state.LESSON_STEP.name}  # in an address: it says no more than which step
 
 

@@ -36,7 +36,8 @@ KEPT = 16  # trainings; of those that have ended the oldest leaves first, then o
 class Trained:
     """A model that was trained here. name: "repeat, 400 steps (3f2a1c9b)", on this server its own, because of the key; key: who
     has it in a link may open the model; folder: where its files lie; whose: its visitor's `browser()`; examples: texts that it
-    is good at, its own first; induction: layer, head and score of its induction head, None where its task has none."""
+    is good at, its own first; induction: layer, head and score of its induction head, None where its task has none; reads: those
+    of the head that its task takes (`reader`)."""
 
     name: str
     key: str
@@ -44,6 +45,11 @@ class Trained:
     whose: str
     examples: tuple[str, ...]
     induction: tuple[int, int, float] | None
+    reads: tuple[int, int, float]
+
+    @property
+    def task(self) -> str:
+        return self.folder.name.partition(",")[0]
 
 
 _lock = threading.Lock()
@@ -143,7 +149,7 @@ def written(name: str, training: Training) -> Trained:
             logging.getLogger(__name__).exception("%s could not be written", title)
             raise ModelError(f"The model could not be written to a folder. {why}; the training is not harmed.") from error
     whose, _ = _kept.get(name) or (browser(), None)
-    trained = Trained(f"{title} ({name})", name, folder, whose, own_examples(training), induction(training))
+    trained = Trained(f"{title} ({name})", name, folder, whose, own_examples(training), induction(training), reader(training))
     return _trained.setdefault(trained.name, trained)
 
 
@@ -201,6 +207,24 @@ def induction(training: Training) -> tuple[int, int, float] | None:
     scores = training.snapshots[-1].induction
     if not np.isfinite(scores).all():
         return None
+    layer, head = np.unravel_index(scores.argmax(), scores.shape)
+    return int(layer), int(head), float(scores.max())
+
+
+def reader(training: Training) -> tuple[int, int, float]:
+    """Layer and head of the head that its task takes, and its mean weight on what it looks at: on what followed earlier copies;
+    in a text that is learned by heart, on the token before; else, from where each character of the answer is said, on that
+    character among those given, in the example that the snapshots are of."""
+    import numpy as np
+
+    newest = training.snapshots[-1]
+    scores = newest.previous if training.task.name == "text" else newest.induction
+    if training.task.name not in ("text", "repeat"):
+        given, answer = training.example
+        read = np.array(training.read)
+        rows = [(len(given) + at, np.flatnonzero(read[: len(given) + 1] == code)) for at, code in enumerate(answer)]
+        looks = [newest.attention[:, :, row, keys].astype(np.float32).sum(-1) for row, keys in rows if len(keys)]
+        scores = np.mean(looks, axis=0)
     layer, head = np.unravel_index(scores.argmax(), scores.shape)
     return int(layer), int(head), float(scores.max())
 

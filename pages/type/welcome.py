@@ -1,0 +1,40 @@
+"""What page "Type" asks whoever comes for the first time: where to begin. It is one quiet row, and nothing waits for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from ui import state
+from ui.lessons import course, files
+from ui.text import plain
+from ui.words import words
+
+HERE = Path(__file__).parent
+FIRST = "tokens"  # the first lesson of both courses
+
+
+def offer() -> None:
+    """The row, until somebody chooses or types. From the first key on it is hidden, and keeps its room until the page is drawn
+    again (ui/document.js)."""
+    if not state.WELCOME.get() or state.LESSON.get() or not (lesson := files.find(FIRST)):
+        return
+    with st.container(key="welcome", horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(words(HERE, "new here"), width="content")
+        st.button(
+            "Lesson 1", key="welcome-lesson", type="tertiary", icon=":material/school:", on_click=choose, args=(True,),
+            help=plain(lesson.title),
+        )  # fmt: skip
+        st.button(
+            "Look around", key="welcome-around", type="tertiary", icon=":material/visibility:", on_click=choose, args=(False,)
+        )
+
+
+def choose(lesson: bool) -> None:
+    state.WELCOME.set(False)
+    first = files.find(FIRST)
+    if lesson and first:
+        course.begin(first, 1, {state.MODEL.name: first.model})
+    else:
+        st.toast(words(HERE, "look around"), icon=":material/lightbulb:")

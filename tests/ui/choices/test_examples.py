@@ -1,0 +1,199 @@
+"""Examples with a purpose: what each says is true of its model, and one press shows it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import streamlit as st
+from streamlit.util import calc_hash
+
+import models
+from analysis.answers import answer
+from models.scratch.config import TransformerConfig
+from models.training.live import SIZES, Budget, Training
+from models.training.tasks import TASKS
+from tests.pages.opening import open_link, said
+from ui.choices import boxes, examples
+from ui.choices.examples import Example, guided
+from ui.lessons import files
+from ui.memory import trainings
+from ui.text import plain
+
+HEAD = {"layer": "L1", "head": "H0"}
+ALL = {(one.model, one.title): one for one in guided()}
+NAMES = {"ids": lambda key: " ".join(key)}
+# What a sentence says of a head: from which token it looks at which, with how many per cent at the least and at most
+LOOKS = {
+    ("writer", "Names"): [("to", "Tom", 80, 95), ("to", "Anna", 0, 20)],
+    ("writer", "Pronouns"): [("for", "queen", 85, 100)],
+    ("writer", "Repetition"): [("silver", "bell", 85, 100)],
+    ("writer", "Ambiguity"): [("it", "cat", 75, 90), ("it", "mat", 0, 7.5)],
+    ("writer", "Agreement"): [("garden", "dogs", 95, 100)],
+    ("filler", "Both sides"): [("[MASK]", "tea", 70, 90)],
+    ("filler", "Repetition"): [("[MASK]", "ball", 75, 95)],
+    ("filler", "Agreement"): [],
+    ("sorter", "Question or statement"): [("<|start|>", "Have", 70, 95)],
+    ("translator", "Translation"): [("Le", "cat", 90, 100), ("chat", "black", 90, 100)],
+}
+GUESSES = {
+    ("writer", "Names"): "Tom",
+    ("writer", "Pronouns"): "she",
+    ("writer", "Agreement"): "were",
+    ("filler", "Repetition"): "ball",
+    ("filler", "Agreement"): "was",
+}
+
+
+def test_there_is_an_example_for_each_subject():
+    titles = {title for _, title in ALL}
+    assert titles >= {"Names", "Pronouns", "Repetition", "Ambiguity", "Agreement", "Translation"}
+    assert ALL.keys() == LOOKS.keys() and {one.model for one in guided()} == set(models.names())
+    for one in guided():
+        assert one.look.startswith("Look for ") and one.look.endswith(".") and len(one.look) <= 120, (
+            "one line beside the page's name"
+        )
+
+
+@pytest.mark.parametrize("key", ALL, **NAMES)
+def test_a_head_looks_where_its_example_says(key):
+    one = ALL[key]
+    for start, end, least, most in LOOKS[key]:
+        assert f"{one.link['layer']} {one.link['head']}" in one.look
+        given = {"layer": int(one.link["layer"][1:]), "head": int(one.link["head"][1:]), "from": start, "to": end}
+        given |= {"kind": "cross"} if one.model == "translator" else {}
+        found = answer(models.load(one.model), "weight", one.text, one.link.get("target", ""), **given).value
+        assert least <= found <= most
+
+
+@pytest.mark.parametrize("key", GUESSES, **NAMES)
+def test_the_first_guess_is_what_its_example_says(key):
+    one = ALL[key]
+    assert answer(models.load(one.model), "likeliest token", one.text).value == GUESSES[key] and f"“{GUESSES[key]}”" in one.look
+
+
+def test_what_the_sentences_say_beside_that():
+    cat, mat = (
+        answer(models.load("writer"), "weight", ALL["writer", "Ambiguity"].text, layer=4, head=4, **{"from": "it"}, to=to).value
+        for to in ("cat", "mat")
+    )
+    assert cat > 10 * mat
+    one = ALL["translator", "Translation"]
+    trace = models.load("translator").trace(one.text, one.link["target"])
+    cross, rows = trace.attention["cross"][2][3], [token.text.strip() for token in trace.target]
+    keys = [token.text.strip() for token in trace.tokens]
+    looked = {row: keys[int(weights.argmax())] for row, weights in zip(rows, cross, strict=True)}
+    assert (looked["Le"], looked["chat"]) == ("cat", "black"), "the rows that said “chat” and “noir”"
+    asked = models.load("sorter").predict(ALL["sorter", "Question or statement"].text)
+    assert (asked[0].text, models.load("sorter").info.labels.first) == ("question", True)
+    tea = models.load("filler").trace(ALL["filler", "Both sides"].text)
+    assert [token.text.strip() for token in tea.tokens].index("[MASK]") < [token.text.strip() for token in tea.tokens].index(
+        "tea"
+    )
+
+
+@pytest.mark.parametrize("one", guided(), ids=lambda one: f"{one.model} {one.title}")
+def test_one_press_shows_it(monkeypatch, one):
+    app = open_link("train", f"model={one.model}&level=beginner")
+    pressed = {}
+    monkeypatch.setattr(st, "session_state", pressed)
+    examples.go(one)
+    monkeypatch.undo()
+    app.session_state["lesson-next"] = pressed["lesson-next"]
+    app.run()
+    assert f"# {one.page.capitalize()}" in said(app) and examples.written(one) in said(app)
+    chosen = {"text": one.text, "level": one.level, "target": one.link.get("target", ""), "view": one.link.get("view", "")}
+    chosen |= {name: int(one.link[name][1:]) for name in ("layer", "head") if name in one.link}
+    for name, value in chosen.items():
+        assert not value or app.session_state[name] == value, name
+    assert not app.warning and not app.error and not app.exception
+    app.text_input(key="text").set_value("Something else").run()
+    app._page_hash = calc_hash("type")
+    app.run()
+    assert "Look for" not in said(app), "of another text it says nothing"
+
+
+def test_a_link_to_an_example_says_what_to_look_for_and_leads_on_to_the_lesson():
+    one = ALL["writer", "Repetition"]
+    link = f"text={one.text}&level=intermediate&view=Head&layer=L4&head=H5"
+    app = open_link("attention", link)
+    assert plain(one.look) in said(app)
+    assert plain(one.look) not in said(open_link("attention", link.replace("H5", "H6"))), "another head does something else"
+    next(button for button in app.button if button.key == "example-then").click().run()
+    assert files.find(one.then).steps[0].title in said(app) and app.session_state["lesson"] == "find"
+
+
+def test_a_text_without_a_purpose_stays_on_its_page(monkeypatch):
+    info = models.load("writer").info
+    monkeypatch.setattr(st, "session_state", {"example": boxes.examples(info)[1], "token": 3})
+    boxes.take_example(info)
+    assert st.session_state["text"] == boxes.examples(info)[1] and st.session_state["token"] is None
+    assert "lesson-next" not in st.session_state
+
+
+@pytest.fixture(scope="module", params=["repeat", "copy", "reverse", "sort", "dates", "text"])
+def made(request) -> tuple[Training, trainings.Trained]:
+    """A small model of each task, after a few steps."""
+    task = (
+        TASKS["text"]("The cat sat on the mat, and the dog sat on the cat.")
+        if request.param == "text"
+        else TASKS[request.param]()
+    )
+    training = Training(task, TransformerConfig(**SIZES | {"d_model": 16, "heads": 2, "d_ff": 16}), Budget(rows=2, steps=4))
+    training.advance(4)
+    return training, trainings.written(f"{len(request.param)}abcdef{ord(request.param[0]):x}", training)
+
+
+def test_a_trained_model_says_what_to_look_for_with_the_number_that_its_head_has(made):
+    training, trained = made
+    own = examples.trained(trained.name)
+    layer, head, share = trained.reads
+    assert own and own.text == trained.examples[0] and own.title == training.task.name.capitalize() and own.page == "attention"
+    assert f"L{layer} H{head} gives it" in own.look and len(own.look) <= 130
+    assert own.link == {"view": "Head", "layer": f"L{layer}", "head": f"H{head}"}
+    newest = training.snapshots[-1]
+    if training.task.name in ("text", "repeat"):
+        scores = newest.previous if training.task.name == "text" else newest.induction
+        assert share == scores[layer, head] == scores.max()
+        return
+    from models.scratch.folder import from_folder
+
+    given, answered = training.probe
+    trace = from_folder(trained.folder, "mine").trace(given + answered[:-1])
+    weights = trace.attention["self"]
+    spelt = [token.text for token in trace.tokens]
+    assert len(spelt) == len(given + answered), "the start, and a token for each character"
+    rows = [(len(given) + at, [i for i in range(1, len(given) + 1) if spelt[i] == sign]) for at, sign in enumerate(answered)]
+    every = [
+        np.mean([weights[layer][:, row, keys].sum(-1) for row, keys in rows if keys], axis=0) for layer in range(weights.layers)
+    ]
+    assert share == pytest.approx(np.max(every), abs=2e-3) and every[layer][head] == pytest.approx(share, abs=2e-3)
+
+
+def test_from_a_model_that_learned_to_repeat_one_press_leads_to_the_like_head_of_the_writer(monkeypatch):
+    monkeypatch.setattr(examples, "trained", lambda name: Example("Repeat", "Look for …", "abcab", name, "attention", HEAD))
+    app = open_link("attention", "text=abcab&level=intermediate&layer=L1&head=H0")
+    next(button for button in app.button if button.label == "Find this head in the writer").click()
+    monkeypatch.undo()
+    app.run()
+    like = ALL["writer", "Repetition"]
+    assert plain(like.look) in said(app) and (app.session_state["layer"], app.session_state["head"]) == (4, 5)
+    assert answer(models.load("writer"), "head that looks most", like.text, at="induction").value == "L4 H5"
+    assert examples.like(Example("Copy", "Look for …", "abc", "", "attention")) is None, "only that task takes an induction head"
+
+
+def test_who_comes_for_the_first_time_is_offered_a_beginning_once():
+    def offered(app):
+        return {button.label for button in app.button} & {"Look around", "Lesson 1"}
+
+    app = open_link("type")
+    assert len(offered(app)) == 2
+    next(button for button in app.button if button.label == "Look around").click().run()
+    assert not offered(app) and not offered(app.run()) and "# Type" in said(app)
+    app = open_link("type")
+    next(button for button in app.button if button.key == "welcome-lesson").click().run()
+    assert not offered(app) and files.find("tokens").steps[0].title in said(app)
+    app = open_link("type")
+    app.text_input(key="text").set_value("A dog").run()
+    assert not offered(app.run()), "who types has begun"
+    for page, link in (("type", "text=A+dog"), ("type", "level=expert"), ("attention", ""), ("type", "lesson=tokens")):
+        assert not offered(open_link(page, link)), "the link says where to go"

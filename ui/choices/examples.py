@@ -1,0 +1,98 @@
+"""Examples with a purpose: each says what to look for, and sets the page on which it is seen."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ui import state
+from ui.memory import trainings
+from ui.text import plain
+from viz import percent
+
+if TYPE_CHECKING:
+    from models.language_model import ModelInfo
+
+FILE = Path(__file__).with_suffix(".toml")
+FOUND = "Repetition"  # of the writer: where its induction head is seen
+LOOKS = {  # at what the head of a task looks, by the name of the task
+    "repeat": "what followed the same letter the last time",
+    "dates": "the sign that is to come, where the date has it",
+    "text": "the letter just before",
+}
+LETTER = "the letter that is to come, where it was given"
+
+
+@dataclass(frozen=True)
+class Example:
+    """look: what to look for, in one sentence; text, model: by whose name, and page: where; link: what is chosen there, as an
+    address writes it; then: a lesson that goes on from there."""
+
+    title: str
+    look: str
+    text: str
+    model: str
+    page: str
+    link: Mapping[str, str] = field(default_factory=dict)
+    then: str = ""
+
+    @property
+    def level(self) -> str:
+        """The lowest level that shows it: a beginner chooses no head."""
+        return state.LEVELS[1] if state.LAYER.name in self.link else state.LEVELS[0]
+
+
+@cache
+def guided() -> tuple[Example, ...]:
+    """Those of the models that ship, in the order of their file."""
+    return tuple(Example(**each) for each in tomllib.loads(FILE.read_text(encoding="utf-8"))["example"])
+
+
+def of(info: ModelInfo) -> list[Example]:
+    """Those of a model: of one that was trained here its own."""
+    own = trained(info.name)
+    return [own] if own else [one for one in guided() if one.model == info.name]
+
+
+def trained(name: str) -> Example | None:
+    """A model that was trained here, on its own sequence, through the head that its task takes."""
+    made = trainings.find(name)
+    if not made:
+        return None
+    layer, head, share = made.reads
+    where = LOOKS.get(made.task, LETTER)
+    look = f"Look for {where}: L{layer} H{head} gives it {percent(share)} of its weight."
+    through = {"view": "Head", "layer": f"L{layer}", "head": f"H{head}"}
+    return Example(made.task.capitalize(), look, made.examples[0], name, "attention", through)
+
+
+def written(example: Example) -> str:
+    return f"**{plain(example.title)}.** {plain(example.look)}"
+
+
+def go(example: Example) -> None:
+    """Have an example and all that it sets, from the next run on."""
+    level = max(state.level(), example.level, key=state.LEVELS.index)
+    link = {**example.link, state.TEXT.name: example.text, state.LEVEL.name: level, state.MODEL.name: example.model}
+    state.COVERED.set([])
+    state.SAID.set(example.link.get(state.TARGET.name))
+    state.LESSON_NEXT.set((example.page, link))
+
+
+def shown(info: ModelInfo, page: str, text: str) -> Example | None:
+    """The example that this page shows with that text, through its head; None where it shows something else."""
+    here = {key.name: f"{key.name[0].upper()}{key.get()}" for key in (state.LAYER, state.HEAD)}
+    for one in of(info):
+        head = {name: value for name, value in one.link.items() if name in here}
+        if (one.page, one.text) == (page, text) and head.items() <= here.items():
+            return one if state.LEVELS.index(state.level()) >= state.LEVELS.index(one.level) else None
+    return None
+
+
+def like(example: Example) -> Example | None:
+    """Of a model that learned here to repeat letters, the example in which a head of the writer does the same."""
+    return next((one for one in guided() if one.title == FOUND), None) if example.title == "Repeat" else None
