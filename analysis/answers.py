@@ -2,81 +2,35 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
-from models.edits import Cut, Edit, Head, Skip
+from analysis.answering import (
+    ANSWERS,
+    OFFERED,
+    Answer,
+    answer,
+    beside,
+    called,
+    check_given,
+    chosen,
+    edits_of,
+    id_of,
+    kind_of,
+    logits_of,
+    named,
+    place_of,
+    predicts_at,
+    weights_of,
+    written,
+    yes_or_no,
+)
 from models.language_model import LanguageModel, softmax
 from models.strategy import Strategy
-from models.tokens import Token
 from models.trace import Trace
 
-OFFERED = 4  # answers to choose among
+__all__ = ["ANSWERS", "Answer", "answer", "check_given"]
+
 SAID = 40  # tokens that a model goes on with to see whether it repeats itself
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a model answers. value: a text, a whole number, a share of one, or yes (True) and no. choices: the texts among which
-    one chooses, the value among them, in an order that does not tell; () where one types a number. within: how far off a number
-    may be and still be right."""
-
-    value: str | int | float | bool
-    choices: tuple[str, ...] = ()
-    within: float = 0.0
-
-    def accepts(self, given: str | float | bool) -> bool:
-        """Whether an answer is right."""
-        if isinstance(self.value, str | bool):
-            return given == self.value
-        return abs(float(given) - self.value) <= self.within + 1e-9
-
-
-Ask = Callable[..., Answer]
-ANSWERS: dict[str, Ask] = {}
-
-
-def answer(model: LanguageModel, name: str, text: str, target: str = "", **given: Any) -> Answer:
-    """The answer of that name for a text. given: what it asks for more, such as layer and head.
-
-    Errors: ValueError, a sentence, for a name that does not exist, and where this model or this text has no answer.
-    """
-    if name not in ANSWERS:
-        raise ValueError(f"“{name}” cannot be computed. It is one of {', '.join(ANSWERS)}.")
-    if complaint := check_given(name, given):
-        raise ValueError(complaint)
-    return ANSWERS[name](model, model.trace(text, target), **given)
-
-
-def check_given(name: str, given: Mapping[str, Any]) -> str:
-    """What is wrong with what a question gives for an answer; "" where nothing is."""
-    wanted = list(inspect.signature(ANSWERS[name]).parameters.values())[2:]
-    names = [one.name.rstrip("_") for one in wanted]
-    if others := [one for one in given if one not in names]:
-        return f"The answer “{name}” takes no “{others[0]}”. It takes {', '.join(names) or 'nothing'}."
-    needed = [one.name.rstrip("_") for one in wanted if one.default is inspect.Parameter.empty]
-    missing = [one for one in needed if one not in given]
-    return f"The answer “{name}” needs “{missing[0]}” under “given:”." if missing else ""
-
-
-def named(name: str) -> Callable[[Ask], Ask]:
-    """By which name a lesson asks for it. A parameter whose name is a word of Python ends in _ here, and not in a lesson."""
-
-    def keep(ask: Ask) -> Ask:
-        def asked(model: LanguageModel, trace: Trace, **given: Any) -> Answer:
-            own = inspect.signature(ask).parameters
-            return ask(model, trace, **{f"{key}_" if f"{key}_" in own else key: value for key, value in given.items()})
-
-        asked.__signature__ = inspect.signature(ask)  # type: ignore[attr-defined]
-        asked.__doc__ = ask.__doc__
-        ANSWERS[name] = asked
-        return ask
-
-    return keep
 
 
 # ---------------------------------------------------------------- tokens and predictions
@@ -110,7 +64,7 @@ def vocabulary_size(model: LanguageModel, trace: Trace) -> Answer:
 @named("likeliest token")
 def likeliest(model: LanguageModel, trace: Trace, without: str = "") -> Answer:
     """What the model predicts, at the end or at the first mask. without: changes, as the address of page "Change" writes them."""
-    logits = logits_of(model, trace, edits_of(without))
+    logits = logits_of(model, trace, edits_of(without, model))
     others = [int(id) for id in np.argsort(-logits)[: 3 * OFFERED]]
     before = int(logits_of(model, trace).argmax())
     return chosen([written(model, id) for id in dict.fromkeys([others[0], before, *others])])
@@ -135,14 +89,14 @@ def probability(model: LanguageModel, trace: Trace, token: str = "", temperature
     """The share of the likeliest token, or of one that is named, in per cent. Right within 3. without: changes, after which the
     token that was the likeliest is asked about."""
     before = logits_of(model, trace)
-    after = softmax(logits_of(model, trace, edits_of(without)), temperature)
+    after = softmax(logits_of(model, trace, edits_of(without, model)), temperature)
     return Answer(round(100 * float(after[id_of(model, token, int(before.argmax()))]), 1), within=3.0)
 
 
 @named("still predicts it")
 def still_predicts(model: LanguageModel, trace: Trace, without: str) -> Answer:
     """Whether the likeliest token stays the same with changes, as the address of page "Change" writes them."""
-    return yes_or_no(int(logits_of(model, trace).argmax()) == int(logits_of(model, trace, edits_of(without)).argmax()))
+    return yes_or_no(int(logits_of(model, trace).argmax()) == int(logits_of(model, trace, edits_of(without, model)).argmax()))
 
 
 @named("is surer here")
@@ -304,98 +258,5 @@ def matters_most(model: LanguageModel, trace: Trace) -> Answer:
     return chosen(list(dict.fromkeys(called(trace.tokens, int(at)) for at in np.argsort(-scores))))
 
 
-# ---------------------------------------------------------------- what they share
-
-
-def chosen(names: Sequence[str]) -> Answer:
-    """A choice among the first few names, of which the first is right; by the alphabet, so that their order does not tell."""
-    return Answer(names[0], tuple(sorted(names[:OFFERED], key=str.casefold)))
-
-
-def yes_or_no(value: bool) -> Answer:
-    return Answer(bool(value), ("Yes", "No"))
-
-
-def predicts_at(model: LanguageModel, trace: Trace) -> int:
-    if trace.unembed is None or not (places := model.places(trace)):
-        raise ValueError(f"“{model.info.name}” predicts nothing here.")
-    return places[0]
-
-
-def logits_of(model: LanguageModel, trace: Trace, edits: Sequence[Edit] = ()) -> np.ndarray:
-    """What is predicted from, at the end or at the first mask: float32 [vocabulary]."""
-    at = predicts_at(model, trace)
-    read = model.traces([trace.text], [list(edits)], beside(trace))[0] if edits else trace
-    logits = read.logits_at(at)
-    assert logits is not None, "it has an unembedding"
-    return logits
-
-
-def beside(trace: Trace) -> str:
-    """What an encoder-decoder had said."""
-    return "".join(token.text for token in trace.target if token.start < token.end)
-
-
-def edits_of(changes: str) -> list[Edit]:
-    """Changes as an address writes them: "h2.3" a head off, "c2.3.5.1" a line cut, "f4" a feed-forward and "b3" a block skipped,
-    with commas between. Errors: ValueError for another."""
-    edits: list[Edit] = []
-    for change in filter(None, changes.split(",")):
-        letter, numbers = change[:1], change[1:].split(".")
-        if not all(number.isdecimal() for number in numbers) or len(numbers) != {"h": 2, "c": 4, "f": 1, "b": 1}.get(letter):
-            raise ValueError(f"“{change}” is no change that a lesson can ask about. Write h2.3, c2.3.5.1, f4 or b3.")
-        layer, *rest = map(int, numbers)
-        match letter:
-            case "h":
-                edits.append(Head(layer, rest[0]))
-            case "c":
-                edits.append(Cut(rest[1], rest[2], layer, rest[0]))
-            case _:
-                edits.append(Skip(layer, "feedforward" if letter == "f" else "block"))
-    return edits
-
-
-def kind_of(trace: Trace, kind: str) -> str:
-    if kind and kind not in trace.attention:
-        raise ValueError(f"This model has no “{kind}” attention. It has {', '.join(trace.attention)}.")
-    return kind or next(iter(trace.attention))
-
-
-def weights_of(trace: Trace, layer: int, head: int, kind: str = "") -> np.ndarray:
-    """[query, key]"""
-    attention = trace.attention[kind_of(trace, kind)]
-    if not (0 <= layer < attention.layers and 0 <= head < attention.heads):
-        raise ValueError(
-            f"There is no L{layer} H{head} in this model. It has {attention.layers} layers of {attention.heads} heads."
-        )
-    return attention[layer][head]
-
-
-def place_of(tokens: Sequence[Token], text: str) -> int:
-    """Where a token stands last; of no text, the last token that was typed."""
-    places = [at for at, token in enumerate(tokens) if (token.text.strip() == text.strip() if text else token.start < token.end)]
-    if not places:
-        raise ValueError(f"The text has no token “{text.strip()}”.")
-    return places[-1]
-
-
-def called(tokens: Sequence[Token], at: int) -> str:
-    """A token by its text, and its place where the text stands more than once."""
-    text = tokens[at].text.strip() or tokens[at].text
-    return f"{text} ({at})" if sum(token.text.strip() == text for token in tokens) > 1 else text
-
-
-def written(model: LanguageModel, id: int) -> str:
-    text = model.token_text(id)
-    return text.strip() or text
-
-
-def id_of(model: LanguageModel, token: str, likeliest: int) -> int:
-    """The id of a token by its text; with a space before it where the vocabulary has both."""
-    if not token:
-        return likeliest
-    texts = {model.token_text(id): id for id in range(model.info.vocabulary)}
-    for text in (f" {token.strip()}", token.strip()):
-        if text in texts:
-            return texts[text]
-    raise ValueError(f"The vocabulary has no token “{token.strip()}”.")
+# Those about published findings are asked for by name as well, and listed after ours.
+import analysis.paper_answers  # noqa: E402, F401

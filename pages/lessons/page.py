@@ -37,8 +37,12 @@ def draw() -> None:
     here = [lesson for lesson in lessons.values() if lesson.name.rpartition("/")[0] == language]
     here.sort(key=lambda lesson: (lesson.order, lesson.name))
     ahead = next((lesson for lesson in here if course.reached(lesson) != 0), None)
-    for lesson in here:
-        line(lesson, lesson is ahead)
+    for group in sorted({lesson.group for lesson in here}):
+        if group:
+            st.markdown(f"## {plain(group)}")
+        for lesson in here:
+            if lesson.group == group:
+                line(lesson, lesson is ahead)
 
 
 def readable() -> tuple[dict[str, Lesson], list[LessonError]]:

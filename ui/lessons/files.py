@@ -65,7 +65,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Lesson:
-    """name: of its file, with its language's folder ("heads", "fr/heads"). teacher: the page for who teaches it, in Markdown."""
+    """name: of its file, with its language's folder ("heads", "fr/heads"). teacher: the page for who teaches it, in Markdown.
+    group: the heading under which it is listed, "" for the first one."""
 
     name: str
     title: str
@@ -76,6 +77,7 @@ class Lesson:
     teacher: str = ""
     about: str = ""
     order: int = 1000
+    group: str = ""
 
     def model_at(self, number: int) -> str:
         """The model for which a step was written, counted from 1: the last one that was set up to there."""
@@ -156,7 +158,7 @@ def text_of(file: Path) -> str:
 def parse(text: str, name: str, file: str = "lesson") -> Lesson:
     """A lesson from the text of its file. Errors: LessonError."""
     header = header_of(text, file, "lesson")
-    header.allow({**FACTS, "about": str, "order": int}, FACTS, "lesson")
+    header.allow({**FACTS, "about": str, "order": int, "group": str}, FACTS, "lesson")
     facts = header.values
     if facts["level"] not in state.LEVELS:
         header.refuse("level", f"The level “{facts['level']}” does not exist. It is one of {', '.join(state.LEVELS)}.")
@@ -267,7 +269,8 @@ def question_of(asked: object, block: Block) -> Question:
     if complaint := check_given(asked["answer"], asked.get("given", {})):
         block.refuse("given" if "given" in asked else "answer", complaint)
     show = block.choices(asked.get("show", {}), ("page",))
-    return Question(asked["ask"], asked["answer"], asked.get("given", {}), asked.get("expect"), asked.get("hint", ""), show)
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in asked.get("given", {}).items()}
+    return Question(asked["ask"], asked["answer"], given, asked.get("expect"), asked.get("hint", ""), show)
 
 
 def mapping(text: str, file: str, line: int) -> dict[str, Any]:

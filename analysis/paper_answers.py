@@ -1,0 +1,161 @@
+"""Answers to questions about published findings: what the paper measured, measured of the model that is in use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from analysis.answering import Answer, chosen, edits_of, kind_of, named, weights_of
+from models.language_model import LanguageModel
+from models.trace import Trace
+
+Numbers = Sequence[float]
+
+
+@named("heads that look")
+def heads_that_look(model: LanguageModel, trace: Trace, at: str, least: float = 0.5, kind: str = "") -> Answer:
+    """How many heads give at least such a share of their attention to one of the well-known places of `head_scores`."""
+    return Answer(int((scores_of(model, at, kind) >= least).sum()))
+
+
+@named("share of a head")
+def share_of_head(
+    model: LanguageModel, trace: Trace, at: str, layer: int, head: int, without: str = "", beside: Numbers = ()
+) -> Answer:
+    """The share of its attention that a head gives to a well-known place, over the texts of `head_scores`, in per cent. without:
+    changes, as the address of page "Change" writes them; beside: other numbers to choose among."""
+    from analysis.heads import REPEATS, SAMPLES, looks, repeated_words
+
+    scores_of(model, at)
+    texts = [repeated_words(model, seed=seed) for seed in range(2)] if at in REPEATS else list(SAMPLES)
+    traces = model.traces(texts, [edits_of(without, model)] * len(texts))
+    weights_of(traces[0], layer, head)
+    return among(100 * float(np.mean([looks(one, kind_of(one, ""))[at][layer, head] for one in traces])), beside, 0)
+
+
+@named("share on special tokens")
+def special_share(model: LanguageModel, trace: Trace, layer: int, beside: Numbers = ()) -> Answer:
+    """The share of its attention that a layer, over its heads and what was typed of the texts of `head_scores`, gives to tokens
+    that nobody typed, in per cent. beside: other numbers to choose among."""
+    from analysis.heads import SAMPLES
+
+    shares = []
+    for one in model.traces(list(SAMPLES)):
+        attention = one.attention[kind_of(one, "")]
+        weights_of(one, layer, 0)
+        typed = np.array([token.start < token.end for token in attention.queries])
+        shares.append(attention[layer][:, typed][..., ~typed].sum(-1).mean())
+    return among(100 * float(np.mean(shares)), beside, 0)
+
+
+@named("surprise at words said twice")
+def surprise_twice(model: LanguageModel, trace: Trace, without: str = "", beside: Numbers = ()) -> Answer:
+    """The mean −ln p of a token, in nats, when random words are said for the second time. without: changes; beside: other numbers
+    to choose among."""
+    from analysis.in_context import said_twice
+
+    return among(said_twice(model, edits_of(without, model))[1], beside, 1)
+
+
+@named("gain from context")
+def context_gain(model: LanguageModel, trace: Trace, without: str = "", beside: Numbers = ()) -> Answer:
+    """By how many nats a token of the built-in sample is easier to predict after a long text than after 50 tokens, on average.
+    without: changes; beside: other numbers to choose among."""
+    from analysis.in_context import context_gains
+
+    return among(float(context_gains(model, edits_of(without, model)).mean()), beside, 2)
+
+
+@named("head that finds")
+def head_that_finds(model: LanguageModel, trace: Trace, relation: str) -> Answer:
+    """Which head looks most often from a word to the one that it belongs to. relation: article (to its noun) or object (to its
+    verb)."""
+    from analysis.word_pairs import found_by_heads
+
+    shares = found_by_heads(model, relation)
+    return chosen(
+        [f"L{place // shares.shape[1]} H{place % shares.shape[1]}" for place in np.argsort(-shares, axis=None, kind="stable")]
+    )
+
+
+@named("how often it finds")
+def how_often(model: LanguageModel, trace: Trace, relation: str, beside: Numbers = ()) -> Answer:
+    """How often the head that finds it best looks from a word to the one that it belongs to, in per cent. relation: as of “head
+    that finds”; beside: other numbers to choose among."""
+    from analysis.word_pairs import found_by_heads
+
+    return among(100 * float(found_by_heads(model, relation).max()), beside, 0)
+
+
+@named("verb agrees")
+def verb_agrees(model: LanguageModel, trace: Trace, beside: Numbers = ()) -> Answer:
+    """How often “was” or “were”, whichever agrees with the subject, is the likelier of the two, in per cent of 32 sentences.
+    beside: other numbers to choose among."""
+    from analysis.verb_number import agreeing
+
+    return among(100 * agreeing(model), beside, 0)
+
+
+@named("agrees with blanks")
+def agrees_with_blanks(
+    model: LanguageModel, trace: Trace, method: str, layer: int | None = None, signed: bool = False, beside: Numbers = ()
+) -> Answer:
+    """The rank correlation of a method of page "Flow" with what happens when each token is blanked out, over 32 sentences. layer:
+    after which it is asked; signed: whether a token that speaks against the verb counts below 0; beside: other numbers to choose
+    among."""
+    from analysis.verb_number import agreement_with_blanks
+
+    return among(float(np.nanmean(agreement_with_blanks(model, method, layer, signed))), beside, 2)
+
+
+@named("right name leads")
+def right_name_leads(model: LanguageModel, trace: Trace, order: str = "", without: str = "", beside: Numbers = ()) -> Answer:
+    """How often the name that was said once is likelier than the one that was said twice, in per cent of 96 sentences. order:
+    “right name first” or “repeated name first”; without: changes; beside: other numbers to choose among."""
+    from analysis.two_names import leads
+
+    return among(100 * float((leads(model, order, edits_of(without, model)) > 0).mean()), beside, 0)
+
+
+@named("attention to a name")
+def attention_to_name(
+    model: LanguageModel, trace: Trace, layer: int, head: int, to: str, order: str = "", beside: Numbers = ()
+) -> Answer:
+    """The share that a head gives, from the end of sentences with two names, to one of them, in per cent. to: right, repeated or
+    again (where it is said the second time); order: as of “right name leads”; beside: other numbers to choose among."""
+    from analysis.two_names import looks_at_names
+
+    found = looks_at_names(model, order)
+    if to not in found:
+        raise ValueError(f"There is no name “{to}”. There are {', '.join(found)}.")
+    weights_of(trace, layer, head)
+    return among(100 * float(found[to][layer, head]), beside, 0)
+
+
+# ---------------------------------------------------------------- what they share
+
+
+def among(value: float, beside: Numbers, digits: int) -> Answer:
+    """A number to choose among others, the smallest first; without others one types it, right within 5 % or one of its digits."""
+    one = round(value, digits) + 0.0
+    if not beside:
+        return Answer(one, within=max(0.05 * abs(one), 10.0**-digits))
+    numbers = sorted({one, *map(float, beside)})
+    return Answer(shown(one, digits), tuple(shown(number, digits) for number in numbers))
+
+
+def shown(number: float, digits: int) -> str:
+    """With so many digits, or those that it has more."""
+    text = f"{number:.{digits}f}" if round(number, digits) == number else f"{number:g}"
+    return text.replace("-", "−")
+
+
+def scores_of(model: LanguageModel, at: str, kind: str = "") -> np.ndarray:
+    """A column of `head_scores`. Errors: ValueError for a place that there is not."""
+    from analysis.heads import head_scores
+
+    table = head_scores(model, kind=kind or None)
+    if at not in table or at in ("layer", "head"):
+        raise ValueError(f"A head does not look “{at}”. It looks {', '.join(table.columns[2:])}.")
+    return table[at].to_numpy()

@@ -1,0 +1,99 @@
+"""Sentences with two names of which one is said again: whether a model says the other one, and where its heads look."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from models.edits import Edit
+from models.language_model import LanguageModel
+from models.trace import Trace
+
+NAMES = (
+    "Mary", "John", "Tom", "Anna", "Alice", "Jack", "Peter", "Lucy", "Sam", "Ben", "Bob", "Jane", "James", "Sarah", "Paul",
+    "George", "Henry", "William", "Robert", "Elizabeth", "Emily", "Max", "Tim", "Sue", "Jim", "Joe", "Bill", "Ann", "Fred",
+    "Frank", "David", "Michael", "Martha", "Laura",
+)  # fmt: skip
+TEMPLATES = (
+    "When {first} and {second} went to the garden, {again} gave a flower to",
+    "After {first} and {second} went to the house, {again} gave a book to",
+    "Then {first} and {second} went to the school, and {again} gave a letter to",
+    "Yesterday {first} and {second} sat in the garden. {again} gave an apple to",
+    "One day {first} and {second} were playing in the park. {again} gave a ball to",
+    "While {first} and {second} were working at the house, {again} gave a basket to",
+)
+PAIRS = 8  # of names, drawn for each template
+ORDERS = ("right name first", "repeated name first")
+
+
+@dataclass(frozen=True)
+class TwoNames:
+    """A sentence, the name that is right at its end, and the one that was said again. order: one of ORDERS."""
+
+    text: str
+    right: str
+    repeated: str
+    order: str
+
+
+def cases(model: LanguageModel, order: str = "") -> list[TwoNames]:
+    """Each template with pairs of names that are one token each, in both orders or in one of ORDERS.
+
+    Errors: ValueError for another order, and for a model that does not go on with a text or has too few of the names.
+    Source: Wang et al. 2023, "Interpretability in the Wild", section 2, with sentences of our own that a small model can read.
+    """
+    if order not in ("", *ORDERS):
+        raise ValueError(f"There is no order “{order}”. There are {' and '.join(ORDERS)}.")
+    if model.info.kind != "decoder":
+        raise ValueError(f"“{model.info.name}” does not go on with a text.")
+    known = [name for name in NAMES if len(ids_of(model, name)) == 1]
+    if len(known) < 2:
+        raise ValueError(f"In “{model.info.name}” a name is several tokens, so it cannot be asked for in one.")
+    draw, found = np.random.default_rng(0), []
+    for template in TEMPLATES:
+        for _ in range(PAIRS):
+            first, second = (known[place] for place in draw.choice(len(known), 2, replace=False))
+            for each, again, right in zip(ORDERS, (second, first), (first, second), strict=True):
+                if order in ("", each):
+                    found.append(TwoNames(template.format(first=first, second=second, again=again), right, again, each))
+    return found
+
+
+def leads(model: LanguageModel, order: str = "", edits: Sequence[Edit] = ()) -> np.ndarray:
+    """By how much the right name leads the repeated one in each of the `cases`: the difference of their logits, float64 [case].
+
+    edits: of heads and blocks, at every position. Errors: as `cases`.
+    """
+    asked = cases(model, order)
+    found = []
+    for case, trace in zip(asked, model.traces([one.text for one in asked], [list(edits)] * len(asked)), strict=True):
+        logits = trace.logits_at(-1)
+        assert logits is not None, "a decoder predicts"
+        right, repeated = (ids_of(model, name)[0] for name in (case.right, case.repeated))
+        found.append(float(logits[right]) - float(logits[repeated]))
+    return np.array(found)
+
+
+def looks_at_names(model: LanguageModel, order: str = "") -> dict[str, np.ndarray]:
+    """The mean weight that each head gives from the end of a sentence to the right name ("right"), to the repeated one where it
+    was said first ("repeated"), and where it was said again ("again"): float64 [layers, heads] each. Errors: as `cases`."""
+    found: dict[str, list[np.ndarray]] = {"right": [], "repeated": [], "again": []}
+    asked = cases(model, order)
+    for case, trace in zip(asked, model.traces([one.text for one in asked]), strict=True):
+        attention = trace.attention["self"]
+        rows = np.stack([attention[layer][:, -1] for layer in range(attention.layers)])
+        repeated = places(trace, case.repeated)
+        for name, place in zip(found, (places(trace, case.right)[0], repeated[0], repeated[-1]), strict=True):
+            found[name].append(rows[..., place])
+    return {name: np.stack(each).mean(0, np.float64) for name, each in found.items()}
+
+
+def places(trace: Trace, name: str) -> list[int]:
+    return [at for at, token in enumerate(trace.tokens) if token.text.strip() == name]
+
+
+def ids_of(model: LanguageModel, name: str) -> list[int]:
+    """The tokens of a name inside a sentence."""
+    return [token.id for token in model.tokenize(f" {name}") if token.start < token.end]

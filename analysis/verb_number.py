@@ -1,0 +1,99 @@
+"""Sentences in which a verb agrees with its subject: what a model predicts, and whether attention says which words it needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.attribution import METHODS, Attribution
+from analysis.perturbation import Question, rank_correlation
+from models.language_model import LanguageModel
+
+VERBS = ("was", "were")  # after one, after many
+SUBJECTS = ("key", "boy", "picture", "letter", "house", "friend", "horse", "tree")
+OTHERS = ("cabinet", "garden", "king", "river", "teacher", "window", "road", "cousin")  # nouns that stand between
+BETWEEN = ("near the", "behind the", "with the")
+ENDS = ("very old.", "not far away.", "always there.", "beautiful.")
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """A sentence up to its verb, what follows it, and which of VERBS is right: 0 or 1."""
+
+    start: str
+    end: str
+    right: int
+
+
+def sentences() -> list[Agreement]:
+    """Of each subject, one and many, with another noun of the same and of the other number between it and the verb."""
+    found: list[Agreement] = []
+    for place, subject in enumerate(SUBJECTS):
+        for many in (0, 1):
+            for other_many in (1 - many, many):
+                noun = OTHERS[(place + 1 + 3 * (other_many == many)) % len(OTHERS)]
+                between = f"{BETWEEN[(place + (other_many == many)) % len(BETWEEN)]} {noun}{'s' * other_many}"
+                end = ENDS[len(found) % len(ENDS)]
+                found.append(Agreement(f"The {subject}{'s' * many} {between}", end, many))
+    return found
+
+
+def questions(model: LanguageModel) -> list[Question]:
+    """The right verb rather than the other, in each sentence: at the mask of an encoder, after the noun in a decoder.
+
+    Errors: ValueError for a model of two stacks, and where a verb is no token of its vocabulary.
+    """
+    info = model.info
+    if info.kind == "encoder-decoder" or (info.kind == "encoder" and not info.mask):
+        raise ValueError(f"“{info.name}” predicts no word in the middle or at the end of a text.")
+    verbs = [verb_id(model, verb) for verb in VERBS]
+    found = []
+    for one in sentences():
+        trace = model.trace(f"{one.start} {info.mask} {one.end}" if info.kind == "encoder" else one.start, remember=False)
+        found.append(Question(model, trace, model.places(trace)[0], verbs[one.right], verbs[1 - one.right]))
+    return found
+
+
+def verb_id(model: LanguageModel, verb: str) -> int:
+    for form in (f" {verb}", verb):
+        ids = [token.id for token in model.tokenize(form) if token.start < token.end]
+        if len(ids) == 1:
+            return ids[0]
+    raise ValueError(f"“{verb}” is no token of “{model.info.name}”.")
+
+
+def agreeing(model: LanguageModel) -> float:
+    """How often the right verb is likelier than the other: a share. Errors: as `questions`."""
+    chances = [question.probabilities(np.ones((1, len(question.units)), bool))[0] for question in questions(model)]
+    return float(np.mean(np.array(chances) > 0.5))
+
+
+def agreement_with_blanks(
+    model: LanguageModel,
+    method: str,
+    layer: int | None = None,
+    signed: bool = False,
+    asked: Sequence[Question] | None = None,
+) -> np.ndarray:
+    """Whether a method ranks the tokens as the model itself does when each is blanked out: Spearman's correlation, float64
+    [sentence].
+
+    Blanked out, a token is masked (left out, of a decoder), and counts by how far the chance that it is the right verb of the two
+    moves, up or down; signed: by how far it falls, so that a token which speaks for the wrong verb counts below 0. method: one of
+    `attribution.METHODS`; layer: that it is asked after, None for the last; asked: `questions`, which remember what they read.
+    Errors: as `questions` and `Attribution.scores`.
+    Source: Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers", section 2 and table 1.
+    """
+    if method not in METHODS:
+        raise ValueError(f"There is no method “{method}”. There are {', '.join(METHODS)}.")
+    found = []
+    for question in asked or questions(model):
+        count = len(question.units)
+        full, *without = question.probabilities(np.concatenate([np.ones((1, count), bool), ~np.eye(count, dtype=bool)]))
+        falls = full - np.array(without)
+        scores = Attribution(model, question.trace, question.position, question.token).scores(method, layer)
+        correlation = rank_correlation(scores[question.units], falls if signed else np.abs(falls))
+        found.append(np.nan if correlation is None else correlation)
+    return np.array(found)

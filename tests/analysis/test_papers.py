@@ -1,0 +1,123 @@
+"""What the lessons about papers measure, on models of which the answer is known."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import models
+from analysis.answering import answer, edits_of
+from analysis.answers import ANSWERS
+from analysis.in_context import context_gains, said_twice
+from analysis.paper_answers import among
+from analysis.two_names import ORDERS, cases, leads
+from analysis.verb_number import agreement_with_blanks, questions, sentences
+from analysis.word_pairs import Marked, found_by_distance, found_by_heads, spelt
+from analysis.word_pairs import sentences as marked
+from models.edits import Head
+from tests.analysis.planted import HEADS, planted
+
+
+def test_words_said_twice_surprise_no_more_where_a_head_was_planted_for_that_and_as_before_without_it():
+    model = planted()
+    first, second = said_twice(model)
+    new, again = said_twice(model, [Head(*HEADS["induction"])])
+    assert second < 0.01 * first and again > 0.9 * new
+
+
+def test_a_head_that_looks_at_the_token_before_finds_what_stands_before_and_nothing_else():
+    words = tuple("abcdefgh")  # a token each, with spaces between
+    one = Marked(words, {"article": ((2, 1), (4, 3)), "object": ((3, 5), (5, 4))})
+    model = models.load("writer")
+    found = {relation: found_by_heads(model, relation, [one]) for relation in ("article", "object")}
+    assert found["article"][2, 1] == 1 and found["object"][2, 1] == 0.5, "L2 H1 of the writer"
+    assert found["object"].max() <= 0.5, "a decoder never looks ahead"
+
+
+def test_marked_pairs_are_articles_with_what_follows_and_objects_with_what_came_before():
+    for one in marked():
+        text, spans = spelt(one.words)
+        assert [text[start:end] for start, end in spans] == list(one.words) and "  " not in text and not text.endswith(" .")
+        assert all(one.words[word].lower() in ("a", "an", "the") and other > word for word, other in one.pairs["article"])
+        assert all(other < word for word, other in one.pairs["object"])
+    share, step = found_by_distance("object")
+    apart = Counter(other - word for one in marked() for word, other in one.pairs["object"])
+    assert (share, step) == (apart[step] / apart.total(), apart.most_common(1)[0][0])
+
+
+def test_sentences_about_number_are_balanced():
+    found = sentences()
+    assert len({(one.start, one.end) for one in found}) == 32 and sum(one.right for one in found) == 16
+    same = [one.start.split()[1].endswith("s") == one.start.split()[-1].endswith("s") for one in found]
+    assert sum(same) == 16, "half of the nouns in between mislead"
+
+
+def test_a_method_is_asked_as_the_question_is_and_direction_is_another_question():
+    model = models.load("filler")
+    asked = questions(model)
+    found, signed = (agreement_with_blanks(model, "rollout", signed=one, asked=asked) for one in (False, True))
+    assert found.shape == (32,) and np.abs(found).max() <= 1 and not np.allclose(found, signed)
+    assert all(question.against != question.token for question in asked)
+    first = [agreement_with_blanks(model, method, 0, asked=asked) for method in ("rollout", "raw attention")]
+    assert first[0] == pytest.approx(first[1]), "through one layer alone they rank alike"
+
+
+def test_every_two_names_come_in_both_orders_and_only_their_places_differ():
+    model = models.load("writer")
+    found = cases(model)
+    assert Counter(one.order for one in found) == dict.fromkeys(ORDERS, 48)
+    for one in found:
+        assert one.text.count(one.repeated) == 2 and one.text.count(one.right) == 1
+        first = min((one.right, one.repeated), key=one.text.index)
+        assert (first == one.right) == (one.order == ORDERS[0])
+    both = np.concatenate([leads(model, order) for order in ORDERS])
+    assert sorted(both) == pytest.approx(sorted(leads(model)), abs=1e-4)
+
+
+def test_a_number_is_offered_beside_the_others_the_smallest_first():
+    assert (
+        among(0.3649, (-0.12, 0.71), 2).choices == ("−0.12", "0.36", "0.71") and among(0.3649, (-0.12, 0.71), 2).value == "0.36"
+    )
+    assert among(0.4, (0.4, 0.15), 2).choices == ("0.15", "0.40"), "where it is the published one, it stands once"
+    assert among(32.29, (50, 99.3), 0).choices == ("32", "50", "99.3"), "a published number is not rounded"
+    typed = among(83.9, (), 0)
+    assert typed.value == 84 and typed.accepts(85.1) and not typed.accepts(80 - 1)
+
+
+WRONG = {
+    "gain from context": ("filler", {}, "does not go on with a text"),
+    "right name leads": ("writer", {"order": "any"}, "There is no order “any”."),
+    "attention to a name": ("writer", {"layer": 9, "head": 1, "to": "right"}, "There is no L9 H1"),
+    "head that finds": ("writer", {"relation": "verb"}, "There are no pairs for “verb”."),
+    "how often it finds": ("translator", {"relation": "object"}, "has two stacks"),
+    "agrees with blanks": ("filler", {"method": "guess"}, "There is no method “guess”."),
+    "verb agrees": ("translator", {}, "predicts no word"),
+    "heads that look": ("writer", {"at": "away"}, "A head does not look “away”."),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_where_there_is_no_answer_a_sentence_says_why(name):
+    model, given, told = WRONG[name]
+    assert name in ANSWERS
+    with pytest.raises(ValueError, match=told):
+        answer(models.load(model), name, "The cat [MASK] on the mat.", **given)
+
+
+def test_a_change_that_no_lesson_can_ask_about_is_told_and_a_mean_is_that_of_the_page():
+    model = models.load("writer")
+    (edit,) = edits_of("m4.5", model)
+    assert isinstance(edit, Head) and edit.mean.shape == (model.info.d_model // model.info.heads,)
+    for change, told in (("m9.1", "There is no L9 H1"), ("q1.2", "is no change")):
+        with pytest.raises(ValueError, match=told):
+            edits_of(change, model)
+
+
+def test_a_model_of_a_short_context_has_no_long_one():
+    class Short:
+        info, tokenize, room = models.load("writer").info, models.load("writer").tokenize, 80
+
+    with pytest.raises(ValueError, match="too few tokens at a time"):
+        context_gains(Short())
