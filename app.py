@@ -8,17 +8,14 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from ui.memory import freed
-from ui.serving import address, assets, going, guard, leaving, sending
+from ui.serving import address, assets, below, flood, going, guard, headers, leaving, probes, sending
 
 freed.set_up()
 app = st.App(
     "ui/door.py",
-    routes=[*assets.ROUTES, *address.ROUTES],
+    routes=below.base_path([*assets.ROUTES, *address.ROUTES, *probes.ROUTES]),
     lifespan=sending.lifespan,
     middleware=[
-        Middleware(guard.Guard),
-        Middleware(address.Address),
-        Middleware(leaving.Leaving),
-        Middleware(going.Going),
+        *map(Middleware, (headers.Sealed, guard.Guard, flood.Flood, address.Address, leaving.Leaving, going.Going)),
     ],
 )

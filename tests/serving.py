@@ -53,6 +53,8 @@ class Watched:
         self.errors: list[str] = []
         self.context.on("request", lambda request: self._look_at(request.url))
         self.context.on("weberror", lambda error: self.errors.append(str(error.error)))
+        # What the server's own headers forbid the page is missing there, without an error in its JavaScript.
+        self.context.on("console", lambda said: self.errors.extend([said.text] * ("Content Security Policy" in said.text)))
         self.context.on("page", lambda page: page.on("websocket", lambda socket: self._look_at(socket.url)))
 
     def _look_at(self, url: str) -> None:
@@ -100,19 +102,20 @@ def free_port() -> int:
 
 
 @contextmanager
-def serve(script: Path = ROOT / "app.py", *options: str, patience: float = 90.0) -> Iterator[Server]:
+def serve(script: Path = ROOT / "app.py", *options: str, patience: float = 90.0, below: str = "") -> Iterator[Server]:
     """`serve_by` of `streamlit run script`, in the project's folder."""
     flags = ["--server.port={port}", "--server.headless=true", *options]
-    with serve_by([sys.executable, "-m", "streamlit", "run", str(script)], *flags, patience=patience) as server:
+    with serve_by([sys.executable, "-m", "streamlit", "run", str(script)], *flags, patience=patience, below=below) as server:
         yield server
 
 
 @contextmanager
-def serve_by(command: list[str], *flags: str, folder: Path = ROOT, patience: float = 90.0) -> Iterator[Server]:
+def serve_by(command: list[str], *flags: str, folder: Path = ROOT, patience: float = 90.0, below: str = "") -> Iterator[Server]:
     """Runs a command that serves the app, from a folder, on a free port and with an empty home, until the block ends.
 
-    "{port}" in a flag stands for the port. Raises RuntimeError with the end of the server's log where it does not answer within
-    `patience` seconds, and AssertionError at the end where the server itself tried to reach the outside world.
+    "{port}" in a flag stands for the port; below: the base path that it is told of, such as "/lens".
+    Raises RuntimeError with the end of the server's log where it does not answer within `patience` seconds, and AssertionError
+    at the end where the server itself tried to reach the outside world.
     """
     with tempfile.TemporaryDirectory(prefix="headlight-") as of_its_own:
         home, port = Path(of_its_own), free_port()
@@ -133,7 +136,7 @@ def serve_by(command: list[str], *flags: str, folder: Path = ROOT, patience: flo
             )
         try:
             url = f"http://localhost:{port}"
-            while not _healthy(url):
+            while not _healthy(url + below):
                 if process.poll() is not None or time.perf_counter() - began > patience:
                     raise RuntimeError(f"Streamlit did not start:\n{log.read_text()[-4000:]}")
                 time.sleep(0.02)

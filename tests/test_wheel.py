@@ -14,6 +14,7 @@ import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from email import message_from_bytes
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from packaging.metadata import Metadata
@@ -24,6 +25,7 @@ from benchmarks.crowd import drawn
 from benchmarks.protocol import Visitor
 from bin.wheel.hook import FOLDERS, inside
 from models.version import VERSION
+from tests.image import last, lay, program, settings
 from tests.models.huggingface.test_open import save
 from tests.models.networks import network
 from tests.serving import ROOT, serve_by
@@ -35,9 +37,12 @@ pytestmark = pytest.mark.xdist_group("wheel")  # it is built once, by one worker
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    out = tmp_path_factory.mktemp("wheel")
+    """Built in a clean folder that holds what a container's build sees."""
+    out, clean = tmp_path_factory.mktemp("wheel"), tmp_path_factory.mktemp("clean")
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    lay(clean, listed.splitlines())
     subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", out], cwd=ROOT, check=True, capture_output=True
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", out], cwd=clean, check=True, capture_output=True
     )
     return next(out.glob("*.whl"))
 
@@ -106,7 +111,7 @@ def test_imports_are_rewritten_and_nothing_else():
         assert inside(text) == text
 
 
-def test_from_an_empty_folder_it_imports_predicts_draws_and_answers(installed, tmp_path):
+def test_from_an_empty_folder_it_imports_predicts_draws_and_answers(installed, tmp_path, monkeypatch):
     lines = tmp_path / "lines" / "README.py"
     lines.parent.mkdir()
     stranger = save(network("GPT-2"), tmp_path / "hub")  # stands in for what is on the Hub
@@ -128,10 +133,20 @@ def test_from_an_empty_folder_it_imports_predicts_draws_and_answers(installed, t
             await visitor.visit("lessons", {})
             return visitor.tally.errors
 
-    with serve_by([str(installed / "headlight"), "--no-open"], "--port={port}", folder=empty) as server:
+    # From here on as in a container: its settings and its command, and where the package lies nothing is written.
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.setenv("HEADLIGHT_PUBLIC", settings()["HEADLIGHT_PUBLIC"])
+    command = program(last("CMD"))
+    command[command.index("--port") + 1] = "{port}"
+    package = next(installed.parent.rglob("headlight/app.py")).parent
+    before = sorted(package.rglob("*"))
+    with serve_by([str(installed / command[0])], *command[1:], folder=empty) as server:
+        probe = program(last("HEALTHCHECK"))[-1].replace("8501", str(urlsplit(server.url).port))
+        while subprocess.run([installed / "python", "-c", probe], capture_output=True, check=False).returncode:
+            assert server.process.poll() is None
         with ThreadPoolExecutor(1) as thread:
             assert thread.submit(lambda: asyncio.run(story(server.url))).result() == []
         door = f"{server.url}/assets/{assets.version()}/head_view.js"
         assert b"export default" in urllib.request.urlopen(door, timeout=20).read()
         assert "Traceback" not in server.log.read_text("utf-8")
-    assert not list(empty.iterdir())
+    assert not list(empty.iterdir()) and sorted(package.rglob("*")) == before

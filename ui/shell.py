@@ -16,6 +16,7 @@ from ui.choices.examples import Example
 from ui.lessons import course, files
 from ui.look import Look, look_at
 from ui.memory import cached, jobs, loaded, visitors
+from ui.memory.measured import press
 from ui.memory.turns import LONG, turn
 from ui.serving.sending import wait_until_sent
 from ui.show import complaint, picture
@@ -98,7 +99,7 @@ def live(
         nonlocal drawn_before
         with_the_page, drawn_before = not drawn_before, True
         again = state.AGAIN.pop()
-        with turn(first=again) as waited:
+        with nullcontext() if with_the_page else press(folder.name), turn(first=again) as waited:
             if waited > LONG and not with_the_page and not again and state.TYPING.get():
                 state.AGAIN.set(True)
                 st.rerun(scope="fragment")  # with the newest text: the one that this run began with is an old one by now

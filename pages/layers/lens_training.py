@@ -12,7 +12,7 @@ import streamlit as st
 
 from models import tuned_lens
 from ui import state
-from ui.memory import jobs
+from ui.memory import bounds, jobs
 from ui.memory.jobs import Report
 from ui.text import plain
 from ui.words import say
@@ -28,8 +28,9 @@ def draw(here: Path, model: LanguageModel) -> tuned_lens.TunedLens | None:
         with st.expander("Train a tuned lens for this model", icon=":material/tune:"):
             say(here, "lens train")
             empty = "Empty: the story that comes with Headlight"
-            own = st.text_area("Your own text to learn from", key=state.LENS_TEXT.name, placeholder=empty)
-            st.button("Train it", on_click=ask, args=(weights, own or ""), key="lens-train")
+            most = bounds.characters()
+            own = st.text_area("Your own text to learn from", key=state.LENS_TEXT.name, placeholder=empty, max_chars=most)
+            st.button("Train it", on_click=ask, args=(weights, (own or "")[:most]), key="lens-train")
         return None
     text = asked[1].strip() or tuned_lens.SAMPLE.read_text(encoding="utf-8")
     key = ("tuned lens", weights, hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).hexdigest())

@@ -15,7 +15,7 @@ from analysis.projections import prepared
 from pages.space import recipes, scene
 from ui import state
 from ui.look import Look
-from ui.memory import loaded
+from ui.memory import bounds, loaded
 from ui.picture.picture import Picture
 from ui.text import plain
 from ui.words import say
@@ -39,7 +39,10 @@ def draw(folder: Path, look: Look) -> list[Picture]:
     with right:
         say(folder, "contexts")
         word = st.text_input("The word", WORD, key=state.CONTEXT_WORD.name, persist_state="session", max_chars=60)
-        written = st.text_area("Texts, one a line", TEXTS, key=state.CONTEXTS.name, persist_state="session", height=150)
+        most = bounds.characters()
+        written = st.text_area(
+            "Texts, one a line", TEXTS[:most], key=state.CONTEXTS.name, persist_state="session", height=150, max_chars=most
+        )[:most]
         whole = st.toggle("All tokens of these texts", key=state.CONTEXT_ALL.name, help="Also show the other tokens, in grey.")
     texts = list(dict.fromkeys(text.strip() for text in [trace.text, *written.splitlines()] if text.strip()))
     if len(texts) > MOST:

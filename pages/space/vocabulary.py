@@ -14,6 +14,7 @@ from analysis.embedding import vectors, word
 from pages.space import recipes, scene
 from ui import state
 from ui.look import Look
+from ui.memory import bounds
 from ui.picture.picture import Numbers, Picture
 from ui.show import picture
 from ui.text import plain
@@ -35,7 +36,7 @@ def draw(folder: Path, look: Look) -> list[Picture]:
     left, right = st.columns([7, 4])
     with left:
         written = st.text_input("Words, any list", WORDS, key=state.VOCABULARY.name, persist_state="session", live="300ms")
-        words = list(dict.fromkeys(re.split(r"[,;\s]+", (written or "").strip())))
+        words = list(dict.fromkeys(re.split(r"[,;\s]+", (written or "")[: bounds.characters()].strip())))
         words = [word for word in words if word][:MOST]
         centred = False
         if state.level() != "beginner":

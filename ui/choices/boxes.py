@@ -11,7 +11,7 @@ import models
 from ui import state
 from ui.choices import examples as guides
 from ui.choices.widgets import switch
-from ui.memory import loaded, trainings
+from ui.memory import bounds, loaded, trainings
 from ui.state import Key
 from ui.text import plain
 
@@ -164,9 +164,9 @@ def one_line(key: Key[str], label: str, placeholder: str, labelled: bool = False
     if re.search(r"[\r\n]", text or ""):  # out of a link: the box would drop the line break and join the words
         key.of("next").set(text)
         st.rerun()
-    if len(text or "") > LONGEST:  # Streamlit's own limit would take nothing of what is pasted, without a word
-        key.of("next").set(text[-LONGEST:])
-        key.of("left-out").set(len(text) - LONGEST)
+    if len(text or "") > (most := longest()):  # Streamlit's own limit would take nothing of what is pasted, without a word
+        key.of("next").set(text[-most:])
+        key.of("left-out").set(len(text) - most)
         st.rerun()
     key.of("last").set(text or "")
     return (text or "").replace(BREAK, "\n")
@@ -184,11 +184,16 @@ def second() -> str:
     return state.written(state.TARGET).replace(BREAK, "\n")
 
 
+def longest() -> int:
+    """How many characters a box holds here."""
+    return max(1, min(LONGEST, bounds.characters() or LONGEST))
+
+
 def say_what_is_left_out(key: Key[str], text: str) -> None:
     """What a long text has lost on its way: its beginning, where the box holds no more, and its place in the address."""
     left_out, sentences = key.of("left-out").get() or 0, []
-    if left_out and len(text) == LONGEST:
-        sentences.append(f"The box holds at most {LONGEST:,} characters, so the first {left_out:,} of your text are left out.")
+    if left_out and len(text) == (most := longest()):
+        sentences.append(f"The box holds at most {most:,} characters, so the first {left_out:,} of your text are left out.")
     if len(text) > state.LINKED:
         sentences.append(
             f"A link carries at most {state.LINKED:,} characters, so this text is not in the address: "

@@ -56,6 +56,8 @@ def other(here: tuple[str, ...]) -> None:
             "downloaded once and kept on this machine. Its weights must be in safetensors files. Code that comes with a model is "
             "never run."
         )
+    elif allowed.only_the_gallery():
+        st.caption("This server downloads the models below and no others. It opens what is already on this machine, too.")
     else:
         st.caption("This server downloads nothing. It opens the models that are already on this machine.")
 
@@ -67,7 +69,7 @@ def line(entry: Entry, here: tuple[str, ...]) -> None:
     where = " · on this machine" if ready else ""
     facts = f"{count(entry.parameters)} parameters · {size(entry.bytes)}{where}"
     text.markdown(f"**{plain(entry.name)}** &nbsp; :small[:gray[{facts}]]  \n{plain(entry.look)}")
-    if ready or allowed.hub():
+    if ready or allowed.downloadable(entry.name):
         label = "Open" if ready else "Load"
         if side.button(label, key=f"gallery {entry.name}", width="stretch", help=f"{label} {entry.name}"):
             state.ask_for_model(entry.name)

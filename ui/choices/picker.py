@@ -177,6 +177,8 @@ def refusal(name: str) -> str:
             allowed.check_folder(name)
         elif name not in models.names():
             allowed.check_hub(name)
+        if name not in models.names() and name not in loaded.shelf:
+            allowed.check_share(name)
     except ModelError as error:
         return str(error)
     return ""

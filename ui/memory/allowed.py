@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import streamlit as st
 
 from models.errors import ModelError
+from models.gallery import gallery
 from models.huggingface.hub import downloads
-from ui.memory import cached
+from ui.memory import bounds, cached, trainings
 
 HERE_ONLY = ("localhost", "127.0.0.1", "::1")  # addresses that only this machine reaches
+FROM_GALLERY = "gallery"  # in HEADLIGHT_HUB
 PROXIES = ("Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip")  # headers they add
 
 
@@ -29,16 +32,27 @@ def sits_here() -> bool:
 def roots(environment: dict[str, str] | os._Environ = os.environ, address: str | None = None) -> tuple[Path, ...]:
     """The folders in which visitors who reach the server at an address may open models.
 
-    HEADLIGHT_MODEL_DIRS names them, as PATH does. Unset: any folder when only this machine reaches the server, else none.
+    HEADLIGHT_MODEL_DIRS names them, as PATH does. Unset: any folder when only this machine reaches the server, else none;
+    and none on a public host, which a proxy on the same machine may stand before.
     """
     if (named := environment.get("HEADLIGHT_MODEL_DIRS")) is not None:
         return tuple(Path(folder).expanduser().resolve() for folder in named.split(os.pathsep) if folder)
-    return (Path(Path.cwd().anchor),) if address in HERE_ONLY else ()
+    return (Path(Path.cwd().anchor),) if address in HERE_ONLY and not bounds.is_public(environment) else ()
 
 
 def hub() -> bool:
-    """Whether visitors may download models from the Hub: unless HEADLIGHT_HUB=0."""
-    return downloads()
+    """Whether visitors may download any model from the Hub: unless HEADLIGHT_HUB is 0, or `gallery`, as on a public host."""
+    return downloads() and not only_the_gallery()
+
+
+def only_the_gallery(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether visitors may download the models of the gallery and no others."""
+    return environment.get("HEADLIGHT_HUB", FROM_GALLERY if bounds.is_public(environment) else "").strip().lower() == FROM_GALLERY
+
+
+def downloadable(name: str) -> bool:
+    """Whether visitors may have that model downloaded. name: owner/name, or owner/name@revision, which no gallery has."""
+    return hub() or (only_the_gallery() and name in {entry.name for entry in gallery()})
 
 
 def inside(folder: str, allowed: tuple[Path, ...]) -> bool:
@@ -60,5 +74,24 @@ def check_folder(folder: str) -> None:
 
 def check_hub(name: str) -> None:
     """Errors: ModelError when the model would have to be downloaded and that is switched off."""
-    if not hub() and name.partition("@")[0] not in cached.names():
-        raise ModelError("This server downloads no models, and this one is not on it. Choose one of the models listed.")
+    if downloadable(name) or name.partition("@")[0] in cached.names():
+        return
+    if only_the_gallery():
+        raise ModelError(
+            "This server downloads only the models of its gallery. Choose one of those, or one of the models listed."
+        )
+    raise ModelError("This server downloads no models, and this one is not on it. Choose one of the models listed.")
+
+
+_brought = bounds.Counted()  # into memory, by visitor
+
+
+def check_share(name: str) -> None:
+    """Errors: ModelError when this visitor has had as many models brought into memory within an hour as one visitor may.
+
+    A visitor is a browser, or an address where it takes no cookie."""
+    if not _brought.take(trainings.browser() or st.context.ip_address, name, most := bounds.most(bounds.MODELS)):
+        raise ModelError(
+            f"You have had {most:.0f} models loaded within an hour, and this server loads no more for one visitor. "
+            "Choose one that ships with Headlight, or try again later."
+        )

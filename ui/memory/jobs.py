@@ -19,7 +19,7 @@ import streamlit as st
 
 from models.errors import Cancelled, panics_caught
 from ui import state
-from ui.memory import visitors
+from ui.memory import bounds, visitors
 
 T = TypeVar("T")
 Report = Callable[[float, str], None]
@@ -32,6 +32,10 @@ AWAY = 90.0  # seconds after which somebody who has not looked is gone: a browse
 ERRORS_STAY = 60.0  # seconds in which work that failed is not tried again
 KEPT, KEPT_BYTES = 64, 256 * 2**20  # results that are kept, and the bytes of their arrays
 FORGOTTEN = 100  # keys that a visitor cancelled are remembered, the newest ones
+
+
+class TooMuch(ValueError):
+    """More work than one visitor may have done at a time."""
 
 
 @dataclass(eq=False)
@@ -77,17 +81,32 @@ class Jobs:
         with self._lock:
             job = self._jobs.get(key)
             if job is None or job.stopped or job.until < self._clock():
+                self._check_share(who)
                 job = self._jobs[key] = Job(key, work, doing, f"{doing}: waiting for its turn")
                 self._pool.submit(self._run, job)
             self._jobs.move_to_end(key)
             job.lookers[who] = self._clock()
             return job
 
+    def _check_share(self, who: Hashable) -> None:
+        """Errors: TooMuch, when somebody waits for as much work as one visitor may."""
+        under_way = [job for job in self._jobs.values() if not job.ended.is_set()]
+        waits = sum(who in job.lookers and self._looks(who, job.lookers[who]) for job in under_way)
+        if waits >= (most := bounds.most(bounds.JOBS)):
+            raise TooMuch(f"This server does at most {most:.0f} long calculations at a time for one page. Wait for one to end.")
+
     def drawing(self, who: Hashable) -> None:
         """Somebody's page is drawn again: what they do not look at again they do not want."""
         with self._lock:
             now = self._drawn[who] = self._clock()
             self._drawn = {visitor: then for visitor, then in self._drawn.items() if now <= then + AWAY}
+
+    def under_way(self) -> tuple[int, int]:
+        """How many wait for their turn, and how many are being done."""
+        with self._lock:
+            going = [job for job in self._jobs.values() if not job.ended.is_set()]
+        waiting = sum(job.work is not None for job in going)
+        return waiting, len(going) - waiting
 
     def known(self, key: Hashable) -> Job | None:
         """The job of that key if it has ended with a value."""
@@ -129,11 +148,12 @@ class Jobs:
                 raise Cancelled
 
     def _wanted(self, job: Job) -> bool:
+        return any(self._looks(who, then) for who, then in job.lookers.items())
+
+    def _looks(self, who: Hashable, then: float) -> bool:
+        """Whether somebody who looked at that time still does."""
         now = self._clock()
-        return any(
-            now <= then + AWAY and (then >= self._drawn.get(who, then) or now <= self._drawn[who] + PATIENCE)
-            for who, then in job.lookers.items()
-        )
+        return now <= then + AWAY and (then >= self._drawn.get(who, then) or now <= self._drawn[who] + PATIENCE)
 
     def _make_room(self) -> None:
         """Let results leave until the rest fits, but none that somebody still waits for."""
@@ -190,6 +210,11 @@ def _on_one_core(work: Callable[[Report], T]) -> Callable[[Report], T]:
 
 
 _jobs = Jobs(max(2, (os.cpu_count() or 2) // 2), initializer=_one_thread)
+
+
+def under_way() -> tuple[int, int]:
+    """How many wait for their turn, and how many are being done."""
+    return _jobs.under_way()
 
 
 def _me() -> str:

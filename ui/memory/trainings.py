@@ -22,6 +22,7 @@ import streamlit as st
 
 from models.errors import ModelError
 from ui import state
+from ui.memory import bounds
 from ui.text import KEY, called
 
 if TYPE_CHECKING:
@@ -94,9 +95,15 @@ class Full(ValueError):
 
 
 def keep(name: str, training: Training) -> None:
-    """Make a training this visitor's. Errors: Full, a sentence, when there are so many that run that none can leave."""
+    """Make a training this visitor's. Errors: Full, a sentence, when this visitor has as many that run as one may, or when there
+    are so many that run that none can leave."""
     with _lock:
-        left = None
+        left, me = None, browser()
+        own = sum(whose == me and kept.state == "running" for whose, kept in _kept.values())
+        if own >= (most := bounds.most(bounds.TRAININGS)):
+            raise Full(
+                f"This server runs at most {most:.0f} of your trainings at a time. Stop the one that runs, or wait for its end."
+            )
         if len(_kept) >= KEPT:
             states = {other: kept.state for other, (_, kept) in _kept.items()}
             ended = [other for other, state in states.items() if state not in ("running", "paused")]
@@ -106,7 +113,7 @@ def keep(name: str, training: Training) -> None:
                     f"{KEPT} trainings run on this server at the moment, and it takes no more. Try again in a few minutes."
                 )
             _, left = _kept.pop((ended or paused)[0])
-        _kept[name] = browser(), training
+        _kept[name] = me, training
     if left is not None:
         left.stop()
     state.TRAINING.set(name)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from ui.serving import theme
+from ui.serving import logs, theme
 
 if TYPE_CHECKING:
     import streamlit as st
@@ -24,6 +24,7 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     global _loop
     _loop = asyncio.get_running_loop()
     theme.remember()
+    logs.set_up()
     yield
     _loop = None
 

@@ -1,0 +1,66 @@
+"""What one visitor may take: no bound at home, and on a public host (HEADLIGHT_PUBLIC=1) each that nobody has set otherwise."""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from threading import Lock
+
+TEXT, JOBS, TRAININGS = "HEADLIGHT_TEXT", "HEADLIGHT_JOBS", "HEADLIGHT_TRAININGS"
+MODELS, REQUESTS, PAGES = "HEADLIGHT_MODELS", "HEADLIGHT_REQUESTS", "HEADLIGHT_PAGES"
+ON_A_PUBLIC_HOST = {
+    TEXT: 5_000,  # characters of a text box
+    JOBS: 4,  # pieces of long work of a page at a time
+    TRAININGS: 1,  # of a browser that run at a time
+    MODELS: 12,  # that a browser has brought into memory within an hour
+    REQUESTS: 20,  # presses a second on a page, over a longer time; what comes faster waits
+    PAGES: 120,  # open at a time from one address: a class may share one
+}
+HOUR = 3600.0
+_said: set[str] = set()
+
+
+def is_public(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether anybody at all may come: HEADLIGHT_PUBLIC=1."""
+    return environment.get("HEADLIGHT_PUBLIC", "").strip().lower() in ("1", "yes", "on", "true")
+
+
+def most(name: str, environment: Mapping[str, str] = os.environ) -> float:
+    """A bound: as its setting says, else as a public host has it, else infinite. 0 in a setting is none at all."""
+    given = environment.get(name, "").strip()
+    if given.isascii() and given.isdecimal():
+        return int(given)
+    if given and name not in _said:
+        _said.add(name)
+        logging.getLogger(__name__).warning("A setting is no whole number, so it counts as that of a public host: %s", name)
+    return ON_A_PUBLIC_HOST[name] if given or is_public(environment) else math.inf
+
+
+def characters() -> int | None:
+    """Of a text box, as Streamlit takes it: None where there is no bound."""
+    return None if math.isinf(bound := most(TEXT)) else int(bound)
+
+
+class Counted:
+    """What each visitor took in the last hour, each thing once. Safe to use from many threads."""
+
+    def __init__(self, visitors: int = 10_000, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._lock, self._visitors = clock, Lock(), visitors
+        self._taken: OrderedDict[Hashable, dict[Hashable, float]] = OrderedDict()  # who took something last comes last
+
+    def take(self, who: Hashable, what: Hashable, bound: float) -> bool:
+        """Whether a visitor may have it, having had at most `bound` other things within the hour; then it counts."""
+        with self._lock:
+            now = self._clock()
+            taken = {one: then for one, then in self._taken.pop(who, {}).items() if now < then + HOUR}
+            allowed = what in taken or len(taken) < bound
+            if allowed:
+                taken.setdefault(what, now)
+            self._taken[who] = taken
+            while len(self._taken) > self._visitors:
+                self._taken.popitem(last=False)
+            return allowed

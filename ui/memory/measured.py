@@ -1,0 +1,50 @@
+"""What is counted of a server's work, without a word of what anybody typed; only where HEADLIGHT_METRICS=1 is set."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry, Histogram
+
+SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+
+
+def asked_for(environment: Mapping[str, str] = os.environ) -> bool:
+    return environment.get("HEADLIGHT_METRICS", "").strip().lower() in ("1", "yes", "on", "true")
+
+
+@cache
+def registry() -> CollectorRegistry:
+    """What is counted by this process, and what the process itself takes."""
+    from prometheus_client import CollectorRegistry, ProcessCollector
+
+    made = CollectorRegistry()
+    ProcessCollector(registry=made)
+    return made
+
+
+@cache
+def _answers() -> Histogram:
+    from prometheus_client import Histogram
+
+    what = "Seconds from a press that reached the server (a key, a control) until its answer is drawn, by page; _count: presses"
+    return Histogram("headlight_press_seconds", what, ["page"], buckets=SECONDS, registry=registry())
+
+
+@contextmanager
+def press(page: str) -> Iterator[None]:
+    """Count a press on that page, and the time that its answer takes in this block."""
+    if not asked_for():
+        yield
+        return
+    began = time.perf_counter()
+    try:
+        yield
+    finally:
+        _answers().labels(page).observe(time.perf_counter() - began)

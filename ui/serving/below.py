@@ -1,0 +1,14 @@
+"""Routes below a base path, where a proxy gives the app a folder of a site: Streamlit puts its own there, and ours beside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+from starlette.routing import Route, WebSocketRoute
+
+
+def base_path(routes: Sequence[Route | WebSocketRoute]) -> list[Route | WebSocketRoute]:
+    """The same routes below `server.baseUrlPath`, if there is one; and as they are too, for who asks the server itself."""
+    path = (st.get_option("server.baseUrlPath") or "").strip("/")
+    return [*routes, *(type(one)(f"/{path}{one.path}", one.endpoint) for one in routes if path)]

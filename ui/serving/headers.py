@@ -1,0 +1,61 @@
+"""What every answer tells the browser: to load and to send nothing elsewhere, whatever a page should ask of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING
+
+from starlette.datastructures import MutableHeaders
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+# Streamlit brings scripts and styles within its messages, mounts them from blobs and reads its protocol in WebAssembly, Plotly
+# makes functions of texts to draw many points, and BertViz's page has its scripts within it: so the "unsafe" words are needed.
+# What holds is that nothing comes from another host, and that nothing goes to one.
+POLICY = (
+    "default-src 'self'",
+    "script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:",
+    "worker-src 'self' blob:",
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    "font-src 'self' data:",
+    "media-src 'self' data: blob:",
+    "frame-src 'self' data: blob:",
+    "connect-src 'self' data: blob:",
+    "object-src 'none'",
+    "base-uri 'self'",
+    "form-action 'self'",
+)
+
+
+def others(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The headers by their names. HEADLIGHT_FRAMES: origins, with spaces between, whose pages may show this one inside them."""
+    frames = " ".join(["'self'", *environment.get("HEADLIGHT_FRAMES", "").replace(";", " ").replace(",", " ").split()])
+    return {
+        "Content-Security-Policy": "; ".join([*POLICY, f"frame-ancestors {frames}"]),
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",  # a text stands in the address
+        "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+        "Cross-Origin-Opener-Policy": "same-origin",
+    }
+
+
+of_this_server = cache(others)
+
+
+class Sealed:
+    """ASGI middleware that puts them on every answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(of_this_server())
+            await send(message)
+
+        await self.app(scope, receive, send_with)

@@ -1,0 +1,77 @@
+"""What those ask who look after a server: whether it lives, whether it is ready for visitors, and how much it has to do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING
+
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+import models
+from models.version import VERSION
+from ui.memory import jobs, loaded, measured, trainings
+from ui.serving import flood
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+    from prometheus_client.core import GaugeMetricFamily
+    from starlette.requests import Request
+
+NOW = {"Cache-Control": "no-store"}
+
+
+async def _health(request: Request) -> Response:
+    return JSONResponse({"status": "alive", "version": VERSION}, headers=NOW)
+
+
+async def _ready(request: Request) -> Response:
+    """Whether a visitor would be answered at once. Who asks has the first model read."""
+    first = models.names()[0]
+    if first in loaded.shelf:
+        return JSONResponse({"status": "ready", "model": first}, headers=NOW)
+    loaded.shelf.ask(first, "probe")
+    return JSONResponse({"status": "The first model is being read."}, 503, headers=NOW)
+
+
+async def _metrics(request: Request) -> Response:
+    if not measured.asked_for():
+        return PlainTextResponse("Metrics are given where HEADLIGHT_METRICS=1 is set.\n", 404)
+    text, kind = await asyncio.get_running_loop().run_in_executor(None, written)
+    return Response(text, headers={"Content-Type": kind} | NOW)
+
+
+def written() -> tuple[bytes, str]:
+    """What Prometheus reads, and the kind of text that it is."""
+    from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+    return generate_latest(_registry()), CONTENT_TYPE_LATEST
+
+
+@cache
+def _registry() -> CollectorRegistry:
+    measured.registry().register(_Now())
+    return measured.registry()
+
+
+class _Now:
+    """What goes on at the moment, as Prometheus' client collects it."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        from prometheus_client.core import GaugeMetricFamily
+
+        waiting, running = jobs.under_way()
+        for name, what, value in (
+            ("models", "Models in memory", len(loaded.shelf.models)),
+            ("model_bytes", "Bytes of their weights, without the model that always stays", loaded.shelf.bytes),
+            ("jobs_running", "Long calculations that are under way", running),
+            ("jobs_waiting", "Long calculations that wait for their turn", waiting),
+            ("trainings_running", "Trainings that run", trainings.running()),
+            ("visitors", "Pages that are open", flood.pages.total()),
+        ):
+            yield GaugeMetricFamily(f"headlight_{name}", what, value)
+
+
+ROUTES = (Route("/health", _health), Route("/ready", _ready), Route("/metrics", _metrics))
