@@ -20,8 +20,8 @@ def main(folder: str) -> int:
         if not file.is_relative_to(folder):
             continue
         try:
-            lesson = files.read(file, name, file.stat().st_mtime_ns)
-            print(f"{name}: “{lesson.title}”, {len(lesson.steps)} steps. It can be read.")
+            if lesson := files.find(name):
+                print(f"{name}: “{lesson.title}”, {len(lesson.steps)} steps. It can be read.")
         except files.LessonError as error:
             wrong += 1
             print(error)

@@ -34,7 +34,7 @@ def draw() -> None:
     except LessonError as error:
         st.error(plain(str(error)), icon=":material/report:")
     st.markdown(f"## {words(HERE, 'all lessons')}")
-    here = [lesson for lesson in lessons.values() if lesson.name.rpartition("/")[0] == language]
+    here = in_language(lessons, language)
     here.sort(key=lambda lesson: (lesson.order, lesson.name))
     ahead = next((lesson for lesson in here if course.reached(lesson) != 0), None)
     for group in sorted({lesson.group for lesson in here}):
@@ -43,6 +43,12 @@ def draw() -> None:
         for lesson in here:
             if lesson.group == group:
                 line(lesson, lesson is ahead)
+
+
+def in_language(lessons: dict[str, Lesson], language: str) -> list[Lesson]:
+    """Each lesson in that language ("" for the first one), and as it is where it has no translation."""
+    first = [lesson for name, lesson in lessons.items() if "/" not in name and f"{language}/{name}" not in lessons]
+    return first + [lesson for name, lesson in lessons.items() if language and name.startswith(f"{language}/")]
 
 
 def readable() -> tuple[dict[str, Lesson], list[LessonError]]:

@@ -62,6 +62,17 @@ class Step:
     link: Mapping[str, str]
     question: Question | None = None
 
+    @property
+    def sets(self) -> tuple[object, ...]:
+        """What it sets on the page, which no translation changes."""
+        return self.page, self.link
+
+    @property
+    def asks(self) -> tuple[object, ...] | None:
+        """What it asks the model, which no translation changes."""
+        asked = self.question
+        return (asked.answer, asked.given, asked.expect, asked.show) if asked else None
+
 
 @dataclass(frozen=True)
 class Lesson:
@@ -135,8 +146,11 @@ def course_of(file: Path) -> Course:
 
 
 def find(name: str) -> Lesson | None:
-    """The lesson of that name, or None. Errors: LessonError where its file is wrong."""
-    file = files().get(name)
+    """The lesson of that name, or None. Errors: LessonError where its file is wrong, or is no translation of its original."""
+    known = files()
+    file, original = known.get(name), known.get(name.rpartition("/")[2]) if "/" in name else None
+    if file and original:
+        return translated(file, name, file.stat().st_mtime_ns, original, original.stat().st_mtime_ns)
     return read(file, name, file.stat().st_mtime_ns) if file else None
 
 
@@ -144,6 +158,26 @@ def find(name: str) -> Lesson | None:
 def read(file: Path, name: str, changed: int = 0) -> Lesson:
     """A lesson from its file. changed: when, so that a file that was changed is read again. Errors: LessonError."""
     return parse(text_of(file), name, file.name)
+
+
+@lru_cache(maxsize=256)
+def translated(file: Path, name: str, changed: int, original: Path, original_changed: int) -> Lesson:
+    """A lesson that says in another language what another file says, and sets and asks the same at each step. Errors: LessonError,
+    with the line of the first step that does not; an original that is wrong itself is held against nothing."""
+    lesson = read(file, name, changed)
+    try:
+        other = read(original, original.stem, original_changed)
+    except LessonError:
+        return lesson
+    text, named = text_of(file), f"{file.parent.name}/{file.name}"
+    lines = [text.count("\n", 0, step.start()) + 1 for step in STEP.finditer(text) if step[1].strip() != TEACHER]
+    if (own := len(lesson.steps)) != (wanted := len(other.steps)):
+        raise LessonError(named, lines[-1], f"The translation has {own} steps, and {original.name} has {wanted}. Give it as many.")
+    for line, step, of in zip(lines, lesson.steps, other.steps, strict=True):
+        for what, one, same in (("sets", step.sets, of.sets), ("asks", step.asks, of.asks)):
+            if one != same:
+                raise LessonError(named, line, f"This step {what} something else than in {original.name}. Translate its words alone.")
+    return lesson
 
 
 def text_of(file: Path) -> str:

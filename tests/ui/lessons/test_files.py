@@ -106,6 +106,33 @@ def test_a_folder_of_ones_own_and_its_translations(tmp_path, monkeypatch):
     assert "mine.md, line 10: The page “typ” does not exist." in told and "There is no lesson “yours”." in told
 
 
+ASKED = STEP.replace("```\n\n", "question:\n  ask: How many?\n  answer: number of tokens\n  expect: 2\n  hint: Two.\n```\n\n")
+TRANSLATED = ASKED.replace("## Look", "## Regardez").replace("How many?", "Combien ?").replace("Read this.", "Lisez.")
+UNLIKE = {
+    "another text": (TRANSLATED.replace("The cat", "Le chat"), 8, "This step sets something else than in mine.md."),
+    "another page": (TRANSLATED.replace("page: type", "page: layers"), 8, "sets something else"),
+    "another answer": (TRANSLATED.replace("expect: 2", "expect: 3"), 8, "This step asks something else than in mine.md."),
+    "no question": (STEP, 8, "asks something else"),
+    "a step more": (TRANSLATED + "## Encore\n\nLisez.\n", 21, "The translation has 2 steps, and mine.md has 1."),
+}
+
+
+@pytest.mark.parametrize("text, line, words", UNLIKE.values(), ids=UNLIKE)
+def test_a_translation_changes_words_and_nothing_else(text, line, words, tmp_path, monkeypatch):
+    (tmp_path / "fr").mkdir()
+    monkeypatch.setenv("HEADLIGHT_LESSONS", str(tmp_path))
+    (tmp_path / "mine.md").write_text(HEADER + ASKED)
+    (tmp_path / "fr" / "mine.md").write_text(HEADER.replace("A lesson", "Une leçon") + "\n" + TRANSLATED)
+    assert files.find("fr/mine").steps[0].question.ask == "Combien ?" and files.find("fr/mine").title == "Une leçon"
+    (tmp_path / "fr" / "mine.md").write_text(HEADER + "\n" + text)
+    with pytest.raises(LessonError) as told:
+        files.find("fr/mine")
+    assert str(told.value).startswith(f"fr/mine.md, line {line}: ") and words in str(told.value)
+    assert checked(tmp_path)[0] == 1
+    (tmp_path / "mine.md").write_text("wrong")
+    assert files.find("fr/mine").steps, "an original that cannot be read is held against nothing"
+
+
 GUIDE = (ROOT / "docs" / "writing-lessons.md").read_text(encoding="utf-8")
 
 

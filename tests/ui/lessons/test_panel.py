@@ -150,6 +150,18 @@ def test_a_file_that_is_wrong_is_told_with_its_line_and_the_others_stand(mine):
     assert len(app.warned) == 1 and "line 10" in app.warned[0] and "# Type" in said(app)
 
 
+def test_a_lesson_is_listed_in_the_language_that_is_chosen_and_the_others_as_they_are(mine):
+    (mine / "fr").mkdir()
+    (mine / "fr" / "mine.md").write_text(MINE.replace("title: Mine", "title: La mienne").replace("Read.", "Lisez."))
+    assert "La mienne" not in said(open_link("lessons", ""))
+    listed = said(open_link("lessons", "language=fr"))
+    assert "La mienne" in listed and "**Mine**" not in listed and "Words, pieces, tokens" in listed
+    assert "Lisez." in said(open_link("type", "lesson=fr/mine"))
+    (mine / "fr" / "mine.md").write_text(MINE.replace("text: The cat sat", "text: Le chat"))
+    app = open_link("lessons", "language=fr", finished=False)
+    assert len(app.error) == 1 and "**Mine**" in said(app), "said with its line, and shown as it is"
+
+
 def test_a_step_that_sets_a_model_has_it_on_the_way_there_and_back(mine):
     (mine / "mine.md").write_text(MINE.replace("level: expert", "level: expert\nmodel: filler"))
     loaded.model("filler")  # so that nothing is waited for
