@@ -58,4 +58,4 @@ class Sealed:
                 MutableHeaders(scope=message).update(of_this_server())
             await send(message)
 
-        await self.app(scope, receive, send_with)
+        await self.app(scope, receive, send_with if scope["type"] == "http" else send)

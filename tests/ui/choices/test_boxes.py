@@ -81,7 +81,7 @@ def test_an_offered_text_is_for_one_model_and_never_takes_the_place_of_ones_own(
     assert not offer("abcab", toy.name) and st.session_state["text"] == "My own words."
 
 
-def test_a_text_of_any_length_is_cut_to_what_the_box_holds_and_that_is_said():
+def test_a_text_of_any_length_is_cut_to_what_the_box_holds_and_that_is_said(monkeypatch):
     def page():
         from models.language_model import ModelInfo
         from ui.choices import boxes
@@ -100,6 +100,9 @@ def test_a_text_of_any_length_is_cut_to_what_the_box_holds_and_that_is_said():
     ]
     app.text_input(key="text").set_value("The cat").run()
     assert not app.info and not app.exception
+    monkeypatch.setenv("HEADLIGHT_TEXT", "10")  # as a public host may bound it
+    app.text_input(key="text").set_value("The dog ran into the garden").run()
+    assert app.session_state["text-last"] == "the garden" and "at most 10 characters" in app.info[0].value
 
 
 def test_what_was_typed_stays_when_its_run_ends_before_the_box_is_placed():

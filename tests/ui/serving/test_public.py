@@ -78,6 +78,18 @@ def test_a_visitor_brings_so_many_models_into_memory_an_hour():
     assert not counted.take("nobody", "a", 0)
 
 
+def test_a_browser_without_cookies_counts_by_its_address(monkeypatch):
+    monkeypatch.setenv(bounds.MODELS, "1")
+    monkeypatch.setattr(allowed, "_brought", bounds.Counted())
+    monkeypatch.setattr(trainings, "browser", lambda: "")
+    monkeypatch.setattr(allowed.st, "context", context := SimpleNamespace(ip_address="203.0.113.7"))
+    allowed.check_share("owner/one")
+    with pytest.raises(ModelError, match="loaded within an hour"):
+        allowed.check_share("owner/two")
+    context.ip_address = "203.0.113.8"
+    allowed.check_share("owner/two")
+
+
 def test_a_page_waits_for_so_many_calculations_and_others_go_on(monkeypatch):
     monkeypatch.setenv(bounds.JOBS, "2")
     hold, jobs = threading.Event(), Jobs(threads=1)
