@@ -26,6 +26,8 @@ from ui.words import words
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
+    from models.language_model import ModelInfo
+
 SHOWN = 60  # characters of a wrong value that a sentence repeats
 
 
@@ -35,7 +37,7 @@ def heading(folder: Path, reads: bool = True) -> None:
     with st.container(key="chosen"):  # where the side bar is closed, as on a phone
         st.markdown(f"Level: {state.level()} · Model: {plain(picker.shortened(picker.in_use()))}")
     info = loaded.info(picker.in_use())
-    example = examples.shown(info, folder.name, boxes.standing(state.TEXT)) if reads else None
+    example = example_on(folder.name, info) if reads else None
     with st.container(key="heading", horizontal=True, vertical_alignment="center", gap="small", wrap=False):
         said = examples.written(example) if example else words(folder, "purpose")
         st.markdown(f"# {words(folder, 'title')}\n\n{said}", width="stretch")
@@ -43,6 +45,14 @@ def heading(folder: Path, reads: bool = True) -> None:
             boxes.example_menu(info)
     if example:
         lead_on(example)
+
+
+def example_on(page: str, info: ModelInfo) -> Example | None:
+    """The example that a page shows; None where a step of a lesson shows the same, and asks for what the example would tell."""
+    text, lesson = boxes.standing(state.TEXT), course.current()
+    if lesson and (step := lesson.steps[state.LESSON_STEP.get() - 1]).page == page and step.link.get(state.TEXT.name) == text:
+        return None
+    return examples.shown(info, page, text)
 
 
 def lead_on(example: Example) -> None:

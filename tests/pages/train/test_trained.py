@@ -10,8 +10,11 @@ from streamlit.testing.v1 import AppTest
 from models.scratch.config import TransformerConfig
 from models.training.live import SIZES, Budget, Training
 from models.training.tasks import TASKS
-from tests.pages.opening import open_link, said
+from tests.pages.opening import open_link, press, said
+from ui.choices import examples
+from ui.lessons import files
 from ui.memory import allowed, loaded, trainings
+from ui.text import plain
 
 KEY = "89abcdef"
 LONG = "The farmer gave the hungry dog a bone, and the dog ran into the forest. "  # more than 24 letters, and more than 64
@@ -79,3 +82,21 @@ def test_where_the_log_lies_is_told_to_who_sits_at_the_machine_only(monkeypatch,
     app.run()
     assert not app.exception
     assert [str(trainings.root()) in one.value for one in app.code] == ([True] if here else [])
+
+
+def test_one_press_leads_from_a_training_to_its_own_text_through_its_head_and_on_to_the_writer(made, monkeypatch):
+    training = Training(TASKS["repeat"](length=24), TransformerConfig(**SIZES | {"context": 24}), Budget(rows=1))
+    training.advance(1)
+    monkeypatch.setattr(trainings, "mine", lambda: (KEY, training))
+    app = open_link("train")
+    next(button for button in app.button if button.key == "train-open-head").click().run()
+    trained = trainings.find(app.session_state["in-use"])
+    layer, head, _ = trained.reads
+    assert trained is made and trained.reads == trained.induction
+    assert plain(examples.trained(trained.name).look) in said(app), "with the number that was measured"
+    chosen = {name: app.session_state[name] for name in ("text", "view", "layer", "head", "level")}
+    assert chosen == {"text": trained.examples[0], "view": "Head", "layer": layer, "head": head, "level": "intermediate"}
+    press(app, "Find this head in the writer")
+    assert app.session_state["in-use"] == "writer" and "Look for “bell”" in said(app)
+    press(app, f"Lesson: {files.find('find').title}")
+    assert app.session_state["lesson"] == "find" and files.find("find").steps[0].title in said(app)

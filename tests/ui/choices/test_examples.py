@@ -118,6 +118,7 @@ def test_a_link_to_an_example_says_what_to_look_for_and_leads_on_to_the_lesson()
     app = open_link("attention", link)
     assert plain(one.look) in said(app)
     assert plain(one.look) not in said(open_link("attention", link.replace("H5", "H6"))), "another head does something else"
+    assert plain(one.look) not in said(open_link("attention", f"{link}&lesson=find&step=2")), "the lesson asks for just that"
     next(button for button in app.button if button.key == "example-then").click().run()
     assert files.find(one.then).steps[0].title in said(app) and app.session_state["lesson"] == "find"
 
