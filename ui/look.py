@@ -88,12 +88,12 @@ class Look:
 
     @property
     def head_name(self) -> str:
-        """The head as people write it: "L5 H1", with its kind where there are several."""
+        """The head as people write it: "L5 H1", or with its kind where there are several: "cross L2 H1"."""
         return f"{self.layer_name} H{self.head}"
 
     @property
     def layer_name(self) -> str:
-        return f"{'' if self.kind == 'self' else self.kind.capitalize() + ' '}L{self.layer}"
+        return f"{'' if self.kind == 'self' else self.kind + ' '}L{self.layer}"
 
     @cached_property
     def newest(self) -> int:

@@ -27,7 +27,14 @@ def words(folder: Path, heading: str, **values: object) -> str:
     text = sections(folder / f"{state.level()}.md").get(heading, "")
     if "oint at" in text and is_touched():
         text = text.replace("Point at", "Press").replace("point at", "press")
-    return re.sub(r"\{([a-z_]+)\}", lambda name: str(values.get(name[1], name[0])), text).replace(" %", "\u00a0%")
+    return opening(re.sub(r"\{([a-z_]+)\}", lambda name: str(values.get(name[1], name[0])), text).replace(" %", "\u00a0%"))
+
+
+def opening(text: str) -> str:
+    """A text in which a head that begins a sentence has a capital: "Cross L2 H1 looks at"."""
+    return re.sub(
+        r"(^|[.!?:] \**)(cross|encoder|decoder)(?= L\d)", lambda found: found[1] + found[2].capitalize(), text, flags=re.M
+    )
 
 
 def say(folder: Path, heading: str, **values: object) -> None:

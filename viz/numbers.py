@@ -36,6 +36,12 @@ def decimal(value: float) -> str:
     return np.format_float_positional(rounded, trim="-").replace("-", "−") if rounded else "0"
 
 
+def under(value: float, places: int = 3) -> str:
+    """A number that cannot be below 0, with so many places: "0" where it is that, else never rounded to it."""
+    least = 10.0**-places
+    return "0" if value == 0 else f"less than {least:.{places}f}" if value < least / 2 else f"{value:.{places}f}"
+
+
 def in_hundred(probability: float) -> str:
     """A probability as beginners read it: "8 in 100". Below 1 it is never said to be 100, nor 0."""
     hundred = round(100 * probability)

@@ -16,7 +16,7 @@ from ui.picture.picture import Numbers, Picture
 from ui.show import part
 from ui.words import words
 from viz import Card, Part, percent
-from viz.numbers import decimal
+from viz.numbers import decimal, in_hundred, under
 from viz.tokens import named
 
 BARS = {"beginner": 5, "intermediate": 8, "expert": 10}
@@ -93,9 +93,10 @@ def prediction(folder: Path, look: Look, changed: Changed, position: int | None,
     )  # fmt: skip
     pictures.append(drawing)
     first, now = int(before.argmax()), int(after.argmax())
+    spoken = in_hundred if look.beginner else percent  # as beside the bars
     facts = {
-        "token": named(look.outcome(first)).replace("*", r"\*"), "before": percent(float(shares[0][first])),
-        "after": percent(float(shares[1][first])), "nats": f"{divergence(before, after, labels):.3f}",
+        "token": named(look.outcome(first)).replace("*", r"\*"), "before": spoken(float(shares[0][first])),
+        "after": spoken(float(shares[1][first])), "nats": under(divergence(before, after, labels)),
         "now": named(look.outcome(now)).replace("*", r"\*"),
     }  # fmt: skip
     section = "unchanged" if not changed.fitting else "same" if first == now else "other"

@@ -15,7 +15,7 @@ from ui.look import Look
 from ui.memory import jobs
 from ui.picture.picture import Picture
 from ui.show import choice, part, picture, show
-from ui.words import words
+from ui.words import say, words
 from viz import Card, Part, board
 
 if TYPE_CHECKING:
@@ -61,14 +61,13 @@ def everywhere() -> bool:
 
 
 def lines(look: Look, position: int | None) -> np.ndarray | None:
-    """What each line does for the prediction, all tried; None while that is under way. Errors: ValueError for a long text."""
+    """What each line does for the prediction, all tried; None while that is under way, and of a long text, which is said."""
     assert position is not None, "asked where the model predicts"
     layer, head = (None, None) if everywhere() else (look.layer, look.head)
     longest = max(len(look.attention.queries), len(look.attention.keys))
     if longest > LINES:
-        raise ValueError(
-            f"Every line is tried for texts of at most {LINES} tokens, and this one has {longest}: each line is a reading."
-        )
+        say(HERE, "lines too long", most=LINES, count=longest)
+        return None
     subject = (look.model.info.name, look.trace.text, look.second, look.kind, position, layer, head)
 
     def work(report: jobs.Report) -> np.ndarray:

@@ -91,7 +91,9 @@ class Asked:
     def say(self, heading: str, **values: object) -> None:
         """Place words; those for covered tokens where a model has them covered, and there are such words."""
         masked = f"{heading} masked"
-        evidence = words(HERE, "evidence" if self.chance else "evidence number", word=plain(self.called))
+        first, second = (plain(f"“{named(self.look.outcome(one))}”") for one in (self.token, self.against or 0))
+        kind = "evidence contrast" if self.against is not None else "evidence" if self.chance else "evidence number"
+        evidence = words(HERE, kind, word=plain(self.called), first=first, second=second)
         say(HERE, masked if self.question.mask and words(HERE, masked) else heading, **values, evidence=evidence)
 
     def picture(self, recipe: Callable, key: str, title: str, options: dict[str, Any], **more: Any) -> Picture:

@@ -125,8 +125,9 @@ def left_out(arrays: dict[str, Numbers], look: Look | None) -> str:
     parts = [f"CSV: {in_csv}, because a spreadsheet holds {MOST_ROWS + 1:,} rows"] if in_csv else []
     parts += [f"of it the {MOST_ROWS:,} largest numbers"] if largest else []
     parts += [f"NPZ: {in_npz}"] if in_npz else []
-    parts += [f"{listed(rest)} in the NPZ only"] if rest else []
-    return "; ".join(parts) + "." if parts else ""
+    parts += [f"only the NPZ also holds {listed([name.replace('_', ' ') for name in rest])}"] if rest else []
+    said = "; ".join(parts) + "." if parts else ""
+    return said[:1].upper() + said[1:]
 
 
 def listed(names: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.figures.style import CLEAR, GREY, escape_plotly
+from viz.figures.style import CLEAR, GREY, PLATE, escape_plotly
 from viz.numbers import percent
 from viz.palette import LINES, ON_ANY_PAGE
 
@@ -52,8 +52,8 @@ def circuit(
     figure = go.Figure()
     _draw_lines(figure, places, called, edges, direct)
     figure.add_scatter(
-        x=[x for x, _ in places[:-1]], y=[y for _, y in places[:-1]], mode="markers+text", textposition="middle right",
-        text=[escape_plotly(one.label) for one in spots], hovertemplate="%{customdata}<extra></extra>",
+        x=[x for x, _ in places[:-1]], y=[y for _, y in places[:-1]], mode="markers",
+        hovertemplate="%{customdata}<extra></extra>",
         customdata=[f"{name}: without it {signed(one.lost)} goes" for name, one in zip(called, spots, strict=False)],
         marker={"size": 14, "color": GREY, "symbol": ["circle" if one.label else "square" for one in spots]},
     )  # fmt: skip
@@ -61,6 +61,12 @@ def circuit(
         x=[0.5], y=[len(heights)], mode="markers+text", text=[called[-1]], textposition="top center", hoverinfo="skip",
         marker={"size": 13, "symbol": "diamond", "color": ON_ANY_PAGE}, textfont={"size": 13},
     )  # fmt: skip
+    for (x, y), one in zip(places, spots, strict=False):  # a ground of their own keeps lines from crossing them
+        if one.label:
+            figure.add_annotation(
+                x=x, y=y, xshift=11, text=escape_plotly(one.label), showarrow=False, xanchor="left", borderpad=1,
+                **PLATE,
+            )  # fmt: skip
     bare = {"showgrid": False, "zeroline": False, "title": None, "fixedrange": True, "ticks": ""}
     rows = {heights[one.height]: escape_plotly(one.row) for one in spots}
     figure.update_layout(

@@ -33,8 +33,9 @@ def importance_scatter(
     hover = "%{hovertext}: %{y:.4f} measured (%{customdata[0]}), %{x:.4f} by its slope<br>%{customdata[1]}<extra></extra>"
     figure = go.Figure(
         go.Scatter(
-            x=slopes, y=measured, mode="markers+text", hovertext=[escape_plotly(name) for name in names],
-            text=[name if i in far else "" for i, name in enumerate(names)], textposition="top center", textfont={"size": 10},
+            x=slopes, y=measured, mode="markers+text", cliponaxis=False, hovertext=[escape_plotly(name) for name in names],
+            text=["\u00a0" * 3 + name if i in far else "" for i, name in enumerate(names)], textposition="middle right",
+            textfont={"size": 10},
             customdata=[[one, escape_plotly(note)] for one, note in zip(said, notes, strict=True)],
             error_y={
                 "type": "data", "symmetric": False, "array": bars[1], "arrayminus": bars[0], "color": GREY, "thickness": 1,
@@ -56,7 +57,7 @@ def importance_scatter(
         figure.add_scatter(x=[slopes[chosen]], y=[measured[chosen]], mode="markers", marker=ring, hoverinfo="skip")
     figure.add_hline(y=0, line={"color": GREY, "width": 1})
     figure.update_layout(
-        **CLEAR, height=400, margin={"l": 8, "r": 8, "t": 58, "b": 8}, showlegend=False,
+        **CLEAR, height=400, margin={"l": 8, "r": 44, "t": 58, "b": 8}, showlegend=False,
         xaxis={"title": {"text": "by its slope (nats a token)"}, "automargin": True, "zeroline": False},
         yaxis={"title": {"text": "loss without it (nats a token)"}, "automargin": True, "zeroline": False},
     )  # fmt: skip

@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.palette import DARK, LIGHT, SEQUENTIAL, sequential
+from viz.palette import DARK, DIVERGING, LIGHT, SEQUENTIAL, sequential
 from viz.tokens import label, row_names
 from viz.views.model_view.shrink import edges
 
 CLEAR = {"paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)"}
 GREY = "#8a8f99"  # in sight on a light and on a dark page
+PLATE = {"bgcolor": "rgba(255,255,255,.8)", "font": {"color": LIGHT["ink"]}}  # below words that lines may run through
+_PLATE_IN_DARK = {"bgcolor": "rgba(18,21,27,.8)", "font": {"color": DARK["ink"]}}
+_DIVERGING_IN_DARK = [[0, "#6fb4f2"], [0.5, DARK["card"]], [1, "#f2856d"]]  # dark at zero, as it is white there on a light page
 MOST_TICKS, MOST_NARROW = 40, 18  # tokens named at a side, and on a telephone
 LONGEST = 18  # characters
 TITLE_ROOM = 34  # pixels of the title
@@ -46,12 +49,17 @@ BARE = {"type": "category", "showticklabels": False, "showgrid": False, "zerolin
 
 
 def on_page(figure: go.Figure, dark: bool, touched: bool = False, narrow: bool = False) -> go.Figure:
-    """The same figure as a page has it: in its scale of attention the accent of the light or the dark page; where it is touched,
+    """The same figure as a page has it: scales and words in the colours of the light or the dark page; where it is touched,
     a finger that moves over it moves the page; and where the page is as narrow as a telephone, no room is left below squares."""
     light, night = (sequential(theme["accent"]) for theme in (LIGHT, DARK))
     for place in (figure.layout.coloraxis, *figure.select_traces({"type": "heatmap"})):
         if place.colorscale in (SEQUENTIAL, light, night):
             place.colorscale = night if dark else light
+        elif dark and place.colorscale == go.Heatmap(colorscale=DIVERGING).colorscale:
+            place.colorscale = _DIVERGING_IN_DARK
+    for words in figure.layout.annotations:
+        if dark and words.bgcolor == PLATE["bgcolor"]:
+            words.update(_PLATE_IN_DARK)
     if touched:
         figure.layout.dragmode = False
     return narrowed(figure) if narrow and len(figure.data) == 1 else figure

@@ -52,7 +52,12 @@ export function number(value, unit = "") {
   if (unit === "%") return percent(value);
   const size = Math.abs(value);
   const digits = Number.isInteger(value) ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.max(size, 1e-9))));
-  const text = size > 0 && size < 0.001 ? "under 0.001" : value.toFixed(Math.min(digits, 5)).replace("-", "−");
+  const text =
+    size > 0 && size < 0.001
+      ? value < 0
+        ? "between −0.001 and 0"
+        : "under 0.001"
+      : value.toFixed(Math.min(digits, 5)).replace("-", "−");
   return unit ? `${text} ${unit}` : text;
 }
 

@@ -123,7 +123,8 @@ def graph(asked: Asked, found: recipes.Found) -> Picture:
         if found.edges is None or found.direct is None:
             return {"share_lost": Numbers(found.circuit.share - found.circuit.without, ("part",), {"part": names})}
         edges = Numbers(found.edges, ("from", "to"), {"from": names, "to": names})
-        return {"edges": edges, "direct": Numbers(found.direct, ("from",), {"from": names}, in_csv=False)}
+        straight = Numbers(found.direct, ("from",), {"from": names}, in_csv=False)
+        return {"edges": edges, "shares_straight_to_the_prediction": straight}
 
     return asked.picture(recipes.graph, "circuit-graph", "The circuit", {"called": asked.question.called}, numbers, found)
 

@@ -24,6 +24,7 @@ from ui.picture.picture import Numbers, Picture
 from ui.show import choice, part, picture, show
 from ui.words import words
 from viz import Card, Part, board, percent
+from viz.numbers import under
 from viz.tokens import named
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def prediction(look: Look, push: Push, added: np.ndarray, position: int | None, 
     by_chance = float(np.mean([one[risen] for one in shares[2:]]))
     facts = {
         "token": told(look, first), "before": percent(float(shares[0][first])), "after": percent(float(shares[1][first])),
-        "now": told(look, now), "nats": f"{moved[0]:.3f}", "least": f"{min(moved[1:]):.3f}", "most": f"{max(moved[1:]):.3f}",
+        "now": told(look, now), "nats": under(moved[0]), "least": under(min(moved[1:])), "most": under(max(moved[1:])),
         "risen": told(look, risen), "risen_before": percent(float(shares[0][risen])), "count": recipes.RANDOM,
         "risen_after": percent(float(shares[1][risen])), "risen_random": percent(by_chance),
     }  # fmt: skip

@@ -91,7 +91,7 @@ def board(
         values, [names["start"], *(f"L{layer}" for layer in layers), names["end"]], [*short, *last],
         row_names=[names["start"], *(f"layer {layer}" for layer in layers), names["end"]], column_names=[*called, *last],
         row_notes=[f"= {written(total)}" for total in totals],
-        signed=True, scale=(-most, most), unit=names["unit"], chosen=chosen, cell=(29, 44), height=28, numbered=True,
+        signed=True, scale=(-most, most), unit=names["unit"], chosen=chosen, cell=(20, 44), height=28, numbered=True,
         label="What each part wrote",
     )  # fmt: skip
 

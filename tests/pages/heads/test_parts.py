@@ -22,7 +22,7 @@ FRENCH = "model=translator&level=expert&text=The+cat+sat"
         (f"{FRENCH}&heads-part=Weights", "Choose “Encoder” or “Decoder” in the side bar"),
         (f"{FRENCH}&heads-part=Importance&heads-text=your+text", "Type a text and its target"),
         (f"{FRENCH}&target=Le+chat&heads-part=Importance&heads-text=your+text", "too short for a range"),
-        (f"{FRENCH}&target=Le+chat&heads-part=Stand-ins&heads-text=your+text&attention=Decoder", "Most like Decoder L"),
+        (f"{FRENCH}&target=Le+chat&heads-part=Stand-ins&heads-text=your+text&attention=Decoder", "Most like decoder L"),
     ],
     ids=["cross-attention by its weights", "no target", "one text", "stand-ins"],
 )

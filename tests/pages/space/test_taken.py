@@ -54,7 +54,7 @@ def test_the_vectors_themselves_are_in_the_arrays_only(picture, hidden):
     np.testing.assert_allclose(found["hidden"], hidden, atol=1e-4)
     np.testing.assert_array_equal(found["near"], nearest_tokens(hidden))
     np.testing.assert_allclose(found["points"][..., 1], found["y"])
-    assert left_out(numbers(picture), picture.look) == "hidden, near and points in the NPZ only."
+    assert left_out(numbers(picture), picture.look) == "Only the NPZ also holds hidden, near and points."
     assert json.loads(str(found["provenance"])) == caption(picture).where
 
 

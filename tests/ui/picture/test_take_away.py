@@ -365,7 +365,7 @@ def test_a_caption_says_model_text_layer_head_and_options(look, place):
         assert part in words
     words = str(caption(place("Head", look("T5", kind="cross", target="the dog", whole_words=True))))
     assert "a T5 'model' (" in words and "/a T5" not in words, "and not where on a disk it stands"
-    assert "Cross L1" in words and "whole words" in words and "“the dog”" in words
+    assert "cross L1" in words and "whole words" in words and "“the dog”" in words
     words = str(caption(place("Query-key", look("T5", kind="cross", target="the dog"), query=1)))
     assert re.search(r"after “\w+”, choosing “\w+” \(row 1\)", words)
     assert all("L1 H1" in str(caption(place("Head", look("writer"), level))) for level in ("beginner", "expert"))

@@ -11,6 +11,7 @@ import { stateOf } from "../../shared/state.js";
 import { fillTable } from "../../shared/table.js";
 
 const FONT = "12px 'Source Sans 3', 'Source Sans', system-ui, sans-serif";
+const SMALL = FONT.replace("12px", "10px"); // of numbers where columns are narrow
 const RING = 5; // pixels beside a cell for the outline of one that is chosen
 const LONGEST = 120; // pixels of a label
 const LINE = 14; // pixels between two labels at the least
@@ -257,6 +258,8 @@ function draw(state) {
   const scale = header.signed ? divergingOf(root) : scaleOf(root);
   const pen = pencil(canvas);
   const [w, h] = [size.width - size.gap, size.height - size.gap];
+  const tight = header.numbered && header.unit !== "%" && pen.measureText("−8.8").width > w - 4; // then all are smaller
+  pen.font = tight ? SMALL : FONT;
   for (let row = 0; row < rows; row++) {
     for (let column = 0; column < columns; column++) {
       const at = (player.at * rows + row) * columns + column;
@@ -269,7 +272,7 @@ function draw(state) {
       const short = large ? digits(values.data[at], header.unit) : "";
       const text = covered
         ? "?"
-        : (header.texts?.[row][column] ?? (pen.measureText(short).width <= w - 4 && h > 14 ? short : ""));
+        : (header.texts?.[row][column] ?? (pen.measureText(short).width <= w - (tight ? 1 : 4) && h > 14 ? short : ""));
       if (!text) continue;
       pen.fillStyle = blackOrWhite(colour);
       pen.textAlign = "center";
@@ -280,6 +283,7 @@ function draw(state) {
       );
     }
   }
+  pen.font = FONT;
   pen.fillStyle = soft;
   columnLabels(pen, state);
   if (header.rowNotes) {

@@ -118,7 +118,9 @@ def _of_quantity(
     header = _header(f"The text, shaded by {unit}" if unit else "The text, shaded", tokens, chosen, summary, second, link)
     header |= {"causal": False, "direction": "from", "toggle": False, "packed": False, "broken": 0}
     sign = "\u00a0%" if unit == "%" else ""  # short enough to stand below a word too
-    words, ends = ([text if text == "–" else text + sign for text in map(decimal, each)] for each in (quantity, (low, high)))
+    least = 10.0 ** np.floor(np.log10(high or 1.0)) / 1000  # of what is so much less than the most, no digits are said
+    rounded = np.where(np.abs(quantity) < least, 0.0 * quantity, quantity)
+    words, ends = ([text if text == "–" else text + sign for text in map(decimal, each)] for each in (rounded, (low, high)))
     header["quantity"] = {"unit": "" if sign else unit, "low": ends[0], "high": ends[1], "words": words} | (
         {"signed": True} if signed else {}
     )
