@@ -21,7 +21,8 @@ from tests.serving import ROOT
 from ui import state
 from ui.look import Look
 from ui.memory import loaded
-from ui.words import sections
+from ui.words import opening, sections
+from viz.numbers import under
 
 WORDS = "The dog saw the dog"
 TEXT = "text=The+dog+saw+the+dog"
@@ -245,3 +246,16 @@ def test_a_model_without_a_head_for_language_says_so_and_still_shows_attention(m
     loaded.model(str(tmp_path))
     found = offered(monkeypatch, "change", f"model={tmp_path}&text=The+cat+sat&changes=h0.0")
     assert "change bars" not in found and {"change before", "change after"} <= set(found)
+
+
+def test_of_a_text_too_long_for_every_line_a_sentence_says_so_and_the_rest_stands():
+    app = open_link("change", "level=expert&try-lines=true&text=" + "+".join(["the cat"] * 40).replace(" ", "+"))
+    assert any("at most 64 tokens" in one.value for one in app.caption) and not app.error
+
+
+def test_a_small_divergence_is_not_said_to_be_nothing():
+    assert [under(one) for one in (0.0, 1e-6, 0.00049, 0.0005, 0.1234)] == ["0", *["less than 0.001"] * 2, "0.001", "0.123"]
+
+
+def test_a_head_has_a_capital_where_it_begins_a_sentence_alone():
+    assert opening("cross L2 H1: off. decoder L0 H1 and cross L2 H1") == "Cross L2 H1: off. Decoder L0 H1 and cross L2 H1"

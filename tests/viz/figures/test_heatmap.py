@@ -217,3 +217,12 @@ def test_text_stays_text_in_the_browser(new_page, tmp_path, dark):
     page.locator(".hoverlayer text").first.wait_for()
     said = page.locator(".hoverlayer").text_content()
     assert said == 'from “ <a href="http://x.invalid/">go</a>” (1) to “<b>bold</b>” (0): 12.3 %'
+
+
+def test_where_two_heads_agree_is_white_on_a_light_page_and_dark_on_a_dark_one():
+    weights = np.full((2, 2), 0.5)
+    middles = []
+    for dark in (False, True):
+        scale = on_page(difference("ab", "ab", weights, weights), dark).data[0].colorscale
+        middles.append(next(colour for place, colour in scale if place == 0.5))
+    assert middles == ["rgb(247,247,247)", DARK["card"]]
