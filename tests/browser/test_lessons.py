@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
 import models
-from analysis.answers import answer
+from analysis.answers import Answer, answer
 from ui.lessons import files
 from ui.lessons.files import Lesson
 
 WAIT = 25_000
 
 
+@cache
+def answered(model: str, name: str, text: str, target: str, **given: object) -> Answer:
+    """What the model answers, calculated once for both widths."""
+    return answer(models.load(model), name, text, target, **given)
+
+
 def respond(panel: Locator, lesson: Lesson, number: int) -> None:
     """Answers as the step's model does."""
     step = lesson.steps[number - 1]
     question, model = step.question, lesson.model_at(number)
-    texts = step.link.get("text", ""), step.link.get("target", "")
-    right = answer(models.load(model), question.answer, *texts, **question.given)
+    right = answered(model, question.answer, step.link.get("text", ""), step.link.get("target", ""), **question.given)
     if right.choices:
         named = "Yes" if right.value is True else "No" if right.value is False else right.value
         panel.get_by_role("radiogroup").get_by_text(named, exact=True).click(timeout=WAIT)
