@@ -259,4 +259,4 @@ def matters_most(model: LanguageModel, trace: Trace) -> Answer:
 
 
 # Those about published findings are asked for by name as well, and listed after ours.
-import analysis.paper_answers  # noqa: E402, F401
+from analysis import paper_answers  # noqa: E402, F401
