@@ -16,6 +16,8 @@ const RING = 5; // pixels beside a cell for the outline of one that is chosen
 const LONGEST = 120; // pixels of a label
 const LINE = 14; // pixels between two labels at the least
 const TURN = (55 * Math.PI) / 180; // of labels that have no room to lie flat
+const LEAN = 6; // pixels that a turned label reaches to the left of where it begins
+const NUMBER = /^[−-]?[\d,.]+$/;
 const BEAT = 900; // milliseconds a frame
 
 export function mount({ parentElement, data, setTriggerValue }) {
@@ -273,14 +275,11 @@ function draw(state) {
       const text = covered
         ? "?"
         : (header.texts?.[row][column] ?? (pen.measureText(short).width <= w - (tight ? 1 : 4) && h > 14 ? short : ""));
-      if (!text) continue;
+      const shown = text === short ? text : NUMBER.test(text) ? fitting(pen, text, w - 2) : clipped(pen, text, w - 6);
+      if (!shown) continue;
       pen.fillStyle = blackOrWhite(colour);
       pen.textAlign = "center";
-      pen.fillText(
-        text === short ? text : clipped(pen, text, w - 6),
-        column * size.width + w / 2,
-        size.top + (row + 0.5) * size.height,
-      );
+      pen.fillText(shown, column * size.width + w / 2, size.top + (row + 0.5) * size.height);
     }
   }
   pen.font = FONT;
@@ -307,7 +306,8 @@ function columnLabels(pen, { header, size }) {
   const every = Math.ceil((size.flat ? 1 : LINE) / size.width);
   header.columns.forEach((text, column) => {
     if (column % every) return;
-    const x = (column + 0.5) * size.width - (size.flat ? size.gap / 2 : 2);
+    const middle = (column + 0.5) * size.width;
+    const x = size.flat ? middle - size.gap / 2 : Math.max(LEAN, middle - 2);
     pen.textAlign = size.flat ? "center" : "left";
     pen.save();
     pen.translate(x, size.top - (size.flat ? 9 : 8));
@@ -317,8 +317,13 @@ function columnLabels(pen, { header, size }) {
   });
 }
 
+// A part of a number would be another one.
+function fitting(pen, text, width) {
+  return pen.measureText(text).width <= width ? text : "";
+}
+
 function clipped(pen, text, width) {
-  if (pen.measureText(text).width <= width) return text;
+  if (fitting(pen, text, width)) return text;
   const letters = [...text];
   while (letters.length && pen.measureText(letters.join("") + "…").width > width) letters.pop();
   return letters.length ? letters.join("") + "…" : "";
