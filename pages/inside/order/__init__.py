@@ -31,12 +31,12 @@ def draw(look: Look) -> list[Picture]:
         return []
     order = choose.order_of(count)
     read = kept.readings(visitors.me(), look.model, look.trace, look.second, order)
-    readings, note = read.orders, words(HERE, read.note, model=look.model.info.name) if read.note else ""
+    readings, note = read.orders, words(HERE, read.note, model=plain(look.model.info.name)) if read.note else ""
     chips = drawings.chips(look, order, readings.get(True))
     show(chips.drawn, CHIPS, lambda: choose.keep(choice(CHIPS)["order"]))
     choose.buttons(look, order)
-    for one in filter(None, (note, *told.say_changes(look, readings.get(True), order))):
-        st.caption(plain(one))
+    for one in filter(None, (note, *map(plain, told.say_changes(look, readings.get(True), order)))):
+        st.caption(one)
     if not readings:
         return [chips]
     pictures: list[Picture] = []
