@@ -49,10 +49,10 @@ def buttons(grown: Grown, strategy: Strategy, most: int, cancel: Callable[[], No
 def forward(grown: Grown, strategy: Strategy, most: int) -> None:
     if strategy.method != "beam":
         grown.go_on(strategy)
-    elif grown.search:
-        grown.reached = min(grown.reached + 1, len(grown.search))
     else:
-        grown.begin(strategy, most)
+        if not grown.search:  # all of it is searched, and its first step is looked at
+            grown.begin(strategy, most)
+        grown.reached = min(grown.reached + 1, max(1, len(grown.search)))
 
 
 def backward(grown: Grown, beams: bool) -> None:

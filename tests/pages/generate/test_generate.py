@@ -175,6 +175,9 @@ def test_beams_find_what_the_model_finds_and_can_be_looked_back_on():
     assert grown.search[-1].said == last.said and grown.reached == 6
     press(app, "back")
     assert app.session_state["generated"].reached == 5 and app.get("plotly_chart")
+    press(app, "over")
+    for step in (1, 2):
+        assert press(app, "next").session_state["generated"].reached == step
 
 
 @pytest.mark.parametrize("beam", [1, 3])
