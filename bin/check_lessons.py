@@ -1,4 +1,7 @@
-"""Check lessons of one's own: `python bin/check_lessons.py FOLDER` says of each file what is wrong and on which line."""
+"""Check lessons of one's own: `python bin/check_lessons.py FOLDER` says of each file what is wrong and on which line.
+
+The words to know that stand in its folder `lexicon` are checked too.
+"""
 
 import os
 import sys
@@ -7,6 +10,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from ui.lessons import files
+from ui.lexicon import files as lexicon
+from ui.lexicon import follow
 
 
 def main(folder: str) -> int:
@@ -30,6 +35,14 @@ def main(folder: str) -> int:
     except files.LessonError as error:
         wrong += 1
         print(error)
+    for file in sorted(Path(folder).glob("lexicon/*.md")):
+        try:
+            entries = lexicon.entries(file.stem)
+            follow.check(entries)
+            print(f"lexicon/{file.name}: {len(lexicon.read(file))} words. It can be read.")
+        except lexicon.LexiconError as error:
+            wrong += 1
+            print(error)
     return wrong
 
 

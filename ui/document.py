@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 HERE = Path(__file__).parent
+EXPLAIN = "lexicon-values"  # the key of what answers marks
 
 
 @cache
@@ -41,3 +42,9 @@ def keep_address(**values: str | None) -> None:
         _component("address")(
             key="address-values", data={"values": values, "run": time.monotonic_ns()}
         )  # the same data would not run again
+
+
+def explain(data: dict[str, Any], followed: Callable[[], None]) -> None:
+    """Have marks of words answered. data: where what is said of them is fetched, the level's number, and the language."""
+    with st.container(key="lexicon"):
+        _component("lexicon")(key=EXPLAIN, data=data, on_followed_change=followed)

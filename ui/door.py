@@ -8,6 +8,7 @@ from ui import document, state
 from ui.choices import boxes, gallery, picker
 from ui.choices.widgets import one_of
 from ui.lessons import course, panel
+from ui.lexicon import follow
 from ui.memory import jobs, loaded
 
 ROOT = Path(__file__).parent.parent
@@ -99,6 +100,7 @@ open_step()
 title = TITLES.get(page.url_path, TITLES["type"])  # the first page's address has no name
 st.set_page_config(page_title=f"{title} · Headlight")
 side_bar(page.url_path)
+follow.bring()
 draw_lesson = panel.show(page.url_path or "type", picker.in_use())
 page.run()
 draw_lesson()

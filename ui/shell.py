@@ -14,6 +14,7 @@ from ui import document, state
 from ui.choices import boxes, examples, picker
 from ui.choices.examples import Example
 from ui.lessons import course, files
+from ui.lexicon import marks
 from ui.look import Look, look_at
 from ui.memory import cached, jobs, loaded, visitors
 from ui.memory.measured import press
@@ -74,11 +75,13 @@ def still(folder: Path, draw: Callable[[], None]) -> None:
     """The frame of a page that reads no text: its heading, and what `draw` places below. A press there reruns that alone, as on
     other pages (`ui.serving.leaving` counts on it)."""
 
+    explained: set[str] = set()
+
     @st.fragment
     def stage() -> None:
         if state.LESSON_NEXT.held:
             st.rerun()
-        with picture("This page"):
+        with marks.again(explained), picture("This page"):
             draw()
         document.keep_address(**state.ADDRESS.get(), **picker.in_address())  # the text stays out of it, and is kept
 
@@ -103,6 +106,7 @@ def live(
     places what stands between heading and boxes, which a keystroke leaves as it is."""
 
     drawn_before = False
+    explained: set[str] = set()
 
     @st.fragment
     def stage() -> None:
@@ -113,7 +117,8 @@ def live(
             if waited > LONG and not with_the_page and not again and state.TYPING.get():
                 state.AGAIN.set(True)
                 st.rerun(scope="fragment")  # with the newest text: the one that this run began with is an old one by now
-            answer()
+            with marks.again(explained):
+                answer()
         wait_until_sent()
 
     def answer() -> None:
@@ -161,9 +166,10 @@ def by_itself(key: str, draw: Callable[[], None]) -> None:
     """A part of the page that a press in it reruns without the rest, which is quicker. What it changes beside itself asks for the
     whole page (`state.run_whole_page_next`). key: of the container that it is drawn in."""
     drawn_before, held = False, visitors.hold(draw)
+    explained: set[str] = set()
 
     def place() -> None:
-        with st.container(key=key):
+        with marks.again(explained), st.container(key=key):
             held()
 
     @st.fragment

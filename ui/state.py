@@ -88,6 +88,10 @@ LESSON_MODEL = Key("lesson-model", "")  # that a step asks for, until it reads t
 LESSON_LANGUAGE = link("language", default="en")
 LESSON_PLACES, LESSON_FOLDED = Key[Any]("lesson-places", None), Key("lesson-folded", False)  # how far each lesson is
 
+# Words of the field: where on the page each stands first, and which are looked for in the list of all
+EXPLAINED: Key[dict[str, str]] = Key("explained", {})
+LEARN, WORD_SOUGHT = link("learn", "Lessons", "Words to know"), link("sought", default="")
+
 # The text boxes
 EXAMPLE, COVERED, SAID, OFFERED = (
     Key[Any]("example", None),
@@ -287,6 +291,7 @@ def open_page(page: str) -> None:
         LINK.set((page, {}))
     ADDRESS.set({})
     LATER.set({})
+    EXPLAINED.set({})
 
 
 def asked_for() -> set[str]:

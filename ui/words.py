@@ -10,6 +10,7 @@ import streamlit as st
 
 from ui import state
 from ui.device import is_touched
+from ui.lexicon.marks import Marked, filled, mark
 
 
 @lru_cache(maxsize=64)
@@ -22,18 +23,25 @@ def sections(path: Path) -> dict[str, str]:
 def words(folder: Path, heading: str, **values: object) -> str:
     """What the page says under a heading at this level, with `{name}` replaced by the values given; "" when it says nothing.
 
-    A number and its % stay on one line. Who has no mouse is told to press, not to point at something.
+    A number and its % stay on one line. Who has no mouse is told to press, not to point at something. Words of the field are
+    marked where they first stand on the page (`ui.lexicon.marks`).
     """
     text = sections(folder / f"{state.level()}.md").get(heading, "")
+    if "help" not in heading.split():  # a note that goes when the pointer leaves cannot be pressed
+        text = mark(text, f"{folder.name} {heading}", values)
     if "oint at" in text and is_touched():
         text = text.replace("Point at", "Press").replace("point at", "press")
-    return opening(re.sub(r"\{([a-z_]+)\}", lambda name: str(values.get(name[1], name[0])), text).replace(" %", "\u00a0%"))
+    text = re.sub(r"\{([a-z_]+)\}", lambda name: filled(values.get(name[1], name[0])), text)
+    return Marked(opening(text.replace(" %", "\u00a0%")))
 
 
 def opening(text: str) -> str:
     """A text in which a head that begins a sentence has a capital: "Cross L2 H1 looks at"."""
     return re.sub(
-        r"(^|[.!?:] \**)(cross|encoder|decoder)(?= L\d)", lambda found: found[1] + found[2].capitalize(), text, flags=re.M
+        r"(^|[.!?:] \**)(\[?)(cross|encoder|decoder)(?= L\d)",
+        lambda found: found[1] + found[2] + found[3].capitalize(),
+        text,
+        flags=re.M,
     )
 
 

@@ -26,6 +26,8 @@ def panel(asked: Asked) -> list[Picture]:
     if asked.look.beginner:
         state.later("intermediate", state.EXPLAIN_BY)
     else:
+        if (named := state.EXPLAIN_BY.asked or "") in TITLES:
+            state.take_as(state.EXPLAIN_BY, named)  # by the name that it has in a lesson
         method = one_of(state.EXPLAIN_BY, state.EXPLAIN_BY.values, "the method", menu=True, written=TITLES.__getitem__)
         state.keep(state.EXPLAIN_BY, TITLES[method], TITLES[state.EXPLAIN_BY.default])
     found = explanation(asked, method)

@@ -14,6 +14,7 @@ from pages.heads import recipes
 from pages.heads.naming import WRITTEN
 from ui import state
 from ui.choices import heads
+from ui.lexicon.marks import mark_head
 from ui.look import Look
 from ui.memory import jobs
 from ui.picture.picture import Numbers, Picture
@@ -45,7 +46,7 @@ def draw(look: Look, table: pd.DataFrame) -> list[Picture]:
     """All that is known of the head that is chosen."""
     row = table[(table["layer"] == look.layer) & (table["head"] == look.head)].iloc[0]
     names = [name for name in row["label"].split(", ") if name]
-    st.markdown(f"##### {opening(look.head_name)}")
+    st.markdown(f"##### {mark_head(opening(look.head_name))}")
     name = names[0] if names else nearest(row)
     facts = numbers_of(row, name) | {"head": look.head_name, "labels": " + ".join(WRITTEN[one] for one in names)}
     say(HERE, "labelled" if names else "not labelled" if np.isfinite(row[f"{name}_null"]) else "no null", **facts)

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.lessons import wordlist
 from ui import shell, state
-from ui.choices.widgets import one_of
+from ui.choices.widgets import one_of, tabs
 from ui.lessons import course, files
 from ui.lessons.files import Course, Lesson, LessonError
+from ui.lexicon import files as lexicon
+from ui.lexicon.follow import LISTED
 from ui.text import plain
 from ui.words import say, words
 
@@ -18,13 +21,21 @@ ALL = "all"
 
 
 def draw() -> None:
-    lessons, wrong = readable()
-    own = [name for name in files.languages() if name]
+    part = tabs(state.LEARN, "the list")
+    own = sorted({*files.languages(), *lexicon.languages()} - {"", lexicon.FIRST})
     language = ""
     if own:
         language = one_of(state.LESSON_LANGUAGE, ["en", *own], "the language")
         state.keep(state.LESSON_LANGUAGE, language, "en")
         language = "" if language == "en" else language
+    if part == LISTED:
+        wordlist.draw(language)
+    else:
+        list_lessons(language)
+
+
+def list_lessons(language: str) -> None:
+    lessons, wrong = readable()
     for error in wrong:
         st.error(plain(str(error)), icon=":material/report:")
     say(HERE, "how")

@@ -15,6 +15,7 @@ from ui import shell, state
 from ui.choices import boxes, heads, picker, scope
 from ui.choices.token import press
 from ui.choices.widgets import slider
+from ui.lexicon.marks import mark_head
 from ui.look import Look
 from ui.picture.picture import Numbers, Picture
 from ui.picture.take_away import take_away
@@ -139,7 +140,7 @@ def draw(look: Look) -> None:
                 part("Where it looks", looking.where_it_looks, HERE, look, pictures),
                 part("The heads", looking.all_heads, HERE, look, pictures),
             ],
-            f"Where it looks through L{look.layer} H{look.head}" if not look.beginner else "Where it looks",
+            f"Where it looks through {mark_head(look.head_name)}" if not look.beginner else "Where it looks",
             6,
         ),
     ]

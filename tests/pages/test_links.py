@@ -279,6 +279,7 @@ FREE = {
     *("change-word", "change-against", "circuit-other"),
     "texts-answer",
     "texts-against",
+    "sought",
 }  # any text, and names that are tried and told of
 WRONG = {  # where each choice is offered; nonsense is told of wherever a link asks for it
     "level": ("type", ""), "attention": ("type", f"{FRENCH}&level=expert"),
@@ -326,7 +327,7 @@ WRONG = {  # where each choice is offered; nonsense is told of wherever a link a
     "heads-alike": ("heads", f"{EXPERT}&heads-part=Stand-ins&heads-text=your+text"),
     "heads-way": ("heads", f"{EXPERT}&heads-part=Weights"),
     "heads-worth": ("heads", f"{EXPERT}&heads-part=Importance&heads-text=your+text"),
-    "lesson": ("type", ""), "step": ("type", "lesson=tokens"),
+    "learn": ("lessons", ""), "lesson": ("type", ""), "step": ("type", "lesson=tokens"),
 }  # fmt: skip
 
 

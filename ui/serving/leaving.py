@@ -6,9 +6,13 @@ from typing import TYPE_CHECKING
 
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.util import calc_hash
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+
+FIRST = "type"  # the page of the bare address
 
 
 class Leaving:
@@ -37,24 +41,28 @@ class Leaving:
 
 
 class Asked:
-    """The page that a browser has asked for, and whether it has answered from there."""
+    """The page that a browser has asked for, and those that it is leaving until it answers from there. (A page that the server
+    opens by itself is asked for by nobody: it is known when it first says something.)"""
 
     def __init__(self) -> None:
-        self.page, self.there = "", True
+        self.page, self.left = "", set[str]()
 
     def take(self, message: bytes) -> bytes:
-        """A message as it goes on, b"" for none: one of a fragment is for the page that was asked for. What is no message is left
-        to Streamlit."""
+        """A message as it goes on, b"" for none: what a fragment says on a page that is being left. What is no message is left to
+        Streamlit."""
         try:
             whole = BackMsg.FromString(message)
         except DecodeError:
             return message
         sent = whole.rerun_script
+        page = sent.page_script_hash or calc_hash(sent.page_name or FIRST)  # at first it is named as an address names it
         if sent.fragment_id:
-            self.there = self.there or sent.page_script_hash == self.page
-            return message if self.there else b""
-        if sent.page_script_hash:
-            self.page, self.there = sent.page_script_hash, sent.page_script_hash == self.page
+            if page in self.left:
+                return b""
+            self.page, self.left = page, set()
+            return message
+        if page != self.page:
+            self.page, self.left = page, (self.left | {self.page}) - {page}
         if sent.is_history_navigation:
             sent.is_history_navigation = False
             return whole.SerializeToString()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.util import calc_hash
 
 from ui.serving.leaving import Asked, Leaving
 
@@ -29,6 +31,26 @@ def test_a_key_press_on_a_page_that_is_being_left_is_left_out():
 
 def test_a_page_that_the_server_opens_by_itself_is_answered():
     assert taken(("layers", ""), ("layers", "stage"), ("attention", "stage"), ("attention", "wait")) == [True] * 4
+
+
+@pytest.mark.parametrize("name", ["", "layers"])
+def test_a_press_that_the_server_answers_with_another_page_is_not_a_leaving_where_the_visit_began_by_a_link(name):
+    first, asked = BackMsg(), Asked()
+    first.rerun_script.page_name = name  # as a browser says it before it knows more
+    here = calc_hash(name or "type")
+    sent = [
+        first.SerializeToString(),
+        message(here),
+        message("attention"),
+        message("lessons", "stage"),
+        message("lessons", "stage"),
+    ]
+    assert all(asked.take(one) for one in sent), "there and further by two presses"
+
+
+def test_none_of_several_pages_that_are_being_left_is_heard():
+    sent = [("type", ""), ("layers", ""), ("flow", ""), ("type", "stage"), ("layers", "stage"), ("flow", "stage")]
+    assert taken(*sent) == [True, True, True, False, False, True]
 
 
 def test_going_there_and_back_at_once_ends_on_the_page_asked_for_last():
@@ -61,11 +83,12 @@ def test_back_and_forward_ask_for_a_page_as_the_menu_does():
 def test_only_such_messages_of_a_web_socket_are_left_out():
     kept = [
         {"type": "websocket.connect"},
+        {"type": "websocket.receive", "bytes": message("type")},
         {"type": "websocket.receive", "bytes": message("layers")},
         {"type": "websocket.receive", "text": "hello"},
         {"type": "websocket.disconnect"},
     ]
-    sent = [*kept[:2], {"type": "websocket.receive", "bytes": message("type", "stage")}, *kept[2:]]
+    sent = [*kept[:3], {"type": "websocket.receive", "bytes": message("type", "stage")}, *kept[3:]]
     heard: list = []
 
     async def app(scope, receive, send):

@@ -2,7 +2,7 @@
 // `mounts` has the mount function of each kind of view on the board; only a part whose bytes changed is drawn again.
 
 import { unpack } from "../../shared/bytes.js";
-import { element, write } from "../../shared/element.js";
+import { element } from "../../shared/element.js";
 import { mountOn, stateOf } from "../../shared/state.js";
 
 export function mount({ parentElement, data, setTriggerValue }, mounts) {
@@ -77,27 +77,45 @@ function same(a, b) {
 }
 
 function heading(node, text) {
-  write(node, text);
+  if (node.text === text) return;
+  node.text = text;
+  node.replaceChildren(...inline(hidden(text)));
   node.hidden = !text;
 }
 
-// Plain text with **bold**, *italic* and `code`; a blank line starts a paragraph.
+// Plain text with **bold**, *italic*, `code` and [words](#w-name) that are explained; a blank line starts a paragraph.
 function words(node, text) {
   if (node.text === text) return;
   node.text = text;
   node.hidden = !text;
-  const star = "\u0001"; // a backslash makes a star a star
-  const plain = (piece) => piece.replaceAll(star, "*");
+  const paragraphs = text ? hidden(text).split(/\n\s*\n/) : [];
   node.replaceChildren(
-    ...(text ? text.replaceAll("\\*", star).split(/\n\s*\n/) : []).map((paragraph) => {
+    ...paragraphs.map((paragraph) => {
       const p = element("p");
-      for (const piece of paragraph.split(/(\*\*[^*]+\*\*|\*[^*]+\*|`[^`]+`)/)) {
-        if (/^\*\*.+\*\*$/.test(piece)) p.append(element("strong", "", plain(piece.slice(2, -2))));
-        else if (/^\*.+\*$/.test(piece)) p.append(element("em", "", plain(piece.slice(1, -1))));
-        else if (/^`.+`$/.test(piece)) p.append(element("code", "", plain(piece.slice(1, -1))));
-        else p.append(plain(piece));
-      }
+      p.append(...inline(paragraph));
       return p;
     }),
   );
+}
+
+const STAR = "\u0001"; // a backslash makes a star a star, and a bracket a bracket
+const BRACKET = "\u0002";
+const hidden = (text) => text.replaceAll("\\*", STAR).replaceAll("\\[", BRACKET);
+const plain = (piece) => piece.replaceAll(STAR, "*").replaceAll(BRACKET, "[");
+const EXPLAINED = /^\[([^\]]*)\]\((#w-[a-z0-9-]+)\)$/;
+
+function inline(text) {
+  return text.split(/(\*\*[^*]+\*\*|\*[^*]+\*|`[^`]+`|\[[^\]]*\]\(#w-[a-z0-9-]+\))/).map((piece) => {
+    if (/^\*\*.+\*\*$/.test(piece)) return holding("strong", inline(piece.slice(2, -2)));
+    if (/^\*.+\*$/.test(piece)) return holding("em", inline(piece.slice(1, -1)));
+    if (/^`.+`$/.test(piece)) return element("code", "", plain(piece.slice(1, -1)));
+    const [, word, href] = piece.match(EXPLAINED) ?? [];
+    return href ? Object.assign(element("a", "", plain(word)), { href }) : plain(piece);
+  });
+}
+
+function holding(tag, nodes) {
+  const node = element(tag);
+  node.append(...nodes);
+  return node;
 }

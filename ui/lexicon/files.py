@@ -1,0 +1,205 @@
+"""The lexicon: words of the field, each explained at three levels, as Markdown files that people read and translate."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NoReturn
+
+import yaml
+
+SHIPPED = Path(__file__).parents[2] / "lessons" / "lexicon"
+FIRST = "en"  # the language of the pages
+LEVELS = ("beginner", "intermediate", "expert")
+ENTRY, BLOCK = re.compile(r"^## +(.+)$", re.M), re.compile(r"^```yaml\n(.*?)^```\n?", re.M | re.S)
+LEVEL = re.compile(r"^\*\*(\w+)\.\*\* +", re.M)
+KINDS = {"also": list, "unless": list, "title": str, "lesson": str, "see": dict}
+MARKS = re.compile(r"[*`$<>\[\]]|\\")
+LONGEST = 420  # characters of what is said at a level: it is read in a small frame, beside something else
+LARGEST = 200_000  # bytes of a file
+
+
+class LexiconError(ValueError):
+    """A file that cannot be read: which one, which line, what is wrong there and what to do."""
+
+    def __init__(self, file: str, line: int, sentence: str) -> None:
+        super().__init__(f"{file}, line {line}: {sentence}")
+        self.file, self.line, self.sentence = file, line, sentence
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A word of the field. word: as it stands on pages; also: its other forms there; unless: what it is a part of where it means
+    something else. said: what is said of it at each of the levels. see: the page and the choices that show it, as an address
+    names them. lesson: which teaches it, "" for none. line: of its heading; block: what it sets, from the line `begins` on."""
+
+    word: str
+    title: str
+    also: tuple[str, ...]
+    unless: tuple[str, ...]
+    said: tuple[str, str, str]
+    see: Mapping[str, Any] = field(default_factory=dict)
+    lesson: str = ""
+    file: str = ""
+    line: int = 1
+    block: str = ""
+    begins: int = 1
+
+    @property
+    def name(self) -> str:
+        """What it is called in a link: small letters and hyphens."""
+        return name_of(self.word)
+
+    def refuse(self, sentence: str, about: str = "") -> NoReturn:
+        """Errors: LexiconError with the line of that name in its block; of none, that of its heading."""
+        lines = self.block.split("\n")
+        place = next((at for at, line in enumerate(lines) if about and re.search(rf"\b{re.escape(about)}\s*:", line)), None)
+        raise LexiconError(self.file, self.line if place is None else self.begins + place, sentence)
+
+
+def name_of(word: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-")
+
+
+def folders() -> list[Path]:
+    """Where the files stand: those that ship, and those of a teacher's own folder of lessons."""
+    own = os.environ.get("HEADLIGHT_LESSONS", "")
+    return [SHIPPED, *([Path(own) / "lexicon"] if own else [])]
+
+
+def languages() -> list[str]:
+    return sorted({file.stem for folder in folders() for file in folder.glob("[a-z][a-z].md")})
+
+
+def stamps(language: str = FIRST) -> tuple[tuple[Path, int], ...]:
+    """The files that a language is made of, in their order, and when each was changed."""
+    files = [folder / f"{one}.md" for one in dict.fromkeys((FIRST, language)) for folder in folders()]
+    return tuple((file, file.stat().st_mtime_ns) for file in files if file.is_file())
+
+
+def entries(language: str = FIRST) -> Mapping[str, Entry]:
+    """All entries by their names, in their order: in a language, and where that says nothing, in that of the pages. Errors:
+    LexiconError where a file is wrong."""
+    return joined(stamps(language))
+
+
+@lru_cache(maxsize=16)
+def joined(files: tuple[tuple[Path, int], ...]) -> Mapping[str, Entry]:
+    """The entries of several files, of which a later one has the last word."""
+    found: dict[str, Entry] = {}
+    for file, _ in files:
+        for name, entry in read(file).items():
+            if file.stem == FIRST:
+                found[name] = entry
+            elif name in found:
+                found[name] = translated(found[name], entry)
+            else:
+                entry.refuse(f"“{entry.word}” is no word of {FIRST}.md. The heading of a translation is the English word.")
+    return found
+
+
+def translated(first: Entry, other: Entry) -> Entry:
+    """An entry in other words: what it links to, and how it stands on pages, are those of the first."""
+    return Entry(
+        first.word,
+        other.title,
+        first.also,
+        first.unless,
+        other.said,
+        first.see,
+        first.lesson,
+        other.file,
+        other.line,
+        other.block,
+    )
+
+
+def read(file: Path) -> dict[str, Entry]:
+    """The entries of a file. Errors: LexiconError."""
+    if file.stat().st_size > LARGEST:
+        raise LexiconError(file.name, 1, f"The file has more than {LARGEST:,} bytes. Make it shorter.")
+    try:
+        return parse(file.read_text(encoding="utf-8").replace("\r\n", "\n"), file.name)
+    except UnicodeDecodeError:
+        raise LexiconError(file.name, 1, "The file is not UTF-8 text. Save it as UTF-8.") from None
+
+
+def parse(text: str, file: str = "lexicon") -> dict[str, Entry]:
+    """The entries of a text by their names. Errors: LexiconError."""
+    parts, found, forms = ENTRY.split(text), dict[str, Entry](), dict[str, str]()
+    lines = [text[: heading.start()].count("\n") + 1 for heading in ENTRY.finditer(text)]
+    for word, body, line in zip(parts[1::2], parts[2::2], lines, strict=True):
+        entry = entry_of(word.strip(), body, file, line)
+        if entry.name in found:
+            entry.refuse(f"“{entry.word}” stands here twice. Make one of the two.")
+        for form in (entry.word, *entry.also):
+            if form in forms:
+                entry.refuse(f"“{form}” already stands for “{forms[form]}”. Leave it out here or there.")
+            forms[form] = entry.word
+        found[entry.name] = entry
+    if not found:
+        raise LexiconError(file, 1, "There is no entry. Each begins with “## ” and its word.")
+    return found
+
+
+def entry_of(word: str, body: str, file: str, line: int) -> Entry:
+    found = BLOCK.search(body)
+    block = found[1] if found else ""
+    begins = line + body[: found.start(1)].count("\n") if found else line
+    entry = Entry(word, word, (), (), ("", "", ""), file=file, line=line, block=block, begins=begins)
+    if not name_of(word):
+        entry.refuse("The heading needs letters.")
+    values = values_of(entry, block)
+    said = levels_of(entry, BLOCK.sub("", body, count=1))
+    also, unless = (tuple(map(str, values.get(name, ()))) for name in ("also", "unless"))
+    see, lesson = values.get("see", {}), values.get("lesson", "")
+    return replace(entry, title=values.get("title", word), also=also, unless=unless, said=said, see=see, lesson=lesson)
+
+
+def values_of(entry: Entry, block: str) -> dict[str, Any]:
+    """What the block of an entry sets. Errors: LexiconError."""
+    try:
+        values = yaml.safe_load(block) or {}
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = entry.begins + (mark.line if mark else 0)
+        raise LexiconError(entry.file, line, "It cannot be read. Here stand lines of the form “name: value”.") from None
+    if not isinstance(values, dict):
+        entry.refuse("Between the lines of backticks stand lines of the form “name: value”.")
+    for name, value in values.items():
+        if name not in KINDS:
+            entry.refuse(f"An entry has no “{name}”. It has {', '.join(KINDS)}.", str(name))
+        if not isinstance(value, KINDS[name]):
+            wanted = {list: "a list, as [one, two]", str: "a text", dict: "names and values, as {page: type}"}[KINDS[name]]
+            entry.refuse(f"“{name}:” needs {wanted}.", name)
+    return values
+
+
+def levels_of(entry: Entry, body: str) -> tuple[str, str, str]:
+    """What is said at each level: where a level adds nothing, what the one below says. Errors: LexiconError."""
+    parts = LEVEL.split(body)
+    if parts[0].strip():
+        entry.refuse(f"What is said of “{entry.word}” begins with its level: “**Beginner.** …”.")
+    said: dict[str, str] = {}
+    for level, text in zip(parts[1::2], parts[2::2], strict=True):
+        text = " ".join(text.split())
+        if level.lower() not in LEVELS or level.lower() in said:
+            entry.refuse(f"“**{level}.**” is no level, or stands here twice. They are Beginner, Intermediate and Expert.")
+        if not text.endswith((".", "?", "!")):
+            entry.refuse(f"What is said at the level “{level}” is a sentence and ends with its full stop.")
+        if len(text) > LONGEST:
+            entry.refuse(
+                f"“{level}” has {len(text)} characters, and at most {LONGEST} are read in a small frame. Make it shorter."
+            )
+        if mark := MARKS.search(text):
+            entry.refuse(f"“{mark[0]}” would be shown as it stands, for these sentences are plain text. Write it in words.")
+        said[level.lower()] = text
+    if "beginner" not in said:
+        entry.refuse(f"“{entry.word}” needs “**Beginner.** …” with a sentence.")
+    beginner = said["beginner"]
+    intermediate = said.get("intermediate", beginner)
+    return beginner, intermediate, said.get("expert", intermediate)

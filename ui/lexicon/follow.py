@@ -1,0 +1,66 @@
+"""What a press on a link of the lexicon does: the place in the app that shows a word, its lesson, or the list of all words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ui import document, state
+from ui.lessons import course
+from ui.lessons import files as lessons
+from ui.lessons.files import Block
+from ui.lexicon import files, sent
+from ui.lexicon.files import FIRST, LEVELS, Entry
+
+LISTED = state.LEARN.values[1]  # the part of page Lessons that has them all
+
+
+def bring() -> None:
+    """Have the browser answer marks, in every run of a page."""
+    language = state.LESSON_LANGUAGE.get()
+    language = language if language in files.languages() else FIRST
+    data = {"from": sent.address(language), "level": LEVELS.index(state.level()), "language": language}
+    document.explain(data, lambda: follow(state.selection(document.EXPLAIN).followed))
+
+
+def follow(asked: Any) -> None:
+    """From the next run on. asked: what a browser says, {"word": an entry's name, "to": "see", "lesson" or "all"}; any other
+    thing is passed over."""
+    match asked:
+        case {"to": "all"}:
+            go("lessons", {state.LEARN.name: LISTED})
+        case {"word": str(name), "to": "see" | "lesson" as to} if entry := files.entries().get(name):
+            if to == "lesson" and (lesson := lessons.find(entry.lesson)):
+                course.begin(lesson)
+            elif to == "see" and entry.see:
+                page, link = place_of(entry)
+                go(page, link)
+
+
+def place_of(entry: Entry) -> tuple[str, dict[str, str]]:
+    """The page that shows an entry, and the choices there as an address writes them. Errors: LexiconError."""
+    try:
+        link = Block(dict(entry.see), entry.block, entry.file, entry.begins).choices(entry.see, ("page",))
+    except lessons.LessonError as error:
+        entry.refuse(error.sentence, "see")
+    return link.pop("page"), link
+
+
+def check(entries: Mapping[str, Entry]) -> None:
+    """Errors: LexiconError for an entry that leads nowhere."""
+    for entry in entries.values():
+        if entry.see and "page" not in entry.see:
+            entry.refuse("“see:” needs a page, as {page: type}.", "see")
+        if entry.see:
+            place_of(entry)
+        if entry.lesson and entry.lesson not in lessons.files():
+            entry.refuse(f"There is no lesson “{entry.lesson}”. There are {', '.join(lessons.files())}.", "lesson")
+
+
+def go(page: str, link: Mapping[str, str]) -> None:
+    """To a page with these choices. Text, model and level stay, unless the place needs others: a word is shown where a visitor's
+    level has it."""
+    texts = {key.name: (key.get() if key.held else key.of("last").get()) or key.default for key in (state.TEXT, state.TARGET)}
+    texts = {} if "model" in link else texts
+    level = max(state.level(), link.get("level", LEVELS[0]), key=LEVELS.index)
+    state.LESSON_NEXT.set((page, {**texts, **link, "level": level}))

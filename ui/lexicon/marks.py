@@ -1,0 +1,127 @@
+"""Words of the field where they first stand on a page: marked as links, which the browser answers with what they mean.
+
+A mark is `[attention](#w-attention)`, in Markdown and on boards alike. It is put into a page's own words before names and numbers
+are, so that nothing that a visitor or a model has written is ever marked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import NamedTuple
+
+from ui import state
+from ui.lexicon import files
+
+HEAD = re.compile(r"(?:(?:[Ee]ncoder|[Dd]ecoder|[Cc]ross) )?L\d{1,3} H\d{1,3}")  # a head as pages write it
+HEAD_NAME = "head-name"  # the entry that says how heads are named
+# Not looked at: code, formulas, links, what is filled in, and names of choices and pages (“Two texts”, *Expert*, page Heads).
+PASSED = re.compile(
+    r"`[^`]*`|\$[^$]*\$|\[[^\]]*\]\([^)]*\)|\{[^}]*\}|“[A-Z][^”]*”|(?<!\*)\*[A-Z][^*]*\*(?!\*)|\b[Pp]ages? [A-Z]\w*"
+)
+FILLED = re.compile(r"L\{layer\} H\{head\}|\{[a-z_]+\}")
+SENTENCE = re.compile(r"[.!?:](?:\*\*)?$")  # ends a line of words; a title has none
+BEGINS = re.compile(r"(?:^|[.!?:]\s+|\n\s*)(?:- )?\**$")  # what stands before a word with a large letter that is no name
+
+
+class Spot(NamedTuple):
+    """Where a mark could stand in a page's words. name: of the entry, "" for what is filled in."""
+
+    start: int
+    end: int
+    name: str
+
+
+class Marked(str):
+    """Words with marks of ours in them, and not of anybody else."""
+
+    __slots__ = ()
+
+
+def mark(text: str, place: str, values: Mapping[str, object]) -> str:
+    """A page's words, each word of the field marked where it first stands on the page. place: which words they are, so that the
+    same ones are marked when they are said again. values: what is going to be filled in: the names of heads are marked too."""
+    if not state.EXPLAINED.held:
+        return text
+    first: dict[str, str] = state.EXPLAINED.get()
+    pieces, end, here = [], 0, set[str]()
+    for spot in spots(text):
+        name = spot.name
+        if not name and HEAD.fullmatch(FILLED.sub(lambda one: written(one[0], values), text[spot.start : spot.end])):
+            name = HEAD_NAME
+        if not name or name in here or first.setdefault(name, place) != place:
+            continue
+        here.add(name)
+        pieces += [text[end : spot.start], f"[{text[spot.start : spot.end]}](#w-{name})"]
+        end = spot.end
+    return "".join([*pieces, text[end:]])
+
+
+def written(hole: str, values: Mapping[str, object]) -> str:
+    """What is filled in there, as it is going to be read."""
+    return re.sub(r"\{([a-z_]+)\}", lambda name: str(values.get(name[1], "")), hole)
+
+
+def mark_head(name: str) -> str:
+    """A head's name in a title, marked where it stands first."""
+    return mark("{head}.", f"title {name}", {"head": name})[:-1].replace("{head}", name)
+
+
+@contextmanager
+def again(own: set[str]) -> Iterator[None]:
+    """A part of the page that runs by itself: what it marked last time is open again, and what it marks now is kept in `own`."""
+    first = state.EXPLAINED.get() if state.EXPLAINED.held else {}
+    for name in own:
+        first.pop(name, None)
+    before = set(first)
+    try:
+        yield
+    finally:  # also where the page is run again in the middle of it
+        own.clear()
+        own |= set(first) - before
+
+
+def filled(value: object) -> str:
+    """A value as it may stand among a page's words: a mark that somebody typed is none."""
+    return str(value) if isinstance(value, Marked) else re.sub(r"(?<!\\)\[(?=[^\]]*\]\(#w-)", r"\\[", str(value))
+
+
+@lru_cache(maxsize=2048)
+def spots(text: str) -> tuple[Spot, ...]:
+    """Where marks could stand: in sentences, not in titles or labels."""
+    forms, looked_for, unless = known()
+    passed = [one.span() for pattern in (PASSED, unless) for one in pattern.finditer(text)]
+    found, start = list[Spot](), 0
+    for line in text.split("\n"):
+        if SENTENCE.search(line.rstrip()) or line.startswith("- "):
+            found += [Spot(start + a.start(), start + a.end(), "") for a in FILLED.finditer(line)]
+            for one in looked_for.finditer(line):
+                a, b = start + one.start(), start + one.end()
+                large = one[0] not in forms
+                if large and not BEGINS.search(text[:a]):
+                    continue
+                if not any(left < b and a < right for left, right in passed):
+                    found.append(Spot(a, b, forms[one[0] if not large else one[0][0].lower() + one[0][1:]]))
+        start += len(line) + 1
+    return tuple(sorted(found))
+
+
+@lru_cache(maxsize=1)
+def known() -> tuple[dict[str, str], re.Pattern, re.Pattern]:
+    """Entries by the forms in which they stand on pages; what finds these, also with a large letter and with the s of many; and
+    what finds that in which they mean something else."""
+    try:
+        entries = files.entries()
+    except files.LexiconError:
+        return {}, re.compile(r"(?!)"), re.compile(r"(?!)")
+    forms: dict[str, str] = {}
+    for entry in entries.values():
+        for form in (entry.word, *entry.also):
+            forms.setdefault(form, entry.name)
+            forms.setdefault(f"{form}s", entry.name)
+    either = [f"[{re.escape(form[0])}{form[0].upper()}]{re.escape(form[1:])}" for form in sorted(forms, key=len, reverse=True)]
+    unless = "|".join(re.escape(phrase) for entry in entries.values() for phrase in entry.unless)
+    looked_for = rf"(?<![\w\-–])(?:{'|'.join(either)})(?![\w\-–])"
+    return forms, re.compile(looked_for), re.compile(unless or r"(?!)", re.IGNORECASE)

@@ -1,0 +1,57 @@
+"""The lexicon as browsers get it: fetched once, under an address that changes with its contents."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ui.lexicon import files
+from ui.lexicon.files import Entry, LexiconError
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+
+def address(language: str) -> str:
+    """Where a browser fetches it, beside the pages."""
+    return f"lexicon/{made(files.stamps(language))[0]}/{language}.json"
+
+
+@lru_cache(8)
+def made(stamps: tuple[tuple[Path, int], ...]) -> tuple[str, str]:
+    """A version, which changes with the contents, and these as JSON: by an entry's name its title, a sentence a level, and its
+    links. stamps: the files, as `files.stamps` gives them. Of files that are wrong nothing is sent; page Lessons says why."""
+    try:
+        entries = files.joined(stamps)
+    except LexiconError:
+        entries = {}
+    said = {one.name: {"title": one.title, "said": one.said, "links": links(one)} for one in entries.values()}
+    text = json.dumps(said, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:16], text
+
+
+def links(entry: Entry) -> list[tuple[str, str, str]]:
+    """Where an entry leads: what is asked for, an address that opens it by itself, and the words of the link."""
+    see = {name: str(value).lower() if isinstance(value, bool) else value for name, value in entry.see.items() if name != "page"}
+    page = entry.see.get("page", "")
+    found = [("see", f"{page}?{urlencode(see)}" if see else page, f"See it on page {page.capitalize()}")] if page else []
+    return found + ([("lesson", f"lessons?lesson={entry.lesson}", "Open its lesson")] if entry.lesson else [])
+
+
+async def _answer(request: Request) -> Response:
+    language = request.path_params["language"]
+    version, text = made(files.stamps(language)) if language in files.languages() else ("", "")
+    if not text or request.path_params["version"] != version:
+        return Response("No such words.", status_code=404, media_type="text/plain", headers={"Cache-Control": "no-store"})
+    keep = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
+    return Response(text, media_type="application/json", headers=keep)
+
+
+ROUTES = (Route("/lexicon/{version}/{language}.json", _answer),)
