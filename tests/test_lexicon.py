@@ -16,7 +16,7 @@ from ui.lexicon import files, follow, sent
 PLACES: dict[str, str] = {}  # an address, and the first entry that leads there
 for one in files.entries().values():
     PLACES.setdefault(next(href for to, href, _ in sent.links(one) if to == "see"), one.name)
-MARK = re.compile(r"(?<!\\)\[[^\]]*\]\(#w-([a-z0-9-]+)\)")
+MARK = re.compile(r"(?<!\\)\[[^\[\]]*\]\(#w-([a-z0-9-]+)\)")
 SPOKEN = ("Markdown", "Caption", "Info", "Warning", "UnknownElement")  # words on the page; the last also holds boards
 LINKS = {
     "attention": "view=Heatmap",
@@ -71,13 +71,13 @@ def test_a_link_of_a_word_leads_there_with_text_model_and_level_of_the_visitor(m
     # A browser's press reaches `follow` before the run; here it does in the run, whose next one goes there.
     for word, to, there in (
         ("embedding", "see", ("inside", "embeddings", "The cat", "intermediate")),
-        ("steering", "see", ("change", "Steer", "The cat", "expert")),
+        ("surprise", "see", ("attention", "Reading", "The cat", "expert")),
     ):
         asked["now"] = {"word": word, "to": to}
         finish(app.run().run())
         page, choice, text, level = there
         assert f"# {page.capitalize()}" in said(app)
-        assert choice in (app.session_state["stage"] if page == "inside" else app.session_state["experiment"])
+        assert choice == app.session_state["stage" if page == "inside" else "view"]
         assert (app.session_state["text"], app.session_state["level"]) == (text, level)
 
 

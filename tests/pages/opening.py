@@ -71,5 +71,10 @@ def press(app: AppTest, label: str) -> AppTest:
 
 
 def said(app: AppTest) -> str:
-    """All that the page says in words."""
-    return "\n".join(one.value for one in (*app.markdown, *app.caption, *app.warning, *app.info))
+    """All that the page says in words; those that are explained stand there as they are read."""
+    return unmarked("\n".join(one.value for one in (*app.markdown, *app.caption, *app.warning, *app.info)))
+
+
+def unmarked(text: str) -> str:
+    """Words without the marks of those that are explained (see `ui.lexicon.marks`)."""
+    return re.sub(r"\[([^\[\]]*)\]\(#w-[a-z0-9-]+\)", r"\1", text)
