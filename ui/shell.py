@@ -88,8 +88,13 @@ def still(folder: Path, draw: Callable[[], None]) -> None:
     jobs.here()
     heading(folder, reads=False)
     picker.show_trouble()
-    show_complaints(complained())
+    early, complaints = complained(), st.empty()
+    with complaints.container():
+        show_complaints(early)
     stage()
+    if more := complained():  # of what is chosen on the page itself
+        with complaints.container():
+            show_complaints(early | more)
     picker.about()
 
 
