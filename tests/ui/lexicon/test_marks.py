@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ui import state
 from ui.lexicon import files, marks
-from ui.words import words
+from ui.words import opening, words
 
 PAGE = """## line
 Each layer has heads, and each head gives attention.
@@ -69,6 +69,11 @@ def test_whatever_is_filled_in_makes_no_mark(text):
     assert not marks.re.search(r"(?<!\\)\[[^\]]*\]\(#w-", made)
 
 
+def test_a_heads_kind_has_a_capital_where_it_begins(say):
+    assert say("both", layer=2, head=1, verdict="x").startswith("In [L2 H1]")
+    assert opening("[cross L2 H1](#w-head-name) looks.") == "[Cross L2 H1](#w-head-name) looks."
+
+
 def test_a_part_that_runs_again_may_mark_elsewhere(say):
     own: set[str] = set()
     with marks.again(own):
@@ -81,7 +86,7 @@ def test_a_part_that_runs_again_may_mark_elsewhere(say):
 
 def test_a_title_can_say_a_head_in_words(say):
     assert marks.mark_head("Cross L2 H1") == "[Cross L2 H1](#w-head-name)"
-    assert marks.mark_head("L3 H1") == "L3 H1", "once is enough"
+    assert marks.mark_head("cross L3 H1") == "cross L3 H1", "once is enough"
 
 
 def test_every_form_of_every_word_is_found_in_a_sentence(say):
