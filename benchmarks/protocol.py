@@ -40,6 +40,7 @@ class Visitor:
         self.address = f"ws://{urlsplit(url).netloc}/_stcore/stream"
         self.origin, self.query, self.page = url, urlencode(query or {}), page
         self.answered, self.tally = answered, Tally()
+        self.headers: dict[str, str] = {}  # that the browser sends along, such as a cookie
         self.box = self.fragment = self.script = ""
         self.finished, self.drawn = asyncio.Event(), asyncio.Event()
 
@@ -48,6 +49,7 @@ class Visitor:
             self.address,
             subprotocols=["streamlit"],
             origin=self.origin,
+            additional_headers=self.headers,
             max_size=2**28,
             ping_interval=None,
             create_connection=Wire,
@@ -101,6 +103,8 @@ class Visitor:
             match message.WhichOneof("type"):
                 case "new_session":
                     self.script = message.new_session.page_script_hash
+                case "navigation":  # of a first run it knows more than what began it
+                    self.script = message.navigation.page_script_hash
                 case "script_finished" if message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:  # another one follows
                     self.finished.set()
                 case "delta" if message.delta.WhichOneof("type") == "new_element":

@@ -10,6 +10,7 @@ from ui.choices.widgets import one_of
 from ui.lessons import course, panel
 from ui.lexicon import follow
 from ui.memory import jobs, loaded
+from ui.rooms import seat
 
 ROOT = Path(__file__).parent.parent
 SECTIONS = {  # by what one wants to do
@@ -30,7 +31,7 @@ SECTIONS = {  # by what one wants to do
         "heads": ("Heads", ":material/group_work:"),
     },
     "Make": {"build": ("Build", ":material/construction:"), "train": ("Train", ":material/exercise:")},
-    "Learn": {"lessons": ("Lessons", ":material/school:")},
+    "Learn": {"lessons": ("Lessons", ":material/school:"), "room": ("Room", ":material/groups:")},
 }
 TITLES = {name: title for pages in SECTIONS.values() for name, (title, _) in pages.items()}
 
@@ -41,12 +42,14 @@ def side_bar(page: str) -> None:
     state.open_page(page)
     with st.sidebar:
         level = one_of(
-            state.LEVEL, state.LEVELS, "the level", width="stretch", wrap=False,
+            state.LEVEL, state.LEVELS, "the level", width="stretch", wrap=False, disabled=seat.is_fixed(state.LEVEL),
             help="How much each page shows and explains. What is true stays the same.",
         )  # fmt: skip
         state.keep(state.LEVEL, level, state.LEVELS[0])
-        picker.side_bar()
+        picker.side_bar(fixed=seat.is_fixed(state.MODEL))
+    state.keep(state.ROOM, state.ROOM.get(), "")
     gallery.button()
+    seat.button()
     if picker.in_use() in loaded.shelf:
         boxes.side_bar(loaded.model(picker.in_use()).info)
 
@@ -63,10 +66,10 @@ def open_step() -> None:
     if not (there := state.LESSON_NEXT.pop()):
         return
     page, link = there
-    if link is None:  # back to the list of lessons, and what is chosen stays
+    if link is None:  # to the list of lessons or to the room, and what is chosen stays
         st.switch_page(ROOT / "pages" / page / "page.py", query_params={})
     for key in (*state.linked_keys(), *state.numbered_keys()):
-        if key not in (state.LESSON, state.LESSON_STEP, state.LESSON_LANGUAGE, state.MODEL, state.TRAINED):
+        if key not in (state.LESSON, state.LESSON_STEP, state.LESSON_LANGUAGE, state.MODEL, state.TRAINED, state.ROOM):
             key.pop()
     state.GENERATED.pop()
     state.FAVOURITES_NEXT.pop()  # of a model that was opened where no head is chosen
@@ -96,6 +99,7 @@ page = st.navigation(
     expanded=True,
 )
 draw_again()
+seat.enter(page.url_path or "type")
 open_step()
 title = TITLES.get(page.url_path, TITLES["type"])  # the first page's address has no name
 st.set_page_config(page_title=f"{title} · Headlight")

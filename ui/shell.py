@@ -19,6 +19,7 @@ from ui.look import Look, look_at
 from ui.memory import cached, jobs, loaded, visitors
 from ui.memory.measured import press
 from ui.memory.turns import LONG, turn
+from ui.rooms import seat
 from ui.serving.sending import wait_until_sent
 from ui.show import complaint, picture
 from ui.text import called, plain
@@ -76,14 +77,18 @@ def still(folder: Path, draw: Callable[[], None]) -> None:
     other pages (`ui.serving.leaving` counts on it)."""
 
     explained: set[str] = set()
+    drawn_before = False
 
     @st.fragment
     def stage() -> None:
-        if state.LESSON_NEXT.held:
+        nonlocal drawn_before
+        with_the_page, drawn_before = not drawn_before, True
+        if state.LESSON_NEXT.held or state.WHOLE_PAGE.pop():
             st.rerun()
-        with marks.again(explained), picture("This page"):
-            draw()
-        document.keep_address(**state.ADDRESS.get(), **picker.in_address())  # the text stays out of it, and is kept
+        with seat.led(with_the_page):
+            with marks.again(explained), picture("This page"):
+                draw()
+            document.keep_address(**state.ADDRESS.get(), **picker.in_address())  # the text stays out of it, and is kept
 
     jobs.here()
     heading(folder, reads=False)
@@ -122,7 +127,7 @@ def live(
             if waited > LONG and not with_the_page and not again and state.TYPING.get():
                 state.AGAIN.set(True)
                 st.rerun(scope="fragment")  # with the newest text: the one that this run began with is an old one by now
-            with marks.again(explained):
+            with seat.led(with_the_page), marks.again(explained):
                 answer()
         wait_until_sent()
 
@@ -187,9 +192,11 @@ def by_itself(key: str, draw: Callable[[], None]) -> None:
             jobs.here()
             if state.WHOLE_PAGE.pop():
                 st.rerun()
+            seat.run_part()
             with picture("This page"):
                 place()
             keep_address()
+            seat.settle()
         wait_until_sent()
 
     part()

@@ -92,6 +92,17 @@ LESSON_PLACES, LESSON_FOLDED = Key[Any]("lesson-places", None), Key("lesson-fold
 EXPLAINED: Key[dict[str, str]] = Key("explained", {})
 LEARN, WORD_SOUGHT = link("learn", "Lessons", "Words to know"), link("sought", default="")
 
+# A room in which others follow
+ROOM, ROOM_SEAT = link("room", default=""), Key[Any]("room-seat", None)
+ROOM_KEY, ROOM_WRITTEN = Key("room-key", ""), Key("room-written", "")  # of who leads it; a code that is typed
+ROOM_TROUBLE = Key("room-trouble", "")  # why there is no seat
+ROOM_ASK, ROOM_KIND, ROOM_CHOICES = Key("room-ask", ""), Key("room-kind", "choices"), Key("room-choices", "")
+ROOM_MODEL, ROOM_FIXED_LEVEL, ROOM_FIXED_MODEL = (
+    Key("room-model", ""),
+    Key("room-fixed-level", False),
+    Key("room-fixed-model", False),
+)
+
 # The text boxes
 EXAMPLE, COVERED, SAID, OFFERED = (
     Key[Any]("example", None),
@@ -234,19 +245,27 @@ TRAINED_AT, TRAIN_HEAD = Key[Any]("trained-at", None), Key[Any]("train-head", No
 TAKEN_COLOURS = Key("taken-colours", "screen", ("screen", "light", "dark"))
 
 
+members: set[str] = set()  # names of the choices of these three families that anybody has met
+
+
+def member(name: str, default: Any = None) -> Key[Any]:
+    members.add(name)
+    return link(name, default=default)
+
+
 def built(name: str) -> Key[Any]:
     """A part or a size of the transformer that is put together on page "Build": a field of `TransformerConfig`."""
-    return link(f"build-{name}")
+    return member(f"build-{name}")
 
 
 def trained(name: str) -> Key[Any]:
     """A part, a size or a number of the training that is begun on page "Train"."""
-    return link(f"train-{name}")
+    return member(f"train-{name}")
 
 
 def generating(name: str, default: float) -> Key[Any]:
     """A number by which the next token is chosen on page "Generate"."""
-    return link(f"{GENERATING}{name}", default=default)
+    return member(f"{GENERATING}{name}", default)
 
 
 def taken(key: str) -> Key[Any]:
@@ -325,6 +344,25 @@ def without_defaults(link: dict[str, str]) -> dict[str, str]:
 def numbered_keys() -> list[Key[Any]]:
     """Those choices of a family (`built`, `trained`, `generating`) that the session has."""
     return [link(name) for name in st.session_state if str(name).startswith(FAMILIES)]
+
+
+OWN = (ROOM, LESSON_LANGUAGE, MODEL, TRAINED, TEXT, TARGET)  # that are not taken over as they are
+
+
+def chosen() -> dict[str, Any]:
+    """All that is chosen of what a link can say, as the session has it, without the model and the texts."""
+    names = ({key.name for key in linked_keys()} | members) - {key.name for key in OWN}
+    return {str(name): value for name, value in st.session_state.to_dict().items() if name in names}
+
+
+def choose(values: dict[str, Any]) -> None:
+    """Have the choices of `chosen` that somebody else made, and no others. Before their widgets are placed."""
+    now = chosen()
+    for name in now.keys() - values.keys():
+        with suppress(StreamlitAPIException):  # with Back it belongs to its widget
+            st.query_params.pop(name, None)
+        st.session_state.pop(name, None)
+    st.session_state.update({name: value for name, value in values.items() if name not in now or now[name] != value})
 
 
 def take(page: str, link: dict[str, str]) -> None:

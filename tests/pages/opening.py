@@ -27,6 +27,7 @@ PAGES = (
     "build",
     "train",
     "lessons",
+    "room",
 )
 PATIENCE = 120.0  # seconds
 

@@ -327,7 +327,7 @@ WRONG = {  # where each choice is offered; nonsense is told of wherever a link a
     "heads-alike": ("heads", f"{EXPERT}&heads-part=Stand-ins&heads-text=your+text"),
     "heads-way": ("heads", f"{EXPERT}&heads-part=Weights"),
     "heads-worth": ("heads", f"{EXPERT}&heads-part=Importance&heads-text=your+text"),
-    "learn": ("lessons", ""), "lesson": ("type", ""), "step": ("type", "lesson=tokens"),
+    "learn": ("lessons", ""), "lesson": ("type", ""), "step": ("type", "lesson=tokens"), "room": ("type", ""),
 }  # fmt: skip
 
 

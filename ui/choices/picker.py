@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import streamlit as st
 
 import models
-from models.errors import ModelError
 from models.huggingface.names import is_folder_name
 from models.progress import Progress
 from models.sizes import count, size_of
@@ -50,8 +49,8 @@ def gone() -> bool:
     return in_use() not in loaded.shelf and in_use() != models.names()[0]
 
 
-def side_bar() -> None:
-    """The picker, and below it what is being loaded, or what the model in use is."""
+def side_bar(fixed: bool = False) -> None:
+    """The picker, and below it what is being loaded, or what the model in use is. fixed: whether somebody else chooses it."""
     if state.CHOOSE.held:
         state.MODEL.set(state.CHOOSE.pop())
     state.LISTED.set(cached.known())
@@ -63,6 +62,7 @@ def side_bar() -> None:
         key=state.MODEL.name,
         bind="query-params",
         accept_new_options=True,
+        disabled=fixed,
         help="Choose a model, or type the name of one on the Hugging Face Hub, such as gpt2, or the path of a folder.",
     )
     state.keep(state.MODEL, label(asked, options) if asked else None, models.names()[0])
@@ -170,18 +170,7 @@ def settle(asked: str) -> Job | None:
 
 def refusal(name: str) -> str:
     """Why a visitor may not open that model; "" when they may."""
-    try:
-        if trainings.NAMED.fullmatch(name):
-            trainings.check(name)
-        elif is_folder_name(name):
-            allowed.check_folder(name)
-        elif name not in models.names():
-            allowed.check_hub(name)
-        if name not in models.names() and name not in loaded.shelf:
-            allowed.check_share(name)
-    except ModelError as error:
-        return str(error)
-    return ""
+    return allowed.refusal(name, here=name in loaded.shelf)
 
 
 def take(name: str) -> None:

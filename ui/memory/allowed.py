@@ -8,9 +8,11 @@ from pathlib import Path
 
 import streamlit as st
 
+import models
 from models.errors import ModelError
 from models.gallery import gallery
 from models.huggingface.hub import downloads
+from models.huggingface.names import is_folder_name
 from ui.memory import bounds, cached, trainings
 
 HERE_ONLY = ("localhost", "127.0.0.1", "::1")  # addresses that only this machine reaches
@@ -62,6 +64,22 @@ def inside(folder: str, allowed: tuple[Path, ...]) -> bool:
     except (OSError, RuntimeError, ValueError):  # a circle of links, a home that is not known, a null character
         return False
     return any(real.is_relative_to(root) for root in allowed)
+
+
+def refusal(name: str, here: bool) -> str:
+    """Why a visitor may not open that model; "" when they may. here: whether it is in memory."""
+    try:
+        if trainings.NAMED.fullmatch(name):
+            trainings.check(name)
+        elif is_folder_name(name):
+            check_folder(name)
+        elif name not in models.names():
+            check_hub(name)
+        if name not in models.names() and not here:
+            check_share(name)
+    except ModelError as error:
+        return str(error)
+    return ""
 
 
 def check_folder(folder: str) -> None:

@@ -1,0 +1,114 @@
+"""Somebody in a room without a browser: Streamlit's own protocol, and the room's line beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from contextlib import suppress
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
+
+from benchmarks.crowd import unpacked
+from benchmarks.protocol import Visitor
+
+AGAIN = 2.0  # seconds after which a run is asked for again
+
+
+class Attendee(Visitor):
+    """One browser in a room, that does what viz/views/room/view.js does: it asks for one run of the page per move.
+
+    seat: what the page's strip was told last; news: what the line said last; had: when each version stood on the page."""
+
+    def __init__(self, url: str, room: str, page: str = "", **query: str) -> None:
+        super().__init__(url, lambda element: None, {"room": room, **query}, page)
+        self.room, self.host = room, urlsplit(url).netloc
+        self.seat: dict[str, Any] = {}
+        self.news: dict[str, Any] = {}
+        self.had: dict[int, float] = {}
+        self.strip = self.strip_fragment = ""
+        self.line = None
+        self.asked, self.since, self.runs = -1, 0.0, 0
+        self.changed = asyncio.Event()
+        self.text = ""
+
+    async def __aexit__(self, *_) -> None:
+        await self.hang_up()
+        await super().__aexit__()
+
+    async def join(self, patience: float = 120) -> None:
+        """Open the page, take the seat and listen."""
+        await self.send()
+        async with asyncio.timeout(patience):
+            await self.until(lambda: self.seat.get("who"))
+        await self.listen_to_room()
+
+    async def listen_to_room(self) -> None:
+        query = urlencode({"who": self.seat["who"], "ticket": self.seat["ticket"]})
+        self.line = await connect(f"ws://{self.host}/rooms/{self.room}/line?{query}", origin=self.origin)
+        self.hearing = asyncio.create_task(self.hear())
+
+    async def hang_up(self) -> None:
+        if self.line:
+            self.hearing.cancel()
+            await self.line.close()
+            self.line = None
+
+    async def hear(self) -> None:
+        with suppress(ConnectionClosed):
+            async for raw in self.line:
+                if (said := json.loads(raw)) is not None:
+                    self.news = self.news | said if "version" not in said else said
+                    await self.follow()
+                    self.changed.set()
+
+    async def follow(self) -> None:
+        """Ask for a run where there is something new, one at a time."""
+        wanted = self.news.get("version", -1) if self.seat.get("follows") else self.news.get("fixed", -1)
+        pending = self.asked > self.seat.get("taken", -1) and time.perf_counter() - self.since < AGAIN
+        if self.seat.get("role") == "follows" and wanted > self.seat["taken"] and not pending:
+            self.asked, self.since = wanted, time.perf_counter()
+            await self.press("run")
+
+    async def press(self, ask: str) -> None:
+        """What a press on the strip, or the strip by itself, tells the page."""
+        self.runs += 1
+        message = BackMsg()
+        message.rerun_script.query_string, message.rerun_script.page_script_hash = self.query, self.script
+        message.rerun_script.fragment_id = self.strip_fragment
+        own = message.rerun_script.widget_states.widgets.add()
+        own.id, own.json_value = self.strip, "{}"
+        state = message.rerun_script.widget_states.widgets.add()
+        state.id = f"$$STREAMLIT_INTERNAL_KEY_{self.strip}__events"
+        state.json_trigger_value = json.dumps([{"event": "chosen", "value": {"ask": ask, "n": time.monotonic_ns()}}])
+        await self.socket.send(message.SerializeToString())
+
+    async def answer(self, value: object, name: str = "") -> None:
+        await self.line.send(json.dumps({"answer": value, "name": name}))
+
+    async def until(self, true, patience: float = 60) -> None:
+        """Wait until something is true that a message brings."""
+        async with asyncio.timeout(patience):
+            while not true():
+                self.changed.clear()
+                if true():
+                    return
+                await self.changed.wait()
+
+    def read(self, delta, now: float) -> None:
+        super().read(delta, now)
+        element = delta.new_element
+        kind = element.WhichOneof("type")
+        if kind == "text_input" and element.text_input.label == "Your text" and element.text_input.set_value:
+            self.text = element.text_input.value
+        if kind == "bidi_component" and element.bidi_component.bytes:
+            header, _ = unpacked(element.bidi_component.bytes)
+            if "taken" in header:
+                self.seat, self.strip, self.strip_fragment = header, element.bidi_component.id, delta.fragment_id
+                self.had.setdefault(header["taken"], now)
+                self.changed.set()
+                asyncio.get_running_loop().create_task(self.follow())

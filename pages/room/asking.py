@@ -1,0 +1,95 @@
+"""A question to the class, with what the model answers to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from ui import state
+from ui.lessons import files, panel
+from ui.lessons.files import Step
+from ui.memory import loaded
+from ui.rooms.seat import Seat
+from ui.rooms.store import KINDS, RoomError
+from ui.show import complaint
+from ui.text import plain
+from ui.words import say
+
+MODEL = {  # what the model answers to the text that the class sees, by its name in `analysis.answers`
+    "nothing": "",
+    "what comes next": "likeliest token",
+    "how many tokens the text has": "number of tokens",
+    "which word matters most": "word that matters most",
+}
+
+
+def show(folder: Path, mine: Seat) -> None:
+    """The question that is asked now and what can be done with it, or a form for the next."""
+    question = mine.room.question
+    if question:
+        with st.container(horizontal=True, gap="small"):
+            st.button(
+                "Hide the counts" if question.shown else "Show the counts to all", key="room-show",
+                icon=":material/visibility_off:" if question.shown else ":material/visibility:",
+                on_click=mine.room.show, args=(not question.shown,),
+            )  # fmt: skip
+            st.button("End the question", key="room-stop", icon=":material/stop:", on_click=mine.room.stop)
+        return
+    if step := step_of(mine):
+        st.button(
+            "Ask the question of this step", key="room-ask-step", icon=":material/school:", on_click=ask_step, args=(mine, step)
+        )
+    say(folder, "ask")
+    st.text_input("The question", key=state.ROOM_ASK.name, max_chars=400)
+    kind = st.segmented_control("It is answered by", KINDS, default=KINDS[0], required=True, key=state.ROOM_KIND.name)
+    if kind == KINDS[0]:
+        st.text_area("The choices, one in a line", key=state.ROOM_CHOICES.name, height=110, max_chars=3000)
+    st.selectbox("Beside the answers, the model says", list(MODEL), key=state.ROOM_MODEL.name)
+    st.button("Ask", key="room-ask-now", icon=":material/campaign:", type="primary", on_click=ask, args=(mine,))
+
+
+def ask(mine: Seat) -> None:
+    words, kind = state.ROOM_ASK.get(), state.ROOM_KIND.get() or KINDS[0]
+    choices = tuple(state.ROOM_CHOICES.get().splitlines())
+    try:
+        mine.room.ask(words, kind, choices, own_answer(mine, MODEL[state.ROOM_MODEL.get() or "nothing"]))
+    except RoomError as error:
+        st.toast(plain(str(error)), icon=":material/info:")
+        return
+    state.ROOM_ASK.set("")
+
+
+def own_answer(mine: Seat, name: str) -> str:
+    """What the model that the class sees answers, in words; "" for nothing, and where it has no answer."""
+    at = mine.room.at
+    if not name or not at:
+        return ""
+    try:
+        texts = (at[state.TEXT.name], at[state.TARGET.name])
+        return panel.in_words(panel.computed(at["model"], loaded.model(at["model"]).condition, name, texts, ()).value)
+    except Exception as error:
+        st.toast(plain(complaint("The model’s answer", error, "computed")), icon=":material/info:")
+        return ""
+
+
+def step_of(mine: Seat) -> Step | None:
+    """The step of a lesson at which the class is, where it has a question."""
+    at = mine.room.at or {}
+    lesson = files.find(at.get(state.LESSON.name) or "")
+    number = at.get(state.LESSON_STEP.name) or 1
+    step = lesson.steps[number - 1] if lesson and 1 <= number <= len(lesson.steps) else None
+    return step if step and step.question else None
+
+
+def ask_step(mine: Seat, step: Step) -> None:
+    """Put the question of a lesson's step, with the answer of the model that the class sees."""
+    question, model = step.question, mine.room.at["model"]
+    assert question
+    texts = tuple(step.link.get(key.name, key.default) for key in (state.TEXT, state.TARGET))
+    try:
+        condition = loaded.model(model).condition
+        right = panel.computed(model, condition, question.answer, texts, tuple(question.given.items()))
+        mine.room.ask(question.ask, KINDS[0] if right.choices else KINDS[1], right.choices, panel.in_words(right.value))
+    except Exception as error:
+        st.toast(plain(complaint("The question", error, "asked")), icon=":material/info:")

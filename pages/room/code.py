@@ -1,0 +1,41 @@
+"""What the projector shows: the code of a room, its link, and the link as a QR code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import segno
+import streamlit as st
+
+from ui import state
+from ui.memory.allowed import HERE_ONLY
+from ui.rooms.seat import Seat
+from ui.words import say
+
+
+def show(folder: Path, mine: Seat) -> None:
+    code, base = mine.room.code, address()
+    link = f"{base}/?room={code}"
+    say(folder, "projector")
+    st.markdown(f"# {code}")
+    st.image(picture(link), width=300)
+    st.code(link, language=None, wrap_lines=True)
+    if (urlsplit(base).hostname or "localhost") in HERE_ONLY:
+        say(folder, "only here")
+    with st.popover("Lead from a second device", icon=":material/devices:"):
+        say(folder, "second device")
+        other = f"{base}/rooms/{code}/lead?key={state.ROOM_KEY.get()}"
+        st.image(picture(other), width=220)
+        st.code(other, language=None, wrap_lines=True)
+
+
+def address() -> str:
+    """The address of this server, without a page."""
+    url = (st.context.url or "").partition("?")[0].rstrip("/")
+    return url.removesuffix("/room")
+
+
+def picture(link: str) -> str:
+    """A QR code as SVG, dark on light in every theme: telephones want it so."""
+    return segno.make(link, error="m").svg_inline(scale=8, border=3, dark="black", light="white")

@@ -1,0 +1,89 @@
+"""Page "Room": where a room is opened, joined and led: its code for the projector, its questions, its answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from pages.room import asking, code, files
+from ui import shell, state
+from ui.rooms import seat
+from ui.rooms.seat import Seat
+from ui.rooms.store import rooms
+from ui.text import called, plain
+from ui.words import say
+
+HERE = Path(__file__).parent
+
+
+def draw() -> None:
+    mine = seat.mine()
+    if mine is None:
+        return begin()
+    if not mine.person.leads:
+        return say(HERE, "following")
+    left, right = st.columns([5, 6], gap="large")
+    with left, st.container(key="room-code"):
+        code.show(HERE, mine)
+    with right:
+        st.button(
+            "Back to where the class is", key="room-back", icon=":material/undo:", type="primary", on_click=go_back, args=(mine,),
+            disabled=mine.room.at is None,
+        )  # fmt: skip
+        asking.show(HERE, mine)
+        fix(mine)
+        files.button(mine.room)
+        st.button("End the room", key="room-end", icon=":material/close:", on_click=end, args=(mine,))
+
+
+def begin() -> None:
+    """For who is in no room: join one, or open one."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        say(HERE, "join")
+        st.text_input("The code of the room", key=state.ROOM_WRITTEN.name, max_chars=20, on_change=join, autocomplete="off")
+    with right:
+        say(HERE, "open")
+        st.button("Open a room", key="room-open-here", icon=":material/groups:", type="primary", on_click=seat.open_here)
+
+
+def join() -> None:
+    state.ROOM.set("".join(state.ROOM_WRITTEN.get().upper().split()))
+    state.ROOM_WRITTEN.set("")
+    state.run_whole_page_next()
+
+
+def fix(mine: Seat) -> None:
+    """What who leads chooses for all."""
+    level, model = state.level(), state.IN_USE.get()
+    with st.container(horizontal=True, gap="medium"):
+        for key, name, value in (
+            (state.ROOM_FIXED_LEVEL, state.LEVEL.name, level),
+            (state.ROOM_FIXED_MODEL, state.MODEL.name, str((mine.room.at or {}).get("model", model))),
+        ):
+            fixed = mine.room.fixed.get(name)
+            key.set(fixed is not None)
+            st.toggle(
+                f"All stay with the {name} “{plain(called(fixed or value))}”",
+                key=key.name,
+                on_change=hold,
+                args=(mine, name, value),
+            )
+
+
+def hold(mine: Seat, name: str, value: str) -> None:
+    mine.room.fix(**{name: None if name in mine.room.fixed else value})
+
+
+def go_back(mine: Seat) -> None:
+    """Show again what the class sees."""
+    mine.return_to = True
+
+
+def end(mine: Seat) -> None:
+    rooms.close(mine.room)
+    seat.leave()
+
+
+shell.still(HERE, draw)

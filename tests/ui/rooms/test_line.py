@@ -1,0 +1,158 @@
+"""A room over the wire, without browsers: a server, one who leads and some who follow, by Streamlit's own protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
+
+import pytest
+from websockets.asyncio.client import connect
+
+from benchmarks.attendee import Attendee
+from tests.serving import Server, serve
+from ui.rooms.store import LETTERS, Rooms
+
+SECRET = "a secret of this test"
+MANY = 8
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEADLIGHT_ROOM_SECRET", SECRET)
+        with serve() as running:
+            yield running
+
+
+def run(story) -> None:
+    with ThreadPoolExecutor(1) as other:  # the thread of a worker that also drives browsers has an event loop already
+        other.submit(asyncio.run, story()).result()
+
+
+class Teacher(Attendee):
+    """Who leads, by the cookie of a browser that has opened the room."""
+
+    def __init__(self, url: str, room: str, **query: str) -> None:
+        super().__init__(url, room, **query)
+        self.headers["Cookie"] = f"headlight-room-{room}={Rooms(SECRET.encode(), 60).key(room)}"
+
+
+def code(number: int) -> str:
+    """A room of a test's own: whoever has the key of one opens it."""
+    return f"TEST{LETTERS[number // 21]}{LETTERS[number % 21]}"
+
+
+def test_a_class_follows_each_text_within_one_run_and_is_counted(server):
+    async def story() -> None:
+        async with AsyncExitStack() as stack:
+            teacher = await stack.enter_async_context(Teacher(server.url, code(1), text="The cat"))
+            await teacher.join()
+            class_ = [await stack.enter_async_context(Attendee(server.url, code(1))) for _ in range(MANY)]
+            await asyncio.gather(*(one.join() for one in class_))
+            await teacher.until(lambda: teacher.news.get("here") == teacher.news.get("follow") == MANY)
+            assert {one.text for one in class_} == {"The cat"}
+            before = [one.runs for one in class_]
+            await teacher.type("The cat sat")
+            for one in class_:
+                await one.until(lambda one=one: one.text == "The cat sat")
+            assert all(one.runs - was <= 2 for one, was in zip(class_, before, strict=True))
+            assert teacher.news["places"] == [["Type", MANY]]
+            first = class_[0]
+            await first.type("My own")
+            await teacher.until(lambda: teacher.news["follow"] == MANY - 1)
+            await teacher.type("The cat sat on")
+            for one in class_[1:]:
+                await one.until(lambda one=one: one.text == "The cat sat on")
+            assert first.seat["follows"] is False and first.text != "The cat sat on"
+            await first.press("follow")
+            await first.until(lambda: first.text == "The cat sat on")
+            assert not [said for one in (teacher, *class_) for said in one.tally.errors]
+
+    run(story)
+
+
+def test_bad_answers_are_refused_with_a_sentence(server):
+    async def story() -> None:
+        async with Teacher(server.url, code(2)) as teacher, Attendee(server.url, code(2)) as one:
+            await teacher.join()
+            await one.join()
+            await one.answer("yes")
+            await one.until(lambda: "no longer asked" in one.news.get("wrong", ""))
+            await one.line.send("x" * 5000)
+            await one.until(lambda: "too long" in one.news.get("wrong", ""))
+            for noise in ("[1]", "{", "null", '"answer"'):
+                await one.line.send(noise)
+            await teacher.line.send(b"\0\xff")
+            await one.answer("yes")
+            await one.until(lambda: "no longer asked" in one.news.get("wrong", ""))
+
+    run(story)
+
+
+async def said(server: Server, room: str, **query: str) -> dict:
+    parts = "&".join(f"{name}={value}" for name, value in query.items())
+    async with connect(f"{server.url.replace('http', 'ws')}/rooms/{room}/line?{parts}", origin=server.url) as line:
+        return json.loads(await asyncio.wait_for(line.recv(), 20))
+
+
+def test_a_room_that_does_not_exist_is_told_of_and_one_that_was_there_may_come_back(server):
+    async def story() -> None:
+        ticket = Rooms(SECRET.encode(), 60).ticket(code(3))
+        gone = {"gone": f"There is no room {code(3)}. It has ended, or its code is another one."}
+        assert await said(server, code(3)) == gone | {"again": False}
+        assert await said(server, code(3), ticket="é") == gone | {"again": False}
+        assert await said(server, code(3), ticket=ticket) == gone | {"again": True}
+        async with Teacher(server.url, code(3)) as teacher:
+            await teacher.join()
+            assert await said(server, code(3), ticket=ticket) == {"seat": False}, "the page is to ask for one"
+            assert "version" in await said(server, code(3), who=teacher.seat["who"])
+
+    run(story)
+
+
+def test_who_leads_may_reload_and_those_who_follow_hear_that_they_are_away(server):
+    async def story() -> None:
+        async with Attendee(server.url, code(4)) as one:
+            async with Teacher(server.url, code(4), text="First") as teacher:
+                await teacher.join()
+                await one.join()
+                await one.until(lambda: one.news.get("led") and one.text == "First")
+            await one.until(lambda: one.news["led"] is False)
+            async with Teacher(server.url, code(4), text="Second") as teacher:
+                await teacher.join()
+                await one.until(lambda: one.news["led"])
+                assert one.text == "First", "a page that is opened again moves nobody"
+                await teacher.type("Third")
+                await one.until(lambda: one.text == "Third")
+
+    run(story)
+
+
+def asked(address: str, body: bytes | None = None, **headers: str) -> tuple[int, str, str]:
+    class Stay(urllib.request.HTTPRedirectHandler):
+        def redirect_request(self, *_):
+            return None
+
+    try:
+        request = urllib.request.Request(address, body, headers)
+        with urllib.request.build_opener(Stay).open(request, timeout=20) as answer:
+            return answer.status, answer.headers.get("Set-Cookie", ""), answer.headers.get("Location", "")
+    except urllib.error.HTTPError as refused:
+        return refused.code, refused.headers.get("Set-Cookie", ""), refused.headers.get("Location", "")
+
+
+def test_a_link_leads_from_a_second_device_and_no_other_page_can_have_it_set(server):
+    key = Rooms(SECRET.encode(), 60).key(code(5))
+    address = f"{server.url}/rooms/{code(5)}/lead"
+    status, cookie, place = asked(f"{address}?key={key}")
+    assert (status, place) == (303, f"../../room?room={code(5)}") and key not in place
+    assert f"headlight-room-{code(5)}={key}" in cookie and "HttpOnly" in cookie and "SameSite=lax" in cookie
+    assert asked(address, key.encode())[:2] == (204, cookie)
+    for wrong in ("", "é", key[:-1] + ("1" if key.endswith("0") else "0"), Rooms(SECRET.encode(), 60).key(code(6))):
+        assert asked(address, wrong.encode())[:2] == (403, "")
+    assert asked(address, key.encode(), Origin="http://evil.example")[:2] == (403, "")

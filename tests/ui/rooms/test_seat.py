@@ -1,0 +1,234 @@
+"""A teacher and a follower on the app's pages, without browsers: who follows has what is led to, until they touch something."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+from tests.pages.opening import open_link, press, said
+from ui.memory import allowed, loaded
+from ui.rooms import seat
+from ui.rooms.store import LETTERS, Room, rooms
+
+
+def choices(app: AppTest, *names: str) -> tuple:
+    return tuple(app.session_state[name] if name in app.session_state else None for name in names)  # noqa: SIM401
+
+
+def back(app: AppTest, page: str) -> AppTest:
+    """The page that the server went to by itself: a browser would have followed it there."""
+    app._page_hash = calc_hash(page)
+    return app.run()
+
+
+def lead(page: str, link: str) -> tuple[AppTest, Room]:
+    """Who leads, on a page at a link, and the room."""
+    app = press(open_link(page, link), "Open a room")
+    room = rooms.rooms[app.session_state["room"]]
+    press(app, "Back to where the class is")
+    return back(app, page), room
+
+
+@pytest.fixture
+def teacher() -> tuple[AppTest, Room]:
+    return lead("attention", "text=The+cat&level=expert&layer=L4&head=H3&view=Heatmap")
+
+
+def follow(room: Room, page: str = "attention", link: str = "") -> AppTest:
+    return open_link(page, f"room={room.code}&{link}")
+
+
+def person(app: AppTest):
+    return app.session_state["room-seat"].person
+
+
+def test_who_joins_has_text_level_layer_head_and_view_whatever_their_link_says(teacher):
+    app = follow(teacher[1], link="text=Mine&level=beginner&layer=L1")
+    assert choices(app, "text", "level", "layer", "head", "view") == ("The cat", "expert", 4, 3, "Heatmap")
+    assert "L4 H3" in said(app) and person(app).follows and person(app).place == "Attention"
+
+
+def test_each_move_is_followed_and_nothing_else_changes(teacher):
+    app, room = teacher
+    other = follow(room)
+    app.text_input(key="text").set_value("The cat sat").run()
+    app.selectbox(key="layer").set_value(1).run()
+    other.run()
+    assert choices(other, "text", "layer", "head", "view") == ("The cat sat", 1, 3, "Heatmap") and person(other).follows
+    app.button_group(key="level").set_value("beginner").run()
+    other.run()
+    assert choices(other, "level") == ("beginner",) and room.version == 4
+
+
+def test_a_page_is_followed(teacher):
+    app, room = teacher
+    other = follow(room)
+    back(app, "layers")
+    assert room.at["page"] == "layers"
+    other.run()
+    assert other.session_state["room-seat"].page == "layers" and person(other).follows
+
+
+def test_a_lesson_and_its_step_are_followed(teacher):
+    app, room = teacher
+    other = follow(room)
+    app.session_state["lesson"], app.session_state["step"] = "tokens", 2
+    app.run()
+    other.run()
+    assert choices(other, "lesson", "step") == ("tokens", 2) and "tokens" in person(other).place and person(other).follows
+
+
+@pytest.mark.parametrize(
+    "touch",
+    [
+        lambda app: app.text_input(key="text").set_value("My own"),
+        lambda app: app.selectbox(key="layer").set_value(0),
+        lambda app: app.button_group(key="level").set_value("intermediate"),
+        lambda app: app.button_group(key="view").set_value("Reading"),
+    ],
+    ids=["text", "layer", "level", "view"],
+)
+def test_touching_anything_steps_out_and_nothing_of_ones_own_is_overwritten(teacher, touch):
+    app, room = teacher
+    other = follow(room)
+    touch(other).run()
+    mine = choices(other, "text", "layer", "level", "view")
+    assert not person(other).follows
+    app.text_input(key="text").set_value("Something else").run()
+    app.selectbox(key="layer").set_value(5).run()
+    other.run()
+    assert choices(other, "text", "layer", "level", "view") == mine and not person(other).follows
+    other.session_state["room-seat"].follow_again()
+    other.run()
+    assert choices(other, "text", "layer", "level") == ("Something else", 5, "expert") and person(other).follows
+
+
+def test_going_to_another_page_steps_out(teacher):
+    other = follow(teacher[1])
+    back(other, "flow")
+    assert not person(other).follows and other.session_state["room-seat"].page == "flow"
+
+
+def test_what_a_browser_still_sends_of_the_move_before_is_no_touch(teacher):
+    app, room = teacher
+    other = follow(room)
+    app.selectbox(key="layer").set_value(1).run()
+    other.run()
+    other.selectbox(key="layer").set_value(4).run()  # as it stood there a moment ago
+    assert person(other).follows and choices(other, "layer") == (1,)
+    other.session_state["room-seat"].replaced.clear()  # long ago
+    other.selectbox(key="layer").set_value(4).run()
+    assert not person(other).follows and choices(other, "layer") == (4,)
+
+
+def test_a_run_that_was_cut_short_is_no_touch(teacher):
+    _, room = teacher
+    other = follow(room)
+    mine = other.session_state["room-seat"]
+    mine.cut = True
+    other.session_state["head"] = 7  # as a run sets it by itself, before it is cut
+    other.run()
+    assert person(other).follows and choices(other, "head") == (3,)
+
+
+def test_what_who_leads_has_fixed_holds_for_those_who_go_their_own_way_too(teacher):
+    _, room = teacher
+    loaded.model("filler")
+    other = follow(room)
+    other.text_input(key="text").set_value("My own").run()
+    room.fix(level="beginner", model="filler")
+    other.run()
+    assert choices(other, "level", "in-use", "text") == ("beginner", "filler", "My own")
+    assert other.button_group(key="level").proto.disabled and other.selectbox(key="model").proto.disabled
+    room.fix(level=None, model=None)
+    other.run()
+    assert not other.button_group(key="level").proto.disabled
+    follower = follow(room)
+    room.fix(level="intermediate")
+    follower.run()
+    assert choices(follower, "level") == ("intermediate",) and person(follower).follows
+
+
+def test_another_model_is_followed_with_its_layer_and_its_text(teacher):
+    app, room = teacher
+    loaded.model("translator")
+    other = follow(room)
+    app.selectbox(key="model").set_value("translator").run()
+    app.run()
+    for _ in range(2):
+        other.run()
+    names = ("in-use", "text", "layer", "head")
+    assert choices(other, *names) == choices(app, *names) and room.at["model"] == "translator" and person(other).follows
+
+
+def test_a_model_that_a_visitor_may_not_open_is_not_shown_to_them(teacher, monkeypatch):
+    _, room = teacher
+    other = follow(room)
+    monkeypatch.setattr(allowed, "folders", lambda: ())
+    room.move({**room.at, "model": "/secret/place", "text": "Hello"})
+    other.run()
+    assert choices(other, "in-use", "text") == (None, "Hello") or choices(other, "in-use", "text") == ("writer", "Hello")
+    assert other.session_state["room-seat"].refused == seat.REFUSED and "secret" not in said(other)
+    assert "secret" not in str(other.query_params) and person(other).follows
+
+
+def test_a_second_tab_of_who_leads_moves_nobody_until_it_is_used(teacher, monkeypatch):
+    app, room = teacher
+    monkeypatch.setattr(seat, "cookie", lambda code: "key")
+    other = AppTest.from_file(app._script_path, default_timeout=60)
+    other._page_hash = calc_hash("type")
+    other.query_params["room"] = room.code
+    other.session_state["room-key"] = app.session_state["room-key"]
+    before = room.at, room.version
+    other.run()
+    assert person(other).leads and (room.at, room.version) == before
+    other.text_input(key="text").set_value("From here").run()
+    assert room.at["text"] == "From here" and room.at["page"] == "type"
+
+
+def test_who_leads_moves_nobody_from_the_page_of_the_room(teacher):
+    app, room = teacher
+    before = room.at
+    press(app, f"Room {room.code}: code, questions")
+    assert room.at == before and room.code in said(app)
+    back(app, "type")
+    assert room.at["page"] == "type"
+
+
+def test_a_code_that_does_not_exist_takes_no_seat_and_can_be_left():
+    app = open_link("type", f"room={LETTERS[:6]}")
+    assert app.session_state["room-seat"] is None
+    assert app.session_state["room-trouble"] == f"There is no room {LETTERS[:6]}. It has ended, or its code is another one."
+
+
+def test_a_code_is_typed_on_the_page_of_the_room_in_any_letters(teacher):
+    _, room = teacher
+    app = open_link("room")
+    app.text_input(key="room-written").set_value(f" {room.code[:3].lower()} {room.code[3:].lower()} ").run()
+    assert choices(app, "room") == (room.code,)
+    back(app, "attention")
+    assert person(app).follows and choices(app, "text") == ("The cat",)
+
+
+def test_so_many_rooms_that_there_is_place_for_none_is_said(monkeypatch):
+    monkeypatch.setattr("ui.rooms.store.ROOMS", 0)
+    app = press(open_link("type"), "Open a room")
+    assert "takes no more" in app.toast[0].value and choices(app, "room") == ("",)
+
+
+def test_a_question_is_put_with_what_the_model_says(teacher):
+    app, room = teacher
+    press(app, f"Room {room.code}: code, questions")
+    back(app, "room")
+    app.text_input(key="room-ask").set_value("What comes next?").run()
+    app.text_area(key="room-choices").set_value("sat\nran\n\nsat").run()
+    app.selectbox(key="room-model").set_value("what comes next").run()
+    press(app, "Ask")
+    assert room.question.choices == ("sat", "ran") and room.question.model not in ("", "“”")
+    press(app, "Show the counts to all")
+    assert room.question.shown
+    press(app, "End the question")
+    assert room.question is None and app.get("download_button")
+    press(app, "End the room")
+    assert room.ended and choices(app, "room") == ("",)

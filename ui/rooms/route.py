@@ -1,0 +1,151 @@
+"""The line between a browser in a room and the server: it says when there is something new, and takes answers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route, WebSocketRoute
+
+from ui.rooms.store import DAY, WORDS, Person, Room, RoomError, rooms
+
+if TYPE_CHECKING:
+    from starlette.requests import HTTPConnection, Request
+    from starlette.websockets import WebSocket
+
+GAP, BEAT = 0.1, 15.0  # seconds between two messages to a browser at least, and between signs of life
+LARGEST = 4_000  # characters of a message from a browser
+LINES = 4  # that a tab may have open: an old one may not know yet that it is over
+
+
+def cookie(code: str) -> str:
+    """The name of the cookie by which a browser leads a room."""
+    return f"headlight-room-{code}"
+
+
+def asked(connection: HTTPConnection, name: str) -> str:
+    """What stands behind a name in the address."""
+    return dict(parse_qsl(connection.url.query)).get(name, "")
+
+
+def news(room: Room, person: Person) -> dict[str, Any]:
+    """What a browser is told. Its own counts come as they are asked for: of people only to who leads."""
+    said: dict[str, Any] = {"version": room.version, "fixed": room.fixed_at, "led": room.led}
+    if question := room.question:
+        counts = question.counts()[:WORDS] if person.leads or question.shown else None
+        said["question"] = {
+            "number": len(room.questions),
+            "words": question.words,
+            "kind": question.kind,
+            "choices": question.choices,
+            "answers": len(question.answers),
+            "counts": counts,
+            "model": question.model if counts is not None else "",
+            "mine": question.answers.get(person.voter, ("", ""))[1],
+            "shown": question.shown,
+        }
+    if person.leads:
+        here = room.here()
+        said |= {"here": len(here), "follow": sum(one.follows for one in here), "places": room.places()[:WORDS]}
+    return said
+
+
+async def lead(request: Request) -> Response:
+    """A link for another device of who leads, or the browser's own request: the key goes into a cookie, since an address is on
+    the projector for all to read."""
+    code = request.path_params["code"].upper()
+    key = (await request.body()).decode("ascii", "replace") if request.method == "POST" else asked(request, "key")
+    if not rooms.leads(code, key):
+        return Response("This link leads no room. It holds for a day.\n", 403, media_type="text/plain")
+    if request.method == "POST":
+        answer: Response = Response(status_code=204)
+    else:
+        answer = RedirectResponse(f"../../room?room={code}", 303)
+    secure = request.url.scheme == "https" or request.headers.get("X-Forwarded-Proto") == "https"
+    answer.set_cookie(cookie(code), key, DAY, httponly=True, samesite="lax", secure=secure)
+    return answer
+
+
+async def line(socket: WebSocket) -> None:
+    """A browser listens here for as long as its page is open."""
+    code, who = socket.path_params["code"], asked(socket, "who")
+    await socket.accept()
+    try:
+        room, _ = rooms.find(code, address="" if was_in(socket) else socket.client.host if socket.client else "")
+    except RoomError as error:
+        await socket.send_json({"gone": str(error), "again": was_in(socket)})
+        return await socket.close()
+    person = room.people.get(who)
+    if person is None or person.lines >= LINES:  # of the time before a restart: the page asks for a seat again
+        await socket.send_json({"seat": False})
+        return await socket.close()
+    bell, loop = asyncio.Event(), asyncio.get_running_loop()
+
+    def call() -> None:
+        with suppress(RuntimeError):  # the server stops
+            loop.call_soon_threadsafe(bell.set)
+
+    room.listeners[call] = person.leads
+    person.lines += 1
+    room.tell(leading=not person.leads)
+    speaking = asyncio.create_task(speak(socket, room, person, bell))
+    speaking.add_done_callback(lambda task: task.cancelled() or task.exception())  # else it is logged that they hung up
+    try:
+        await hear(socket, room, who)
+    finally:
+        speaking.cancel()
+        room.listeners.pop(call, None)
+        person.lines -= 1
+        person.seen = room.clock()
+        if person.leads:
+            room.seen = room.clock()
+        room.tell(leading=not person.leads)
+        rooms.tidy()
+
+
+def was_in(socket: WebSocket) -> bool:
+    return rooms.was_in(socket.path_params["code"], asked(socket, "ticket"))
+
+
+async def speak(socket: WebSocket, room: Room, person: Person, bell: asyncio.Event) -> None:
+    """Say what is new, fast changes as one; and that the line is alive."""
+    before = None
+    while not room.ended:
+        now = news(room, person)
+        await socket.send_json(now if now != before else None)
+        before = now
+        await asyncio.sleep(GAP)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(bell.wait(), BEAT)
+        bell.clear()
+        if rooms.is_over(room):
+            rooms.close(room)
+    await socket.send_json({"gone": f"The room {room.code} has ended.", "again": False})
+    await socket.close()
+
+
+async def hear(socket: WebSocket, room: Room, who: str) -> None:
+    """Take what the browser says, until it hangs up."""
+    while (message := await socket.receive())["type"] == "websocket.receive":
+        text = message.get("text") or ""
+        try:
+            said = json.loads(text) if len(text) <= LARGEST else None
+        except ValueError:
+            said = None
+        if not isinstance(said, dict) or "answer" not in said:
+            await socket.send_json({"wrong": "This answer is too long."})
+            continue
+        try:
+            await socket.send_json({"mine": room.answer(who, said["answer"], said.get("name", ""))})
+        except RoomError as error:
+            await socket.send_json({"wrong": str(error)})
+
+
+ROUTES = (
+    Route("/rooms/{code}/lead", lead, methods=["GET", "POST"]),
+    WebSocketRoute("/rooms/{code}/line", line),
+)

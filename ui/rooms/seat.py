@@ -1,0 +1,359 @@
+"""A visitor's seat in a room: the page follows who leads, until something is touched.
+
+Every run of a page begins with `enter` and ends with `settle`. In between the choices of the room stand in the session, before
+the widgets are placed. What differs, at the beginning of a run, from what stood at the end of the last one was touched by the
+visitor, unless it is an echo: a browser that asks for a run sends what it shows, which may be a moment old.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+import models
+from ui import state
+from ui.memory import allowed, loaded, trainings
+from ui.rooms.route import cookie
+from ui.rooms.store import CODE, Person, Room, RoomError, rooms
+from ui.show import choice, show
+from viz.views.room import room as room_view
+
+PAGES = Path(__file__).parents[2] / "pages"
+ECHO = 2.5  # seconds for which a browser may still send what was replaced
+OWN_PAGE = "room"  # of who leads: nobody follows there
+TEXTS = (state.TEXT, state.TARGET)
+SURE = (
+    "page",
+    "asked",
+    *(key.name for key in (*TEXTS, state.LEVEL, state.LESSON, state.LESSON_STEP)),
+)  # no run changes them alone
+REFUSED = "Your teacher shows a model that this server may not show to you. You see another one."
+
+Choices = dict[str, Any]
+"""Where somebody is: `page`, the `model` in use and the one `asked` for, the texts, and all else that is chosen."""
+
+
+@dataclass
+class Seat:
+    """taken: the version of the room that stands on the page, `taking` the one that is being placed; settled: where the last
+    whole run ended; replaced: what stood there before, and when it ceased to; cut: whether the last run did not reach its end."""
+
+    room: Room
+    who: str
+    person: Person
+    page: str = ""
+    taken: int = -1
+    taking: int = -1
+    settled: Choices | None = None
+    applied: Choices = field(default_factory=dict)
+    replaced: deque[tuple[float, Choices]] = field(default_factory=lambda: deque(maxlen=30))
+    cut: bool = False
+    refused: str = ""
+    opened: bool = False  # whether a button has just opened the room, which is led on a page of its own
+    return_to: bool = False  # whether who leads wants to see again what the class sees
+
+    @property
+    def follows(self) -> bool:
+        return self.person.follows and not self.person.leads
+
+    def here(self) -> Choices:
+        """Where this visitor is now."""
+        texts = {key.name: text_of(key) for key in TEXTS}
+        first = models.names()[0]
+        model = {"model": state.IN_USE.get() or first, "asked": state.MODEL.get() or first}
+        return {**state.chosen(), **texts, **model, "page": self.page}
+
+    def step_out(self) -> None:
+        self.person.follows = False
+        self.room.tell(leading=True)
+
+    def follow_again(self) -> None:
+        self.person.follows, self.taken = True, -1
+        self.room.tell(leading=True)
+
+    def notice(self) -> None:
+        """Step out where the visitor has touched something; an echo is put right by taking all again."""
+        here, before, cut = self.here(), self.settled, self.cut
+        self.cut = True  # until this run settles
+        if before is None or not self.follows:
+            return
+        changed = {name for name in here.keys() | before.keys() if here.get(name) != before.get(name)}
+        if not changed:
+            return
+        recent = [self.applied, *(one for when, one in self.replaced if time.monotonic() - when < ECHO)]
+        touched = {name for name in changed if not any(one and one.get(name) == here.get(name) for one in recent)}
+        if touched & set(SURE) if cut else touched:
+            self.step_out()
+        else:
+            self.taken = -1
+
+    def take(self, whole: bool) -> None:
+        """Have what the room has, before its widgets are placed. whole: whether the whole page runs, and not its stage alone, in
+        which nothing but the texts can be taken."""
+        self.taking = self.room.version  # first: what changes meanwhile is taken in the next run
+        at, fixed = self.room.at, self.room.fixed
+        if self.person.leads:
+            return self.go_back(whole)
+        if self.taking == self.taken:
+            return
+        if not whole and self.room.fixed_at > self.taken:
+            st.rerun()
+        if not self.follows or at is None:
+            return
+        at = {**at, **fixed}
+        self.applied = {**at, "asked": at["model"]}
+        link = self.settled is None and state.asked_for() - {state.ROOM.name}  # of the visitor's own, which widgets would take
+        there = bool(at["page"] != self.page or link)
+        if not whole and not there:
+            if self.settled is None or rest(at) != rest(self.settled):
+                st.rerun()
+            return take_texts(at)
+        self.go(at)
+        if there:
+            open_page(at["page"])
+
+    def go_back(self, whole: bool) -> None:
+        """For who leads: to what the class sees, where a button asked for it."""
+        at = self.room.at
+        if self.return_to and at is not None:
+            if at["page"] == self.page and not whole:
+                st.rerun()
+            self.go(at)
+            self.return_to = at["page"] != self.page
+            if self.return_to:
+                open_page(at["page"])
+
+    def go(self, at: Choices) -> None:
+        """Have the choices that somebody has made, on the page that they were made on."""
+        state.LESSON_NEXT.pop()
+        state.choose(rest(at, "model", "page"))
+        state.LINK.set((at["page"], {}))
+        take_texts(at)
+        self.ask_for(at["model"], {key.name: at.get(key.name) for key in (state.LAYER, state.HEAD)})
+
+    def hold(self) -> None:
+        """Have what who leads has chosen for all, also for who goes their own way."""
+        fixed = {} if self.person.leads else self.room.fixed
+        if state.LEVEL.name in fixed:
+            state.LEVEL.set(fixed[state.LEVEL.name])
+        if (model := fixed.get("model")) and (model in loaded.shelf or model in models.names()):
+            self.ask_for(model, {})
+
+    def ask_for(self, model: str, heads: dict[str, int | None]) -> None:
+        """Have a model in use, with the layer and the head that are chosen of it, where this visitor may open it."""
+        self.refused = REFUSED if allowed.refusal(model, here=model in loaded.shelf) else ""
+        if not self.refused and model != (state.MODEL.get() or models.names()[0]):
+            state.ask_for_model(model)
+            state.LESSON_MODEL.set(model)
+            state.OPENED.set({name: f"{name[0].upper()}{at}" for name, at in heads.items() if at is not None})
+
+    def settle(self) -> None:
+        """The run has reached its end: what stands on the page now is where this visitor is."""
+        here, before = self.here(), self.settled
+        if self.person.leads:
+            if here["page"] != OWN_PAGE and here != before and (before is not None or self.room.at is None):
+                self.room.move(here)
+                if self.opened:  # what is to be seen stands now
+                    self.opened = False
+                    go_to_page()
+                    st.rerun()
+        elif here != before and before is not None:
+            self.replaced.append((time.monotonic(), before))
+        self.settled, self.taken, self.cut = here, self.taking, False
+        if (place := in_words(here)) != self.person.place:
+            self.person.place = place
+            self.room.tell(leading=True)
+
+
+def open_page(name: str) -> None:
+    """Go to a page; nothing of the address comes along, because choices are bound to it."""
+    st.switch_page(PAGES / name / "page.py", query_params={})
+
+
+def text_of(key: state.Key[str]) -> str:
+    """What stands in a box, or stood there on the last page that has it, or will where none had it yet."""
+    if key.held:
+        return state.written(key)
+    return key.of("last").get() or "" if key.of("last").held else key.asked or key.default
+
+
+def rest(at: Choices, *more: str) -> Choices:
+    """Choices without the texts, and without the model that is asked for."""
+    without = {"asked", *more, *(key.name for key in TEXTS)}
+    return {name: value for name, value in at.items() if name not in without}
+
+
+def take_texts(at: Choices) -> None:
+    """Write into the boxes, when they are placed next."""
+    for key in TEXTS:
+        if at.get(key.name, "") != text_of(key):
+            key.of("last").set(at[key.name])
+            key.of("next").set(at[key.name])
+
+
+def in_words(here: Choices) -> str:
+    """Where somebody is, for who leads."""
+    page = str(here["page"]).capitalize()
+    lesson, step = here.get(state.LESSON.name), here.get(state.LESSON_STEP.name, 1)
+    return f"{page}, step {step} of “{lesson}”" if lesson else page
+
+
+# ---------------------------------------------------------------- what pages call
+
+
+def mine() -> Seat | None:
+    """This visitor's seat; None for who is in no room, or in one that is over."""
+    seat: Seat | None = state.ROOM_SEAT.get()
+    return None if seat is None or seat.room.ended else seat
+
+
+def enter(page: str) -> None:
+    """Take a seat where the address or a button asks for it, and follow. At the beginning of each run of a whole page."""
+    if not state.ROOM.held:
+        asked = (state.ROOM.asked or "").strip().upper()
+        if asked and not CODE.fullmatch(asked):
+            state.complain(state.ROOM, state.ROOM.asked or "", "the room")
+            asked = ""
+        state.ROOM.set(asked)
+    seat = seated(state.ROOM.get())
+    if seat:
+        seat.page = page
+        seat.notice()
+        seat.take(whole=True)
+        if not seat.follows:
+            seat.hold()
+
+
+def seated(code: str) -> Seat | None:
+    """The seat in the room of a code; None where there is no such room, of which the line will tell."""
+    if not code:
+        state.ROOM_SEAT.set(None)
+        return None
+    seat = mine()
+    if seat and seat.room.code == code and seat.who in seat.room.people:
+        return seat
+    keys = state.ROOM_KEY.get(), str(st.context.cookies.get(cookie(code), ""))
+    key = next((one for one in keys if rooms.leads(code, one)), "")
+    who = seat.who if seat else secrets.token_urlsafe(12)
+    state.ROOM_SEAT.set(None)
+    try:
+        room, leads = rooms.find(code, key, st.context.ip_address or "here")
+        state.ROOM_SEAT.set(Seat(room, who, room.sit(who, trainings.browser() or who, leads)))
+    except RoomError as error:
+        state.ROOM_TROUBLE.set(str(error))
+        return None
+    if leads:
+        state.ROOM_KEY.set(key)
+    return mine()
+
+
+@contextmanager
+def led(with_the_page: bool) -> Iterator[None]:
+    """In this block a page's stage runs, with the page or by itself; above it stands the strip of the room."""
+    strip, seat = st.container() if state.ROOM.get() else None, mine()
+    if seat and not with_the_page:
+        seat.notice()
+        seat.take(whole=False)
+    yield
+    settle()
+    if strip:
+        with strip:
+            place()
+
+
+def run_part() -> None:
+    """The same where a part of a stage runs by itself, in which nothing can be taken."""
+    if seat := mine():
+        seat.notice()
+        seat.taking = seat.taken
+
+
+def settle() -> None:
+    """At the end of each of these runs."""
+    if seat := mine():
+        seat.settle()
+
+
+def place() -> None:
+    """The strip that says how it stands in the room and listens to it; it is large for who leads on the page of the room."""
+    code, seat = state.ROOM.get(), mine()
+    leads = bool(seat and seat.person.leads)
+    show(
+        room_view(
+            code,
+            who=seat.who if seat else "",
+            ticket=rooms.ticket(code) if seat else "",
+            key=state.ROOM_KEY.get() if leads else "",
+            role="leads" if leads else "follows" if seat else "waits",
+            follows=bool(seat and seat.follows),
+            taken=seat.taken if seat else 0,
+            said="" if seat else state.ROOM_TROUBLE.get(),
+            refused=seat.refused if seat and seat.follows else "",
+            large=bool(seat and leads and seat.page == OWN_PAGE),
+        ),
+        "room-line",
+        pressed,
+    )
+
+
+def pressed() -> None:
+    """What the strip asks for: a run, to follow again, a seat, or to leave."""
+    asked, seat = (choice("room-line") or {}).get("ask"), mine()
+    if asked == "follow" and seat:
+        seat.follow_again()
+    elif asked == "leave":
+        leave()
+    elif asked == "seat":
+        state.run_whole_page_next()
+
+
+def leave() -> None:
+    """Leave the room; for who leads that does not end it."""
+    if seat := mine():
+        seat.room.leave(seat.who)
+    state.ROOM.set("")
+    state.ROOM_SEAT.set(None)
+    state.ROOM_KEY.set("")
+    state.run_whole_page_next()
+
+
+def is_fixed(key: state.Key[Any]) -> bool:
+    """Whether who leads has chosen it for all."""
+    seat = mine()
+    return bool(seat and not seat.person.leads and key.name in seat.room.fixed)
+
+
+def button() -> None:
+    """In the side bar: open a room, or go to the page of the one that is led."""
+    seat = mine()
+    if not state.ROOM.get():
+        st.sidebar.button("Open a room", key="room-open", icon=":material/groups:", width="stretch", on_click=open_here)
+    elif seat and seat.person.leads and seat.page != OWN_PAGE:
+        label = f"Room {seat.room.code}: code, questions"
+        st.sidebar.button(label, key="room-page", icon=":material/groups:", width="stretch", on_click=go_to_page)
+
+
+def go_to_page() -> None:
+    state.LESSON_NEXT.set((OWN_PAGE, None))
+
+
+def open_here() -> None:
+    """Open a room that begins where this visitor is, and go to the page on which it is led."""
+    try:
+        room, key = rooms.open()
+    except RoomError as error:
+        st.toast(str(error), icon=":material/groups:")
+        return
+    state.ROOM.set(room.code)
+    state.ROOM_KEY.set(key)
+    if seat := seated(room.code):
+        seat.opened = True
+    state.run_whole_page_next()

@@ -1,0 +1,342 @@
+"""The rooms of this server, in memory alone: who leads, who is there, where the class is, what is asked and answered.
+
+Nothing here knows a page or a socket. Whoever listens to a room gives it a function that is called, from any thread, when there
+is something new.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import math
+import os
+import re
+import secrets
+import threading
+import time
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+LETTERS = "ABCDEFGHJKMNPRSTUWXYZ"  # without I L O Q V, which are taken for others: 21**6 = 86 million codes
+CODE = re.compile(f"[{LETTERS}]{{6}}")
+ROOMS, PEOPLE, QUESTIONS = 100, 300, 50  # at most: rooms on a server, people in a room, questions that a room keeps
+WRONG, WITHIN = 600, 60.0  # codes that an address may try in vain, in so many seconds: a class shares one
+ADDRESSES = 10_000  # of which that is known
+DAY = 24 * 3600  # seconds for which who has opened a room may open it again
+NAMED, WRITTEN, OFFERED = 40, 200, 12  # characters of a name and of an answer, and choices of a question
+WORDS = 30  # different free answers that are counted on screen
+KINDS = ("choices", "a number", "a word")
+
+NONE = "There is no room {code}. It has ended, or its code is another one."
+GUESSED = "Too many codes that do not exist came from your network. Try again in a minute."
+
+
+class RoomError(ValueError):
+    """Why there is no room, no seat or no answer, as a sentence."""
+
+
+@dataclass
+class Person:
+    """One tab of a browser. voter: which browser it is, so that it answers once; lines: how many of its lines are open; place:
+    where it stands, in words."""
+
+    voter: str
+    leads: bool = False
+    follows: bool = True
+    lines: int = 0
+    place: str = ""
+    seen: float = 0.0
+
+
+@dataclass
+class Question:
+    """What is asked. model: what the model in use answers, "" where it answers nothing; answers: by voter, a name and what was
+    said; shown: whether everybody sees the counts."""
+
+    words: str
+    kind: str
+    choices: tuple[str, ...] = ()
+    model: str = ""
+    answers: dict[str, tuple[str, str]] = field(default_factory=dict)
+    shown: bool = False
+    open: bool = True
+
+    def read(self, given: object) -> str:
+        """An answer as it is counted. Errors: RoomError for one that does not answer the question."""
+        said = line(str(given), WRITTEN)
+        if self.kind == "choices":
+            if said not in self.choices:
+                raise RoomError("Choose one of the answers.")
+            return said
+        if self.kind == "a number":
+            try:
+                number = float(said.replace(",", ".").replace("−", "-"))
+            except ValueError:
+                number = math.nan
+            if not math.isfinite(number):
+                raise RoomError("This question asks for a number.")
+            return f"{number:.12g}"
+        if not said:
+            raise RoomError("Write a word or two.")
+        return said
+
+    def counts(self) -> list[tuple[str, int]]:
+        """How often each answer was given: of choices each in its order, of numbers from the least, of words the most frequent
+        first, whatever their capitals."""
+        said = [answer for _, answer in list(self.answers.values())]
+        if self.kind == "choices":
+            return [(choice, said.count(choice)) for choice in self.choices]
+        if self.kind == "a number":
+            return sorted(Counter(said).items(), key=lambda one: float(one[0]))
+        first: dict[str, str] = {}
+        for one in said:
+            first.setdefault(one.casefold(), one)
+        return [(first[one], count) for one, count in Counter(map(str.casefold, said)).most_common()]
+
+
+def line(text: str, most: int) -> str:
+    """What a visitor wrote, on one line and cut."""
+    return " ".join(text[: 4 * most].split())[:most]
+
+
+@dataclass
+class Room:
+    """at: where the class is, None before the first move; fixed: what nobody but who leads may choose. version grows with each
+    change of both, and `fixed_at` is the one at which `fixed` changed last."""
+
+    code: str
+    clock: Callable[[], float]
+    version: int = 0
+    at: Any = None
+    fixed: dict[str, Any] = field(default_factory=dict)
+    fixed_at: int = 0
+    people: dict[str, Person] = field(default_factory=dict)
+    questions: list[Question] = field(default_factory=list)
+    seen: float = 0.0  # when the one who leads was last here
+    ended: bool = False
+    listeners: dict[Callable[[], None], bool] = field(default_factory=dict)  # whether it leads
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    @property
+    def question(self) -> Question | None:
+        """The one that is asked now."""
+        return self.questions[-1] if self.questions and self.questions[-1].open else None
+
+    @property
+    def led(self) -> bool:
+        """Whether who leads is here."""
+        return any(one.leads and one.lines for one in list(self.people.values()))
+
+    def tell(self, leading: bool = False) -> None:
+        """Call who listens. leading: only who leads."""
+        for call, leads in list(self.listeners.items()):
+            if leads or not leading:
+                call()
+
+    def sit(self, who: str, voter: str, leads: bool = False) -> Person:
+        """The seat of a tab, a new one where it has none. Errors: RoomError where all seats are taken."""
+        with self.lock:
+            if person := self.people.get(who):
+                person.leads = person.leads or leads
+                return person
+            if len(self.people) >= PEOPLE:
+                gone = [name for name, one in self.people.items() if not one.lines and not one.leads]
+                if not gone and not leads:
+                    raise RoomError(f"The room {self.code} is full: it has {PEOPLE} seats.")
+                for name in sorted(gone, key=lambda name: self.people[name].seen)[:1]:
+                    del self.people[name]
+            person = self.people[who] = Person(voter, leads, seen=self.clock())
+        if leads:
+            self.seen = self.clock()
+        return person
+
+    def leave(self, who: str) -> None:
+        with self.lock:
+            self.people.pop(who, None)
+        self.tell(leading=True)
+
+    def move(self, at: Any) -> None:
+        """Everybody goes there; the last move wins."""
+        with self.lock:
+            self.seen = self.clock()
+            if at == self.at:
+                return
+            self.at, self.version = at, self.version + 1
+        self.tell()
+
+    def fix(self, **fixed: Any) -> None:
+        """What is the same for all, also for those who go their own way; None for what everybody may choose."""
+        with self.lock:
+            now = {name: value for name, value in {**self.fixed, **fixed}.items() if value is not None}
+            if now == self.fixed:
+                return
+            self.fixed, self.version = now, self.version + 1
+            self.fixed_at = self.version
+        self.tell()
+
+    def ask(self, words: str, kind: str, choices: tuple[str, ...] = (), model: str = "") -> Question:
+        """Put a question, in the place of the one before. Errors: RoomError for one that cannot be answered."""
+        words, model = line(words, 2 * WRITTEN), line(model, WRITTEN)
+        offered = tuple(dict.fromkeys(one for choice in choices if (one := line(choice, WRITTEN))))
+        if not words:
+            raise RoomError("Write the question.")
+        if kind not in KINDS:
+            raise RoomError(f"A question asks for {', '.join(KINDS)}.")
+        if kind == "choices" and not 2 <= len(offered) <= OFFERED:
+            raise RoomError(f"Write from 2 to {OFFERED} different choices, each on a line of its own.")
+        with self.lock:
+            self.stop()
+            self.questions.append(question := Question(words, kind, offered if kind == "choices" else (), model))
+            del self.questions[:-QUESTIONS]
+        self.tell()
+        return question
+
+    def answer(self, who: str, given: object, name: object = "") -> str:
+        """Count an answer, the last one of each browser, as it is counted. Errors: RoomError where it cannot be."""
+        with self.lock:
+            person, question = self.people.get(who), self.question
+            if not person or not question:
+                raise RoomError("This question is no longer asked.")
+            said = question.read(given)
+            if person.voter not in question.answers and len(question.answers) >= 2 * PEOPLE:
+                raise RoomError("There are as many answers as the room can hold.")
+            question.answers[person.voter] = (line(str(name), NAMED), said)
+        self.tell(leading=not question.shown)
+        return said
+
+    def show(self, shown: bool) -> None:
+        """Let everybody see the counts, or no longer."""
+        with self.lock:
+            if question := self.question:
+                question.shown = shown
+        self.tell()
+
+    def stop(self) -> None:
+        """Take no more answers; the question and its answers are kept."""
+        with self.lock:
+            if question := self.question:
+                question.open = False
+        self.tell()
+
+    def here(self) -> list[Person]:
+        """The people of the class whose page is open."""
+        return [one for one in list(self.people.values()) if one.lines and not one.leads]
+
+    def places(self) -> list[tuple[str, int]]:
+        """Where they stand, in words, and how many there."""
+        return Counter(one.place for one in self.here() if one.place).most_common()
+
+
+class Rooms:
+    """All rooms of a server. secret: signs the keys of who leads and of who was there, so that both hold after a restart where it
+    stays the same; end: seconds without the one who leads after which a room ends."""
+
+    def __init__(self, secret: bytes, end: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.secret, self.end, self.clock = secret, end, clock
+        self.rooms: dict[str, Room] = {}
+        self.closed: OrderedDict[str, None] = OrderedDict()  # codes that are over for good
+        self.wrong: OrderedDict[str, deque[float]] = OrderedDict()
+        self.lock = threading.RLock()
+
+    def open(self) -> tuple[Room, str]:
+        """A new room and the key of who leads it. Errors: RoomError where there are too many."""
+        with self.lock:
+            self.tidy()
+            if len(self.rooms) >= ROOMS:
+                raise RoomError(f"There are {ROOMS} rooms on this server, and it takes no more. Try again later.")
+            code = ""
+            while not code or code in self.rooms or code in self.closed:
+                code = "".join(secrets.choice(LETTERS) for _ in range(6))
+            return self.make(code), self.key(code)
+
+    def make(self, code: str) -> Room:
+        self.rooms[code] = Room(code, self.clock, seen=self.clock())
+        return self.rooms[code]
+
+    def find(self, code: str, key: str = "", address: str = "") -> tuple[Room, bool]:
+        """A room, and whether that key leads it: then it opens again where this server does not know it any more. Errors:
+        RoomError where there is none, and for an address that has tried too many codes in vain."""
+        with self.lock:
+            leads = self.leads(code, key)
+            if not leads and self.guesses(address):
+                raise RoomError(GUESSED)
+            room = self.rooms.get(code)
+            if room and self.is_over(room):
+                self.close(room)
+                room = None
+            if not room and leads and code not in self.closed and len(self.rooms) < ROOMS:
+                room = self.make(code)
+            if not room:
+                self.note(address)
+                raise RoomError(NONE.format(code=line(code, 6)))
+            return room, leads
+
+    def is_over(self, room: Room) -> bool:
+        return room.ended or (not room.led and self.clock() - room.seen > self.end)
+
+    def close(self, room: Room) -> None:
+        """End a room for good."""
+        with self.lock:
+            self.rooms.pop(room.code, None)
+            self.closed[room.code] = None
+            while len(self.closed) > ADDRESSES:
+                self.closed.popitem(last=False)
+            room.ended = True
+        room.tell()
+
+    def tidy(self) -> None:
+        """End the rooms whose time is over."""
+        with self.lock:
+            for room in list(self.rooms.values()):
+                if self.is_over(room):
+                    self.close(room)
+
+    def guesses(self, address: str) -> bool:
+        """Whether an address has tried as many codes in vain as it may; "" is nobody's."""
+        tried = self.wrong.get(address)
+        return bool(tried and len(tried) == WRONG and self.clock() - tried[0] < WITHIN)
+
+    def note(self, address: str) -> None:
+        """A code was tried in vain."""
+        if not address:
+            return
+        self.wrong.setdefault(address, deque(maxlen=WRONG)).append(self.clock())
+        self.wrong.move_to_end(address)
+        while len(self.wrong) > ADDRESSES:
+            self.wrong.popitem(last=False)
+
+    def sign(self, *words: object) -> str:
+        return hmac.new(self.secret, " ".join(map(str, words)).encode(), hashlib.sha256).hexdigest()[:32]
+
+    def key(self, code: str) -> str:
+        """What proves who leads a room, for a day: nothing of it is stored."""
+        until = int(time.time()) + DAY
+        return f"{until:x}-{self.sign('leads', code, until)}"
+
+    def leads(self, code: str, key: str) -> bool:
+        """Whether a key is that of a room."""
+        if not (found := re.fullmatch(r"([0-9a-f]{1,12})-([0-9a-f]{32})", key)):
+            return False
+        until = int(found[1], 16)
+        return hmac.compare_digest(found[2], self.sign("leads", code, until)) and time.time() < until
+
+    def ticket(self, code: str) -> str:
+        """What proves that somebody was in a room."""
+        return self.sign("was in", code)
+
+    def was_in(self, code: str, ticket: str) -> bool:
+        return code not in self.closed and hmac.compare_digest(ticket.encode(), self.ticket(code).encode())
+
+
+def from_environment(settings: Mapping[str, str] = os.environ) -> Rooms:
+    """The rooms as whoever runs the server wants them: HEADLIGHT_ROOM_SECRET and HEADLIGHT_ROOM_MINUTES."""
+    try:
+        minutes = float(settings.get("HEADLIGHT_ROOM_MINUTES", "") or 30)
+    except ValueError:
+        minutes = 30.0
+    return Rooms((settings.get("HEADLIGHT_ROOM_SECRET") or secrets.token_hex()).encode(), 60 * minutes)
+
+
+rooms = from_environment()

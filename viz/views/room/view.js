@@ -1,0 +1,201 @@
+// How it stands in a room. The line to the room outlives the strip, which is placed anew on every page.
+
+import { unpack } from "../../shared/bytes.js";
+import { element, makeButton, write } from "../../shared/element.js";
+import { stateOf } from "../../shared/state.js";
+import { drawQuestion } from "./question.js";
+
+const AGAIN = 2000; // milliseconds after which a run is asked for again: what is asked while Streamlit's line is down is lost
+const HANDS_OFF = 400; // after a key or a press, for which nothing is asked: the visitor goes first
+const APART = 15_000; // without a strip on the page, after which the line is closed
+const lines = new Map(); // by code
+let touched = 0;
+
+export function mount({ parentElement, data, setTriggerValue }) {
+  const seat = unpack(data);
+  const state = stateOf(parentElement, makeStrip);
+  Object.assign(state, { seat, tell: setTriggerValue });
+  state.root.dataset.role = seat.role;
+  state.root.classList.toggle("large", seat.large);
+  const line = lineOf(seat);
+  line.view = state;
+  keep(line);
+  if (seat.role !== "waits" || line.ticket) connect(line);
+  draw(line);
+  ask(line);
+}
+
+function makeStrip(state) {
+  const { root } = state;
+  root.setAttribute("role", "region");
+  root.setAttribute("aria-label", "Room");
+  const strip = element("div", "strip");
+  state.where = element("strong");
+  state.how = element("span", "how");
+  state.how.setAttribute("role", "status");
+  state.act = makeButton("act", "", () => press(state, state.ask));
+  state.leave = makeButton("leave", "Leave the room", () => press(state, "leave"));
+  strip.append(state.where, state.how, state.act, state.leave);
+  state.places = element("ul", "places");
+  state.question = element("div", "question");
+  root.append(strip, state.places, state.question);
+}
+
+function press(state, ask) {
+  state.tell("chosen", { ask, n: Date.now() });
+}
+
+// ---------------------------------------------------------------- the line
+
+function lineOf(seat) {
+  let line = lines.get(seat.code);
+  if (!line) {
+    line = { code: seat.code, who: seat.who, asked: -1, since: 0, tries: 0, news: null, gone: "", drafts: {} };
+    line.ticket = stored(seat.code);
+    lines.set(seat.code, line);
+    setInterval(() => tend(line), APART / 3);
+    listenForHands();
+  }
+  if (line.who !== seat.who) {
+    Object.assign(line, { who: seat.who, asked: -1, gone: "" });
+    line.socket?.close();
+  }
+  return line;
+}
+
+// What proves that one was here, for a room that comes back; and of who leads, the key, as a cookie that no script can read.
+function keep(line) {
+  const { seat } = line.view;
+  if (seat.ticket && seat.ticket !== line.ticket) {
+    line.ticket = seat.ticket;
+    try {
+      sessionStorage.setItem("headlight-room-" + line.code, seat.ticket);
+    } catch {
+      // a browser that keeps nothing
+    }
+  }
+  if (seat.key && seat.key !== line.key) {
+    line.key = seat.key;
+    fetch(address(line, "lead"), { method: "POST", body: seat.key });
+  }
+}
+
+function stored(code) {
+  try {
+    return sessionStorage.getItem("headlight-room-" + code);
+  } catch {
+    return null;
+  }
+}
+
+function address(line, last) {
+  return new URL(`rooms/${line.code}/${last}`, document.baseURI).href;
+}
+
+function connect(line) {
+  if (line.socket || line.over) return;
+  const query = new URLSearchParams({ who: line.who, ticket: line.ticket ?? "" });
+  const socket = new WebSocket(address(line, "line").replace("http", "ws") + "?" + query);
+  line.socket = socket;
+  socket.onmessage = (event) => hear(line, JSON.parse(event.data));
+  socket.onclose = () => {
+    if (line.socket !== socket) return;
+    line.socket = null;
+    if (!line.over) line.timer = setTimeout(() => connect(line), 500 + Math.random() * (line.gone ? 4000 : 1500));
+  };
+}
+
+function hear(line, said) {
+  if (said === null) return; // a sign of life
+  if (said.gone) {
+    Object.assign(line, { gone: said.gone, again: said.again, over: !said.again, news: null });
+  } else if (said.seat === false) {
+    if (!line.asksSeat || Date.now() - line.asksSeat > AGAIN) {
+      line.asksSeat = Date.now();
+      press(line.view, "seat");
+    }
+  } else if ("wrong" in said || "mine" in said) {
+    line.wrong = said.wrong ?? "";
+  } else {
+    Object.assign(line, { news: said, gone: "" });
+    ask(line);
+  }
+  draw(line);
+}
+
+// A strip that is nowhere on the page any more has no use for its line.
+function tend(line) {
+  if (line.view.root.isConnected) return;
+  clearTimeout(line.timer);
+  const { socket } = line;
+  line.socket = null;
+  socket?.close();
+}
+
+// ---------------------------------------------------------------- runs of the page
+
+// One run at a time for what is new, none while the visitor types or presses.
+function ask(line) {
+  clearTimeout(line.asking);
+  const { seat } = line.view;
+  if (!line.news || seat.role !== "follows") return;
+  const wanted = seat.follows ? line.news.version : line.news.fixed;
+  if (wanted <= seat.taken) {
+    line.tries = 0;
+    return;
+  }
+  const now = Date.now();
+  const pending = line.asked > seat.taken ? line.since + AGAIN * 2 ** line.tries - now : 0;
+  let wait = Math.max(pending, touched + HANDS_OFF - now);
+  if (wait <= 0) {
+    line.tries = line.asked > seat.taken ? Math.min(line.tries + 1, 4) : 0;
+    Object.assign(line, { asked: wanted, since: now });
+    press(line.view, "run");
+    wait = AGAIN * 2 ** line.tries;
+  }
+  line.asking = setTimeout(() => ask(line), wait);
+}
+
+function listenForHands() {
+  const touch = (event) => {
+    if (event.isTrusted) touched = Date.now();
+  };
+  for (const kind of ["pointerdown", "keydown", "input"]) addEventListener(kind, touch, true);
+}
+
+// ---------------------------------------------------------------- what is shown
+
+function draw(line) {
+  const { view, news } = line;
+  const { seat } = view;
+  write(view.where, `Room ${seat.code}`);
+  write(view.how, how(line));
+  const again = seat.role === "follows" && !seat.follows && !line.gone;
+  view.ask = "follow";
+  write(view.act, again ? "Follow again" : "");
+  view.act.hidden = !again;
+  write(view.leave, line.over || seat.role === "waits" ? "Close this" : "Leave the room");
+  view.leave.hidden = seat.role === "leads" && !line.over;
+  const places = seat.large ? (news?.places ?? []) : [];
+  view.places.replaceChildren(...places.map(([place, count]) => element("li", "", `${count} at ${place}`)));
+  drawQuestion(view.question, line, (value, name) => line.socket?.send(JSON.stringify({ answer: value, name })));
+}
+
+function how(line) {
+  const { seat } = line.view;
+  const { news } = line;
+  if (line.gone) return line.again ? "The room is away for a moment. Stay here: you will follow again by yourself." : line.gone;
+  if (seat.role === "waits") return seat.said;
+  if (seat.role === "leads") {
+    if (!news) return "";
+    const answers = news.question ? ` ${count(news.question.answers, "answer", "answers")}.` : "";
+    return `You lead. ${news.here} here, ${news.follow} of them ${news.follow === 1 ? "follows" : "follow"}.${answers}`;
+  }
+  if (seat.refused) return seat.refused;
+  const away = news && !news.led ? " Your teacher is away for the moment." : "";
+  return (seat.follows ? "You follow your teacher. Touch anything to go your own way." : "You go your own way.") + away;
+}
+
+function count(number, one, many) {
+  return `${number} ${number === 1 ? one : many}`;
+}
