@@ -142,33 +142,38 @@ def close(model: LanguageModel) -> float:
 def straight(model: LanguageModel, trace: Trace, token: int, position: int) -> tuple[np.ndarray, float]:
     """The logit of a token as way · stream + constant, with the size that the final norm divides by held: float64 [d_model].
 
-    With P what a norm takes from the stream (all of it, or all but its mean), f = b + w·Px/|Px| has the gradient (w − (w·Px)
-    Px/|Px|²)/|Px|, to which (f − b) Px/|Px|² is added. Errors: ValueError where the logit is not made so.
+    With P what a norm takes from the stream (all of it, or all but its mean) and S² = |Px|² + e, e from the norm's ε, the slope
+    of f = b + w·Px/S is (w − (w·Px) Px/S²)/S. It lacks of w/S only something along Px, and w/S · Px = f − b says how much;
+    without a norm it lacks nothing. Errors: ValueError where the logit is not made so.
     """
     import torch
 
     rows = torch.from_numpy(np.ascontiguousarray(trace.stream[-1].reshape(-1, trace.stream.shape[-1])))
     x = rows[position].double()
 
-    def logit(streams: torch.Tensor) -> torch.Tensor:
-        return model.way_out(streams.float())[:, token].double().cpu()
+    def logits(streams: torch.Tensor) -> torch.Tensor:
+        return model.way_out(streams.float()).double().cpu()
 
     with torch.enable_grad():
         leaf = rows[position][None].clone().requires_grad_()
         (slope,) = torch.autograd.grad(model.way_out(leaf)[0, token], leaf)
     with torch.no_grad():
-        here, mirrored, twice, shifted = logit(torch.stack([x, -x, 2 * x, x + x.abs().mean()])).tolist()
-        constant = (here + mirrored) / 2
-        normed = abs(twice - here) < close(model) * max(1.0, abs(here))
-        seen = x - x.mean() if normed and abs(shifted - here) < close(model) * max(1.0, abs(here)) else x
-        way = slope[0].double().cpu() + ((here - constant) * seen / seen.square().sum() if normed else 0)
+        here, mirrored, twice, shifted = logits(torch.stack([x, -x, 2 * x, x + x.abs().mean()]))
+        constants = (here + mirrored) / 2
+        centred = (shifted - here).abs().max() < close(model) * max(1.0, float(here.abs().max()))
         others = rows.double()
-        sizes = (others - others.mean(-1, keepdim=True) if seen is not x else others).norm(dim=-1) / seen.norm()
-        expected = constant + (others @ way) / (sizes if normed else 1)
-        logits = logit(others)
-    if (expected - logits).abs().max() > 10 * close(model) * max(1.0, float(logits.abs().max())):
+        parts = others - others.mean(-1, keepdim=True) if centred else others
+        seen, way = parts[position], slope[0].double().cpu()
+        way = way + (here[token] - constants[token] - way @ seen) * seen / seen.square().sum()
+        # What a stream twice as long makes of the logits says what e is: all of S² (they double) … nothing (they stay).
+        odd = here - constants
+        grows = float(((twice - constants) @ odd / odd.square().sum()).clamp(1, 2)) ** 2  # 4 (|Px|² + e) / (4 |Px|² + e)
+        shares = parts.square().sum(-1) / seen.square().sum()
+        sizes = ((shares * (4 - grows) + 4 * (grows - 1)) / (3 * grows)).sqrt()
+        expected, made = constants[token] + (others @ way) / sizes, logits(others)[:, token]
+    if (expected - made).abs().max() > 10 * close(model) * max(1.0, float(made.abs().max())):
         raise ValueError(
             f"{model.info.name} does more than a norm and a matrix between its last block and its logits "
             f"({model.way_out_formula()}), so a logit is no sum of what its parts wrote."
         )
-    return way.numpy(), constant
+    return way.numpy(), float(constants[token])

@@ -9,7 +9,9 @@ import models
 from analysis import head_effects, logit_attribution, patching
 from analysis.effects import divergence, log_softmax, skip_effects
 from models import edits as E
+from models.huggingface.model import HuggingFaceModel
 from tests.models.edited import TEXT, model, read, stack, target
+from tests.models.networks import network, tokenizer
 
 PREDICTING = ("writer", "filler", "translator", "GPT-2", "Llama, grouped-query", "BLOOM", "BERT", "T5")
 HER, HIS = "The girl took her bag and said that", "The boy took his bag and said that"
@@ -146,6 +148,22 @@ def test_what_was_written_towards_a_word_sums_to_its_logit(name):
         if name not in ("BLOOM", "Falcon"):
             heads = trace.attention[stack(name)].heads
             assert table.query("part == 'attention'")["head"].notna().sum() == layers * heads
+
+
+@pytest.mark.parametrize(
+    "name, norm, epsilon", [("GPT-2", "transformer.ln_f", "eps"), ("Llama, grouped-query", "model.norm", "variance_epsilon")]
+)
+def test_a_stream_as_small_as_the_last_norms_epsilon_still_sums_to_the_logit(name, norm, epsilon):
+    made = network(name)
+    setattr(made.get_submodule(norm), epsilon, 1.0)  # as in a model that has not learned anything, whose stream is small
+    small = HuggingFaceModel(made, tokenizer("decoder"), "decoder", True, name)
+    trace = small.trace(TEXT)
+    for position in (1, -1):
+        token, other = (int(one) for one in np.argsort(trace.logits_at(position))[[-1, 0]])
+        expected = float(trace.logits_at(position)[token])
+        assert logit_attribution(small, trace, token, position)["contribution"].sum() == pytest.approx(expected, abs=1e-5)
+        both = logit_attribution(small, trace, token, position, against=other)["contribution"].sum()
+        assert both == pytest.approx(expected - float(trace.logits_at(position)[other]), abs=1e-5)
 
 
 def test_what_is_switched_off_wrote_nothing(writer):
