@@ -75,9 +75,9 @@ def numbers_of(row: pd.Series, name: str) -> dict[str, str]:
 
 
 def nearest(row: pd.Series) -> str:
-    """The score that comes nearest to a label."""
+    """The score that comes nearest to a label; one of 0, such as a decoder's for the token after, only where all are 0."""
     names = [name for name in WRITTEN if name in row and name != "positional" and np.isfinite(row[name])]
-    return max(names, key=lambda name: row[f"{name}_low"] - np.nan_to_num(row[f"{name}_null"]))
+    return max(names, key=lambda name: (row[name] > 0, row[f"{name}_low"] - np.nan_to_num(row[f"{name}_null"])))
 
 
 def examples(look: Look, chosen: list[tuple[int, int, str]], count: int) -> list[Picture]:

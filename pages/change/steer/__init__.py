@@ -24,7 +24,7 @@ from ui.picture.picture import Numbers, Picture
 from ui.show import choice, part, picture, show
 from ui.words import words
 from viz import Card, Part, board, percent
-from viz.numbers import under
+from viz.numbers import decimal, in_hundred, under
 from viz.tokens import named
 
 if TYPE_CHECKING:
@@ -108,8 +108,8 @@ def lengths(look: Look, push: Push, added: np.ndarray) -> Part:
     """How long the direction and the push are, beside the stream."""
     length = float(np.linalg.norm(added[1]))
     stream = stream_length(look.trace, push.layer, recipes.stack(look.model))
-    facts = {"push": f"{length:.1f}", "stream": f"{stream:.1f}", "share": percent(length / stream), "pairs": len(push.pairs)}
-    facts |= {"one": f"{length / abs(push.strength):.1f}" if push.strength else "0", "layer": push.layer, "name": push.name}
+    facts = {"push": decimal(length), "stream": decimal(stream), "share": percent(length / stream), "pairs": len(push.pairs)}
+    facts |= {"one": decimal(length / abs(push.strength)) if push.strength else "0", "layer": push.layer, "name": push.name}
     return Part("lengths", None, words(HERE, "lengths" if push.strength else "no push", **facts))
 
 
@@ -157,11 +157,12 @@ def prediction(look: Look, push: Push, added: np.ndarray, position: int | None, 
     moved = [divergence(logits[0], one) for one in logits[1:]]
     risen = int(np.argmax(shares[1] - shares[0]))
     by_chance = float(np.mean([one[risen] for one in shares[2:]]))
+    chance = in_hundred if look.beginner else percent  # as beside the bars
     facts = {
-        "token": told(look, first), "before": percent(float(shares[0][first])), "after": percent(float(shares[1][first])),
+        "token": told(look, first), "before": chance(float(shares[0][first])), "after": chance(float(shares[1][first])),
         "now": told(look, now), "nats": under(moved[0]), "least": under(min(moved[1:])), "most": under(max(moved[1:])),
-        "risen": told(look, risen), "risen_before": percent(float(shares[0][risen])), "count": recipes.RANDOM,
-        "risen_after": percent(float(shares[1][risen])), "risen_random": percent(by_chance),
+        "risen": told(look, risen), "risen_before": chance(float(shares[0][risen])), "count": recipes.RANDOM,
+        "risen_after": chance(float(shares[1][risen])), "risen_random": chance(by_chance),
     }  # fmt: skip
     said = ["prediction plain"] if not push.strength else ["now", "prediction"] if first != now else ["prediction"]
     return drawing.on_board(" ".join(words(HERE, one, **facts) for one in said))

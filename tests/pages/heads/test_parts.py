@@ -9,7 +9,7 @@ import pytest
 import models
 from analysis.composition import WAYS, HeadWeights
 from analysis.redundancy import Likeness
-from pages.heads import recipes
+from pages.heads import recipes, why
 from tests.pages.generate.test_taken import header
 from tests.pages.opening import open_link, said
 
@@ -33,6 +33,12 @@ def test_what_a_part_says(link, words):
 def test_a_beginner_meets_heads_and_hears_what_a_link_keeps_for_later():
     app = open_link("heads", "text=The+cat+sat&heads-part=Importance")
     assert "Choose the level “Intermediate” to see that" in said(app)
+
+
+def test_a_score_that_a_head_cannot_have_is_not_the_nearest_to_a_label():
+    row = {"previous": 0.04, "previous_low": 0.03, "previous_null": 0.05, "next": 0.0, "next_low": 0.0, "next_null": 0.0}
+    assert why.nearest(pd.Series(row)) == "previous"  # a decoder's heads never see the token after
+    assert why.nearest(pd.Series(row | {"next": 0.1, "next_low": 0.09, "next_null": 0.1})) == "next"
 
 
 def test_a_blank_square_says_why_it_is_blank():
