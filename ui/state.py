@@ -59,8 +59,8 @@ NOTHING = "nothing"
 
 
 def link(name: str, *values: str, default: Any = None) -> Key[Any]:
-    """A key that is in the address. Of these values the first is the default."""
-    return Key(name, values[0] if values else default, values, linked=True)
+    """A key that is in the address. Of these values the first is the default, where none is given."""
+    return Key(name, values[0] if values and default is None else default, values, linked=True)
 
 
 # On every page
@@ -140,7 +140,7 @@ QUERY, HEADS_ON, WINDOW = Key[Any]("query", None), Key[Any]("heads-on", (None, [
 # Layers
 PART = link("part", "Evolution", "Statistics", "Lens")
 MOVIE = link("movie", "mean of heads", "one head")
-LENS = link("lens", "logit lens", "tuned lens")
+LENS = link("lens", "logit lens", "tuned lens", default="tuned lens")
 LENS_COLOUR = link("lens-colour", "probability", "rank of the answer", "distance to the answer")
 LENS_WINDOW, LENS_LAYER, LENS_TEXT, LENS_TRAINING = (
     Key[Any]("lens-window", None), Key[Any]("lens-layer", None), Key("lens-text", ""), Key[Any]("lens-training", None),

@@ -97,7 +97,7 @@ def _choose(look: Look, tuned: bool) -> tuple[str, str]:
         return kind, colour
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         if tuned:
-            kind = one_of(state.LENS, KINDS, "the lens", label="Look through", default=KINDS[1])
+            kind = one_of(state.LENS, KINDS, "the lens", label="Look through", default=state.LENS.default)
         if look.beginner:
             state.later("intermediate", state.LENS_COLOUR)
         else:

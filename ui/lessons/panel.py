@@ -55,7 +55,7 @@ def draw(lesson: Lesson, number: int, page: str, model: str) -> None:
         return
     st.markdown(f"#### {plain(step.title)}\n\n{step.words}")
     if page != step.page:
-        st.caption("You have gone on by yourself. Look around as long as you like.")
+        st.caption("This is another page than that of the step. Look around as long as you like.")
         st.button("Show this step again", key="lesson-again", icon=":material/undo:", on_click=course.begin, args=(lesson, number))
     asked = ask(lesson, number, step.question, model) if step.question else None
     if page == step.page and course.is_elsewhere(step, page):
