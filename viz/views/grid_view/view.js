@@ -304,10 +304,13 @@ function draw(state) {
 
 function columnLabels(pen, { header, size }) {
   const every = Math.ceil((size.flat ? 1 : LINE) / size.width);
+  let last = -LINE;
   header.columns.forEach((text, column) => {
     if (column % every) return;
     const middle = (column + 0.5) * size.width;
     const x = size.flat ? middle - size.gap / 2 : Math.max(LEAN, middle - 2);
+    if (!size.flat && x - last < LINE - 3) return; // the first stands further right, and the next would stand in it
+    last = x;
     pen.textAlign = size.flat ? "center" : "left";
     pen.save();
     pen.translate(x, size.top - (size.flat ? 9 : 8));

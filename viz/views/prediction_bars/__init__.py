@@ -50,8 +50,8 @@ def prediction_bars(
         "numbers": [in_percent(p) if percent else in_hundred(p) for p in shares],
         "unit": "",
     }
-    if what == "Label":
-        header["of"] = "label"  # what stands above the names
+    if what == "Label" or not percent:
+        header["of"] = "label" if what == "Label" else "piece"  # what stands above the names
     if full:
         header["full"] = float(full)
     if ids is not None:
