@@ -69,7 +69,12 @@ def beam_tree(ways: Sequence[Way], window: int = WINDOW, looked_at: Collection[i
         **CLEAR,
         height=90 + 56 * (deepest + 1),
         margin={"l": 8, "r": 8, "t": 24, "b": 8},
-        xaxis={"title": {"text": "token"}, "dtick": 1, "range": [last - window + 0.4, last + 0.6]} | bare,
+        xaxis={
+            "title": {"text": "token"},
+            "tickvals": [*range(max(1, last - window + 1), last + 1)],
+            "range": [last - window + 0.4, last + 0.6],
+        }
+        | bare,
         yaxis={"visible": False, "range": [-deepest - 0.5, 0.9]},
         legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"},
         hovermode="closest",
