@@ -54,6 +54,8 @@ class Asked:
             whole = BackMsg.FromString(message)
         except DecodeError:
             return message
+        if whole.WhichOneof("type") != "rerun_script":  # a file that is fetched, a heartbeat: they ask for no page
+            return message
         sent = whole.rerun_script
         page = sent.page_script_hash or calc_hash(sent.page_name or FIRST)  # at first it is named as an address names it
         if sent.fragment_id:

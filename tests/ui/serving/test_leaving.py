@@ -33,6 +33,21 @@ def test_a_page_that_the_server_opens_by_itself_is_answered():
     assert taken(("layers", ""), ("layers", "stage"), ("attention", "stage"), ("attention", "wait")) == [True] * 4
 
 
+@pytest.mark.parametrize(
+    "name", sorted({one.name for one in BackMsg.DESCRIPTOR.oneofs_by_name["type"].fields} - {"rerun_script"})
+)
+def test_what_asks_for_no_page_leaves_none(name):
+    asked, between = Asked(), BackMsg()
+    assert asked.take(message("train")) and asked.take(message("train", "stage"))
+    field = BackMsg.DESCRIPTOR.fields_by_name[name]
+    if field.message_type:
+        getattr(between, name).SetInParent()
+    else:
+        setattr(between, name, True)
+    assert asked.take(between.SerializeToString()) == between.SerializeToString()
+    assert asked.take(message("train", "stage")), f"{name} is not a page"
+
+
 @pytest.mark.parametrize("name", ["", "layers"])
 def test_a_press_that_the_server_answers_with_another_page_is_not_a_leaving_where_the_visit_began_by_a_link(name):
     first, asked = BackMsg(), Asked()
