@@ -1,0 +1,7 @@
+"""The floor of a room: a bare app of two pages whose level and text follow who leads, by the room's own line and strip."""
+
+import streamlit as st
+
+from ui.rooms import route
+
+app = st.App("room_page.py", routes=list(route.ROUTES))

@@ -1,0 +1,296 @@
+"""A class follows its teacher: 60 join a room in ten seconds and go where the teacher goes, Headlight beside a bare app.
+
+    python -m benchmarks.room [--followers 60] [--moves 4] [--idle 15] [--only Headlight]
+
+All speak Streamlit's protocol, and beside it the room's line, from this process. The bare app is the one that echoes a text, with
+a level and a second page, moved by the same line and strip. The table says what the server's processor did while nothing
+happened; how long a text, a level and a page took until the last follower had them drawn; the same of the last of 20 letters that
+the teacher typed; and the server's memory before the class came, at its most, and when all had gone. Who goes may come back for
+two minutes, which the bare app fills; so it takes less than four. It ends with an error where anything was not as it should be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import statistics
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from itertools import cycle, islice
+
+import psutil
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from websockets.exceptions import WebSocketException
+
+from benchmarks.attendee import Attendee
+from benchmarks.crowd import APPS, STORY
+from benchmarks.rounds import STORED, held, tracebacks
+from tests.serving import ROOT, Server, serve
+from ui.rooms.route import cookie
+from ui.rooms.store import Rooms
+
+SECRET, CODE = "a secret of this benchmark", "CRWDAB"
+WITHIN = 10.0  # seconds in which all join
+AIM = 1.0  # seconds until the last one has a move
+PATIENCE = 30.0  # seconds for which a move is waited for
+TYPED, EVERY = 20, 0.12  # letters, and seconds from one to the next
+REST = 1.5  # seconds after a move, in which what belongs to it is done
+KEPT = 0.05  # of the memory at the start, that may be more when all have gone
+KINDS = ("a text", "a level", "a page")
+
+
+class Pupil(Attendee):
+    """Somebody of the class: what stands on their page is told by `place`, as (page, level, text)."""
+
+    level = levels = ""
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        return self.script, self.level, self.text
+
+    def read(self, delta, now: float) -> None:
+        element = delta.new_element
+        kind = element.WhichOneof("type")
+        if kind == "markdown" and element.markdown.body.startswith("Level: "):
+            self.level = element.markdown.body.split()[1]
+        if kind == "button_group" and len(element.button_group.options) == 3 and "evel" in element.button_group.label:
+            self.levels, self.names = element.button_group.id, [one.content for one in element.button_group.options]
+        super().read(delta, now)
+
+    def had_since(self, version: int) -> float | None:
+        """When that version, or a later one, stood on the page."""
+        return min((when for which, when in self.had.items() if which >= version), default=None)
+
+
+class Teacher(Pupil):
+    """Who leads, by the cookie of the browser that has opened the room."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url, CODE)
+        self.headers["Cookie"] = f"{cookie(CODE)}={Rooms(SECRET.encode(), 60).key(CODE)}"
+
+    async def write(self, text: str) -> None:
+        await self.type(text)
+        self.text = text  # a browser is not sent what it has typed
+
+    async def choose(self, level: str) -> None:
+        message = BackMsg()
+        message.rerun_script.query_string, message.rerun_script.page_script_hash = self.query, self.script
+        group = message.rerun_script.widget_states.widgets.add()
+        group.id = self.levels
+        group.string_array_value.data.append(next(name for name in self.names if name.lower() == level))
+        await self.socket.send(message.SerializeToString())
+
+    async def turn_to(self, page: str) -> None:
+        await self.visit(page, {"room": CODE})
+
+
+@dataclass
+class Lesson:
+    """What a class came to on one server. moves: seconds until the last one had it, and the server's processor, by kind; wrong:
+    what was not as it should be, as sentences."""
+
+    moves: dict[str, list[tuple[float, float]]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
+    joining: tuple[float, float] = (0, 0)
+    idle: float = 0
+    typing: tuple[float, float, float] = (0, 0, 0)
+    most: float = 0
+    wrong: list[str] = field(default_factory=list)
+
+    def median(self, kind: str) -> float:
+        return statistics.median(took for took, _ in self.moves[kind])
+
+
+def busy(process: psutil.Process) -> float:
+    """Seconds of processor that a server has used."""
+    return sum(process.cpu_times()[:2])
+
+
+async def all_have(class_: list[Pupil], teacher: Teacher, version: int) -> bool:
+    """Wait until everybody has a version drawn, and is where the teacher is; whether it came to that."""
+    until = time.perf_counter() + PATIENCE
+    while time.perf_counter() < until:
+        if all(one.had_since(version) and one.place == teacher.place for one in class_):
+            return True
+        await asyncio.sleep(0.02)
+    return False
+
+
+async def join(pupil: Pupil, after: float) -> float:
+    """Come into the room, after so many seconds; how long that took."""
+    await asyncio.sleep(after)
+    began = time.perf_counter()
+    await pupil.join(PATIENCE)
+    return time.perf_counter() - began
+
+
+async def fill(url: str, size: int, process: psutil.Process, stack: AsyncExitStack, now: Lesson) -> list[Pupil]:
+    """A class comes. Who could not join is not in it."""
+    used, class_ = busy(process), []
+
+    async def come(number: int) -> float:
+        pupil = await stack.enter_async_context(Pupil(url, CODE))
+        took = await join(pupil, WITHIN * number / size)
+        class_.append(pupil)
+        return took
+
+    came = await asyncio.gather(*(come(number) for number in range(size)), return_exceptions=True)
+    if failed := [one for one in came if isinstance(one, BaseException)]:
+        if unknown := [one for one in failed if not isinstance(one, (OSError, TimeoutError, WebSocketException))]:
+            raise unknown[0]
+        now.wrong.append(f"{len(failed)} of {size} could not join: {failed[0]!r}.")
+    now.joining = max((one for one in came if isinstance(one, float)), default=0), (busy(process) - used) / size
+    return class_
+
+
+async def move(
+    class_: list[Pupil], teacher: Teacher, process: psutil.Process, kind: str, go: Callable[[], Awaitable[None]], now: Lesson
+) -> float:
+    """The teacher does something; how long it took until the last one had it, and in `now` what it cost."""
+    before, used, began = teacher.news["version"], busy(process), time.perf_counter()
+    await go()
+    try:
+        await teacher.until(lambda: teacher.news["version"] > before, PATIENCE)
+        there = await all_have(class_, teacher, before + 1)
+    except TimeoutError:
+        there = False
+    took = max((one.had_since(before + 1) or float("inf") for one in class_), default=float("inf")) - began
+    if not there:
+        short = sum(one.place != teacher.place for one in class_)
+        now.wrong.append(f"After {kind}, {short} of {len(class_)} were not where the teacher was within {PATIENCE:.0f} s.")
+    await asyncio.sleep(REST)
+    if kind in now.moves:
+        now.moves[kind].append((took, busy(process) - used))
+    return took
+
+
+async def letters(class_: list[Pupil], teacher: Teacher, process: psutil.Process, now: Lesson) -> None:
+    """The teacher types; the last letter is the move that counts."""
+    runs, used = sum(one.runs for one in class_), busy(process)
+    text, began = teacher.text, time.perf_counter()
+    for number in range(1, TYPED):
+        await teacher.write(text + STORY[:number])
+        await asyncio.sleep(max(0.0, began + EVERY * number - time.perf_counter()))
+    await teacher.write(text + STORY[:TYPED])
+    last = time.perf_counter()
+    there = await all_have(class_, teacher, 0)
+    took = time.perf_counter() - last
+    if not there:
+        now.wrong.append(f"Not all had the last of {TYPED} letters within {PATIENCE:.0f} s.")
+    await asyncio.sleep(REST)
+    now.typing = took, busy(process) - used, (sum(one.runs for one in class_) - runs) / max(1, len(class_))
+
+
+async def lesson(server: Server, size: int, moves: int, idle: float) -> Lesson:
+    """A room from its opening until all have left it."""
+    now, process = Lesson(), psutil.Process(server.process.pid)
+    async with AsyncExitStack() as stack:
+        teacher = await stack.enter_async_context(Teacher(server.url))
+        await teacher.join()
+        await teacher.write("The cat")
+        class_ = await fill(server.url, size, process, stack, now)
+        await teacher.until(lambda: teacher.news.get("here") == len(class_), PATIENCE)
+        await asyncio.sleep(REST)
+        used = busy(process)
+        await asyncio.sleep(idle)
+        now.idle = 60 * (busy(process) - used) / idle if idle else 0
+        words = iter(STORY.split())
+        for _ in range(moves):
+            await move(class_, teacher, process, KINDS[0], lambda: teacher.write(f"{teacher.text} {next(words)}"), now)
+        for level in islice(cycle(("intermediate", "expert", "beginner")), moves):
+            await move(class_, teacher, process, KINDS[1], lambda level=level: teacher.choose(level), now)
+        for page in islice(cycle(("attention", "type")), moves):
+            await move(class_, teacher, process, KINDS[2], lambda page=page: teacher.turn_to(page), now)
+        await letters(class_, teacher, process, now)
+        now.most = process.memory_info().rss / 1e6
+        if teacher.news["follow"] != len(class_):
+            now.wrong.append(f"Only {teacher.news['follow']} of {len(class_)} still follow.")
+        if said := [one for who in (teacher, *class_) for one in who.tally.errors]:
+            now.wrong.append(f"Something was said in red {len(said)} times: {said[0]}.")
+    if traced := tracebacks(server.log.read_text()):
+        now.wrong.append(f"The log holds {traced} tracebacks.")
+    return now
+
+
+async def visit(url: str) -> None:
+    """Somebody comes and goes: Streamlit lets go of who has gone when somebody does."""
+    async with Teacher(url) as one:
+        await one.join()
+    await asyncio.sleep(2)
+
+
+def row(what: str, lessons: dict[str, Lesson], said: Callable[[Lesson], str]) -> None:
+    print(f"| {what} | " + " | ".join(said(one) for one in lessons.values()) + " |")
+
+
+def show(size: int, moves: int, lessons: dict[str, Lesson]) -> None:
+    print(f"\n| {size} followers | " + " | ".join(lessons) + " |\n|---|" + "---|" * len(lessons))
+    joined = f"they join in {WITHIN:.0f} s: the longest wait, CPU for each"
+    row(joined, lessons, lambda one: f"{one.joining[0]:.2f} s, {1000 * one.joining[1]:.0f} ms")
+    row("nothing happens: CPU a minute", lessons, lambda one: f"{one.idle:.2f} s")
+    for kind in KINDS:
+
+        def said(one: Lesson, kind: str = kind) -> str:
+            worst, used = max(took for took, _ in one.moves[kind]), statistics.median(cpu for _, cpu in one.moves[kind])
+            return f"{one.median(kind):.2f} s ({worst:.2f}), {used:.2f} s"
+
+        row(f"{kind} until the last has it: median (worst) of {moves}, CPU", lessons, said)
+    what = f"{TYPED} letters in {EVERY * TYPED:.1f} s: until the last has the last, CPU, runs of each"
+    row(what, lessons, lambda one: f"{one.typing[0]:.2f} s, {one.typing[1]:.1f} s, {one.typing[2]:.1f}")
+
+
+def in_class(server: Server, given: argparse.Namespace, first: Callable[[], None] = lambda: None) -> Lesson:
+    """A class, after a lesson for one, with which comes what comes once; `first` is called in between."""
+    asyncio.run(lesson(server, 1, 2, 0))
+    first()
+    return asyncio.run(lesson(server, given.followers, given.moves, given.idle))
+
+
+def compare(given: argparse.Namespace) -> list[str]:
+    """Both apps, and what is printed of them. What was not as it should be, as sentences."""
+    before: dict[str, float] = {}
+    with serve(ROOT / "app.py") as server:
+        process = psutil.Process(server.process.pid)
+
+        def look() -> None:
+            before.update(held(server), memory=process.memory_info().rss / 1e6)
+
+        lessons = {"Headlight": in_class(server, given, look)}
+        gone = time.monotonic() + STORED
+        if not given.only:
+            with serve(APPS / "room.py") as bare:
+                lessons["bare echo"] = in_class(bare, given)
+        show(given.followers, given.moves, lessons)
+        time.sleep(max(0.0, gone - time.monotonic()))
+        asyncio.run(visit(server.url))
+        after = {**held(server), "memory": process.memory_info().rss / 1e6}
+    most = lessons["Headlight"].most
+    print(f"\nMemory: {before['memory']:.0f} MB before, {most:.0f} with the class, {after['memory']:.0f} after.", end=" ")
+    print(f"Sessions: {before['sessions']:.0f} before, {after['sessions']:.0f} after.")
+    wrong = [f"{name}: {sentence}" for name, one in lessons.items() for sentence in one.wrong]
+    wrong += [f"The last has {kind} after more than {AIM:.0f} s." for kind in KINDS if lessons["Headlight"].median(kind) > AIM]
+    if after["memory"] > before["memory"] * (1 + KEPT):
+        wrong.append(f"More than {KEPT:.0%} of memory is kept.")
+    if after["sessions"] > before["sessions"]:
+        wrong.append("Sessions are left.")
+    return wrong
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--followers", type=int, default=60)
+    parser.add_argument("--moves", type=int, default=4, help="of each kind")
+    parser.add_argument("--idle", type=float, default=15, help="seconds in which nothing happens")
+    parser.add_argument("--only", choices=["Headlight"], help="without the bare app")
+    os.environ["HEADLIGHT_ROOM_SECRET"] = SECRET
+    wrong = compare(parser.parse_args())
+    print("\n".join(wrong) or "Everybody was where the teacher was each time, within a second, and memory is back.")
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()
