@@ -71,6 +71,7 @@ def test_a_class_follows_steps_out_comes_back_and_answers(open_page):
     for page, answer in zip(class_, ("a dot", "a <i>word</i>", "a dot"), strict=True):
         expect(strip(page).get_by_role("heading")).to_have_text("What <b>comes</b> next?")
         strip(page).get_by_role("button", name=answer, exact=True).click()
+        expect(strip(page)).to_contain_text(f"You answered “{answer}”", timeout=8_000)  # sooner than the line's next beat
     bars = strip(lead).locator(".bars li")
     expect(bars).to_have_text(["a dot2", "a <i>word</i>1"])
     expect(strip(phone).locator(".bars li")).to_have_count(0)

@@ -134,9 +134,9 @@ async def hear(socket: WebSocket, room: Room, who: str) -> None:
         text = message.get("text") or ""
         try:
             said = json.loads(text) if len(text) <= LARGEST else None
-        except ValueError:
+        except (ValueError, RecursionError):
             said = None
-        if not isinstance(said, dict) or "answer" not in said:
+        if not isinstance(said, dict) or not isinstance(said.get("answer"), str | int | float):
             await socket.send_json({"wrong": "This answer is too long."})
             continue
         try:

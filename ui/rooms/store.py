@@ -77,7 +77,7 @@ class Question:
                 number = math.nan
             if not math.isfinite(number):
                 raise RoomError("This question asks for a number.")
-            return f"{number:.12g}"
+            return f"{number + 0.0:.12g}"  # never “-0”
         if not said:
             raise RoomError("Write a word or two.")
         return said
@@ -97,8 +97,8 @@ class Question:
 
 
 def line(text: str, most: int) -> str:
-    """What a visitor wrote, on one line and cut."""
-    return " ".join(text[: 4 * most].split())[:most]
+    """What a visitor wrote, on one line and cut, in signs that UTF-8 has: half a sign would end the line of all who are told."""
+    return " ".join(text[: 4 * most].encode("utf-8", "replace").decode().split())[:most]
 
 
 @dataclass

@@ -93,3 +93,19 @@ def test_every_form_of_every_word_is_found_in_a_sentence(say):
     for entry in files.entries().values():
         for form in (entry.word, *entry.also):
             assert [spot.name for spot in marks.spots(f"Here is {form} in words.")] == [entry.name], form
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "See at every key what it is.",  # of the keyboard
+        "Move it with the arrow keys.",
+        "The bar is drawn up to its largest value.",
+        "The absolute value hides the sign.",
+        "Each part is given what it adds (Owen values).",
+        "Predictions are made at masks, and this text has none.",  # the sign for a gap, and not what hides the future
+        "This token is not masked.",
+    ],
+)
+def test_a_word_of_everyday_or_of_another_thing_is_not_marked(words):
+    assert not {spot.name for spot in marks.spots(words)} & {"key", "value", "mask"}

@@ -90,6 +90,9 @@ def test_bad_answers_are_refused_with_a_sentence(server):
             await teacher.line.send(b"\0\xff")
             await one.answer("yes")
             await one.until(lambda: "no longer asked" in one.news.get("wrong", ""))
+            await one.line.send('{"answer": ' + "[" * 3900)
+            await one.until(lambda: "too long" in one.news.get("wrong", ""))
+            assert one.line.close_code is teacher.line.close_code is None, "both lines are open"
 
     run(story)
 

@@ -188,6 +188,20 @@ def test_two_tabs_of_a_browser_have_one_answer(rooms):
     assert question.counts() == [("4", 1)]
 
 
+def test_half_a_sign_is_never_kept_since_no_line_could_tell_it(rooms):
+    room = seated(rooms)
+    question = room.ask("Which \ud83d?", "a word", model="\udc00")
+    room.answer("0", "\ud800 yes", "\udfff")
+    assert (question.words, question.model) == ("Which ??", "?")
+    assert question.counts() == [("? yes", 1)] and question.answers == {"browser 0": ("?", "? yes")}
+
+
+def test_no_number_is_less_than_zero_by_its_sign_alone(rooms):
+    room = seated(rooms)
+    room.ask("How many?", "a number")
+    assert room.answer("0", "-0") == "0"
+
+
 @given(st.text(max_size=300))
 def test_numbers_are_read_as_people_write_them_and_nothing_else(text):
     question = Question("How many?", "a number")

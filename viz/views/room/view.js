@@ -116,6 +116,7 @@ function hear(line, said) {
     }
   } else if ("wrong" in said || "mine" in said) {
     line.wrong = said.wrong ?? "";
+    if (line.news?.question && "mine" in said) line.news.question.mine = said.mine; // news of it come only with the next beat
   } else {
     Object.assign(line, { news: said, gone: "" });
     ask(line);
