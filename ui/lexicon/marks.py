@@ -123,5 +123,5 @@ def known() -> tuple[dict[str, str], re.Pattern, re.Pattern]:
             forms.setdefault(f"{form}s", entry.name)
     either = [f"[{re.escape(form[0])}{form[0].upper()}]{re.escape(form[1:])}" for form in sorted(forms, key=len, reverse=True)]
     unless = "|".join(re.escape(phrase) for entry in entries.values() for phrase in entry.unless)
-    looked_for = rf"(?<![\w\-–])(?:{'|'.join(either)})(?![\w\-–])"
+    looked_for = rf"(?<![\w\-–])(?:{'|'.join(either) or '(?!)'})(?![\w\-–])"
     return forms, re.compile(looked_for), re.compile(unless or r"(?!)", re.IGNORECASE)

@@ -15,7 +15,7 @@ from analysis.effects import divergence, skip_effects
 from models.edits import Cut, Head, Row, Skip
 from models.errors import Cancelled
 from pages.change import changes, choose, recipes, shown
-from tests.pages.opening import open_link
+from tests.pages.opening import open_link, said
 from tests.pages.taking import offered
 from tests.serving import ROOT
 from ui import state
@@ -250,7 +250,7 @@ def test_a_model_without_a_head_for_language_says_so_and_still_shows_attention(m
 
 def test_of_a_text_too_long_for_every_line_a_sentence_says_so_and_the_rest_stands():
     app = open_link("change", "level=expert&try-lines=true&text=" + "+".join(["the cat"] * 40).replace(" ", "+"))
-    assert any("at most 64 tokens" in one.value for one in app.caption) and not app.error
+    assert "at most 64 tokens" in said(app) and not app.error
 
 
 def test_a_small_divergence_is_not_said_to_be_nothing():
