@@ -135,7 +135,9 @@ class Record:
         """Keep a call; out: the tensor that the network goes on with, what heads gave or else the weights themselves."""
         self.calls.append(call)
         if self.last:
+            token = _active.set(None)  # what is recorded is what the model computes
             call.meet()
+            _active.reset(token)
         if self.outs is not None:
             if not out.requires_grad:
                 out.requires_grad_()

@@ -45,8 +45,9 @@ def heading(folder: Path, reads: bool = True) -> None:
         st.markdown(f"# {words(folder, 'title')}\n\n{said}", width="stretch")
         if reads:
             boxes.example_menu(info)
-    if example:
-        lead_on(example)
+    with st.container():
+        if example:
+            lead_on(example)
 
 
 def example_on(page: str, info: ModelInfo) -> Example | None:
@@ -158,7 +159,8 @@ def live(
         keep_address()
 
     heading(folder)
-    beneath()
+    with st.container():  # also where it holds nothing: what follows keeps its place, and is not there twice for a moment
+        beneath()
     picker.show_trouble()
     if not picker.settled():
         for choice in (state.LAYER, state.HEAD):

@@ -1,8 +1,8 @@
-"""Where something stands on the page, for tests that move the mouse there themselves."""
+"""Where something stands on the page."""
 
 from __future__ import annotations
 
-from playwright.sync_api import FloatRect, Locator
+from playwright.sync_api import FloatRect, Locator, Page
 
 APART = 300  # milliseconds between two looks: longer than what a page waits before it scrolls to what was opened
 
@@ -20,3 +20,8 @@ def box_at_rest(locator: Locator) -> FloatRect:
         before = box
         locator.page.wait_for_timeout(APART)
     raise AssertionError(f"It does not come to rest: {before}")
+
+
+def in_menu(page: Page, title: str) -> Locator:
+    """The link to a page in the side bar; a word of its text may be a link of the same name."""
+    return page.get_by_role("navigation", name="App pages").get_by_role("link", name=title, exact=True)

@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.places import in_menu
 from tests.serving import ROOT
 from ui.words import sections
 
@@ -16,7 +17,7 @@ START = 60_000  # milliseconds that a fresh server may take
 
 
 def choose(page: Page, name: str, has: str) -> None:
-    page.get_by_role("link", name=name).click()
+    in_menu(page, name).click()
     expect(page.locator(has).first).to_be_visible(timeout=START)
 
 
@@ -182,7 +183,7 @@ def test_on_a_phone_the_menu_closes_when_a_page_is_chosen(open_page, path):
     expect(menu).to_have_attribute("data-collapsed", "true")
     page.get_by_test_id("stExpandSidebarButton").click()
     expect(menu).to_have_attribute("data-collapsed", "false")
-    page.get_by_role("link", name="Attention").click()
+    in_menu(page, "Attention").click()
     expect(page.locator(".hl-head-view")).to_be_visible(timeout=START)
     expect(menu).to_have_attribute("data-collapsed", "true")
 
@@ -199,7 +200,7 @@ def test_a_phone_shows_level_and_model_and_what_is_chosen_stands_above_what_it_m
     assert part.bounding_box()["y"] < picture.bounding_box()["y"]
     page.get_by_test_id("stExpandSidebarButton").click()
     expect(chosen).to_be_hidden()
-    page.get_by_role("link", name="Train").click()
+    in_menu(page, "Train").click()
     expect(page.get_by_role("button", name="Start")).to_be_in_viewport(ratio=1, timeout=START)
 
 

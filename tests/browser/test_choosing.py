@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 import models
 from tests.browser.conftest import link
+from tests.browser.places import in_menu
 from ui.memory.favourites import favourite
 
 WAIT = 60_000
@@ -56,7 +57,7 @@ def test_a_press_on_a_word_keeps_the_row_that_chose_it_on_every_page(open_page, 
     expect(chip).to_have_attribute("aria-selected", "true")
     words = "After “Le”, choosing “chien”, it looks most at"
     expect(page.locator("[data-part=reading] .sentence")).to_contain_text(f"{words} “{looked['chien']}”")
-    page.get_by_role("link", name="Attention").click()
+    in_menu(page, "Attention").click()
     expect(page.locator(".hl-head-view .sentence")).to_contain_text(words, timeout=WAIT)
     expect(page.locator(".hl-head-view .axis.from")).to_have_text("from (query), choosing")
     page.locator(".hl-head-view .side.to").focus()

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import models
+from tests.browser.places import in_menu
 from viz import percent
 
 TEXT = "The cat sat on the mat."
@@ -130,10 +131,10 @@ def test_each_attention_of_an_encoder_decoder(open_with, folders, kind, rows, co
 
 def test_a_layer_that_the_other_stack_lacks_gives_way(open_with):
     page = open_with("T5", level="intermediate", attention="Encoder", layer="L2", target="the dog")
-    expect(page.get_by_text("Where it looks through L2")).to_be_visible()
+    expect(page.get_by_text("Where it looks through encoder L2")).to_be_visible()
     page.get_by_role("radio", name="Cross").or_(page.get_by_role("button", name="Cross")).first.click()
-    expect(page.get_by_text(re.compile("Where it looks through L[01] H"))).to_be_visible()
-    shown = page.get_by_text(re.compile("Where it looks through L[01] H")).inner_text()
+    expect(page.get_by_text(re.compile("Where it looks through cross L[01] H"))).to_be_visible()
+    shown = page.get_by_text(re.compile("Where it looks through cross L[01] H")).inner_text()
     layer = re.search(r"L\d", shown)[0]
     expect(page.get_by_role("combobox", name="Layer")).to_have_value(layer)
     assert page.get_by_text("could not be drawn").count() == 0
@@ -156,7 +157,7 @@ def test_a_text_too_long_for_the_address_stays_on_the_next_page(open_page):
     long = "Alpha beta gamma. " * 500
     box(page).fill(long)
     expect(page.get_by_text("are left out here")).to_be_visible()
-    page.get_by_role("link", name="Attention").click()
+    in_menu(page, "Attention").click()
     expect(page.get_by_text("In words")).to_be_visible()
     expect(box(page)).to_have_value(long)
 

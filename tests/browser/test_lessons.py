@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 
 import models
 from analysis.answers import Answer, answer
+from tests.browser.places import in_menu
 from ui.lessons import files
 from ui.lessons.files import Lesson
 
@@ -80,7 +81,7 @@ def test_it_is_begun_from_the_list_and_left_and_used_by_keys_alone(open_page):
     panel.get_by_role("button", name="Close the lesson").focus()
     page.keyboard.press("Enter")
     expect(panel).to_have_count(0)
-    page.get_by_role("link", name="Lessons").click()
+    in_menu(page, "Lessons").click()
     page.get_by_role("button", name="Continue with step 2").click(timeout=WAIT)
     expect(panel.get_by_role("heading", name=second.title)).to_be_visible(timeout=WAIT)
 

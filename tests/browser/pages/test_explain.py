@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 import models
 from analysis import attributions
 from tests.browser.pages.test_layers import part
+from tests.browser.places import in_menu
 from viz import percent
 
 TEXT = "The farmer gave the hungry dog a bone, and the dog ran into the"
@@ -50,7 +51,7 @@ def test_a_classifier_says_its_labels_and_why_one_rather_than_the_other(open_pag
     for one in (best, other):
         expect(bars).to_contain_text(one.text, timeout=WAIT)
         expect(bars).to_contain_text(percent(one.probability))
-    page.get_by_role("link", name="Explain", exact=True).click()
+    in_menu(page, "Explain").click()
     against = page.get_by_role("combobox", name="Rather than")
     expect(against).to_be_visible(timeout=WAIT)
     against.click()

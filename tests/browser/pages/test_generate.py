@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.places import box_at_rest
+from tests.browser.places import box_at_rest, in_menu
 
 WAIT = 60_000
 LINK = "/generate?text=The+cat+sat+on+the+mat&level=intermediate"
@@ -73,7 +73,7 @@ def test_it_runs_is_stopped_and_what_it_said_opens_on_page_attention(open_page):
     expect(box).not_to_have_value("The cat sat on the mat")
     whole = box.input_value()
     assert whole.startswith("The cat sat on the mat")
-    page.get_by_role("link", name="Attention").click()
+    in_menu(page, "Attention").click()
     expect(page.locator(".hl-head-view")).to_be_visible(timeout=WAIT)
     expect(box).to_have_value(whole)
 

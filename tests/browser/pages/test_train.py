@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from safetensors.torch import load as load_weights
 
+from tests.browser.places import in_menu
 from tests.browser.test_accessible import violations
 
 WAIT = 60_000
@@ -64,9 +65,9 @@ def test_it_pauses_goes_on_while_one_is_away_and_is_let_go(open_page):
     assert stepped(page) == paused
     page.get_by_role("button", name="Continue").click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
-    page.get_by_role("link", name="Build").click()
+    in_menu(page, "Build").click()
     expect(page.locator(".hl-architecture")).to_be_visible(timeout=WAIT)
-    page.get_by_role("link", name="Train").click()
+    in_menu(page, "Train").click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible(timeout=WAIT)
     assert stepped(page) > paused, "it went on meanwhile"
     page.reload()
@@ -97,13 +98,13 @@ def test_what_was_trained_opens_like_any_model_and_is_taken_away(open_page):
     expect(other.get_by_role("combobox", name="Model")).to_have_value("dates, 40 steps", timeout=WAIT)
     expect(other.locator("[data-testid=stSidebar]")).to_contain_text("It was trained on page Train.", timeout=WAIT)
     expect(other.get_by_label("Your text")).to_have_value(re.compile(r"\d \w{3} \d{4}\|"))
-    page.get_by_role("link", name="Attention").click()
+    in_menu(page, "Attention").click()
     expect(page.locator(".hl-head-view, .hl canvas").first).to_be_visible(timeout=WAIT)
     expect(page.get_by_label("Your text")).to_have_value(re.compile(r"\d \w{3} \d{4}\|"))
     page.get_by_label("Your text").fill(9 * "A text that is far longer than a date. ")
     cut = page.get_by_text("tokens at a time, so the first")
     expect(cut).to_be_visible()
-    page.get_by_role("link", name="Train").click()
+    in_menu(page, "Train").click()
     expect(page.get_by_role("button", name="Open on all pages")).to_be_visible(timeout=WAIT)
     expect(cut).to_have_count(0)  # here it is no matter what the model in use can read
 
