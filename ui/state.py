@@ -416,6 +416,17 @@ def keep(key: Key[Any], value: str | float | bool | None, default: str | float |
         ADDRESS.get()[key.name] = None if value == default else text
 
 
+def say_in_address(key: Key[str]) -> None:
+    """Have Streamlit know a choice of the address too: a browser that comes to a fresh server sends what Streamlit last heard of,
+    and of `keep` it hears nothing."""
+    if (value := key.get()) == (key.asked or ""):
+        return
+    if value:
+        st.query_params[key.name] = value
+    else:
+        st.query_params.pop(key.name, None)
+
+
 def run_whole_page_next() -> None:
     """After this fragment's rerun, rerun the page: something outside the fragment must follow a choice made inside it."""
     WHOLE_PAGE.set(True)

@@ -223,6 +223,7 @@ def enter(page: str) -> None:
             state.complain(state.ROOM, state.ROOM.asked or "", "the room")
             asked = ""
         state.ROOM.set(asked)
+    state.say_in_address(state.ROOM)
     seat = seated(state.ROOM.get())
     if seat:
         seat.page = page
