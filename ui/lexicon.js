@@ -26,12 +26,17 @@ function listen() {
   addEventListener("resize", () => anchor && place());
   return (newest) => {
     given = newest;
-    if (anchor && !anchor.isConnected) close();
+    if (anchor && !(anchor = standing(anchor))) close();
   };
 }
 
 const markOf = (event) => event.composedPath().find((node) => node.matches?.(MARK));
 const inFrame = (event) => frame && event.composedPath().includes(frame);
+
+// A mark, or the one that has taken its place: a page that is still being drawn places its words anew.
+function standing(mark) {
+  return mark.isConnected ? mark : document.querySelector(`a[href="${mark.getAttribute("href")}"]`);
+}
 
 function pressed(event) {
   const mark = markOf(event);
@@ -64,7 +69,7 @@ function left(event) {
 async function open(mark, press) {
   clearTimeout(timer);
   const words = await all();
-  if (!mark.isConnected) return;
+  if (!(mark = standing(mark))) return;
   if (!frame?.isConnected) frame = make();
   anchor = mark;
   kept = press;
@@ -149,9 +154,10 @@ function follow(event) {
 
 // Below the word where there is room, else above it, and inside of the window.
 function place() {
+  if (!(anchor = standing(anchor))) return close();
   const box = anchor.getBoundingClientRect();
   const { width, height } = frame.getBoundingClientRect();
-  if (!anchor.isConnected || box.bottom < 0 || box.top > innerHeight) return close();
+  if (box.bottom < 0 || box.top > innerHeight) return close();
   const below = box.bottom + 6;
   const top = below + height <= innerHeight - 8 ? below : Math.max(8, box.top - height - 6);
   frame.style.left = `${Math.max(8, Math.min(box.left, document.documentElement.clientWidth - width - 8))}px`;
