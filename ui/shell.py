@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import streamlit as st
 
@@ -116,7 +116,7 @@ def live(
     so that it matters how much of it the model can read; answers: whether a button beside an answer has it continued; beneath:
     places what stands between heading and boxes, which a keystroke leaves as it is."""
 
-    drawn_before = False
+    drawn_before = told_with_the_page = False
     explained: set[str] = set()
 
     @st.fragment
@@ -129,10 +129,11 @@ def live(
                 state.AGAIN.set(True)
                 st.rerun(scope="fragment")  # with the newest text: the one that this run began with is an old one by now
             with seat.led(with_the_page), marks.again(explained):
-                answer()
+                answer(with_the_page)
         wait_until_sent()
 
-    def answer() -> None:
+    def answer(with_the_page: bool) -> None:
+        nonlocal told_with_the_page
         jobs.here()
         name = picker.in_use()
         if state.WHOLE_PAGE.pop() or picker.gone():
@@ -145,14 +146,12 @@ def live(
                 st.error(plain(complaint("This text", error, "read")), icon=":material/report:")
                 return
         if trace.cut and reads:
-            st.info(
-                f"“{plain(called(name))}” reads at most {len(trace.tokens):,} tokens at a "
-                f"time, so the first {trace.cut:,} of {len(text):,} characters are left out here.",
-                icon=":material/content_cut:",
-            )
+            say_what_is_cut(name, len(trace.tokens), trace.cut, len(text))
         with picture("This page"):
             draw(look_at(model, trace, second))
         if (more := complained()) or any(state.LATER.get().values()):
+            if not (told_with_the_page := told_with_the_page or with_the_page):
+                tell_with_the_page(early | more)
             with complaints.container():
                 show_complaints(early | more)  # of what is chosen beside and on this page, as one
                 show_later()
@@ -172,6 +171,15 @@ def live(
     picker.about()
     if cached.names(cached.FRESH) != state.LISTED.get():
         st.rerun()  # the picker of a server's first visitor is drawn before the cache of the Hub is listed
+
+
+def say_what_is_cut(name: str, most: int, cut: int, characters: int) -> None:
+    """How many tokens a model reads of a text, and how many of its characters it does not."""
+    st.info(
+        f"“{plain(called(name))}” reads at most {most:,} tokens at a "
+        f"time, so the first {cut:,} of {characters:,} characters are left out here.",
+        icon=":material/content_cut:",
+    )
 
 
 def by_itself(key: str, draw: Callable[[], None]) -> None:
@@ -228,6 +236,12 @@ def show_complaints(complaints: dict[str, tuple[str, str]]) -> None:
     sentences = [f"The link {'also ' if i else ''}asks for {wish}" for i, wish in enumerate(asked)]
     end = "You see the default instead." if len(asked) == 1 else "You see the defaults instead."
     st.warning(" ".join([*sentences, end]), icon=":material/link_off:")
+
+
+def tell_with_the_page(complaints: dict[str, tuple[str, str]]) -> NoReturn:
+    """Run the whole page: outside itself a stage may place by itself only what it has placed with its page before."""
+    state.COMPLAINTS.set(complaints)
+    st.rerun()
 
 
 def show_later() -> None:

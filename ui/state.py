@@ -401,7 +401,7 @@ def later(level: str, *keys: Key[Any]) -> None:
 def settle(key: Key[Any], options: Sequence[T], here: Sequence[T]) -> None:
     """Bring a choice among options to those that this level has; what the link asks for is chosen at the level that has it."""
     if waits(key) in set(options) - set(here):
-        later("intermediate", key)
+        later(next(iter(LEVELS[LEVELS.index(level()) + 1 :]), LEVELS[-1]), key)
     elif (waited := LINK.get()[1].pop(key.name, None)) in here and key.held and key.get() == here[0]:
         key.set(waited)
     if key.held and key.get() not in here:

@@ -83,6 +83,31 @@ def test_an_answer_takes_few_bytes(room):
     assert sum(one.tally.bytes for one in room) / answers < 8_000  # with the scripts of the views it was over 60,000
 
 
+def test_a_link_is_told_of_when_its_page_can_first_be_drawn(server):
+    """That is in a run of the stage alone, where what the page shows is worked out before."""
+    told: list[str] = []
+
+    def read(element) -> None:
+        if element.WhichOneof("type") == "alert":
+            told.append(element.alert.body)
+
+    async def wait() -> Visitor:
+        link = {"level": "intermediate", "heads-part": "Weights"}
+        async with Visitor(server.url, read, link, page="heads") as one:
+            await one.send()
+            async with asyncio.timeout(60):
+                await one.finished.wait()
+                assert not told, "its heads are still being read"
+                while not told and not one.tally.errors:
+                    await one.type("Who reads this")
+                    await asyncio.sleep(0.5)
+            return one
+
+    with ThreadPoolExecutor(1) as other:
+        one = other.submit(asyncio.run, wait()).result()
+    assert not one.tally.errors and told[0].endswith("heads part “Weights”. Choose the level “Expert” to see that.")
+
+
 def fetch(address: str) -> tuple[int, dict[str, str], str]:
     try:
         with urllib.request.urlopen(address, timeout=20) as answer:
