@@ -102,23 +102,29 @@ def free_port() -> int:
 
 
 @contextmanager
-def serve(script: Path = ROOT / "app.py", *options: str, patience: float = 90.0, below: str = "") -> Iterator[Server]:
+def serve(
+    script: Path = ROOT / "app.py", *options: str, patience: float = 90.0, below: str = "", port: int = 0
+) -> Iterator[Server]:
     """`serve_by` of `streamlit run script`, in the project's folder."""
     flags = ["--server.port={port}", "--server.headless=true", *options]
-    with serve_by([sys.executable, "-m", "streamlit", "run", str(script)], *flags, patience=patience, below=below) as server:
+    command = [sys.executable, "-m", "streamlit", "run", str(script)]
+    with serve_by(command, *flags, patience=patience, below=below, port=port) as server:
         yield server
 
 
 @contextmanager
-def serve_by(command: list[str], *flags: str, folder: Path = ROOT, patience: float = 90.0, below: str = "") -> Iterator[Server]:
-    """Runs a command that serves the app, from a folder, on a free port and with an empty home, until the block ends.
+def serve_by(
+    command: list[str], *flags: str, folder: Path = ROOT, patience: float = 90.0, below: str = "", port: int = 0
+) -> Iterator[Server]:
+    """Runs a command that serves the app, from a folder, on that port, or else a free one, and with an empty home, until the
+    block ends.
 
     "{port}" in a flag stands for the port; below: the base path that it is told of, such as "/lens".
     Raises RuntimeError with the end of the server's log where it does not answer within `patience` seconds, and AssertionError
     at the end where the server itself tried to reach the outside world.
     """
     with tempfile.TemporaryDirectory(prefix="headlight-") as of_its_own:
-        home, port = Path(of_its_own), free_port()
+        home, port = Path(of_its_own), port or free_port()
         log, outside = home / "server.log", home / "outside.log"
         paths = [str(_WATCH), *filter(None, [os.environ.get("PYTHONPATH")])]
         environment = {

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, WebSocketRoute, expect
+
+from tests.browser.places import in_menu
+from tests.serving import Server, free_port, serve
 
 WAIT = 30_000
+SAT = "The cat sat on the mat"
 
 
 def box(page: Page):
@@ -21,73 +27,176 @@ def press(page: Page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click(timeout=WAIT)
 
 
-def go(page: Page, name: str) -> None:
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name=name, exact=True).click()
-
-
 def type_on(page: Page, text: str, delay: int) -> None:
     box(page).focus()
     page.keyboard.press("End")
     page.keyboard.type(text, delay=delay)
 
 
-def test_a_class_follows_steps_out_comes_back_and_answers(open_page):
-    lead = open_page("/attention?level=expert&layer=L2&head=H3&text=The+cat")
+class Delay:
+    """What the server says to a page, held back where `held` is a list: as on a slow network."""
+
+    def __init__(self, page: Page) -> None:
+        self.held: list[str | bytes] | None = None
+        page.route_web_socket(re.compile("_stcore/stream"), self.connect)
+
+    def connect(self, route: WebSocketRoute) -> None:
+        self.route = route
+        route.connect_to_server().on_message(lambda said: route.send(said) if self.held is None else self.held.append(said))
+
+    def let_go(self) -> None:
+        held, self.held = self.held or [], None
+        for said in held:
+            self.route.send(said)
+
+
+@dataclass
+class Class:
+    code: str
+    lead: Page
+    first: Page
+    second: Page
+    phone: Page
+    delay: Delay  # of what the first one hears
+
+    @property
+    def all(self) -> tuple[Page, Page, Page]:
+        return self.first, self.second, self.phone
+
+
+def test_a_class_follows_steps_out_comes_back_and_answers(chromium, new_page, monkeypatch):
+    monkeypatch.setenv("HEADLIGHT_ROOM_SECRET", "of this test")
+    port = free_port()
+    with serve(port=port) as server:
+        room = open_room(server, new_page)
+        all_have_each_letter_and_page(room)
+        nobody_loses_a_letter_where_two_write_at_once(room)
+        nobody_loses_a_letter_to_a_move_that_is_on_its_way(room)
+        all_answer_a_question(room)
+        all_stay_with_a_level(room)
+        all_wait_for_who_leads(room)
+        all_go_to_another_model(room)
+    with serve(port=port):
+        all_find_each_other_again(room)
+        press(room.lead, "End the room")
+        for page in room.all:
+            expect(strip(page)).to_contain_text(f"The room {room.code} has ended.")
+
+
+def open_room(server: Server, new_page: Callable[..., Page]) -> Class:
+    lead, *followers = (new_page(*size) for size in ((1280, 800), (1280, 800), (1280, 800), (390, 844)))
+    delay = Delay(followers[0])
+    lead.goto(f"{server.url}/attention?level=expert&layer=L2&head=H3&text=The+cat")
     press(lead, "Open a room")
     code = lead.get_by_role("heading", name=re.compile("^[A-Z]{6}$"), level=1).inner_text(timeout=WAIT)
-    class_ = [open_page(f"/?room={code}", *size) for size in ((1280, 800), (1280, 800), (390, 844))]
-    for page in class_:
+    for page in followers:
+        page.goto(f"{server.url}/?room={code}", wait_until="commit")
+    for page in followers:
         expect(box(page)).to_have_value("The cat", timeout=WAIT)
         expect(page).to_have_url(re.compile(r"/attention\?.*head=H3"))
         expect(strip(page)).to_contain_text("You follow your teacher", timeout=WAIT)
     expect(strip(lead)).to_contain_text("You lead. 3 here, 3 of them follow.", timeout=WAIT)
+    return Class(code, lead, *followers, delay)
 
-    press(lead, "Back to where the class is")
-    expect(box(lead)).to_have_value("The cat", timeout=WAIT)
-    type_on(lead, " sat on the mat", 30)
-    for page in class_:
-        expect(box(page)).to_have_value("The cat sat on the mat")
-    go(lead, "Type")
-    for page in class_:
+
+def all_have_each_letter_and_page(room: Class) -> None:
+    press(room.lead, "Back to where the class is")
+    expect(box(room.lead)).to_have_value("The cat", timeout=WAIT)
+    type_on(room.lead, SAT.removeprefix("The cat"), 30)
+    for page in room.all:
+        expect(box(page)).to_have_value(SAT)
+    in_menu(room.lead, "Type").click()
+    for page in (room.lead, *room.all):
         expect(page.get_by_role("heading", level=1)).to_have_text("Type")
 
-    first, second, phone = class_
-    for one, other in zip(" today", " now, ", strict=True):  # both at once
-        type_on(lead, one, 0)
-        type_on(first, other, 0)
-    expect(box(second)).to_have_value("The cat sat on the mat today")
-    expect(strip(first)).to_contain_text("You go your own way.")
-    expect(box(first)).to_have_value(re.compile(r"^The cat sat on the mat( |$)?t?o?d?a?y? now, $"))
-    expect(strip(lead)).to_contain_text("3 here, 2 of them follow.")
-    press(first, "Follow again")
-    expect(box(first)).to_have_value("The cat sat on the mat today")
 
-    press(lead, f"Room {code}: code, questions")
-    lead.get_by_label("The question").fill("What <b>comes</b> next?")
-    lead.get_by_label("The question").press("Tab")
-    lead.get_by_label("The choices, one in a line").fill("a dot\na <i>word</i>")
-    lead.get_by_label("The choices, one in a line").press("Tab")
-    press(lead, "Ask")
-    for page, answer in zip(class_, ("a dot", "a <i>word</i>", "a dot"), strict=True):
+def nobody_loses_a_letter_where_two_write_at_once(room: Class) -> None:
+    for one, other in zip(" today", " now, ", strict=True):
+        type_on(room.lead, one, 0)
+        type_on(room.first, other, 0)
+    expect(box(room.second)).to_have_value(f"{SAT} today")
+    expect(strip(room.first)).to_contain_text("You go your own way.")
+    expect(box(room.first)).to_have_value(re.compile(rf"^{SAT}( |$)?t?o?d?a?y? now, $"))
+    expect(strip(room.lead)).to_contain_text("3 here, 2 of them follow.")
+    type_on(room.first, "I go my own way", 0)
+    type_on(room.lead, " again", 0)
+    expect(box(room.second)).to_have_value(f"{SAT} today again")
+    expect(box(room.first)).to_have_value(re.compile(" now, I go my own way$"))
+
+
+def nobody_loses_a_letter_to_a_move_that_is_on_its_way(room: Class) -> None:
+    press(room.first, "Follow again")
+    expect(box(room.first)).to_have_value(f"{SAT} today again")
+    expect(strip(room.first)).to_contain_text("You follow your teacher")
+    for key in "!?":
+        room.delay.held = []
+        type_on(room.lead, key, 0)
+        expect(box(room.second)).to_have_value(re.compile(re.escape(key) + "$"))
+        while not room.delay.held:  # the first one's page has run for it, and has not heard of it yet
+            room.first.wait_for_timeout(50)
+        type_on(room.first, key, 0)  # the very same letter
+        mine = box(room.first).input_value()
+        room.delay.let_go()
+        expect(strip(room.first)).to_contain_text("You go your own way.")
+        expect(box(room.first)).to_have_value(mine)
+        press(room.first, "Follow again")
+        expect(strip(room.first)).to_contain_text("You follow your teacher")
+
+
+def all_answer_a_question(room: Class) -> None:
+    press(room.lead, f"Room {room.code}: code, questions")
+    room.lead.get_by_label("The question").fill("What <b>comes</b> next?")
+    room.lead.get_by_label("The question").press("Tab")
+    room.lead.get_by_label("The choices, one in a line").fill("a dot\na <i>word</i>")
+    room.lead.get_by_label("The choices, one in a line").press("Tab")
+    press(room.lead, "Ask")
+    for page, answer in zip(room.all, ("a dot", "a <i>word</i>", "a dot"), strict=True):
         expect(strip(page).get_by_role("heading")).to_have_text("What <b>comes</b> next?")
         strip(page).get_by_role("button", name=answer, exact=True).click()
         expect(strip(page)).to_contain_text(f"You answered “{answer}”", timeout=8_000)  # sooner than the line's next beat
-    bars = strip(lead).locator(".bars li")
-    expect(bars).to_have_text(["a dot2", "a <i>word</i>1"])
-    expect(strip(phone).locator(".bars li")).to_have_count(0)
-    press(lead, "Show the counts to all")
-    expect(strip(phone).locator(".bars li")).to_have_text(["a dot2", "a <i>word</i>1"])
+    expect(strip(room.lead).locator(".bars li")).to_have_text(["a dot2", "a <i>word</i>1"])
+    expect(strip(room.phone).locator(".bars li")).to_have_count(0)
+    press(room.lead, "Show the counts to all")
+    expect(strip(room.phone).locator(".bars li")).to_have_text(["a dot2", "a <i>word</i>1"])
 
-    lead.get_by_text("All stay with the level “expert”").click()
-    for page in class_:
+
+def all_stay_with_a_level(room: Class) -> None:
+    room.lead.get_by_text("All stay with the level “expert”").click()
+    for page in room.all:
         expect(page.get_by_test_id("stSidebar").get_by_role("radio", name="beginner")).to_be_disabled()
 
-    address = lead.url
-    lead.close()
-    expect(strip(phone)).to_contain_text("Your teacher is away for the moment.")
-    again = lead.context.new_page()
-    again.goto(address)
-    expect(strip(again)).to_contain_text("You lead. 3 here, 3 of them follow.", timeout=WAIT)
-    expect(strip(phone)).not_to_contain_text("away")
-    press(again, "End the room")
-    expect(strip(phone)).to_contain_text(f"The room {code} has ended.")
+
+def all_wait_for_who_leads(room: Class) -> None:
+    address, context = room.lead.url, room.lead.context
+    room.lead.close()
+    expect(strip(room.phone)).to_contain_text("Your teacher is away for the moment.")
+    room.lead = context.new_page()
+    room.lead.goto(address)
+    expect(strip(room.lead)).to_contain_text("You lead. 3 here, 3 of them follow.", timeout=WAIT)
+    expect(strip(room.phone)).not_to_contain_text("away")
+
+
+def all_go_to_another_model(room: Class) -> None:
+    press(room.lead, "Back to where the class is")
+    model = room.lead.get_by_role("combobox", name="Model")
+    model.fill("filler")
+    model.press("Enter")
+    for page in (room.lead, *room.all):
+        expect(page.get_by_test_id("stSidebar")).to_contain_text("Encoder: ", timeout=WAIT)
+    type_on(room.lead, " Tom", 0)
+    for page in room.all:
+        expect(box(page)).to_have_value(re.compile(" Tom$"))
+
+
+def all_find_each_other_again(room: Class) -> None:
+    """On a server that was started anew, with what the class had before."""
+    text = box(room.lead).input_value()
+    expect(strip(room.lead)).to_contain_text("You lead. 3 here, 3 of them follow.", timeout=WAIT)
+    for page in (room.lead, *room.all):
+        expect(page.get_by_test_id("stSidebar")).to_contain_text("Encoder: ", timeout=WAIT)
+        expect(box(page)).to_have_value(text)
+    type_on(room.lead, " and Anna", 0)
+    for page in room.all:
+        expect(box(page)).to_have_value(f"{text} and Anna")
+        expect(page.get_by_test_id("stSidebar")).to_contain_text("Encoder: ")
+    press(room.lead, f"Room {room.code}: code, questions")

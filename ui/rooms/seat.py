@@ -306,10 +306,12 @@ def place() -> None:
 
 
 def pressed() -> None:
-    """What the strip asks for: a run, to follow again, a seat, or to leave."""
+    """What the strip asks for: a run, to go one's own way, to follow again, a seat, or to leave."""
     asked, seat = (choice("room-line") or {}).get("ask"), mine()
     if asked == "follow" and seat:
         seat.follow_again()
+    elif asked == "out" and seat:  # by the first letter, which may be one that who leads has just written too
+        seat.step_out()
     elif asked == "leave":
         leave()
     elif asked == "seat":

@@ -3,6 +3,7 @@
 import { unpack } from "../../shared/bytes.js";
 import { element, makeButton, write } from "../../shared/element.js";
 import { stateOf } from "../../shared/state.js";
+import { keepLetters } from "./letters.js";
 import { drawQuestion } from "./question.js";
 
 const AGAIN = 2000; // milliseconds after which a run is asked for again: what is asked while Streamlit's line is down is lost
@@ -10,6 +11,7 @@ const HANDS_OFF = 400; // after a key or a press, for which nothing is asked: th
 const APART = 15_000; // without a strip on the page, after which the line is closed
 const lines = new Map(); // by code
 let touched = 0;
+let current = null; // the line of the strip that stands on the page
 
 export function mount({ parentElement, data, setTriggerValue }) {
   const seat = unpack(data);
@@ -19,6 +21,7 @@ export function mount({ parentElement, data, setTriggerValue }) {
   state.root.classList.toggle("large", seat.large);
   const line = lineOf(seat);
   line.view = state;
+  current = line;
   keep(line);
   if (seat.role !== "waits" || line.ticket) connect(line);
   draw(line);
@@ -54,7 +57,7 @@ function lineOf(seat) {
     line.ticket = stored(seat.code);
     lines.set(seat.code, line);
     setInterval(() => tend(line), APART / 3);
-    listenForHands();
+    if (lines.size === 1) listenForHands();
   }
   if (line.who !== seat.who) {
     Object.assign(line, { who: seat.who, asked: -1, gone: "" });
@@ -162,6 +165,10 @@ function listenForHands() {
     if (event.isTrusted) touched = Date.now();
   };
   for (const kind of ["pointerdown", "keydown", "input"]) addEventListener(kind, touch, true);
+  keepLetters(
+    () => current.view.root.isConnected && current.view.seat.role === "follows" && current.view.seat.follows,
+    () => press(current.view, "out"),
+  );
 }
 
 // ---------------------------------------------------------------- what is shown
