@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route, WebSocketRoute
 
+from ui.memory import trainings
 from ui.rooms.store import DAY, WORDS, Person, Room, RoomError, rooms
 
 if TYPE_CHECKING:
@@ -75,7 +76,8 @@ async def line(socket: WebSocket) -> None:
     code, who = socket.path_params["code"], asked(socket, "who")
     await socket.accept()
     try:
-        room, _ = rooms.find(code, address="" if was_in(socket) else socket.client.host if socket.client else "")
+        address = "" if was_in(socket) or not socket.client else socket.client.host
+        room, _ = rooms.find(code, address=address, browser=trainings.unmasked(socket.cookies.get("_streamlit_xsrf", "")))
     except RoomError as error:
         await socket.send_json({"gone": str(error), "again": was_in(socket)})
         return await socket.close()

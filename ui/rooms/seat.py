@@ -22,7 +22,7 @@ import models
 from ui import state
 from ui.memory import allowed, loaded, trainings
 from ui.rooms.route import cookie
-from ui.rooms.store import CODE, Person, Room, RoomError, rooms
+from ui.rooms.store import CODE, GuessError, Person, Room, RoomError, rooms
 from ui.show import choice, show
 from viz.views.room import room as room_view
 
@@ -244,12 +244,15 @@ def seated(code: str) -> Seat | None:
     keys = state.ROOM_KEY.get(), str(st.context.cookies.get(cookie(code), ""))
     key = next((one for one in keys if rooms.leads(code, one)), "")
     who = seat.who if seat else secrets.token_urlsafe(12)
+    address = "" if code == state.ROOM_TRIED.get() else st.context.ip_address or "here"  # counted once
     state.ROOM_SEAT.set(None)
     try:
-        room, leads = rooms.find(code, key, st.context.ip_address or "here")
+        room, leads = rooms.find(code, key, address, trainings.browser())
         state.ROOM_SEAT.set(Seat(room, who, room.sit(who, trainings.browser() or who, leads)))
     except RoomError as error:
         state.ROOM_TROUBLE.set(str(error))
+        if not isinstance(error, GuessError):
+            state.ROOM_TRIED.set(code)
         return None
     if leads:
         state.ROOM_KEY.set(key)

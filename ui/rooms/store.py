@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import math
 import os
 import re
 import secrets
@@ -19,10 +18,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ui.rooms import numbers
+
 LETTERS = "ABCDEFGHJKMNPRSTUWXYZ"  # without I L O Q V, which are taken for others: 21**6 = 86 million codes
 CODE = re.compile(f"[{LETTERS}]{{6}}")
 ROOMS, PEOPLE, QUESTIONS = 100, 300, 50  # at most: rooms on a server, people in a room, questions that a room keeps
-WRONG, WITHIN = 600, 60.0  # codes that an address may try in vain, in so many seconds: a class shares one
+WRONG, OWN, WITHIN = (
+    600,
+    30,
+    60.0,
+)  # codes that an address may try in vain, which a class shares, and a browser, in so many seconds
 ADDRESSES = 10_000  # of which that is known
 DAY = 24 * 3600  # seconds for which who has opened a room may open it again
 NAMED, WRITTEN, OFFERED = 40, 200, 12  # characters of a name and of an answer, and choices of a question
@@ -30,11 +35,15 @@ WORDS = 30  # different free answers that are counted on screen
 KINDS = ("choices", "a number", "a word")
 
 NONE = "There is no room {code}. It has ended, or its code is another one."
-GUESSED = "Too many codes that do not exist came from your network. Try again in a minute."
+GUESSED = "Too many codes that do not exist came from your {where}. Try again in a minute."
 
 
 class RoomError(ValueError):
     """Why there is no room, no seat or no answer, as a sentence."""
+
+
+class GuessError(RoomError):
+    """Too many codes were tried in vain."""
 
 
 @dataclass
@@ -72,12 +81,9 @@ class Question:
             return said
         if self.kind == "a number":
             try:
-                number = float(said.replace(",", ".").replace("−", "-"))
-            except ValueError:
-                number = math.nan
-            if not math.isfinite(number):
-                raise RoomError("This question asks for a number.")
-            return f"{number + 0.0:.12g}"  # never “-0”
+                return f"{numbers.read(said):.12g}"
+            except ValueError as error:
+                raise RoomError(str(error)) from None
         if not said:
             raise RoomError("Write a word or two.")
         return said
@@ -237,7 +243,7 @@ class Rooms:
         self.secret, self.end, self.clock = secret, end, clock
         self.rooms: dict[str, Room] = {}
         self.closed: OrderedDict[str, None] = OrderedDict()  # codes that are over for good
-        self.wrong: OrderedDict[str, deque[float]] = OrderedDict()
+        self.wrong: OrderedDict[tuple[str, str], deque[float]] = OrderedDict()  # when, by address, and by address and browser
         self.lock = threading.RLock()
 
     def open(self) -> tuple[Room, str]:
@@ -255,13 +261,14 @@ class Rooms:
         self.rooms[code] = Room(code, self.clock, seen=self.clock())
         return self.rooms[code]
 
-    def find(self, code: str, key: str = "", address: str = "") -> tuple[Room, bool]:
+    def find(self, code: str, key: str = "", address: str = "", browser: str = "") -> tuple[Room, bool]:
         """A room, and whether that key leads it: then it opens again where this server does not know it any more. Errors:
-        RoomError where there is none, and for an address that has tried too many codes in vain."""
+        RoomError where there is none; GuessError for an address, and for a browser there, that has tried too many codes in vain:
+        what such a browser tries further does not count for its address, which its class shares."""
         with self.lock:
             leads = self.leads(code, key)
-            if not leads and self.guesses(address):
-                raise RoomError(GUESSED)
+            if not leads and (where := self.guesses(address, browser)):
+                raise GuessError(GUESSED.format(where=where))
             room = self.rooms.get(code)
             if room and self.is_over(room):
                 self.close(room)
@@ -269,7 +276,7 @@ class Rooms:
             if not room and leads and code not in self.closed and len(self.rooms) < ROOMS:
                 room = self.make(code)
             if not room:
-                self.note(address)
+                self.note(address, browser)
                 raise RoomError(NONE.format(code=line(code, 6)))
             return room, leads
 
@@ -293,17 +300,20 @@ class Rooms:
                 if self.is_over(room):
                     self.close(room)
 
-    def guesses(self, address: str) -> bool:
-        """Whether an address has tried as many codes in vain as it may; "" is nobody's."""
-        tried = self.wrong.get(address)
-        return bool(tried and len(tried) == WRONG and self.clock() - tried[0] < WITHIN)
+    def guesses(self, address: str, browser: str) -> str:
+        """Which of the two has tried as many codes in vain as it may; "" for neither, and for who is not known."""
+        limits = [((address, browser), OWN, "browser")] if browser else []
+        for who, most, where in (*limits, ((address, ""), WRONG, "network")):
+            tried = self.wrong.get(who, ())
+            if len(tried) >= most and self.clock() - tried[-most] < WITHIN:
+                return where
+        return ""
 
-    def note(self, address: str) -> None:
+    def note(self, address: str, browser: str) -> None:
         """A code was tried in vain."""
-        if not address:
-            return
-        self.wrong.setdefault(address, deque(maxlen=WRONG)).append(self.clock())
-        self.wrong.move_to_end(address)
+        for key in {(address, browser), (address, "")} if address else ():
+            self.wrong.setdefault(key, deque(maxlen=WRONG)).append(self.clock())
+            self.wrong.move_to_end(key)
         while len(self.wrong) > ADDRESSES:
             self.wrong.popitem(last=False)
 

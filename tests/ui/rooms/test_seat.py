@@ -200,6 +200,9 @@ def test_a_code_that_does_not_exist_takes_no_seat_and_can_be_left():
     app = open_link("type", f"room={LETTERS[:6]}")
     assert app.session_state["room-seat"] is None
     assert app.session_state["room-trouble"] == f"There is no room {LETTERS[:6]}. It has ended, or its code is another one."
+    counted = {who: len(times) for who, times in rooms.wrong.items()}
+    app.run()
+    assert counted == {who: len(times) for who, times in rooms.wrong.items()} != {}, "once, and not with each run of a page"
 
 
 def test_a_code_is_typed_on_the_page_of_the_room_in_any_letters(teacher):

@@ -108,6 +108,28 @@ def test_hundreds_of_wrong_codes_a_minute_are_let_pass_and_then_not_even_a_right
     assert rooms.find(room.code, address="school")[0] is room
 
 
+def test_a_browser_that_guesses_does_not_shut_out_its_class_and_a_class_that_guesses_is_stopped(rooms, clock):
+    room, _ = rooms.open()
+
+    def guess(browser: str, times: int) -> None:
+        for _ in range(times):
+            with pytest.raises(RoomError):
+                rooms.find("AAAAAA", address="school", browser=browser)
+
+    guess("one", 10 * store.WRONG)
+    with pytest.raises(store.GuessError, match="came from your browser"):
+        rooms.find(room.code, address="school", browser="one")
+    for other in ("two", ""):
+        assert rooms.find(room.code, address="school", browser=other)[0] is room
+    assert rooms.find(room.code, address="home", browser="one")[0] is room
+    for number in range(store.WRONG // store.OWN):
+        guess(f"cookie {number}", store.OWN)
+    with pytest.raises(store.GuessError, match="came from your network"):
+        rooms.find(room.code, address="school", browser="two")
+    clock.now = store.WITHIN + 1
+    assert rooms.find(room.code, address="school", browser="one")[0] is room
+
+
 def test_what_is_known_of_addresses_is_bounded(rooms, monkeypatch):
     monkeypatch.setattr(store, "ADDRESSES", 10)
     for number in range(30):
@@ -212,12 +234,34 @@ def test_numbers_are_read_as_people_write_them_and_nothing_else(text):
     assert value == value and abs(value) != float("inf")
 
 
-@pytest.mark.parametrize(("written", "read"), [("3,5", "3.5"), (" −2 ", "-2"), ("1e3", "1000"), (7, "7")])
+@pytest.mark.parametrize(("written", "read"), [("3,5", "3.5"), (" −2 ", "-2"), ("1e3", "1000"), (7, "7"), ("-0", "0")])
 def test_such_numbers(written, read):
     assert Question("How many?", "a number").read(written) == read
 
 
-@pytest.mark.parametrize("written", ["nan", "inf", "three", "", "1_000x"])
+@given(st.floats(-1e9, 1e9), st.sampled_from([" ", ",", ".", "'", "’", "\u202f", "\u00a0"]))
+def test_numbers_with_their_thousands_apart(number, apart):
+    whole, part = f"{number:,.2f}".split(".")
+    written = whole.replace(",", apart) + ("." if apart == "," else ",") + part
+    assert float(Question("How many?", "a number").read(written)) == pytest.approx(float(f"{number:.2f}"))
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [("1 000", "1000"), ("1,000,000", "1000000"), ("-1.000.000", "-1000000"), ("0,125", "0.125"), ("1.000", "1"), ("1234,567", "1234.567"),
+     ("1,0000", "1")],
+)  # fmt: skip
+def test_what_a_point_or_a_comma_means_where_it_can_mean_one_thing_alone(written, read):
+    assert Question("How many?", "a number").read(written) == read
+
+
+@pytest.mark.parametrize(("written", "whole", "part"), [("1,000", "1000", "1.000"), ("−12,345", "-12345", "-12.345")])
+def test_a_comma_that_may_mean_either_is_asked_about(written, whole, part):
+    with pytest.raises(RoomError, match=f"Write {whole}, or {part}"):
+        Question("How many?", "a number").read(written)
+
+
+@pytest.mark.parametrize("written", ["nan", "inf", "three", "", "1_000x", "1,00,000", "1 00", "1.000.5", "--1 000"])
 def test_no_numbers(written):
     with pytest.raises(RoomError, match="asks for a number"):
         Question("How many?", "a number").read(written)
