@@ -30,18 +30,22 @@ class HeadWeights:
     value of any head when all matrices are shuffled.
     composition: float64 [way, head, earlier head]: by its queries, keys or values, ‖W_OV M‖ / (‖W_OV‖ ‖M‖) less what random
     matrices of these shapes give, NaN where the other head is not in an earlier layer. random: that baseline.
+    normed: whether queries and keys are normed after their matrices, so that these say directions alone: how strongly a head
+    looks for something depends on the tokens then.
     """
 
     table: pd.DataFrame
     composition: np.ndarray
     random: float
+    normed: bool = False
 
 
 def head_weights(model: LanguageModel, kind: str | None = None, report: Report = silent) -> HeadWeights:
     """What the heads of a kind of attention are by their weights. Norms are left out, rotary positions are those of distance 0.
 
-    Biases are left out too. Errors: ValueError where a matrix of queries, keys, values or outputs could not be found, where all
-    of them would not fit in memory, and for cross-attention, whose keys are of another stream.
+    Biases are left out too; of norms of queries and keys the gains of root-mean-square ones stay (see `HeadWeights.normed`), in
+    models of the Hub. Errors: ValueError where a matrix of queries, keys, values or outputs could not be
+    found, where all of them would not fit in memory, and for cross-attention, whose keys are of another stream.
     Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
     """
     import pandas as pd  # here, because it takes long to import and a first page needs none
@@ -65,7 +69,7 @@ def head_weights(model: LanguageModel, kind: str | None = None, report: Report =
         then = (parts["keys"][head].T, parts["queries"][head].T, parts["outputs"][head])
         for way, (reads, other) in enumerate(zip(WAYS, then, strict=True)):
             found[way, head, :earlier] = share(*written, parts[reads][head], other) - random
-    return HeadWeights(pd.DataFrame(table), found, random)
+    return HeadWeights(pd.DataFrame(table), found, random, model.normed(kind))
 
 
 def read_weights(model: LanguageModel, kind: str) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:

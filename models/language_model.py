@@ -363,6 +363,11 @@ class LanguageModel(ABC):
     def key_weights(self, kind: str, layer: int) -> np.ndarray:
         """W_K, as `query_weights`; one a query head."""
 
+    def normed(self, kind: str) -> bool:
+        """Whether each query and key of a kind of attention is normed after its matrix: that says its direction alone then, and
+        how long it is depends on the token."""
+        return False
+
     @abstractmethod
     def way_out(self, rows: Tensor) -> Tensor:
         """Rows of the stream as `Trace.stream` has it [row, d_model] as logits [row, vocabulary], in the gradient mode of the

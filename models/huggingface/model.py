@@ -353,6 +353,9 @@ class HuggingFaceModel(LanguageModel):
     def value_weights(self, kind: str, layer: int) -> np.ndarray:
         return self._reads.weights("value", kind, layer, self._layout.heads[kind])
 
+    def normed(self, kind: str) -> bool:
+        return self._reads.normed(kind)
+
     def way_out(self, rows: Tensor) -> Tensor:
         self._must_predict()
         rows = rows.to(self.network.device, self.network.dtype)

@@ -15,22 +15,33 @@ from models.huggingface.layout import Layout
 from models.recorder import Record
 
 NAMES = ("query", "key", "value")
+Normed = tuple[nn.Module, Tensor, Tensor]  # a norm, what it was given, and what it gave
+
+
+CONSTANT = {torch.float32: 1e-4}  # how much a factor that is the same at every token may seem to differ; of 16 bits more
+UNKNOWN = "What matrix makes each {name} of this model could not be found."
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Of a linear map, where what it gives to each head begins."""
+    """Of a linear map, where what it gives to each head begins, and by what that is multiplied on its way, at every token alike:
+    a number, or the gains of a norm [heads or 1, d_head]. normed: how long it is, is then the norm's alone."""
 
     module: nn.Linear | Conv1D
     starts: tuple[int, ...]
     size: int
+    factor: float | Tensor = 1.0
+    normed: bool = False
 
 
 class Reads:
     """The linear maps before each attention call, found by what they give: exactly what the heads have at the first position.
 
-    There rotary positions turn nothing. What is normed or scaled on its way to the heads is not found: it is not this map alone.
-    A map may make queries, keys and values together (GPT-2), a head's side by side or not (GPT-NeoX).
+    There rotary positions turn nothing. A factor that is the same at every token belongs to the map: the root of d_head in OPT,
+    that of rotary positions in GPT-OSS. Where a norm of root mean squares comes after it (Qwen3, Gemma 3), its gains belong to
+    the map, which then says in which direction a query points; how long it is depends on the token. Other norms, and maps with one
+    between them (DeepSeek), are not found. A map may make queries, keys and values together (GPT-2), a head's side by side or not
+    (GPT-NeoX).
     """
 
     def __init__(self, layout: Layout, width: int):
@@ -42,13 +53,19 @@ class Reads:
     def watching(self, network: nn.Module, record: Record) -> Iterator[None]:
         """Look for the maps in a forward pass that is made, and recorded, inside the `with` block."""
         given: dict[int, list[tuple[nn.Linear | Conv1D, Tensor]]] = {}  # by the number of the call that comes next
+        norms: dict[int, list[Normed]] = {}
 
         def note(module: nn.Linear | Conv1D, args: tuple[object, ...], out: Tensor) -> None:
             if _sizes(module)[0] == self.width and out.numel():
-                given.setdefault(len(record.calls), []).append((module, out.flatten(0, -2)[0].detach()))
+                given.setdefault(len(record.calls), []).append((module, out.flatten(0, -2).detach()))
 
-        maps = [module for module in network.modules() if isinstance(module, nn.Linear | Conv1D)]
-        handles = [module.register_forward_hook(note) for module in maps]
+        def note_norm(module: nn.Module, args: tuple[object, ...], out: object) -> None:
+            if args and isinstance(args[0], Tensor) and isinstance(out, Tensor) and args[0].shape == out.shape:
+                norms.setdefault(len(record.calls), []).append((module, args[0].detach(), out.detach()))
+
+        modules = list(network.modules())
+        handles = [one.register_forward_hook(note) for one in modules if isinstance(one, nn.Linear | Conv1D)]
+        handles += [one.register_forward_hook(note_norm) for one in modules if type(one).__name__.lower().endswith("norm")]
         try:
             yield
         finally:
@@ -57,19 +74,43 @@ class Reads:
         for number, call in enumerate(record.calls):
             for name in NAMES:
                 heads = getattr(call, name)
-                for module, row in () if heads is None else given.get(number, ()):
-                    if starts := _starts(row, heads[:, 0]):
-                        self.found[number, name] = Columns(module, starts, heads.shape[-1])
+                if heads is not None:
+                    self._find(number, name, heads, given.get(number, []), norms.get(number, []))
+
+    def _find(
+        self, number: int, name: str, heads: Tensor, given: list[tuple[nn.Linear | Conv1D, Tensor]], norms: list[Normed]
+    ) -> None:
+        """heads: what the call is given [head, position, d_head]; given, norms: what came before it."""
+        size = heads.shape[-1]
+        for module, rows in given:
+            if starts := _starts(rows[0], heads[:, 0]):
+                self.found[number, name] = Columns(module, starts, size)
+        if (number, name) in self.found:
+            return
+        asks = name != "value"  # a value's length is what it brings
+        before = [found for norm in norms if asks and (found := _before_norm(norm, heads[:, 0])) is not None]
+        for module, rows in given:
+            if scaled := _scaled(rows, heads):
+                self.found[number, name] = Columns(module, scaled[0], size, scaled[1])
+            for raw, gains in before:
+                if starts := _starts(rows[0], raw):
+                    self.found[number, name] = Columns(module, starts, size, gains, normed=True)
+
+    def normed(self, kind: str) -> bool:
+        """Whether queries or keys of a kind of attention are normed after their matrices."""
+        calls = [i for i, one in enumerate(self.layout.calls) if one == kind]
+        return any(self.found[call, name].normed for call in calls for name in NAMES[:2] if (call, name) in self.found)
 
     def weights(self, name: str, kind: str, layer: int, heads: int) -> np.ndarray:
         """W_Q, W_K or W_V of a layer, one a query head: float32 [heads, d_model, d_head]. Errors: ValueError without one."""
         call = [i for i, one in enumerate(self.layout.calls) if one == kind][layer]
         if (call, name) not in self.found:
-            raise ValueError(f"What matrix makes each {name} of this model could not be found.")
+            raise ValueError(UNKNOWN.format(name=name))
         at = self.found[call, name]
         weight = at.module.weight.detach()
         weight = weight if isinstance(at.module, Conv1D) else weight.T  # [d_model, columns]
         each = torch.stack([weight[:, start : start + at.size] for start in at.starts])
+        each = each * (at.factor if isinstance(at.factor, float) else at.factor[:, None])
         return each.repeat_interleave(heads // len(each), 0).float().cpu().numpy()
 
 
@@ -89,3 +130,43 @@ def _starts(row: Tensor, heads: Tensor) -> tuple[int, ...] | None:
     if not found.any(1).all():
         return None
     return tuple(int(piece) * size for piece in found.int().argmax(1))
+
+
+def _scaled(rows: Tensor, heads: Tensor) -> tuple[tuple[int, ...], float] | None:
+    """Where each head [head, position, d_head] begins in rows [position, columns] that are multiplied by a number, and that;
+    None where it is not the same everywhere. Turns by rotary positions leave lengths as they are."""
+    size, near = heads.shape[-1], CONSTANT.get(heads.dtype, 0.02)
+    if rows.shape != (heads.shape[1], rows.shape[1]) or rows.shape[1] < len(heads) * size or rows.shape[1] % size:
+        return None
+    pieces, heads = rows.float().unflatten(1, (-1, size)), heads.float()  # [position, piece, d_head]
+    starts = []
+    for head in heads:
+        products = pieces[0] @ head[0]
+        factors = products / pieces[0].square().sum(-1).clamp(min=1e-12)
+        apart = (factors[:, None] * pieces[0] - head[0]).norm(dim=-1) / head[0].norm().clamp(min=1e-12)
+        best = int(apart.argmin())
+        if apart[best] > near or factors[best] <= 0:
+            return None
+        starts.append(best)
+    ratios = heads.norm(dim=-1).T / pieces[:, starts].norm(dim=-1).clamp(min=1e-12)  # [position, head]
+    if ratios.max() - ratios.min() > near * ratios.mean():
+        return None
+    return tuple(start * size for start in starts), float(ratios.mean())
+
+
+def _before_norm(norm: Normed, heads: Tensor) -> tuple[Tensor, Tensor] | None:
+    """What a norm was given where it gave these heads at the first position [head, d_head], and its gains [head or 1, d_head];
+    None where it gave others, or does more than to divide by a length and multiply by gains."""
+    module, given, gave = norm
+    size, near = heads.shape[-1], CONSTANT.get(heads.dtype, 0.02)
+    if gave.dim() == 4 and gave.shape[1] == len(heads) != gave.shape[2]:
+        given, gave = given.transpose(1, 2), gave.transpose(1, 2)
+    raw, out = (one.flatten(2)[0, 0] if one.dim() > 2 else one[0] for one in (given, gave))
+    if out.numel() != heads.numel() or not torch.equal(out.view(-1, size), heads):
+        return None
+    with torch.no_grad():
+        gains = module(torch.ones_like(given.flatten(0, -2)[:1]))[0]
+    raw, gains = raw.view(-1, size), gains.view(-1, size)
+    expected = (raw * gains).float()
+    expected = expected * (heads.float().norm(dim=-1) / expected.norm(dim=-1).clamp(min=1e-12))[:, None]
+    return (raw, gains) if (expected - heads.float()).norm() <= near * heads.float().norm() else None

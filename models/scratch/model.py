@@ -184,6 +184,9 @@ class ScratchModel(LanguageModel):
     def value_weights(self, kind: str, layer: int) -> np.ndarray:
         return self._read_by(self._attention(kind, layer).value)
 
+    def normed(self, kind: str) -> bool:
+        return self.network.config.qk_norm
+
     def _read_by(self, linear: nn.Linear) -> np.ndarray:
         """A linear map into the heads, one a query head: float32 [heads, d_model, d_head]."""
         each = linear.weight.T.unflatten(1, (-1, self.network.config.d_head)).transpose(0, 1)

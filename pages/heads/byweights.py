@@ -37,6 +37,8 @@ def panel(look: Look) -> list[Picture]:
     if found is None:
         return []
     names = [f"L{layer} H{head}" for layer, head in zip(found.table["layer"], found.table["head"], strict=True)]
+    if found.normed:
+        say(HERE, "weights normed")
     return [composed(look, found, names), summary(look, found, names)]
 
 

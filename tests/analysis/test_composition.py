@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
+import torch
+import transformers
 
 from analysis.composition import WAYS, head_weights, random_composition, share
 from models import load
+from models.huggingface.model import HuggingFaceModel
 from tests.analysis.planted import planted
 from tests.models.edited import model
+from tests.models.networks import GROUPED, NETWORKS, network, tokenizer
 
 PREVIOUS, DUPLICATE, INDUCTION = 0, 1, 2
 
@@ -97,8 +103,68 @@ def test_matrices_of_a_network_of_the_hub_are_found_and_what_follows_from_them_i
         assert found.table["copying"][1] == pytest.approx(values.sum().real / np.abs(values).sum(), abs=1e-3)
 
 
-@pytest.mark.parametrize("name", ["Qwen3", "BLOOM"])
+@cache
+def other(name: str) -> HuggingFaceModel:
+    """A tiny network whose norms of queries and keys have gains that are not all alike."""
+    kind, made = NETWORKS[name][0], network(name)
+    generator = torch.Generator().manual_seed(1)
+    for part, weight in made.named_parameters():
+        if part.endswith(("q_norm.weight", "k_norm.weight")):
+            weight.copy_(weight + 0.5 * torch.rand(weight.shape, generator=generator))
+    return HuggingFaceModel(made, tokenizer(kind), kind, name=name)
+
+
+def attention_of(made: HuggingFaceModel, layer: int) -> torch.nn.Module:
+    base = made.network.base_model
+    return getattr(base, "decoder", base).layers[layer].self_attn
+
+
+def scaled(made: HuggingFaceModel, layer: int) -> tuple[float | torch.Tensor, float | torch.Tensor]:
+    """By what the queries and the keys of a layer are multiplied after their matrices, as the network's own parts say it."""
+    name, attention = made.info.name, attention_of(made, layer)
+    if name == "OPT":
+        return attention.scaling, 1.0
+    if name == "GPT-OSS, sinks":
+        return (made.network.model.rotary_emb.attention_scaling,) * 2
+    return tuple((name == "Gemma 3") + norm.weight for norm in (attention.q_norm, attention.k_norm))
+
+
+@pytest.mark.parametrize("name", ["Qwen3", "Gemma 3", "GPT-OSS, sinks", "OPT"])
+def test_what_stands_between_a_matrix_and_its_heads_belongs_to_it_where_it_is_the_same_at_every_token(name):
+    """Gains of norms that were learned, the root of d_head, and what turns are multiplied by; each against the network's parts,
+    and against what the heads are given: at the first position, which is not turned, it points where the matrix says."""
+    made = other(name)
+    found, came = head_weights(made), []
+    assert found.normed == (name in ("Qwen3", "Gemma 3")) and np.isfinite(found.table["qk_rank"]).all()
+    for layer in range(made.info.layers):
+        attention = attention_of(made, layer)
+        handle = attention.q_proj.register_forward_pre_hook(lambda module, args: came.append(args[0][0, 0].double().numpy()))
+        trace = made.trace("The cat", remember=False)
+        handle.remove()
+        for part, factor in zip(("query", "key"), scaled(made, layer), strict=True):
+            linear = getattr(attention, f"{part[0]}_proj")
+            each = linear.weight.T.unflatten(1, (-1, 16)).transpose(0, 1)
+            expected = (each * factor).numpy().repeat(4 // len(each), 0)
+            np.testing.assert_allclose(getattr(made, f"{part}_weights")("self", layer), expected, rtol=1e-4, atol=1e-6)
+            given = (trace.attention["self"].q if part == "query" else trace.attention["self"].k)(layer)[:, 0]
+            bias = 0 if linear.bias is None else (linear.bias.view(-1, 16) * factor).numpy().repeat(4 // len(each), 0)
+            points = np.einsum("m,hmd->hd", came[-1], expected) + bias
+            if found.normed:
+                points *= (np.linalg.norm(given, axis=-1) / np.linalg.norm(points, axis=-1))[:, None]
+            np.testing.assert_allclose(given, points, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["DeepSeek-V3", "BLOOM"])
 def test_matrices_that_are_not_all_that_makes_a_query_are_not_given_for_it(name):
-    """Queries of the first are normed on their way, the second attends in its own way."""
+    """The first makes each by two matrices with a norm between, the second attends in its own way."""
     with pytest.raises(ValueError, match="could not be found"):
-        head_weights(model(name))
+        head_weights(other(name))
+
+
+def test_a_norm_that_takes_the_mean_away_is_not_left_to_the_matrix():
+    """Cohere's layer norm of queries: what it gives points elsewhere than the matrix does."""
+    choices = GROUPED | {"use_qk_norm": True}
+    torch.manual_seed(0)
+    cohere = transformers.CohereForCausalLM(transformers.CohereConfig(**choices)).eval()
+    with pytest.raises(ValueError, match="each query of this model could not be found"):
+        head_weights(HuggingFaceModel(cohere, tokenizer("decoder"), "decoder"))
