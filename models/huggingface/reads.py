@@ -39,9 +39,9 @@ class Reads:
 
     There rotary positions turn nothing. A factor that is the same at every token belongs to the map: the root of d_head in OPT,
     that of rotary positions in GPT-OSS. Where a norm of root mean squares comes after it (Qwen3, Gemma 3), its gains belong to
-    the map, which then says in which direction a query points; how long it is depends on the token. Other norms, and maps with one
-    between them (DeepSeek), are not found. A map may make queries, keys and values together (GPT-2), a head's side by side or not
-    (GPT-NeoX).
+    the map, which then says in which direction a query points; how long it is depends on the token. Other norms, and maps with
+    one between them (DeepSeek), are not found. A map may make queries, keys and values together (GPT-2), a head's side by side or
+    not (GPT-NeoX).
     """
 
     def __init__(self, layout: Layout, width: int):
