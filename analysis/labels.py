@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.corpora import interval
+from analysis.earlier_names import after_and_at, looks_at_names, named
 from analysis.heads import PLACES, REPEATS, SAMPLES, SENTENCES, alignment, kinds_of_keys, looks, repeated_words
 from analysis.statistics import Report, silent
 from models.language_model import LanguageModel
@@ -27,7 +28,8 @@ SPAN = (110, 210)  # characters of the passages that are read, like a long sente
 PASSAGES, TWICE = 8, 6  # of real text beside the samples, and of random words said twice
 PLAIN = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "—": " - "})  # signs that small models have no token for
 RESTS = ("first", "separator")  # where a head looks that has nothing to do (Clark et al. 2019), so they are named last
-SELF, CROSS = (*PLACES, *REPEATS), ("alignment",)  # what heads are labelled by
+NAME = "name"  # a name, which is looked back at
+SELF, CROSS = (*PLACES, *REPEATS, NAME), ("alignment",)  # what heads are labelled by
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +57,9 @@ def head_labels(model: LanguageModel, kind: str | None = None, seeds: int = SEED
     """What each head does, as a table: a row a head, with columns layer, head, label, and four columns a score.
 
     kind: as in `trace.attention`; by default the model's first. Scores, each from 0 to 1: those of `head_scores`, and
-    positional (see `positional`); of cross-attention alignment, −1 to 1. NAME: the mean over the probes (12 passages of real
-    text; for duplicate and induction 6 texts of random words said twice). NAME_low, NAME_high: the interval of 95 % of
+    positional (see `positional`); from −1 to 1 name (see `analysis.earlier_names.looks_at_names`), and of cross-attention
+    alignment. NAME: the mean over the probes (12 passages of real text; for duplicate and induction 6 texts of random words said
+    twice; for name 8 sentences, each with a name and with a common noun). NAME_low, NAME_high: the interval of 95 % of
     that mean (`analysis.corpora.interval`). NAME_null: the largest score that any head has in `seeds` models of the same
     architecture with random weights (`model.with_random_weights`), over the same probes.
     label: the names whose low end is at least 0.1 above the null, the clearest first, joined by ", "; "" of a head that has none.
@@ -101,17 +104,23 @@ def read_probes(model: LanguageModel, kind: str, report: Report = silent) -> dic
     """Each score on each probe: float64 [probe, layers, heads] by name; NaN where a probe says nothing about it."""
     texts = SENTENCES if kind == "cross" else (*SAMPLES, *passages())
     repeats = () if kind == "cross" else [repeated_words(model, seed=seed) for seed in range(TWICE)]
-    maps, found = [], []
+    names = [] if kind == "cross" else named()
+    probes, maps, found = len(texts) + len(repeats) + 2 * len(names), [], []
     for i, text in enumerate((*texts, *repeats)):
-        report(i / (len(texts) + len(repeats)), "Reading probes")
+        report(i / probes, "Reading probes")
         trace = model.trace(text, text if kind in ("decoder", "cross") else "", remember=False)
         found.append({"alignment": alignment(trace)} if kind == "cross" else looks(trace, kind))
         if i < len(texts):
             maps.append(trace.attention[kind])
     natural, twice = found[: len(texts)], found[len(texts) :]
-    names = CROSS if kind == "cross" else SELF
-    scores = {name: np.stack([one[name] for one in (twice if name in REPEATS else natural)]) for name in names}
-    return scores if kind == "cross" else scores | {"positional": positional(maps)}
+    if kind == "cross":
+        return {name: np.stack([one[name] for one in natural]) for name in CROSS}
+    scores = {name: np.stack([one[name] for one in (twice if name in REPEATS else natural)]) for name in PLACES + REPEATS}
+    after = []
+    for i, one in enumerate(names):
+        report((probes - 2 * (len(names) - i)) / probes, "Reading probes")
+        after.append(looks_at_names(model, one, kind))
+    return scores | {NAME: np.stack(after), "positional": positional(maps)}
 
 
 def positional(maps: Sequence[Attention]) -> np.ndarray:
@@ -152,15 +161,21 @@ def passages(count: int = PASSAGES) -> tuple[str, ...]:
 def head_examples(model: LanguageModel, layer: int, head: int, name: str, kind: str = "self", count: int = 3) -> list[Example]:
     """Where in real text a head does most what a label says: the clearest places, one a text, the clearest first.
 
-    name: a score of `head_labels`. The texts are those of the probes; a key of the kind that `name` means is looked for, from a
-    query with a letter in it where there is one.
+    name: a score of `head_labels`. The texts are those of its probes, real ones for words that are said twice; a key of the kind
+    that `name` means is looked for, from a query with a letter in it where there is one.
     """
+    texts = SENTENCES if kind == "cross" else (*SAMPLES, *passages())
+    sentences = {one.text.format(one.name): one for one in named()}
     found = []
-    for text in SENTENCES if kind == "cross" else (*SAMPLES, *passages()):
+    for text in sentences if name == NAME else texts:
         trace = model.trace(text, text if kind in ("decoder", "cross") else "", remember=False)
         attention = trace.attention[kind]
         weights = attention[layer][head]
-        where = np.ones(weights.shape, bool) if kind == "cross" else kinds_of_keys(attention.queries)[name]
+        if name == NAME:
+            start = sentences[text].start
+            where = after_and_at(attention.queries, start, start + len(sentences[text].name))
+        else:
+            where = np.ones(weights.shape, bool) if kind == "cross" else kinds_of_keys(attention.queries)[name]
         letters = np.array([not token.special and bool(re.search(r"\w", token.text)) for token in attention.queries])
         where = where & letters[:, None] if where[letters].any() else where
         if where.any():

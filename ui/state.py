@@ -221,7 +221,7 @@ CIRCUIT_OTHER = link("circuit-other", default="")
 # Heads
 HEADS_LABEL = link(
     "heads-label", "every label", "token before", "itself", "token after", "first token", "separators", "earlier copies",
-    "induction", "along the source",
+    "induction", "earlier names", "along the source",
 )  # fmt: skip
 HEADS_BY = link("heads-by", "layer", *HEADS_LABEL.values[1:], "positions")
 HEADS_PART = link("heads-part", "Labels", "Importance", "Stand-ins", "Weights")

@@ -48,12 +48,34 @@ def planted(kinds: Collection[str] = tuple(HEADS)) -> DecoderModel:
     return DecoderModel(model, letters(), "planted", "")
 
 
-def letters() -> Tokenizer:
-    """A token for each byte, and one for the start."""
+def planted_on(words: Collection[str]) -> DecoderModel:
+    """One layer of two heads: from any token H0 looks at those words that came before, all alike; H1 does nothing."""
+    tokenizer = letters(words)
+    size = tokenizer.get_vocab_size()
+    config = TransformerConfig(
+        vocabulary=size, context=PLACES, d_model=size + size % 2, layers=1, heads=2, d_ff=4, positions="learned", qk_norm=False
+    )
+    model, wanted = build(config), [tokenizer.encode(f" {word}").ids for word in words]
+    assert all(len(ids) == 1 for ids in wanted), "each is one token"
+    token = torch.arange(size)
+    with torch.no_grad():
+        for one in model.parameters():
+            one.zero_() if one.dim() > 1 else one.fill_(1)
+        model.embedding.weight[token, token] = 1
+        model.blocks[0].attention.query.weight[0] = _scale(model)
+        model.blocks[0].attention.key.weight[0, [ids[0] for ids in wanted]] = 2
+    return DecoderModel(model, tokenizer, "planted", "")
+
+
+def letters(words: Collection[str] = ()) -> Tokenizer:
+    """A token for each byte, and one for the start; and one for each of these words."""
     made = Tokenizer(BPE())
     made.pre_tokenizer, made.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    made.train_from_iterator([], BpeTrainer(special_tokens=[START], initial_alphabet=alphabet, show_progress=False))
+    made.train_from_iterator(
+        [f" {word}" for word in words],
+        BpeTrainer(vocab_size=3000, special_tokens=[START], initial_alphabet=alphabet, show_progress=False, min_frequency=1),
+    )
     return made
 
 

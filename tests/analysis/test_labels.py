@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from analysis import head_scores
+from analysis.earlier_names import WORDS
 from analysis.labels import MARGIN, false_positives, head_examples, head_labels, positional
 from models import Attention, Token, load
 from models.edits import Head
@@ -14,7 +15,7 @@ from models.huggingface.model import HuggingFaceModel
 from models.scratch.decoder_model import DecoderModel
 from models.scratch.encoder_model import EncoderModel
 from models.scratch.transformer import TransformerConfig, build
-from tests.analysis.planted import CIRCUIT, HEADS, SAID_TWICE, planted
+from tests.analysis.planted import CIRCUIT, HEADS, SAID_TWICE, planted, planted_on
 from tests.models.networks import NETWORKS, network, tokenizer
 from tests.models.ours import scramble
 
@@ -36,6 +37,18 @@ def test_a_planted_head_is_labelled_by_itself_but_induction_not_without_what_it_
         ("duplicate", "induction"): ["", "duplicate", "", ""],
     }.items():
         assert head_labels(planted(kinds), seeds=1)["label"].tolist() == labels
+
+
+def test_a_head_that_looks_back_at_names_gets_their_label_and_one_that_looks_at_other_words_does_not():
+    names, nouns = zip(*WORDS, strict=True)
+    table = head_labels(planted_on(names))
+    assert table["label"].tolist() == ["name", ""] and table.loc[0, "name_low"] > 0.8
+    for one in head_examples(planted_on(names), 0, 0, "name"):
+        assert one.tokens[one.key].text.strip() in names and one.query > one.key and one.weight > 0.9
+    turned = head_labels(planted_on(nouns))
+    assert turned["label"].tolist() == ["", ""] and turned.loc[0, "name_high"] < -0.8
+    both = head_labels(planted_on(names + nouns))
+    assert both["label"].tolist() == ["", ""] and abs(both.loc[0, "name"]) < 1e-3, "subjects of all kinds are no names"
 
 
 def test_what_is_said_twice_is_known_by_the_planted_circuit_and_by_no_other_head():

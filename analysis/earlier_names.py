@@ -1,0 +1,75 @@
+"""Heads that look back at names: what they give a name, beyond what they give another word in the same place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from models.language_model import LanguageModel
+from models.tokens import Token
+from models.trace import Trace
+
+TEXTS = (
+    "In the morning {} went down to the river and washed the old blanket.",
+    "Nobody in the house had seen {} since the day of the great storm.",
+    "The letter that {} wrote was very long and full of small mistakes.",
+    "At the end of the road {} found a little dog and took it home.",
+    "When the rain stopped, {} ran outside and played in the wet grass.",
+    "The old man asked {} to bring him a chair and a cup of tea.",
+    "Every day {} walked to the village and sold eggs at the market.",
+    "They gave the bread to {} and then they all sat down to eat.",
+)
+# As long as each other, so that a model that reads letters has as many tokens of one as of the other.
+WORDS = (
+    ("Mary", "boys"), ("Tom", "men"), ("Peter", "women"), ("Alice", "girls"),
+    ("Robert", "people"), ("William", "sailors"), ("Michael", "farmers"), ("Elizabeth", "strangers"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Named:
+    """A sentence with a name in it, and the same one with a common noun in its place; start: of both, in characters."""
+
+    name: str
+    noun: str
+    text: str
+
+    @property
+    def start(self) -> int:
+        return self.text.index("{}")
+
+    def read(self, model: LanguageModel, kind: str, word: str) -> Trace:
+        said = self.text.format(word)
+        return model.trace(said, said if kind == "decoder" else "", remember=False)
+
+
+def named() -> list[Named]:
+    """The sentences that are read."""
+    return [Named(*words, text) for words, text in zip(WORDS, TEXTS, strict=True)]
+
+
+def after_and_at(tokens: Sequence[Token], start: int, end: int) -> np.ndarray:
+    """Looks back at a word: bool [query, key], from each token after the characters start to end to each token of them."""
+    at = np.array([token.start < min(end, token.end) and token.end > start for token in tokens], dtype=bool)
+    after = np.array([token.start >= end and token.start < token.end for token in tokens], dtype=bool)
+    return after[:, None] & at
+
+
+def looks_at_names(model: LanguageModel, one: Named, kind: str) -> np.ndarray:
+    """How much more of its attention each head gives to a name, from the tokens after it, than to a common noun in its place:
+    float64 [layers, heads], −1 to 1.
+
+    Places alone, and what any subject of a sentence gets, are in both, so a head that looks at the token before, at the first
+    one or at all alike has about 0. NaN where the word does not fit in what the model reads.
+    """
+    found = []
+    for word in (one.name, one.noun):
+        attention = one.read(model, kind, word).attention[kind]
+        where = after_and_at(attention.queries, one.start, one.start + len(word))
+        weights = np.stack([attention[layer] for layer in range(attention.layers)]).astype(np.float64)
+        rows = where.any(-1)
+        shares = (weights * where).sum(-1)[..., rows]  # [layers, heads, query]
+        found.append(shares.mean(-1) if rows.any() else np.full(weights.shape[:2], np.nan))
+    return found[0] - found[1]
