@@ -10,30 +10,10 @@ from ui.choices.widgets import one_of
 from ui.lessons import course, panel
 from ui.lexicon import follow
 from ui.memory import jobs, loaded
+from ui.menu import SECTIONS, TITLES
 from ui.rooms import seat
 
 ROOT = Path(__file__).parent.parent
-SECTIONS = {  # by what one wants to do
-    "See": {
-        "type": ("Type", ":material/keyboard:"),
-        "attention": ("Attention", ":material/visibility:"),
-        "layers": ("Layers", ":material/layers:"),
-        "flow": ("Flow", ":material/account_tree:"),
-        "space": ("Space", ":material/scatter_plot:"),
-    },
-    "Follow": {
-        "inside": ("Inside", ":material/biotech:"),
-        "generate": ("Generate", ":material/edit_note:"),
-    },
-    "Ask why": {
-        "explain": ("Explain", ":material/contact_support:"),
-        "change": ("Change", ":material/toggle_off:"),
-        "heads": ("Heads", ":material/group_work:"),
-    },
-    "Make": {"build": ("Build", ":material/construction:"), "train": ("Train", ":material/exercise:")},
-    "Learn": {"lessons": ("Lessons", ":material/school:"), "room": ("Room", ":material/groups:")},
-}
-TITLES = {name: title for pages in SECTIONS.values() for name, (title, _) in pages.items()}
 
 
 def side_bar(page: str) -> None:
@@ -87,11 +67,20 @@ def open_step() -> None:
 st.set_page_config(page_title="Headlight", page_icon=ROOT / "assets/icon.svg", layout="wide", initial_sidebar_state=256)
 st.logo(ROOT / "assets/icon.svg", size="large")
 document.prepare()
+seat.arrive()
+hidden = seat.hidden()
 
 page = st.navigation(
     {
         section: [
-            st.Page(ROOT / "pages" / name / "page.py", title=title, icon=icon, url_path=name, default=name == "type")
+            st.Page(
+                ROOT / "pages" / name / "page.py",
+                title=title,
+                icon=icon,
+                url_path=name,
+                default=name == "type",
+                visibility="hidden" if name in hidden else "visible",
+            )
             for name, (title, icon) in pages.items()
         ]
         for section, pages in SECTIONS.items()

@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.room import asking, code, files
 from ui import shell, state
+from ui.menu import TITLES
 from ui.rooms import seat
 from ui.rooms.seat import Seat
 from ui.rooms.store import rooms
@@ -33,6 +34,7 @@ def draw() -> None:
         )  # fmt: skip
         asking.show(HERE, mine)
         fix(mine)
+        choose_pages(mine)
         files.button(mine.room)
         st.button("End the room", key="room-end", icon=":material/close:", on_click=end, args=(mine,))
 
@@ -74,6 +76,23 @@ def fix(mine: Seat) -> None:
 
 def hold(mine: Seat, name: str, value: str) -> None:
     mine.room.fix(**{name: None if name in mine.room.fixed else value})
+
+
+def choose_pages(mine: Seat) -> None:
+    """Which pages the class finds in its menu."""
+    names = [name for name in TITLES if name != seat.OWN_PAGE]
+    hidden = mine.room.fixed.get(seat.HIDDEN, ())
+    state.ROOM_PAGES.set([name for name in names if name not in hidden])
+    say(HERE, "pages")
+    st.pills(
+        "Pages in the menu of the class", names, selection_mode="multi", format_func=TITLES.__getitem__,
+        key=state.ROOM_PAGES.name, label_visibility="collapsed", on_change=hide, args=(mine, names),
+    )  # fmt: skip
+
+
+def hide(mine: Seat, names: list[str]) -> None:
+    shown = state.ROOM_PAGES.get() or ()
+    mine.room.fix(**{seat.HIDDEN: [name for name in names if name not in shown] or None})
 
 
 def go_back(mine: Seat) -> None:

@@ -21,6 +21,7 @@ import streamlit as st
 import models
 from ui import state
 from ui.memory import allowed, loaded, trainings
+from ui.menu import TITLES
 from ui.rooms.route import cookie
 from ui.rooms.store import CODE, GuessError, Person, Room, RoomError, rooms
 from ui.show import choice, show
@@ -35,6 +36,8 @@ SURE = (
     "asked",
     *(key.name for key in (*TEXTS, state.LEVEL, state.LESSON, state.LESSON_STEP)),
 )  # no run changes them alone
+HIDDEN = "hidden"  # among what is fixed: pages that are not in the menu of the class
+NOT_HERE = "Your teacher has taken page “{page}” out of your menu for now. You see another one."
 REFUSED = "Your teacher shows a model that this server may not show to you. You see another one."
 
 Choices = dict[str, Any]
@@ -63,6 +66,26 @@ class Seat:
     @property
     def follows(self) -> bool:
         return self.person.follows and not self.person.leads
+
+    @property
+    def fixed(self) -> Choices:
+        """What the choices of all have in common, also of those who go their own way; who leads chooses freely."""
+        fixed = {} if self.person.leads else self.room.fixed
+        return {name: value for name, value in fixed.items() if name != HIDDEN}
+
+    @property
+    def hidden(self) -> set[str]:
+        """The pages that this visitor may not open: not the one on which the class is."""
+        hidden = () if self.person.leads else self.room.fixed.get(HIDDEN, ())
+        return set(hidden) - {(self.room.at or {}).get("page")}
+
+    def turn_away(self, page: str) -> None:
+        """From a page that this visitor may not open to the one on which the class is, or the first that is open."""
+        hidden = self.hidden
+        there = (self.room.at or {}).get("page") or next((name for name in TITLES if name not in hidden), page)
+        if page in hidden and page != there:
+            state.TROUBLE.set(NOT_HERE.format(page=TITLES.get(page, page)))
+            open_page(there)
 
     def here(self) -> Choices:
         """Where this visitor is now."""
@@ -99,7 +122,7 @@ class Seat:
         """Have what the room has, before its widgets are placed. whole: whether the whole page runs, and not its stage alone, in
         which nothing but the texts can be taken."""
         self.taking = self.room.version  # first: what changes meanwhile is taken in the next run
-        at, fixed = self.room.at, self.room.fixed
+        at = self.room.at
         if self.person.leads:
             return self.go_back(whole)
         if self.taking == self.taken:
@@ -108,7 +131,7 @@ class Seat:
             st.rerun()
         if not self.follows or at is None:
             return
-        at = {**at, **fixed}
+        at = {**at, **self.fixed}
         self.applied = {**at, "asked": at["model"]}
         link = self.settled is None and state.asked_for() - {state.ROOM.name}  # of the visitor's own, which widgets would take
         there = bool(at["page"] != self.page or link)
@@ -141,10 +164,9 @@ class Seat:
 
     def hold(self) -> None:
         """Have what who leads has chosen for all, also for who goes their own way."""
-        fixed = {} if self.person.leads else self.room.fixed
-        if state.LEVEL.name in fixed:
-            state.LEVEL.set(fixed[state.LEVEL.name])
-        if (model := fixed.get("model")) and (model in loaded.shelf or model in models.names()):
+        if state.LEVEL.name in self.fixed:
+            state.LEVEL.set(self.fixed[state.LEVEL.name])
+        if (model := self.fixed.get("model")) and (model in loaded.shelf or model in models.names()):
             self.ask_for(model, {})
 
     def ask_for(self, model: str, heads: dict[str, int | None]) -> None:
@@ -215,17 +237,29 @@ def mine() -> Seat | None:
     return None if seat is None or seat.room.ended else seat
 
 
-def enter(page: str) -> None:
-    """Take a seat where the address or a button asks for it, and follow. At the beginning of each run of a whole page."""
+def arrive() -> Seat | None:
+    """Take a seat where the address or a button asks for it."""
     if not state.ROOM.held:
         asked = (state.ROOM.asked or "").strip().upper()
         if asked and not CODE.fullmatch(asked):
             state.complain(state.ROOM, state.ROOM.asked or "", "the room")
             asked = ""
         state.ROOM.set(asked)
+    return seated(state.ROOM.get())
+
+
+def hidden() -> set[str]:
+    """The pages that are not in this visitor's menu."""
+    seat = mine()
+    return seat.hidden if seat else set()
+
+
+def enter(page: str) -> None:
+    """Take a seat, and follow. At the beginning of each run of a whole page."""
+    seat = arrive()
     state.say_in_address(state.ROOM)
-    seat = seated(state.ROOM.get())
     if seat:
+        seat.turn_away(page)
         seat.page = page
         seat.notice()
         seat.take(whole=True)

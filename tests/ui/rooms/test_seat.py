@@ -8,6 +8,7 @@ from streamlit.util import calc_hash
 
 from tests.pages.opening import open_link, press, said
 from ui.memory import allowed, loaded
+from ui.menu import TITLES
 from ui.rooms import seat
 from ui.rooms.store import LETTERS, Room, rooms
 
@@ -148,6 +149,41 @@ def test_what_who_leads_has_fixed_holds_for_those_who_go_their_own_way_too(teach
     room.fix(level="intermediate")
     follower.run()
     assert choices(follower, "level") == ("intermediate",) and person(follower).follows
+
+
+def test_a_page_that_is_hidden_leads_to_the_page_of_the_class_with_a_sentence(teacher):
+    app, room = teacher
+    other, free = follow(room), follow(room)
+    free.text_input(key="text").set_value("My own").run()
+    room.fix(hidden=["train", "flow"])
+    for visit in (other, free, follow(room, "train"), app):
+        assert person(visit).leads or visit.session_state["room-seat"].hidden == {"train", "flow"}
+    for visit in (other, free):
+        back(visit, "train")
+        assert visit.session_state["room-seat"].page == "attention" and "page “Train” out of your menu" in said(visit)
+    assert person(other).follows and not person(free).follows and choices(free, "text") == ("My own",)
+    back(app, "train")
+    assert app.session_state["room-seat"].page == "train" and room.at["page"] == "train", "who leads sees all"
+    other.run()
+    assert other.session_state["room-seat"].page == "train" and "out of your menu" not in said(other)
+    back(app, "attention")
+    free.run()
+    assert free.session_state["room-seat"].hidden == {"train", "flow"}
+    rooms.close(room)
+    back(free, "train")
+    assert free.session_state["room-seat"] is None and "out of your menu" not in said(free), "it ends with the room"
+
+
+def test_pages_are_hidden_on_the_page_of_the_room(teacher):
+    app, room = teacher
+    press(app, f"Room {room.code}: code, questions")
+    back(app, "room")
+    pages = app.button_group(key="room-pages")
+    assert pages.value == [name for name in TITLES if name != "room"]
+    pages.unselect("train").run()
+    assert room.fixed == {"hidden": ["train"]}
+    app.button_group(key="room-pages").select("train").run()
+    assert room.fixed == {}
 
 
 def test_another_model_is_followed_with_its_layer_and_its_text(teacher):
