@@ -14,9 +14,14 @@ Numbers = Sequence[float]
 
 
 @named("heads that look")
-def heads_that_look(model: LanguageModel, trace: Trace, at: str, least: float = 0.5, kind: str = "") -> Answer:
-    """How many heads give at least such a share of their attention to one of the well-known places of `head_scores`."""
-    return Answer(int((scores_of(model, at, kind) >= least).sum()))
+def heads_that_look(
+    model: LanguageModel, trace: Trace, at: str, least: float = 0.5, kind: str = "", total: bool = False
+) -> Answer:
+    """How many heads give at least such a share of their attention to one of the well-known places of `head_scores`. total:
+    whether it is said of how many."""
+    shares = scores_of(model, at, kind)
+    count = int((shares >= least).sum())
+    return Answer(f"{count} of {len(shares)}") if total else Answer(count)
 
 
 @named("share of a head")
@@ -88,6 +93,15 @@ def how_often(model: LanguageModel, trace: Trace, relation: str, beside: Numbers
     return among(100 * float(found_by_heads(model, relation).max()), beside, 0)
 
 
+@named("how often a distance finds it")
+def how_often_a_distance(model: LanguageModel, trace: Trace, relation: str) -> Answer:
+    """How often the best fixed distance finds the word that a word belongs to, in per cent of the same sentences: what a head has
+    to beat. No model is asked. relation: as of “head that finds”."""
+    from analysis.word_pairs import found_by_distance
+
+    return among(100 * found_by_distance(relation)[0], (), 0)
+
+
 @named("verb agrees")
 def verb_agrees(model: LanguageModel, trace: Trace, beside: Numbers = ()) -> Answer:
     """How often “was” or “were”, whichever agrees with the subject, is the likelier of the two, in per cent of 32 sentences.
@@ -116,6 +130,15 @@ def right_name_leads(model: LanguageModel, trace: Trace, order: str = "", withou
     from analysis.two_names import leads
 
     return among(100 * float((leads(model, order, edits_of(without, model)) > 0).mean()), beside, 0)
+
+
+@named("lead of the right name")
+def lead_of_the_right_name(model: LanguageModel, trace: Trace, order: str = "", without: str = "") -> Answer:
+    """By how much the logit of the name that was said once is ahead of that of the other, on average over the sentences of “right
+    name leads”. order and without: as there."""
+    from analysis.two_names import leads
+
+    return among(float(leads(model, order, edits_of(without, model)).mean()), (), 2)
 
 
 @named("attention to a name")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -16,6 +18,9 @@ SUBJECTS = ("key", "boy", "picture", "letter", "house", "friend", "horse", "tree
 OTHERS = ("cabinet", "garden", "king", "river", "teacher", "window", "road", "cousin")  # nouns that stand between
 BETWEEN = ("near the", "behind the", "with the")
 ENDS = ("very old.", "not far away.", "always there.", "beautiful.")
+
+_kept: WeakKeyDictionary[LanguageModel, dict[object, list[np.ndarray]]] = WeakKeyDictionary()
+_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,23 @@ def agreeing(model: LanguageModel) -> float:
     return float(np.mean(np.array(chances) > 0.5))
 
 
+def falls_of(question: Question) -> np.ndarray:
+    """By how much the chance of the verb falls when each token is blanked out: float64 [unit]."""
+    count = len(question.units)
+    full, *without = question.probabilities(np.concatenate([np.ones((1, count), bool), ~np.eye(count, dtype=bool)]))
+    return full - np.array(without)
+
+
+def known_falls(model: LanguageModel, asked: Sequence[Question]) -> list[np.ndarray]:
+    """`falls_of` each, once for a model while it stays the same: every method is held against them."""
+    with _lock:
+        kept = _kept.setdefault(model, {})
+        if (condition := model.condition) not in kept:
+            kept.clear()  # a network that has changed is another one
+            kept[condition] = [falls_of(question) for question in asked]
+        return kept[condition]
+
+
 def agreement_with_blanks(
     model: LanguageModel,
     method: str,
@@ -82,17 +104,16 @@ def agreement_with_blanks(
 
     Blanked out, a token is masked (left out, of a decoder), and counts by how far the chance that it is the right verb of the two
     moves, up or down; signed: by how far it falls, so that a token which speaks for the wrong verb counts below 0. method: one of
-    `attribution.METHODS`; layer: that it is asked after, None for the last; asked: `questions`, which remember what they read.
+    `attribution.METHODS`; layer: that it is asked after, None for the last; asked: `questions`, which remember what they
+    read; None: those of the model, which were blanked out once and for all.
     Errors: as `questions` and `Attribution.scores`.
     Source: Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers", section 2 and table 1.
     """
     if method not in METHODS:
         raise ValueError(f"There is no method “{method}”. There are {', '.join(METHODS)}.")
     found = []
-    for question in asked or questions(model):
-        count = len(question.units)
-        full, *without = question.probabilities(np.concatenate([np.ones((1, count), bool), ~np.eye(count, dtype=bool)]))
-        falls = full - np.array(without)
+    given = questions(model) if asked is None else asked
+    for question, falls in zip(given, known_falls(model, given) if asked is None else map(falls_of, asked), strict=True):
         scores = Attribution(model, question.trace, question.position, question.token).scores(method, layer)
         correlation = rank_correlation(scores[question.units], falls if signed else np.abs(falls))
         found.append(np.nan if correlation is None else correlation)

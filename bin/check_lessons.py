@@ -9,6 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from models.errors import FileError
 from ui.lessons import files
 from ui.lexicon import files as lexicon
 from ui.lexicon import follow
@@ -27,12 +28,12 @@ def main(folder: str) -> int:
         try:
             if lesson := files.find(name):
                 print(f"{name}: “{lesson.title}”, {len(lesson.steps)} steps. It can be read.")
-        except files.LessonError as error:
+        except FileError as error:
             wrong += 1
             print(error)
     try:
         files.courses()
-    except files.LessonError as error:
+    except FileError as error:
         wrong += 1
         print(error)
     for file in sorted(Path(folder).glob("lexicon/*.md")):
@@ -40,7 +41,7 @@ def main(folder: str) -> int:
             entries = lexicon.entries(file.stem)
             follow.check(entries)
             print(f"lexicon/{file.name}: {len(lexicon.read(file))} words. It can be read.")
-        except lexicon.LexiconError as error:
+        except FileError as error:
             wrong += 1
             print(error)
     return wrong

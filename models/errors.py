@@ -1,4 +1,4 @@
-"""What can go wrong between a name and a model."""
+"""What can go wrong between a name and a model, and in a file that a person has written."""
 
 from __future__ import annotations
 
@@ -8,6 +8,14 @@ from contextlib import contextmanager
 
 class ModelError(ValueError):
     """A model cannot be had. The message is one or two sentences for the person who asked: what was wrong, what to do."""
+
+
+class FileError(ValueError):
+    """A file that cannot be read: which one, which line, what is wrong there and what to do."""
+
+    def __init__(self, file: str, line: int, sentence: str) -> None:
+        super().__init__(f"{file}, line {line}: {sentence}")
+        self.file, self.line, self.sentence = file, line, sentence
 
 
 class Cancelled(Exception):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 import models
-from analysis.answering import edits_of
+from analysis.answering import answer, edits_of
 from analysis.corpora import interval
 from analysis.heads import SAMPLES, head_scores
 from analysis.in_context import LITTLE, MUCH, PASSAGES, context_gains, said_twice
@@ -49,8 +51,6 @@ def test_four_heads_of_the_writer_carry_what_it_makes_of_words_said_twice_and_fo
 
 
 def test_three_heads_of_the_writer_look_most_at_the_token_before_and_three_others_are_no_helpers(writer):
-    from analysis.answers import answer
-
     before = scores_of(writer, "previous")
     assert {tuple(np.unravel_index(place, before.shape)) for place in np.argsort(-before, axis=None)[:3]} == {
         (2, 1),
@@ -118,6 +118,33 @@ def test_the_writer_leans_to_the_second_name_whoever_that_is_and_three_heads_are
     orders = [leads(writer, order, three).mean() for order in ("right name first", "repeated name first")]
     assert np.abs(orders).max() < 0.2, "no name leads any more"
     assert round(100 * float((leads(writer, edits=others) > 0).mean())) == 32, "three others of the layer change nothing"
+
+
+# ---------------------------------------------------------------- published numbers
+
+PUBLISHED = [
+    (name, number, row)
+    for name in files.files()
+    for number, step in enumerate(files.find(name).steps, 1)
+    for row in (step.published.numbers if step.published else ())
+]
+
+
+def test_each_lesson_about_a_paper_has_its_numbers_with_their_source():
+    papers = {name for name in files.files() if files.find(name).group == "Papers"}
+    assert {name for name, *_ in PUBLISHED} == papers
+    told = [step.published for name in papers for step in files.find(name).steps if step.published]
+    assert all(re.search(r" et al\. 20|Zuidema 20", one.source) and one.differ.endswith((".", "?")) for one in told)
+
+
+@pytest.mark.parametrize(
+    "name, number, row", [one for one in PUBLISHED if one[2].answer], ids=lambda value: str(getattr(value, "of", value))
+)
+def test_what_a_published_number_is_held_against_is_measured_of_the_lessons_model(name, number, row):
+    lesson = files.find(name)
+    link = lesson.steps[number - 1].link
+    measured = answer(models.load(lesson.model_at(number)), row.answer, link["text"], **row.given)
+    assert re.search(r"\d", str(measured.value))
 
 
 # ---------------------------------------------------------------- the list

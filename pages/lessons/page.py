@@ -6,11 +6,12 @@ from pathlib import Path
 
 import streamlit as st
 
+from models.errors import FileError
 from pages.lessons import wordlist
 from ui import shell, state
 from ui.choices.widgets import one_of, tabs
 from ui.lessons import course, files
-from ui.lessons.files import Course, Lesson, LessonError
+from ui.lessons.files import Course, Lesson
 from ui.lexicon import files as lexicon
 from ui.lexicon.follow import LISTED
 from ui.text import plain
@@ -42,7 +43,7 @@ def list_lessons(language: str) -> None:
     try:
         for each in files.courses():
             course_card(each, lessons, language)
-    except LessonError as error:
+    except FileError as error:
         st.error(plain(str(error)), icon=":material/report:")
     st.markdown(f"## {words(HERE, 'all lessons')}")
     here = in_language(lessons, language)
@@ -62,14 +63,14 @@ def in_language(lessons: dict[str, Lesson], language: str) -> list[Lesson]:
     return first + [lesson for name, lesson in lessons.items() if language and name.startswith(f"{language}/")]
 
 
-def readable() -> tuple[dict[str, Lesson], list[LessonError]]:
+def readable() -> tuple[dict[str, Lesson], list[FileError]]:
     """The lessons that can be read, by their names, and what is wrong with the others."""
     lessons, wrong = {}, []
     for name in files.files():
         try:
             if lesson := files.find(name):
                 lessons[name] = lesson
-        except LessonError as error:
+        except FileError as error:
             wrong.append(error)
     return lessons, wrong
 

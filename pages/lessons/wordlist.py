@@ -6,9 +6,10 @@ from pathlib import Path
 
 import streamlit as st
 
+from models.errors import FileError
 from ui import state
 from ui.lexicon import files, sent
-from ui.lexicon.files import LEVELS, Entry, LexiconError
+from ui.lexicon.files import LEVELS, Entry
 from ui.text import plain
 from ui.words import say, words
 
@@ -24,7 +25,7 @@ def draw(language: str) -> None:
     state.keep(state.WORD_SOUGHT, sought, "")
     try:
         entries = files.entries(language or files.FIRST)
-    except LexiconError as error:
+    except FileError as error:
         st.error(plain(str(error)), icon=":material/report:")
         return
     level = LEVELS.index(state.level())

@@ -12,6 +12,7 @@ from analysis.answering import answer, edits_of
 from analysis.answers import ANSWERS
 from analysis.in_context import context_gains, said_twice
 from analysis.paper_answers import among
+from analysis.perturbation import Question
 from analysis.two_names import ORDERS, cases, leads
 from analysis.verb_number import agreement_with_blanks, questions, sentences
 from analysis.word_pairs import Marked, found_by_distance, found_by_heads, spelt
@@ -62,6 +63,15 @@ def test_a_method_is_asked_as_the_question_is_and_direction_is_another_question(
     assert all(question.against != question.token for question in asked)
     first = [agreement_with_blanks(model, method, 0, asked=asked) for method in ("rollout", "raw attention")]
     assert first[0] == pytest.approx(first[1]), "through one layer alone they rank alike"
+
+
+def test_the_sentences_are_blanked_out_once_for_a_model_however_many_methods_are_asked(monkeypatch):
+    model = models.load("filler")
+    found = agreement_with_blanks(model, "rollout")
+    assert found == pytest.approx(agreement_with_blanks(model, "rollout", asked=questions(model)))
+    monkeypatch.setattr(Question, "probabilities", None)
+    assert (agreement_with_blanks(model, "rollout") == found).all()
+    assert not np.allclose(agreement_with_blanks(model, "raw attention"), found)
 
 
 def test_every_two_names_come_in_both_orders_and_only_their_places_differ():

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from urllib.parse import urlencode
 
 import models
+from models.errors import FileError
 from ui import state
 from ui.lessons import files
-from ui.lessons.files import Lesson, LessonError, Step
+from ui.lessons.files import Lesson, Step
 
 ALONE = {state.LESSON.name, state.LESSON_STEP.name}  # in an address: it says no more than which step
 
@@ -22,7 +23,7 @@ def current() -> Lesson | None:
         lesson = files.find(name)
         if lesson is None:
             state.complain(state.LESSON, name, "the lesson")
-    except LessonError as error:
+    except FileError as error:
         lesson = None
         state.TROUBLE.set(str(error))
     if lesson is None:
@@ -34,7 +35,7 @@ def current() -> Lesson | None:
 
 
 def begin(lesson: Lesson, number: int = 1, more: Mapping[str, str] | None = None) -> None:
-    """Open a step of a lesson, from the next run on: its page, with its choices and no others. more: choices beside the step's."""
+    """Open a step of a lesson, from the next run on: its page, with its choices and no others. more: others beside the step's."""
     model = lesson.model_at(number)
     others = {} if model == lesson.model_at(state.LESSON_STEP.get()) else {"model": model}  # else the visitor's own one stays
     state.LESSON.set(lesson.name)
@@ -66,7 +67,7 @@ def address(asked: Mapping[str, str]) -> str:
     name, number = asked.get(state.LESSON.name, ""), asked.get(state.LESSON_STEP.name, "1")
     try:
         lesson = files.find(name) if not asked.keys() - ALONE else None
-    except LessonError:  # the page says so
+    except FileError:  # the page says so
         return ""
     if not lesson or number not in map(str, range(1, len(lesson.steps) + 1)):
         return ""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
+from threading import Lock
 from typing import Any
 
 import streamlit as st
 
 from analysis.answers import Answer, answer
 from ui import document, state
-from ui.lessons import course
-from ui.lessons.files import Lesson, Question
+from ui.lessons import beside_papers, course
+from ui.lessons.files import Lesson, Question, Step
 from ui.memory import loaded
 from ui.show import complaint
 from ui.text import called, plain
@@ -56,10 +57,21 @@ def draw(lesson: Lesson, number: int, page: str, model: str) -> None:
     st.markdown(f"#### {plain(step.title)}\n\n{step.words}")
     if page != step.page:
         st.caption("This is another page than that of the step. Look around as long as you like.")
-        st.button("Show this step again", key="lesson-again", icon=":material/undo:", on_click=course.begin, args=(lesson, number))
+        st.button(
+            "Show this step again", key="lesson-again", icon=":material/undo:", on_click=course.begin, args=(lesson, number)
+        )
     asked = ask(lesson, number, step.question, model) if step.question else None
     if page == step.page and course.is_elsewhere(step, page):
-        st.button("Bring back the text of this step", key="lesson-again", icon=":material/undo:", on_click=course.begin, args=(lesson, number))
+        st.button(
+            "Bring back the text of this step",
+            key="lesson-again",
+            icon=":material/undo:",
+            on_click=course.begin,
+            args=(lesson, number),
+        )
+    if step.published:
+        measure = partial(measured, step, model)
+        beside_papers.draw(step, model, measure, bool(asked and asked[0].accepts(asked[1])))
     with st.container(key="lesson-foot", gap="small"):  # on a phone it stays in sight
         if asked and step.question:
             judge(lesson, number, step.question, model, *asked)
@@ -88,10 +100,8 @@ def fold() -> None:
 
 def ask(lesson: Lesson, number: int, question: Question, model: str) -> tuple[Answer, str | float | bool] | None:
     """Ask the question of a step: the right answer and the visitor's; None while there is none of either."""
-    link = lesson.steps[number - 1].link
-    text = tuple(link.get(key.name, key.default) for key in (state.TEXT, state.TARGET))
     try:
-        right = computed(model, loaded.model(model).condition, question.answer, text, tuple(question.given.items()))
+        right = measured(lesson.steps[number - 1], model, question.answer, question.given)
     except Exception as error:
         st.info(plain(f"{question.ask} {complaint('The answer', error, 'computed')}"))
         return None
@@ -105,7 +115,12 @@ def ask(lesson: Lesson, number: int, question: Question, model: str) -> tuple[An
         given = st.radio(question.ask, right.choices, index, key=key.name, format_func=plain, label_visibility="collapsed")
     else:
         given = st.number_input(
-            question.ask, value=before, key=key.name, format="%g", placeholder="a number, then Enter", label_visibility="collapsed"
+            question.ask,
+            value=before,
+            key=key.name,
+            format="%g",
+            placeholder="a number, then Enter",
+            label_visibility="collapsed",
         )
     if given is None:
         return None
@@ -124,8 +139,17 @@ def judge(lesson: Lesson, number: int, question: Question, model: str, right: An
         st.warning(plain(f"Not quite. {question.hint}"), icon=":material/lightbulb:")
     if question.show:
         st.button(
-            "Show me", key="lesson-show", icon=":material/visibility:", on_click=course.begin, args=(lesson, number, question.show)
+            "Show me",
+            key="lesson-show",
+            icon=":material/visibility:",
+            on_click=course.begin,
+            args=(lesson, number, question.show),
         )
+
+
+def texts(step: Step) -> tuple[str, str]:
+    """What is asked about: the texts that a step sets."""
+    return step.link.get(state.TEXT.name, state.TEXT.default), step.link.get(state.TARGET.name, state.TARGET.default)
 
 
 def in_words(value: object) -> str:
@@ -133,8 +157,30 @@ def in_words(value: object) -> str:
     return f"{named:g}" if isinstance(named, int | float) else f"“{named}”"
 
 
+def measured(step: Step, model: str, name: str, given: Mapping[str, Any]) -> Answer:
+    """What a model answers about the text that a step sets. Errors: as `answer`."""
+    return computed(model, loaded.model(model).condition, name, texts(step), tuple(given.items()))
+
+
+class Once:
+    """An answer, when somebody has asked for it."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.answer: Answer | None = None
+
+
 @lru_cache(maxsize=512)
+def wanted(model: str, condition: int | None, name: str, text: tuple[str, str], given: tuple[tuple[str, Any], ...]) -> Once:
+    return Once()
+
+
 def computed(model: str, condition: int | None, name: str, text: tuple[str, str], given: tuple[tuple[str, Any], ...]) -> Answer:
-    """An answer, once for all who are asked the same. condition: of the network, so that another one is asked again."""
-    with loaded.shelf.reading(model) as network:
-        return answer(network, name, *text, **dict(given))
+    """An answer, computed once for all who ask the same: in a class they do so at the same time, and wait for the first of them.
+    condition: of the network, so that another one is asked again. Errors: as `answer`."""
+    once = wanted(model, condition, name, text, given)
+    with once.lock:
+        if once.answer is None:
+            with loaded.shelf.reading(model) as network:
+                once.answer = answer(network, name, *text, **dict(given))
+        return once.answer

@@ -12,6 +12,8 @@ from typing import Any, NoReturn
 
 import yaml
 
+from models.errors import FileError
+
 SHIPPED = Path(__file__).parents[2] / "lessons" / "lexicon"
 FIRST = "en"  # the language of the pages
 LEVELS = ("beginner", "intermediate", "expert")
@@ -21,14 +23,6 @@ KINDS = {"also": list, "unless": list, "title": str, "lesson": str, "see": dict}
 MARKS = re.compile(r"[*`$<>\[\]]|\\")
 LONGEST = 420  # characters of what is said at a level: it is read in a small frame, beside something else
 LARGEST = 200_000  # bytes of a file
-
-
-class LexiconError(ValueError):
-    """A file that cannot be read: which one, which line, what is wrong there and what to do."""
-
-    def __init__(self, file: str, line: int, sentence: str) -> None:
-        super().__init__(f"{file}, line {line}: {sentence}")
-        self.file, self.line, self.sentence = file, line, sentence
 
 
 @dataclass(frozen=True)
@@ -55,10 +49,10 @@ class Entry:
         return name_of(self.word)
 
     def refuse(self, sentence: str, about: str = "") -> NoReturn:
-        """Errors: LexiconError with the line of that name in its block; of none, that of its heading."""
+        """Errors: FileError with the line of that name in its block; of none, that of its heading."""
         lines = self.block.split("\n")
         place = next((at for at, line in enumerate(lines) if about and re.search(rf"\b{re.escape(about)}\s*:", line)), None)
-        raise LexiconError(self.file, self.line if place is None else self.begins + place, sentence)
+        raise FileError(self.file, self.line if place is None else self.begins + place, sentence)
 
 
 def name_of(word: str) -> str:
@@ -83,7 +77,7 @@ def stamps(language: str = FIRST) -> tuple[tuple[Path, int], ...]:
 
 def entries(language: str = FIRST) -> Mapping[str, Entry]:
     """All entries by their names, in their order: in a language, and where that says nothing, in that of the pages. Errors:
-    LexiconError where a file is wrong."""
+    FileError where a file is wrong."""
     return joined(stamps(language))
 
 
@@ -119,17 +113,17 @@ def translated(first: Entry, other: Entry) -> Entry:
 
 
 def read(file: Path) -> dict[str, Entry]:
-    """The entries of a file. Errors: LexiconError."""
+    """The entries of a file. Errors: FileError."""
     if file.stat().st_size > LARGEST:
-        raise LexiconError(file.name, 1, f"The file has more than {LARGEST:,} bytes. Make it shorter.")
+        raise FileError(file.name, 1, f"The file has more than {LARGEST:,} bytes. Make it shorter.")
     try:
         return parse(file.read_text(encoding="utf-8").replace("\r\n", "\n"), file.name)
     except UnicodeDecodeError:
-        raise LexiconError(file.name, 1, "The file is not UTF-8 text. Save it as UTF-8.") from None
+        raise FileError(file.name, 1, "The file is not UTF-8 text. Save it as UTF-8.") from None
 
 
 def parse(text: str, file: str = "lexicon") -> dict[str, Entry]:
-    """The entries of a text by their names. Errors: LexiconError."""
+    """The entries of a text by their names. Errors: FileError."""
     parts, found, forms = ENTRY.split(text), dict[str, Entry](), dict[str, str]()
     lines = [text[: heading.start()].count("\n") + 1 for heading in ENTRY.finditer(text)]
     for word, body, line in zip(parts[1::2], parts[2::2], lines, strict=True):
@@ -142,7 +136,7 @@ def parse(text: str, file: str = "lexicon") -> dict[str, Entry]:
             forms[form] = entry.word
         found[entry.name] = entry
     if not found:
-        raise LexiconError(file, 1, "There is no entry. Each begins with “## ” and its word.")
+        raise FileError(file, 1, "There is no entry. Each begins with “## ” and its word.")
     return found
 
 
@@ -161,13 +155,13 @@ def entry_of(word: str, body: str, file: str, line: int) -> Entry:
 
 
 def values_of(entry: Entry, block: str) -> dict[str, Any]:
-    """What the block of an entry sets. Errors: LexiconError."""
+    """What the block of an entry sets. Errors: FileError."""
     try:
         values = yaml.safe_load(block) or {}
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         line = entry.begins + (mark.line if mark else 0)
-        raise LexiconError(entry.file, line, "It cannot be read. Here stand lines of the form “name: value”.") from None
+        raise FileError(entry.file, line, "It cannot be read. Here stand lines of the form “name: value”.") from None
     if not isinstance(values, dict):
         entry.refuse("Between the lines of backticks stand lines of the form “name: value”.")
     for name, value in values.items():
@@ -180,7 +174,7 @@ def values_of(entry: Entry, block: str) -> dict[str, Any]:
 
 
 def levels_of(entry: Entry, body: str) -> tuple[str, str, str]:
-    """What is said at each level: where a level adds nothing, what the one below says. Errors: LexiconError."""
+    """What is said at each level: where a level adds nothing, what the one below says. Errors: FileError."""
     parts = LEVEL.split(body)
     if parts[0].strip():
         entry.refuse(f"What is said of “{entry.word}” begins with its level: “**Beginner.** …”.")

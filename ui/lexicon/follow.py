@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from models.errors import FileError
 from ui import document, state
 from ui.lessons import course
 from ui.lessons import files as lessons
-from ui.lessons.files import Block
 from ui.lexicon import files, sent
 from ui.lexicon.files import FIRST, LEVELS, Entry
+from ui.written import Block
 
 LISTED = state.LEARN.values[1]  # the part of page Lessons that has them all
 
@@ -38,16 +39,16 @@ def follow(asked: Any) -> None:
 
 
 def place_of(entry: Entry) -> tuple[str, dict[str, str]]:
-    """The page that shows an entry, and the choices there as an address writes them. Errors: LexiconError."""
+    """The page that shows an entry, and the choices there as an address writes them. Errors: FileError."""
     try:
-        link = Block(dict(entry.see), entry.block, entry.file, entry.begins).choices(entry.see, ("page",))
-    except lessons.LessonError as error:
+        link = lessons.choices(Block(dict(entry.see), entry.block, entry.file, entry.begins), entry.see, ("page",))
+    except FileError as error:
         entry.refuse(error.sentence, "see")
     return link.pop("page"), link
 
 
 def check(entries: Mapping[str, Entry]) -> None:
-    """Errors: LexiconError for an entry that leads nowhere."""
+    """Errors: FileError for an entry that leads nowhere."""
     for entry in entries.values():
         if entry.see and "page" not in entry.see:
             entry.refuse("“see:” needs a page, as {page: type}.", "see")

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import NamedTuple
 
+from models.errors import FileError
 from ui import state
 from ui.lexicon import files
 
@@ -114,7 +115,7 @@ def known() -> tuple[dict[str, str], re.Pattern, re.Pattern]:
     what finds that in which they mean something else."""
     try:
         entries = files.entries()
-    except files.LexiconError:
+    except FileError:
         return {}, re.compile(r"(?!)"), re.compile(r"(?!)")
     forms: dict[str, str] = {}
     for entry in entries.values():

@@ -12,8 +12,9 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 from starlette.routing import Route
 
+from models.errors import FileError
 from ui.lexicon import files
-from ui.lexicon.files import Entry, LexiconError
+from ui.lexicon.files import Entry
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -30,7 +31,7 @@ def made(stamps: tuple[tuple[Path, int], ...]) -> tuple[str, str]:
     links. stamps: the files, as `files.stamps` gives them. Of files that are wrong nothing is sent; page Lessons says why."""
     try:
         entries = files.joined(stamps)
-    except LexiconError:
+    except FileError:
         entries = {}
     said = {one.name: {"title": one.title, "said": one.said, "links": links(one)} for one in entries.values()}
     text = json.dumps(said, ensure_ascii=False)

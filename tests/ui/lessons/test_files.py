@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.answers import ANSWERS
+from models.errors import FileError
 from tests.serving import ROOT
 from ui.lessons import files
-from ui.lessons.files import LessonError, parse
+from ui.lessons.files import parse
 
 HEADER = "---\ntitle: A lesson\nminutes: 5\nlevel: beginner\nmodel: writer\n---\n"
 STEP = "## Look\n\n```yaml\npage: type\ntext: The cat\n```\n\nRead this.\n"
@@ -38,6 +39,14 @@ def test_the_teachers_page_is_no_step():
     assert len(lesson.steps) == 1 and lesson.teacher == "**Aim.** That."
 
 
+SOURCE = "  source: Somebody 2020, table 1"
+
+
+def with_published(*lines: str) -> str:
+    """A step with no question whose numbers begin on line 12."""
+    return with_block("page: type", "published:", *lines, "  differ: Think again.")
+
+
 WRONG = {
     "no header": ("# A lesson", 1, "begins with a header"),
     "no title": (HEADER.replace("title: A lesson\n", "") + STEP, 2, "needs “title: …” with a text"),
@@ -52,14 +61,31 @@ WRONG = {
     "a switch that is neither": (with_block("page: type", "special: perhaps"), 11, "needs true or false"),
     "a question without words": (with_block("page: type", "question:", "  answer: number of tokens"), 10, "needs “ask: …”"),
     "an answer that cannot be computed": (
-        with_block("page: type", "question:", "  ask: What?", "  answer: the truth"), 13, "cannot be computed. It is one of number",
+        with_block("page: type", "question:", "  ask: What?", "  answer: the truth"), 13,
+        "cannot be computed. It is one of number",
     ),
     "an answer without what it needs": (
         with_block("page: type", "question:", "  ask: What?", "  answer: weight", "  given: {layer: 1}"), 14, "needs “head”",
     ),
     "an answer with more than it takes": (
-        with_block("page: type", "question:", "  ask: What?", "  answer: number of tokens", "  given: {layer: 1}"), 14, "no “layer”",
+        with_block("page: type", "question:", "  ask: What?", "  answer: number of tokens", "  given: {layer: 1}"), 14,
+        "no “layer”",
     ),
+    "a published number without its source": (
+        with_published("  numbers: [{of: a share, number: 5, answer: number of tokens}]"), 12, "needs “source: …”",
+    ),
+    "a published number in words": (
+        with_published(SOURCE, "  numbers:", "    - {of: a, number: 5, answer: looks ahead}", "    - of: b", "      number: a"),
+        16, "as the paper has it",
+    ),
+    "a published number that nothing is measured for": (
+        with_published(SOURCE, "  numbers: [{of: a share, number: 5}]"), 13, "the step has no question",
+    ),
+    "a published number whose answer lacks something": (
+        with_published(SOURCE, "  numbers:", "    - of: a", "      number: 5", "      answer: weight", "      given: {layer: 1}"),
+        17, "needs “head”",
+    ),
+    "a published number with more than it has": (with_published(SOURCE, "  page: 3"), 13, "A published number has no “page”"),
     "broken YAML": (with_block("page: type", "text: a: b"), 11, "Put a value that holds a colon"),
     "too many words": (HEADER + STEP + "word " * 121, 7, "at most 120 are read"),
     "an image from outside": (HEADER + STEP + "![x](https://example.org/a.png)", 7, "would be fetched from the internet"),
@@ -68,7 +94,7 @@ WRONG = {
 
 @pytest.mark.parametrize("text, line, words", WRONG.values(), ids=WRONG)
 def test_what_is_wrong_is_said_with_its_line(text, line, words):
-    with pytest.raises(LessonError) as told:
+    with pytest.raises(FileError) as told:
         parse(text, "a", "a.md")
     assert words in str(told.value) and str(told.value).startswith(f"a.md, line {line}: ")
 
@@ -79,7 +105,7 @@ def test_whatever_a_file_holds_it_is_a_lesson_or_a_sentence(text, where):
     pieces.insert(where, text)
     try:
         assert parse(HEADER + "".join(pieces), "a").steps
-    except LessonError as error:
+    except FileError as error:
         assert error.sentence.endswith((".", "?")) and error.line >= 1
 
 
@@ -108,7 +134,9 @@ def test_a_folder_of_ones_own_and_its_translations(tmp_path, monkeypatch):
 
 ASKED = STEP.replace("```\n\n", "question:\n  ask: How many?\n  answer: number of tokens\n  expect: 2\n  hint: Two.\n```\n\n")
 TRANSLATED = ASKED.replace("## Look", "## Regardez").replace("How many?", "Combien ?").replace("Read this.", "Lisez.")
+PAPER = "published: {source: A paper, numbers: [{of: tokens, number: 3}], differ: Why}\n```\n\n"
 UNLIKE = {
+    "another published number": (TRANSLATED.replace("```\n\n", PAPER), 8, "asks something else"),
     "another text": (TRANSLATED.replace("The cat", "Le chat"), 8, "This step sets something else than in mine.md."),
     "another page": (TRANSLATED.replace("page: type", "page: layers"), 8, "sets something else"),
     "another answer": (TRANSLATED.replace("expect: 2", "expect: 3"), 8, "This step asks something else than in mine.md."),
@@ -125,7 +153,7 @@ def test_a_translation_changes_words_and_nothing_else(text, line, words, tmp_pat
     (tmp_path / "fr" / "mine.md").write_text(HEADER.replace("A lesson", "Une leçon") + "\n" + TRANSLATED)
     assert files.find("fr/mine").steps[0].question.ask == "Combien ?" and files.find("fr/mine").title == "Une leçon"
     (tmp_path / "fr" / "mine.md").write_text(HEADER + "\n" + text)
-    with pytest.raises(LessonError) as told:
+    with pytest.raises(FileError) as told:
         files.find("fr/mine")
     assert str(told.value).startswith(f"fr/mine.md, line {line}: ") and words in str(told.value)
     assert checked(tmp_path)[0] == 1

@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 from streamlit.util import calc_hash
 
 from tests.pages.opening import open_link, said
-from ui.lessons import course, files
+from ui.lessons import course
 from ui.memory import loaded
 from ui.serving.address import Address
 
@@ -104,6 +104,30 @@ def test_show_me_sets_what_shows_it_and_the_answer_stays():
     assert app.session_state["view"] == "Query-key" and app.radio(key="lesson-answer-mine-2").value == "Yes"
 
 
+PAPER = """published:
+  source: Somebody 2020, table 1
+  numbers:
+    - {of: tokens, number: about 4, unit: pieces}
+    - {of: pieces of a cat, number: 2.5 ± 0.1, answer: tokens of a word, given: {word: " cat"}}
+    - {of: a weight, number: 1, answer: weight, given: {layer: 99, head: 0, from: cat, to: cat}}
+  differ: Count **again**.
+```
+
+Read."""
+
+
+def test_a_published_number_stands_beside_what_the_model_in_use_gives_and_the_question_is_not_told_before_it_is_answered(mine):
+    (mine / "mine.md").write_text(MINE.replace("```\n\nRead.", PAPER, 1))
+    app = open_link("type", "lesson=mine")
+    rows = ("| tokens | about 4 pieces | your answer first |", "| pieces of a cat | 2\\.5 ± 0\\.1 | 1 |", "| a weight | 1 | – |")
+    assert all(row in said(app) for row in rows) and "Count **again**." not in said(app)
+    assert "Published: Somebody 2020, table 1." in said(app) and "There is no L99 H0 in this model" in said(app)
+    app.number_input(key="lesson-answer-mine-1").set_value(7).run()
+    assert rows[0] in said(app), "nor after a wrong answer"
+    app.number_input(key="lesson-answer-mine-1").set_value(3).run()
+    assert "| tokens | about 4 pieces | 3 pieces |" in said(app) and "Count **again**." in said(app)
+
+
 def test_another_model_answers_otherwise_and_that_is_said_instead_of_wrong():
     app = open_link("attention", "lesson=mine&step=2&model=filler&text=The+cat+sat")
     app.radio(key="lesson-answer-mine-2").set_value("No").run()
@@ -113,7 +137,9 @@ def test_another_model_answers_otherwise_and_that_is_said_instead_of_wrong():
 
 
 def test_a_model_without_an_answer_says_why(mine):
-    (mine / "mine.md").write_text(MINE.replace("answer: looks ahead", "answer: weight\n  given: {layer: 99, head: 1, from: cat, to: sat}"))
+    (mine / "mine.md").write_text(
+        MINE.replace("answer: looks ahead", "answer: weight\n  given: {layer: 99, head: 1, from: cat, to: sat}")
+    )
     app = open_link("type", "lesson=mine&step=2")
     assert any("There is no L99 H1 in this model" in one.value for one in app.info)
 
@@ -133,7 +159,9 @@ def test_a_lesson_that_was_left_is_gone_on_with_from_its_page():
     assert next(one for one in app.button if one.key == "begin-mine").label == "Again"
 
 
-@pytest.mark.parametrize("link, told", [("lesson=nothing", "lesson “nothing”"), ("lesson=mine&step=9", "step “9”"), ("lesson=mine&step=x", "step “x”")])
+@pytest.mark.parametrize(
+    "link, told", [("lesson=nothing", "lesson “nothing”"), ("lesson=mine&step=9", "step “9”"), ("lesson=mine&step=x", "step “x”")]
+)
 def test_a_lesson_or_a_step_that_does_not_exist_is_told_of(link, told):
     app = open_link("type", link)
     assert len(app.warned) == 1 and told in app.warned[0]
@@ -207,7 +235,9 @@ def test_a_step_on_page_generate_begins_with_its_own_numbers_and_nothing_said(mi
 
 
 def test_a_step_with_another_model_keeps_its_second_text_and_its_head(mine):
-    lesson = MINE.replace("model: writer", "model: translator").replace("text: The cat sat", "text: The cat is black.\ntarget: Le")
+    lesson = MINE.replace("model: writer", "model: translator").replace(
+        "text: The cat sat", "text: The cat is black.\ntarget: Le"
+    )
     (mine / "mine.md").write_text(lesson.replace("layer: 2\nhead: 3", "layer: 1\nhead: 2"))
     loaded.model("translator")  # so that nothing is waited for
     app = open_link("type", "lesson=mine&step=2")
@@ -222,7 +252,13 @@ def test_a_link_with_a_lesson_alone_leads_to_the_page_of_its_step_with_all_that_
     app = open_link("attention", opened.partition("?")[2])
     assert "Second" in said(app) and app.session_state["head"] == 3 and not app.warned
     assert app.session_state["lesson-places"] == {"mine": 2}, "it can be gone on with"
-    for other in ({}, {"lesson": "nothing"}, {"lesson": "mine", "step": "9"}, {"lesson": "mine", "step": "x"}, {"lesson": "mine", "text": "A"}):
+    for other in (
+        {},
+        {"lesson": "nothing"},
+        {"lesson": "mine", "step": "9"},
+        {"lesson": "mine", "step": "x"},
+        {"lesson": "mine", "text": "A"},
+    ):
         assert course.address(other) == ""
     (mine / "mine.md").write_text("no lesson")
     assert course.address({"lesson": "mine"}) == "", "the page says what is wrong with it"

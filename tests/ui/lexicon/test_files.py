@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from models.errors import FileError
 from tests.serving import ROOT
 from ui import state
 from ui.lexicon import files, follow
-from ui.lexicon.files import LexiconError, parse
+from ui.lexicon.files import parse
 
 TOKEN = "## token\n\n```yaml\nsee: {page: type}\nlesson: tokens\nalso: [chip]\n```\n\n**Beginner.** A piece of text.\n"
 
@@ -60,7 +61,7 @@ WRONG = {
 
 @pytest.mark.parametrize("text, line, words", WRONG.values(), ids=WRONG)
 def test_what_is_wrong_is_said_with_its_line(text, line, words):
-    with pytest.raises(LexiconError) as told:
+    with pytest.raises(FileError) as told:
         follow.check(parse(text, "en.md"))
     assert words in str(told.value) and str(told.value).startswith(f"en.md, line {line}: ")
 
@@ -71,7 +72,7 @@ def test_whatever_a_file_holds_it_is_a_lexicon_or_a_sentence(text, where):
     pieces.insert(where, text)
     try:
         follow.check(parse("".join(pieces)))
-    except LexiconError as error:
+    except FileError as error:
         assert error.sentence.endswith((".", "”"))
 
 
@@ -84,7 +85,7 @@ def test_a_translation_changes_what_is_said_and_not_where_it_leads(tmp_path, mon
     assert (other.title, other.said[0], other.word, other.see) == ("jeton", "Un morceau.", "token", first.see)
     assert files.entries("fr")["layer"] == files.entries()["layer"], "what is not translated stays"
     (tmp_path / "lexicon" / "fr.md").write_text("## jeton\n\n**Beginner.** Un morceau.\n", "utf-8")
-    with pytest.raises(LexiconError, match="The heading of a translation is the English word"):
+    with pytest.raises(FileError, match="The heading of a translation is the English word"):
         files.entries("fr")
 
 

@@ -1,0 +1,87 @@
+"""Files that people write beside the program, lessons and words to know: read, or refused with the line that is wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import yaml
+
+from models.errors import FileError
+
+HEADER = re.compile(r"\A---\n(.*?\n)---\n", re.S)
+KINDS = {str: "a text", int: "a whole number", dict: "names and values", list: "a list", object: "a value"}
+
+
+def text_of(file: Path, largest: int) -> str:
+    """The text of a file of at most so many bytes. Errors: FileError otherwise, and where it is not UTF-8."""
+    if file.stat().st_size > largest:
+        raise FileError(file.name, 1, f"The file has more than {largest:,} bytes. Make it shorter, or two of it.")
+    try:
+        return file.read_text(encoding="utf-8").replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        raise FileError(file.name, 1, "The file is not UTF-8 text. Save it as UTF-8.") from None
+
+
+@dataclass(frozen=True)
+class Block:
+    """Lines of the form “name: value” in a file. line: of the first one; end: where the text goes on."""
+
+    values: dict[str, Any]
+    text: str
+    file: str
+    line: int
+    end: int = 0
+
+    def refuse(self, name: str, sentence: str) -> NoReturn:
+        """Errors: FileError with the line of that name; of none, the first."""
+        begins = re.compile(rf"[\s{{,-]*{re.escape(name)}\s*:")
+        places = [at for at, line in enumerate(self.text.split("\n")) if name and begins.match(line)]
+        raise FileError(self.file, self.line + (places[0] if places else 0), sentence)
+
+    def part(self, values: dict[str, Any], *path: str | int) -> Block:
+        """Lines further in, which say these values. path: the names, and places in lists, that lead there."""
+        node = yaml.compose(self.text)
+        for step in path:
+            found = [node.value[step]] if isinstance(step, int) else [value for name, value in node.value if name.value == step]
+            if not found:  # it comes from elsewhere, by a sign of YAML
+                return Block(values, self.text, self.file, self.line)
+            node = found[-1]
+        first, last = node.start_mark.line, node.end_mark.line + 1
+        return Block(values, "\n".join(self.text.split("\n")[first:last]), self.file, self.line + first)
+
+    def allow(self, kinds: Mapping[str, type], needed: Iterable[str], where: str) -> None:
+        """Errors: FileError for a name that means nothing, which would otherwise be passed over in silence, for one that is
+        needed and not there, and for a value of another kind."""
+        for name, value in self.values.items():
+            if name not in kinds:
+                self.refuse(str(name), f"A {where} has no “{name}”. It has {', '.join(kinds)}.")
+            if not isinstance(value, kinds[name]) or (kinds[name] is int and isinstance(value, bool)):
+                self.refuse(name, f"“{name}:” needs {KINDS[kinds[name]]}.")
+        if missing := [name for name in needed if name not in self.values]:
+            self.refuse("", f"A {where} needs “{missing[0]}: …” with {KINDS[kinds[missing[0]]]}.")
+
+
+def header_of(text: str, file: str, what: str) -> Block:
+    """The lines between the two lines of dashes at the beginning of a file."""
+    if not (found := HEADER.match(text)):
+        raise FileError(file, 1, f"A {what} begins with a header between two lines of three dashes (---).")
+    return Block(mapping(found[1], file, 2), found[1], file, 2, found.end())
+
+
+def mapping(text: str, file: str, line: int) -> dict[str, Any]:
+    """What YAML says, as names and values. line: of the first one."""
+    try:
+        said = yaml.safe_load(text) or {}
+    except yaml.YAMLError as error:
+        mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or "this is not YAML"
+        hint = "Put a value that holds a colon, a # or quotes into quotes."
+        raise FileError(file, line + (mark.line if mark else 0), f"It cannot be read: {problem}. {hint}") from None
+    except (RecursionError, ValueError):  # too deep, or a date that does not exist
+        raise FileError(file, line, "It cannot be read. Here stand lines of the form “name: value”.") from None
+    if not isinstance(said, dict):
+        raise FileError(file, line, "Here stand lines of the form “name: value”.")
+    return said
