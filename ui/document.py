@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 HERE = Path(__file__).parent
+KEPT = "kept-values"  # the key of what a browser keeps
 EXPLAIN = "lexicon-values"  # the key of what answers marks
 
 
@@ -34,6 +35,16 @@ def open_step(step: str, reply: str) -> None:
     """Have a step of a lesson in sight, once. step: which; reply: what is said of an answer, "" for nothing."""
     with st.container(key="step"):
         _component("step")(key="step-values", data={"step": step, "reply": reply})
+
+
+def keep_lessons(lessons: dict[str, Any], brought_back: Callable[[Any], None] | None = None) -> None:
+    """Have the browser keep how far a visitor's lessons are. brought_back: takes what it has kept beyond that, from an earlier
+    day."""
+    with st.container(key="kept"):
+        _component("kept")(
+            key=KEPT, data={**lessons, "asked": brought_back is not None},
+            on_kept_change=lambda: brought_back(st.session_state[KEPT].kept) if brought_back else None,
+        )  # fmt: skip
 
 
 def keep_address(**values: str | None) -> None:

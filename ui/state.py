@@ -87,6 +87,7 @@ LESSON_NEXT, LESSON_ANSWERS = Key[Any]("lesson-next", None), Key[Any]("lesson-an
 LESSON_MODEL = Key("lesson-model", "")  # that a step asks for, until it reads the step's text
 LESSON_LANGUAGE = link("language", default="en")
 LESSON_PLACES, LESSON_FOLDED = Key[Any]("lesson-places", None), Key("lesson-folded", False)  # how far each lesson is
+LESSON_FINISHED: Key[tuple[str, ...]] = Key("lesson-finished", ())  # also those that are begun again
 
 # Words of the field: where on the page each stands first, and which are looked for in the list of all
 EXPLAINED: Key[dict[str, str]] = Key("explained", {})

@@ -7,19 +7,66 @@ const LEAST = 80; // what is less high is no picture
 const BAR = 64; // pixels at the top of the screen that a bar with the menu takes
 const PATIENCE = 15_000; // milliseconds that a picture may take to be there
 const SETTLED = 500; // milliseconds in which a reply has found its place
+const FOLLOWED = 1500; // milliseconds in which a page that is drawn again may take the focus away
 const TOUCHES = ["pointerdown", "wheel", "keydown", "touchmove"];
+
+let was = false; // whether the focus was in the panel
 
 export default ({ data }) => {
   const panel = document.querySelector(PANEL);
   if (!panel) return;
+  if (!document.documentElement.dataset.lessonKeys) closeByEscape();
   const small = boxOf(panel).width > innerWidth / 2;
   const known = document.documentElement.dataset; // a panel does not outlive its page
   if (known.lessonStep !== data.step) {
     known.lessonStep = data.step;
     panel.scrollTop = 0;
     if (small) showPicture(panel);
-  } else if (small && data.reply) showAnswered(panel);
+    keepFocus();
+  } else if (data.reply && (small || panel.querySelector(".st-key-lesson-published"))) showAnswered(panel);
 };
+
+// Whoever reads by keyboard, or is read to, begins a step at its title, unless they are busy elsewhere on the page.
+function keepFocus() {
+  const until = performance.now() + FOLLOWED;
+  const lost = () => document.activeElement === document.body || document.activeElement?.closest(PANEL);
+  const timer = setInterval(look, 100);
+  const stop = () => {
+    clearInterval(timer);
+    for (const kind of TOUCHES) removeEventListener(kind, stop, true);
+  };
+  function look() {
+    const title = document.querySelector(`${PANEL} h4`);
+    if (title && lost() && document.activeElement !== title) {
+      title.tabIndex = -1;
+      title.focus({ preventScroll: true });
+    }
+    if (performance.now() > until) stop();
+  }
+  for (const kind of TOUCHES) addEventListener(kind, stop, true);
+  look();
+}
+
+// Escape closes the lesson, from within its panel; when the panel is gone, the page's name has the focus.
+function closeByEscape() {
+  document.documentElement.dataset.lessonKeys = "yes";
+  addEventListener("keydown", (event) => {
+    const panel = event.key === "Escape" && !event.defaultPrevented && event.target.closest?.(PANEL);
+    if (panel && !document.querySelector(":popover-open")) panel.querySelector(".st-key-lesson-close button")?.click();
+  });
+  setInterval(() => {
+    const open = document.querySelector(PANEL);
+    if (open) was = open.contains(document.activeElement) || (was && document.activeElement === document.body);
+    else if (was) {
+      was = false;
+      const name = document.querySelector(".stMain h1");
+      if (name && document.activeElement === document.body) {
+        name.tabIndex = -1;
+        name.focus({ preventScroll: true });
+      } else was = !name;
+    }
+  }, 250);
+}
 
 // What was answered stays in sight above the reply, which takes the lower end of the panel.
 function showAnswered(panel) {

@@ -8,7 +8,7 @@ import streamlit as st
 
 from models.errors import FileError
 from pages.lessons import wordlist
-from ui import shell, state
+from ui import document, shell, state
 from ui.choices.widgets import one_of, tabs
 from ui.lessons import course, files
 from ui.lessons.files import Course, Lesson
@@ -40,6 +40,7 @@ def list_lessons(language: str) -> None:
     for error in wrong:
         st.error(plain(str(error)), icon=":material/report:")
     say(HERE, "how")
+    document.keep_lessons(course.kept(), course.bring_back)
     try:
         for each in files.courses():
             course_card(each, lessons, language)
@@ -48,7 +49,7 @@ def list_lessons(language: str) -> None:
     st.markdown(f"## {words(HERE, 'all lessons')}")
     here = in_language(lessons, language)
     here.sort(key=lambda lesson: (lesson.order, lesson.name))
-    ahead = next((lesson for lesson in here if course.reached(lesson) != 0), None)
+    ahead = next((lesson for lesson in here if not course.is_finished(lesson)), None)
     for group in sorted({lesson.group for lesson in here}):
         if group:
             st.markdown(f"## {plain(group)}")
@@ -76,20 +77,32 @@ def readable() -> tuple[dict[str, Lesson], list[FileError]]:
 
 
 def course_card(each: Course, lessons: dict[str, Lesson], language: str) -> None:
-    """A course in one card: its lessons, one after the other, and its teacher's page."""
+    """A course in one card: its lessons, one after the other, those that are finished marked, and its teacher's page."""
+    named = [lessons.get(f"{language}/{name}" if language else name, lessons.get(name)) for name in each.lessons]
+    numbered = [(number, lesson) for number, lesson in enumerate(named, 1) if lesson]
+    ahead = [(number, lesson) for number, lesson in numbered if not course.is_finished(lesson)]
+    facts = f"{each.minutes} minutes · {len(each.lessons)} lessons"
+    if done := len(numbered) - len(ahead):
+        facts += f" · {done} finished" if ahead else " · all finished"
     with st.container(border=True, key=f"course-{each.name}"):
-        st.markdown(f"### {plain(each.title)}\n\n:small[:gray[{each.minutes} minutes · {len(each.lessons)} lessons]]")
+        st.markdown(f"### {plain(each.title)}\n\n:small[:gray[{facts}]]")
         with st.container(horizontal=True, gap="small"):
-            for number, name in enumerate(each.lessons, 1):
-                lesson = lessons.get(f"{language}/{name}" if language else name, lessons.get(name))
-                if lesson:
-                    st.button(
-                        f"{number}. {plain(lesson.title)}", key=f"course-{each.name}-{name}", type="tertiary",
-                        on_click=course.begin, args=(lesson, course.reached(lesson) or 1),
-                    )  # fmt: skip
+            for number, lesson in numbered:
+                one(each, number, lesson, bool(done) and (number, lesson) in ahead[:1])
         if each.teacher:
             with st.expander(words(HERE, "for the teacher")):
                 st.markdown(each.teacher)
+
+
+def one(each: Course, number: int, lesson: Lesson, comes_next: bool) -> None:
+    """A lesson of a course. comes_next: whether it is the first one that is not finished, of a course that was begun."""
+    title, finished = f"{number}. {plain(lesson.title)}", course.is_finished(lesson)
+    st.button(
+        f"Next: {title}" if comes_next else title, key=f"course-{each.name}-{lesson.name.rpartition('/')[2]}",
+        type="secondary" if comes_next else "tertiary", icon=":material/check:" if finished else None,
+        help="Finished. Press it to read it again." if finished else None,
+        on_click=course.begin, args=(lesson, course.reached(lesson) or 1),
+    )  # fmt: skip
 
 
 def line(lesson: Lesson, ahead: bool) -> None:
@@ -103,10 +116,12 @@ def line(lesson: Lesson, ahead: bool) -> None:
             f"**{plain(lesson.title)}** &nbsp; :small[:gray[{lesson.minutes} minutes · {lesson.level} · "
             f"{len(lesson.steps)} steps{model}]]  \n{plain(lesson.about)}"
         )
-        label = "Again" if at == 0 else "Start" if at in (None, 1) else f"Continue with step {at}"
+        finished = course.is_finished(lesson)
+        begun = f"Continue with step {at}" if at and at > 1 else ""
+        label = begun or ("Again" if finished else "Start")
         right.button(
             label, key=f"begin-{lesson.name}", width="stretch", type="primary" if ahead else "secondary",
-            icon=":material/check:" if at == 0 else ":material/play_arrow:", on_click=course.begin, args=(lesson, at or 1),
+            icon=":material/check:" if finished else ":material/play_arrow:", on_click=course.begin, args=(lesson, at or 1),
             help=f"Begin the lesson “{plain(lesson.title)}”",
         )  # fmt: skip
         if lesson.teacher:

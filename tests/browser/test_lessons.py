@@ -112,3 +112,39 @@ def test_on_a_phone_the_picture_the_field_and_the_first_line_of_a_step_come_into
 def test_a_link_to_a_stage_of_the_way_inside_opens_where_it_stands(open_page):
     page = open_page("/?lesson=attention&step=3")
     expect(page.get_by_text("The softmax makes each score positive")).to_be_in_viewport(timeout=WAIT)
+
+
+def test_by_keys_alone_the_focus_is_seen_at_each_step_and_the_browser_keeps_what_was_finished(open_page):
+    page = open_page("/?lesson=prediction&step=4")
+    panel, steps = page.locator(".st-key-lesson"), files.find("prediction").steps
+    title, name = panel.get_by_role("heading", level=4), page.get_by_role("heading", level=1)
+
+    def tab_to(button: Locator) -> None:
+        for _ in range(12):
+            if button.evaluate("one => one === document.activeElement"):
+                break
+            page.keyboard.press("Tab")
+        expect(button).to_be_focused()
+        assert button.evaluate("one => one.matches(':focus-visible')"), "and one sees it"
+
+    expect(title).to_have_text(steps[3].title, timeout=WAIT)
+    expect(title).to_be_focused(timeout=WAIT)
+    tab_to(panel.get_by_role("radio").first)
+    page.keyboard.press("ArrowDown")
+    expect(panel.get_by_text("Right.")).to_be_visible(timeout=WAIT)
+    expect(panel.get_by_role("radio").nth(1)).to_be_focused()
+    tab_to(panel.get_by_role("button", name="Next", exact=True))
+    page.keyboard.press("Enter")
+    expect(title).to_have_text(steps[4].title, timeout=WAIT)
+    expect(title).to_be_focused(timeout=WAIT)
+    page.keyboard.press("Escape")
+    expect(panel).to_have_count(0, timeout=WAIT)
+    expect(name).to_be_focused(timeout=WAIT)
+    page.goto(re.sub("/?[?].*", "/?lesson=prediction&step=5", page.url))
+    tab_to(panel.get_by_role("button", name="Finish", exact=True))
+    page.keyboard.press("Enter")
+    expect(name).to_have_text("Lessons", timeout=WAIT)
+    expect(name).to_be_focused(timeout=WAIT)
+    page.reload()
+    expect(page.get_by_role("button", name="Again", exact=True)).to_have_count(1, timeout=WAIT)
+    expect(page.get_by_text("5 lessons · 1 finished")).to_be_visible()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 from urllib.parse import urlencode
 
 import models
@@ -89,6 +90,7 @@ def finish(lesson: Lesson) -> None:
     """Close the lesson at its end, and go back to the list, where the next one stands."""
     leave()
     reach(lesson, 0)
+    state.LESSON_FINISHED.set(tuple(dict.fromkeys((*state.LESSON_FINISHED.get(), lesson.name))))
     state.LESSON_NEXT.set(("lessons", None))
 
 
@@ -100,6 +102,28 @@ def reached(lesson: Lesson) -> int | None:
     """The step at which a visitor was last, 0 of a lesson that is finished, None of one that was never opened."""
     at = (state.LESSON_PLACES.get() or {}).get(lesson.name)
     return at if at is None or at <= len(lesson.steps) else None
+
+
+def is_finished(lesson: Lesson) -> bool:
+    """Whether a visitor has walked it to its end, now or on an earlier day."""
+    return lesson.name in state.LESSON_FINISHED.get()
+
+
+def kept() -> dict[str, Any]:
+    """What a browser keeps of lessons, for the next day: nothing of it stays on the server."""
+    return {"places": state.LESSON_PLACES.get() or {}, "finished": list(state.LESSON_FINISHED.get())}
+
+
+def bring_back(said: Any) -> None:
+    """What a browser has kept of lessons, beside what is known already. said: of the form of `kept`; of any other, and of lessons
+    that do not exist, nothing is taken."""
+    match said:
+        case {"places": dict(places), "finished": list(finished)}:
+            known = files.files()
+            steps = {name: at for name, at in places.items() if name in known and type(at) is int and at >= 0}
+            state.LESSON_PLACES.set(steps | (state.LESSON_PLACES.get() or {}))
+            own = (name for name in finished if isinstance(name, str) and name in known)
+            state.LESSON_FINISHED.set(tuple(dict.fromkeys((*state.LESSON_FINISHED.get(), *own))))
 
 
 def is_elsewhere(step: Step, page: str) -> bool:

@@ -76,6 +76,7 @@ def draw(lesson: Lesson, number: int, page: str, model: str) -> None:
         if asked and step.question:
             judge(lesson, number, step.question, model, *asked)
         ways(lesson, number)
+    document.keep_lessons(course.kept())
     document.open_step(f"{lesson.name} {number}", str(asked[1]) if asked else "")
 
 

@@ -8,6 +8,7 @@ from starlette.testclient import TestClient
 from streamlit.util import calc_hash
 
 from tests.pages.opening import open_link, said
+from ui import document
 from ui.lessons import course
 from ui.memory import loaded
 from ui.serving.address import Address
@@ -323,3 +324,39 @@ def test_what_a_step_sets_of_pages_build_and_train_is_set_by_its_button_too_and_
     press(app, "lesson-next-step")
     assert app.number_input(key="build-layers").value == 5 and app.selectbox(key="build-positions").value != "alibi"
     assert not app.warning and not app.error and not app.exception
+
+
+COURSE = "---\ntitle: Two of them\nminutes: 12\nlessons: [mine, tokens]\n---\n"
+
+
+def named(app, key):
+    return next(one for one in app.button if one.key == key)
+
+
+def on_the_list(app):
+    app._page_hash = calc_hash("lessons")
+    return app.run()
+
+
+def test_a_course_marks_what_was_finished_and_says_what_comes_next_also_when_that_is_begun_again(mine):
+    (mine / "courses").mkdir()
+    (mine / "courses" / "two.md").write_text(COURSE)
+    app = open_link("type", "lesson=mine&step=2")
+    app._page_hash = calc_hash("attention")
+    press(app, "lesson-next-step")  # Finish
+    assert "12 minutes · 2 lessons · 1 finished" in said(app)
+    done, ahead = named(app, "course-two-mine"), named(app, "course-two-tokens")
+    assert (done.label, done.icon) == ("1. Mine", ":material/check:") and ahead.label == "Next: 2. Words, pieces, tokens"
+    done.click().run()
+    app = on_the_list(press(app, "lesson-next-step"))
+    assert named(app, "course-two-mine").icon == ":material/check:" and named(app, "begin-mine").label == "Continue with step 2"
+
+
+def test_what_a_browser_has_kept_is_taken_as_far_as_it_can_be_true(monkeypatch):
+    asked = {"places": {"mine": 2, "nothing": 3, "tokens": "4", "heads": -1}, "finished": ["tokens", "nothing", 7, "tokens"]}
+    said_so = [asked, None, "<b>", {"places": []}, {"places": {}, "finished": {}}]
+    monkeypatch.setattr(document, "keep_lessons", lambda lessons, bring_back=None: [bring_back(one) for one in said_so])
+    app = open_link("lessons", "")
+    assert app.session_state["lesson-places"] == {"mine": 2} and app.session_state["lesson-finished"] == ("tokens",)
+    assert named(app, "begin-mine").label == "Continue with step 2" and named(app, "begin-tokens").label == "Again"
+    assert named(app, "course-forty-five-minutes-prediction").label.startswith("Next: 2.")
