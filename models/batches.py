@@ -236,5 +236,5 @@ def _traces(model: LanguageModel, rows: Sequence[Ready], record: Record) -> Iter
             model._tail,
             row.edits,
             model,
-            model._unembed if model.info.labels else None,
+            model._label,
         )

@@ -50,11 +50,11 @@ def logits_from(model: LanguageModel, trace: Trace, streams: Sequence[Tensor], p
 
     Errors: ValueError without a language-model head, and where what follows the last block mixes positions.
     """
-    if trace.tail is not None:
+    if trace.tail is not None and not (model.info.labels and model.info.labels.pooled):
         raise ValueError(
             f"In {model.info.name} layers without attention follow the last block and mix positions: no gradient is taken there."
         )
     rows, entered = len(streams[0]), Entered(model, dict(zip(entries_of(trace), streams, strict=True)))
     record = model._pass_edited([trace.tokens] * rows, [trace.target] * rows, entered)
     stack = "decoder" if trace.target else "self"
-    return model.way_out(record.hidden[stack][model._order[1][stack][-1]][:, position])
+    return model._answers(record.hidden[stack][model._order[1][stack][-1]], position)

@@ -214,6 +214,11 @@ class LanguageModel(ABC):
     def _unembed(self, hidden: np.ndarray) -> np.ndarray:
         """As `Trace.unembed`."""
 
+    @property
+    def _label(self) -> Callable[[np.ndarray], np.ndarray] | None:
+        """As `Trace.label`."""
+        return self._unembed if self.info.labels else None
+
     @abstractmethod
     def _turned(self, kind: str) -> dict[str, Any]:
         """How an attention of this kind is told of rotary positions."""
@@ -372,6 +377,10 @@ class LanguageModel(ABC):
     def way_out(self, rows: Tensor) -> Tensor:
         """Rows of the stream as `Trace.stream` has it [row, d_model] as logits [row, vocabulary], in the gradient mode of the
         caller. Errors: ValueError without a language-model head."""
+
+    def _answers(self, streams: Tensor, position: int) -> Tensor:
+        """What streams of whole texts after the last block [text, position, d_model] say at a position: [text, outcome]."""
+        return self.way_out(streams[:, position])
 
     @abstractmethod
     def way_out_formula(self, stream: str = "h") -> str:

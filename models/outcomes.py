@@ -24,7 +24,8 @@ class Labels:
 
     each: every token gets its own, else the text as a whole. rule: ONE of them holds, so the chances are a softmax; ANY of them
     may hold, so each chance is a sigmoid; VALUE: the scores are numbers of no bounds and no chances. first: a label of the text
-    is read at the first token, else at the last. named: the names were given, and not made up for want of them.
+    is read at the first token, else at the last. named: the names were given, and not made up for want of them. pooled: a label
+    of the text is made of all its tokens at once, such as of their mean; it stands at the first or last one all the same.
     """
 
     names: tuple[str, ...]
@@ -32,6 +33,7 @@ class Labels:
     rule: str = ONE
     first: bool = True
     named: bool = True
+    pooled: bool = False
 
     @property
     def chances(self) -> bool:

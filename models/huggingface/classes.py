@@ -126,8 +126,9 @@ def candidates(config: PreTrainedConfig, architectures: object, name: str) -> li
     else:
         kind, head = "encoder", masked
     for labelled, table in LABELLED.items():
-        if kind != "encoder-decoder" and said and said == named(table):
-            found.append(candidate(said, kind, False, labelled))
+        if said and said == named(table) and (kind != "encoder-decoder" or labelled == "token"):
+            alone = "encoder" if kind == "encoder-decoder" else kind  # T5's classifier of tokens has no decoder
+            found.append(candidate(said, alone, False, labelled))
     if head and not said.endswith(TASKS):
         found.append(candidate(head, kind, True))
     found.append(candidate(bare, kind, False))

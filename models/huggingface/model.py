@@ -47,7 +47,7 @@ from models.watching import Private, Watched, hook, private, watch_rows
 
 ROWS = 2**23  # numbers of logits that are made at once
 BOTH_WAYS = "It sees both ways, so it does not predict what comes next."
-POOLED = "Its labels are made of several positions at once, which cannot be followed here, so none are shown."
+POOLED = "Its labels are made of several tokens at once in a way that cannot be followed here, so none are shown."
 FULL = "It reads at most {} tokens: longer texts it would read with sparse attention, which is not shown here."
 SPELT = 8  # tokens of the text before that are spelt beside what was said
 LONG = 72  # tokens of the longer probe: some models read short texts in another way
@@ -234,7 +234,7 @@ class HuggingFaceModel(LanguageModel):
         else:
             calls, hidden, known = self._decode(ids, stamp)
         attention = {"self": Attention(tokens, tokens, calls, known, self._rotary)}
-        words, labels = self._unembed if self.predicts else None, self._unembed if self.labels else None
+        words, labels = self._unembed if self.predicts else None, self._label
         trace = Trace(text, tokens, attention, {"self": hidden}, cut, words, tail=self._tail, label=labels)
         if self._reusable:
             self._recent.keep(stamp, ids, trace)
@@ -253,7 +253,7 @@ class HuggingFaceModel(LanguageModel):
             else:
                 record, _ = self._pass(network, recording(outs=True), **inputs)
             stream = record.hidden["decoder" if trace.target else "self"][-1]
-            logits = self._logits(stream[position : position + 1].to(self.network.dtype))[0]
+            logits = self._answers(stream[None], position)[0]
             return gradients(logits[token], self._layout.split(record), self._layout.split(record, of=record.outs))
 
     def logits_of(
@@ -362,6 +362,9 @@ class HuggingFaceModel(LanguageModel):
         parts = rows.split(self._positions or len(rows))
         return torch.cat([self._logits(part, self._each) for part in parts]).to(rows.device)
 
+    def _answers(self, streams: Tensor, position: int) -> Tensor:
+        return self._pooled(streams) if self.labels is not None and self.labels.pooled else super()._answers(streams, position)
+
     def way_out_formula(self, stream: str = "h") -> str:
         return self._way_out.format(stream=stream)
 
@@ -399,6 +402,13 @@ class HuggingFaceModel(LanguageModel):
         return turns(
             self.network, lambda count: self._run(self.network.base_model, input_ids=self._ids([word] * count))[0]["self"]
         )
+
+    @property
+    def _label(self) -> Callable[[np.ndarray], np.ndarray] | None:
+        """As `Trace.label`. Of what is made of all rows at once `Trace.tail` gives the scores."""
+        if self.labels is None:
+            return None
+        return np.asarray if self.labels.pooled else self._unembed
 
     @property
     def _labels_text(self) -> bool:
@@ -580,6 +590,24 @@ class HuggingFaceModel(LanguageModel):
         with layout.skipping(rows[None], but):
             return self.network(**self._blank(rows), return_dict=True).logits[0]
 
+    def _pooled(self, streams: Tensor) -> Tensor:
+        """What a head that makes its labels of whole texts makes of their streams after the last layer [text, position, d_model]:
+        [text, label], in the gradient mode of the caller."""
+        rows = streams.to(self.network.device, self.network.dtype)
+        ids = torch.zeros(rows.shape[:2], dtype=torch.long, device=rows.device)
+        if getattr(self.config, "pad_token_id", None) == 0:
+            ids += 1  # what fills a batch up would be passed over
+        with layout.skipping(rows):
+            return self.network(
+                **self._uncached({"input_ids": ids, "attention_mask": torch.ones_like(ids)}), return_dict=True
+            ).logits
+
+    def _pool(self, stream: np.ndarray) -> np.ndarray:
+        """The same of one text [position, d_model], at each of its positions alike: float32 [position, label]."""
+        with torch.inference_mode():
+            found = self._pooled(self._numbers(stream)[None]).float().cpu().numpy()
+        return np.broadcast_to(found, (len(stream), found.shape[-1]))
+
     def _run_tail(self, stream: np.ndarray) -> np.ndarray:
         """What the layers after the last block make of the stream of a whole text [position, d_model]: the same shape."""
         rows = self._numbers(stream)
@@ -667,18 +695,27 @@ class HuggingFaceModel(LanguageModel):
         return self._uncached(inputs)
 
     def _find_labels(self, noted: Tensor, logits: Tensor) -> None:
-        """At which row of the stream the labels of a text are read; none are shown where it is neither the first nor the last.
+        """At which row of the stream the labels of a text are read, or whether they are made of all rows at once; none are shown
+        where it is neither.
 
         noted: as below; logits [label].
         """
         assert self.labels, "it has labels"
         its, close = logits.float().cpu().numpy(), 1e-3 if self.network.dtype == torch.float32 else 5e-2
-        for at in (0, -1) if self.labels.first else (-1, 0):
-            found = self._unembed(noted[[at]].float().cpu().numpy())[0]
-            if not self._layout.tail("self") and np.abs(found - its).max() <= close * max(1e-6, float(np.abs(its).max())):
+        stream = noted.float().cpu().numpy()
+
+        def agrees(found: np.ndarray) -> bool:
+            apart = np.abs(found - its).max() <= close * max(1e-6, float(np.abs(its).max()))
+            return bool(apart) and not self._layout.tail("self")
+
+        for at in () if self.labels.pooled else (0, -1) if self.labels.first else (-1, 0):
+            if agrees(self._unembed(stream[[at]])[0]):
                 self.labels = replace(self.labels, first=at == 0)
                 return
-        self.labels = None
+        if agrees(self._pool(stream)[0]):
+            self.labels, self._tail = replace(self.labels, first=self.kind == "encoder", pooled=True), self._pool
+            return
+        self.labels, self._tail = None, None
         self._notes.append(POOLED)
 
     def _check_way_out(self, noted: Tensor, logits: Tensor) -> None:

@@ -13,7 +13,7 @@ from analysis.sampling import neighbours
 from models.outcomes import ANY, VALUE
 from tests.models.classifiers import CLASSIFIERS, TEXT, classifier, model
 
-ASKED = tuple(name for name in CLASSIFIERS if not name.endswith("mean"))
+ASKED = tuple(CLASSIFIERS)
 EMBEDDED = ("BERT", "BERT, any of them", "BERT, a number", "BERT, tokens", "RoBERTa")  # how these add up what comes in
 
 

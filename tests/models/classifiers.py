@@ -28,8 +28,10 @@ CLASSIFIERS = {
     "BERT, tokens": ("BERT", "BertForTokenClassification", {}),
     "GPT-2, tokens": ("GPT-2", "GPT2ForTokenClassification", {}),
     "ModernBERT, the mean": ("ModernBERT", "ModernBertForSequenceClassification", {"classifier_pooling": "mean"}),
+    "XLNet, the mean": ("XLNet", "XLNetForSequenceClassification", {"summary_type": "mean"}),
+    "T5, tokens": ("T5", "T5ForTokenClassification", {}),
 }
-TEXTS = tuple(name for name in CLASSIFIERS if not name.endswith(("tokens", "mean")))
+TEXTS = tuple(name for name in CLASSIFIERS if not name.endswith("tokens"))
 
 
 def classifier(name: str) -> T.PreTrainedModel:
@@ -50,7 +52,8 @@ def classifier(name: str) -> T.PreTrainedModel:
 
 def saved(name: str, folder: Path) -> Path:
     classifier(name).save_pretrained(folder)
-    tokenizer(NETWORKS[CLASSIFIERS[name][0]][0]).save_pretrained(folder)
+    kind = NETWORKS[CLASSIFIERS[name][0]][0]
+    tokenizer("encoder" if name == "T5, tokens" else kind).save_pretrained(folder)  # it has no decoder
     return folder
 
 

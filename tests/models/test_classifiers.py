@@ -7,16 +7,19 @@ import json
 import numpy as np
 import pytest
 import torch
+import transformers
 
 import models
 from analysis import head_effects, surprise
 from analysis.effects import divergence
-from models.edits import Head
+from models.edits import Head, Stream
 from models.errors import ModelError
+from models.huggingface.model import HuggingFaceModel
 from models.outcomes import ANY, MOST, ONE, VALUE, Labels, chances, labels_of, log_chances, log_chances_of
 from tests.models.classifiers import CLASSIFIERS, LABELS, TEXT, TEXTS, classifier, model, saved
+from tests.models.networks import NETWORKS, SIZE, tokenizer
 
-LABELLED = tuple(name for name in CLASSIFIERS if not name.endswith("mean"))
+LABELLED = tuple(CLASSIFIERS)
 
 
 def its(name: str, tokens) -> np.ndarray:
@@ -83,10 +86,58 @@ def test_it_labels_and_does_not_go_on(name):
         surprise(made.trace(TEXT))
 
 
-def test_a_head_that_pools_is_left_out_and_said():
-    made = model("ModernBERT, the mean")
+@pytest.mark.parametrize("name", ["ModernBERT, the mean", "XLNet, the mean"])
+def test_labels_that_are_made_of_all_tokens_follow_every_change_of_any(name):
+    """Against transformers' own network with the change made in its own layer."""
+    made = model(name)
+    trace, network = made.trace(TEXT), classifier(name)
+    assert made.info.labels.pooled and not made.info.labels.each and made.places(trace) == [0]
+    layer = (network.model.layers if name.startswith("Modern") else network.transformer.layer)[1]
+    at, added = 3, np.linspace(-1, 1, made.info.d_model, dtype=np.float32)
+
+    def push(module, args, out):
+        stream = out[0] if isinstance(out, tuple) else out
+        (stream[at, 0] if name.startswith("XLNet") else stream[0, at]).add_(torch.from_numpy(added))
+
+    layer.register_forward_hook(push)
+    with torch.inference_mode():
+        expected = network(torch.tensor([[token.id for token in trace.tokens]])).logits[0].numpy()
+    found = made.trace(TEXT, edits=[Stream(2, at, add=added)])
+    np.testing.assert_allclose(found.scores_at(0), expected, atol=1e-4)
+    assert np.abs(expected - trace.scores_at(0)).max() > 1e-3
+    assert np.array_equal(trace.scores_at(0), trace.scores_at(5)), "the text has one label, wherever one asks"
+
+
+class Deep(transformers.BertForSequenceClassification):
+    """Its scores are made of the embedding too, and not of what the last layer gives alone."""
+
+    def forward(self, input_ids, **more):
+        out = super().forward(input_ids, **more)
+        out.logits = out.logits + self.bert.embeddings(input_ids).mean(1)[:, : out.logits.shape[1]]
+        return out
+
+
+def test_a_head_that_cannot_be_followed_is_left_out_and_said():
+    torch.manual_seed(0)
+    names = dict(enumerate(LABELS))
+    network = Deep(transformers.BertConfig(**SIZE, id2label=names, label2id={one: i for i, one in names.items()}))
+    made = HuggingFaceModel(network, tokenizer("encoder"), "encoder", False, labels=Labels(LABELS))
     assert made.info.labels is None and not made.trace(TEXT).predicts
-    assert any("several positions at once" in note for note in made.info.notes)
+    assert any("several tokens at once" in note for note in made.info.notes)
+
+
+@pytest.mark.parametrize("name", ["BART", "T5"])
+def test_a_classifier_of_two_stacks_opens_without_its_labels_and_says_so(name, tmp_path):
+    _, _, config, choices = NETWORKS[name]
+    names = dict(enumerate(LABELS))
+    network = getattr(transformers, f"{name.title() if name == 'BART' else name}ForSequenceClassification")(
+        getattr(transformers, config)(**choices, id2label=names, label2id={one: i for i, one in names.items()})
+    )
+    network.save_pretrained(tmp_path)
+    tokenizer("encoder-decoder").save_pretrained(tmp_path)
+    made = models.load(str(tmp_path))
+    assert made.info.labels is None and made.trace(TEXT, TEXT).attention["cross"].layers == 2
+    assert any("reads a text in two stacks" in note for note in made.info.notes)
 
 
 def change(folder, **choices) -> str:
