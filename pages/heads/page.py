@@ -89,7 +89,7 @@ def explore(look: Look, table: pd.DataFrame, seeds: int) -> list[Picture]:
     )  # fmt: skip
     show(drawing.drawn, "heads-board", chosen=lambda: heads.choose(*choice("heads-board")))
     say(HERE, "press")
-    examples = why.draw(look, table)
+    examples = why.draw(look, table, NAMED.get(shown, ""))
     scores = every_score(look, table, seeds, names, NAMED.get(shown, "")) if look.level == "expert" else []
     return [drawing, *scores, *examples]
 

@@ -42,19 +42,19 @@ def open_head(layer: int, head: int, where: str) -> None:
     state.HEADS_OPEN.set(where)
 
 
-def draw(look: Look, table: pd.DataFrame) -> list[Picture]:
-    """All that is known of the head that is chosen."""
+def draw(look: Look, table: pd.DataFrame, wanted: str = "") -> list[Picture]:
+    """All that is known of the head that is chosen. wanted: the score that is asked for, said whether it is a label or not."""
     row = table[(table["layer"] == look.layer) & (table["head"] == look.head)].iloc[0]
     names = [name for name in row["label"].split(", ") if name]
     st.markdown(f"##### {mark_head(opening(look.head_name))}")
     name = names[0] if names else nearest(row)
     facts = numbers_of(row, name) | {"head": look.head_name, "labels": " + ".join(WRITTEN[one] for one in names)}
     say(HERE, "labelled" if names else "not labelled" if np.isfinite(row[f"{name}_null"]) else "no null", **facts)
-    for one in names or [name]:
+    for one in dict.fromkeys([*(names or [name]), *([wanted] if wanted else [])]):
         say(HERE, f"probe {one}", **numbers_of(row, one))
     if "positional" in row:
         say(HERE, "positional", **numbers_of(row, "positional"))
-    drawings = examples(look, [(look.layer, look.head, name)], COUNT)
+    drawings = examples(look, [(look.layer, look.head, wanted or name)], COUNT)
     with st.container(horizontal=True, gap="small"):
         st.button(
             f"Open {look.head_name} in Attention", icon=":material/visibility:", key="heads-open-head",

@@ -65,6 +65,8 @@ def say_found(asked: Asked, found: recipes.Found) -> None:
         "share": signed(circuit.share), "left": signed(circuit.left),
     }  # fmt: skip
     say(HERE, "circuit found", **facts)
+    if asked.question.against is None:
+        say(HERE, "circuit logarithm")
     blind = -np.log(asked.question.look.model.info.vocabulary)
     if asked.fill == "zero" and asked.question.against is None and circuit.nothing < blind - 1:
         say(HERE, "circuit far", chance=percent(float(np.exp(circuit.nothing))))
