@@ -37,14 +37,12 @@ def open_step(step: str, reply: str) -> None:
         _component("step")(key="step-values", data={"step": step, "reply": reply})
 
 
-def keep_lessons(lessons: dict[str, Any], brought_back: Callable[[Any], None] | None = None) -> None:
-    """Have the browser keep how far a visitor's lessons are. brought_back: takes what it has kept beyond that, from an earlier
-    day."""
+def keep_lessons(lessons: dict[str, Any], brought_back: Callable[[], None] | None = None) -> None:
+    """Have the browser keep how far a visitor's lessons are. brought_back: called where it has kept more, from an earlier day."""
     with st.container(key="kept"):
         _component("kept")(
-            key=KEPT, data={**lessons, "asked": brought_back is not None},
-            on_kept_change=lambda: brought_back(st.session_state[KEPT].kept) if brought_back else None,
-        )  # fmt: skip
+            key=KEPT, data={**lessons, "asked": brought_back is not None}, on_kept_change=brought_back or (lambda: None)
+        )
 
 
 def keep_address(**values: str | None) -> None:

@@ -40,7 +40,7 @@ def list_lessons(language: str) -> None:
     for error in wrong:
         st.error(plain(str(error)), icon=":material/report:")
     say(HERE, "how")
-    document.keep_lessons(course.kept(), course.bring_back)
+    document.keep_lessons(course.kept(), lambda: course.bring_back(state.selection(document.KEPT).kept))
     try:
         for each in files.courses():
             course_card(each, lessons, language)

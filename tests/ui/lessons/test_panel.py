@@ -355,7 +355,7 @@ def test_a_course_marks_what_was_finished_and_says_what_comes_next_also_when_tha
 def test_what_a_browser_has_kept_is_taken_as_far_as_it_can_be_true(monkeypatch):
     asked = {"places": {"mine": 2, "nothing": 3, "tokens": "4", "heads": -1}, "finished": ["tokens", "nothing", 7, "tokens"]}
     said_so = [asked, None, "<b>", {"places": []}, {"places": {}, "finished": {}}]
-    monkeypatch.setattr(document, "keep_lessons", lambda lessons, bring_back=None: [bring_back(one) for one in said_so])
+    monkeypatch.setattr(document, "keep_lessons", lambda *_: [course.bring_back(one) for one in said_so])
     app = open_link("lessons", "")
     assert app.session_state["lesson-places"] == {"mine": 2} and app.session_state["lesson-finished"] == ("tokens",)
     assert named(app, "begin-mine").label == "Continue with step 2" and named(app, "begin-tokens").label == "Again"
