@@ -22,7 +22,7 @@ export default ({ data }) => {
     known.lessonStep = data.step;
     panel.scrollTop = 0;
     if (small) showPicture(panel);
-    keepFocus();
+    if (navigator.userActivation?.hasBeenActive ?? true) keepFocus(); // a link alone moves nothing
   } else if (data.reply && (small || panel.querySelector(".st-key-lesson-published"))) showAnswered(panel);
 };
 

@@ -41,7 +41,7 @@ def labelled(
     ]
     return grid_view(
         np.reshape(values, size), [f"L{layer}" for layer in range(size[0])], [f"H{head}" for head in range(size[1])],
-        down="layer", across="head", unit="%", scale=(0, 1), texts=texts.tolist(), chosen=chosen, cell=(84, 170), height=27,
+        down="layer", across="head", unit="%", scale=(0, 1), texts=texts.tolist(), chosen=chosen, cell=(76, 170), height=27,
         notes=np.array(notes, dtype=object).reshape(size).tolist(), blank="no label", label="What each head does",
     )  # fmt: skip
 

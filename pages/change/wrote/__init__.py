@@ -137,8 +137,10 @@ def board_part(found: Written, cell: tuple[int, int]) -> Part:
         return {"logits": Numbers(values, ("layer", "part"), {"layer": layers, "part": columns}), "sum_so_far": so_far}
 
     options = {**found.options, "names": found.names, "chosen": cell}
-    return drawn(found, recipes.board, options, "What each part wrote", "board", numbers, table=found.table).on_board(
-        words(HERE, "wrote board")
+    drawing = drawn(found, recipes.board, options, "What each part wrote", "board", numbers, table=found.table)
+    crossing = any(part == "cross" for part, _ in recipes.columns_of(found.rows))
+    return drawing.on_board(
+        " ".join(filter(None, [words(HERE, "wrote board"), words(HERE, "wrote board cross") if crossing else ""]))
     )
 
 
