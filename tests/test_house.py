@@ -90,6 +90,26 @@ def test_beginners_meet_no_symbol_and_no_term_of_the_trade(file):
     assert not re.findall(SYMBOLS, file.read_text(encoding="utf-8"))
 
 
+READ = [*WORDS, *(ROOT / "docs").glob("*.md"), *(ROOT / "lessons").rglob("*.md"), *ROOT.glob("*.md")]
+APOSTROPHE = re.compile(r"[^\W_]'(?:s|t|re|ve|ll|d|m)\b|[a-z]s'(?=[ ,.;:)])")
+
+
+@pytest.mark.parametrize("file", READ, ids=lambda file: str(file.relative_to(ROOT)))
+def test_what_people_read_has_one_apostrophe(file):
+    text = re.sub(r"^ *(`{3,})(?!yaml).*?^ *\1|`[^`\n]+`|^ *(?:text|target):.*$", "", file.read_text("utf-8"), flags=re.M | re.S)
+    assert not [text[max(0, one.start() - 20) : one.end() + 20] for one in APOSTROPHE.finditer(text)]
+
+
+def test_sentences_in_the_code_have_it_too_and_texts_for_models_the_one_that_people_type():
+    typed, found = ("I don't want", "don't you"), []
+    for file in (file for folder in ("pages", "ui", "viz") for file in (ROOT / folder).rglob("*.py")):
+        tree = ast.parse(file.read_text("utf-8"))
+        notes = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        found += [one.value for one in texts if id(one) not in notes and APOSTROPHE.search(one.value)]
+    assert not [one for one in found if not any(text in one for text in typed)]
+
+
 @pytest.mark.parametrize("file", WORDS, ids=lambda file: str(file.relative_to(ROOT)))
 def test_sections_have_a_heading_each_and_words_in_them(file):
     headings = re.findall(r"^## +(.+)$", file.read_text(encoding="utf-8"), flags=re.MULTILINE)

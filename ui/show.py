@@ -66,7 +66,7 @@ def part(name: str, build: Callable[..., Part], *arguments: Any) -> Part:
 def complaint(name: str, error: Exception, doing: str = "drawn") -> str:
     """What went wrong, as a sentence; the log has the rest."""
     logging.getLogger(__name__).error("%s could not be %s", name, doing, exc_info=error)
-    sentence = str(error) if isinstance(error, ValueError) else "Something went wrong. The server's log says what."
+    sentence = str(error) if isinstance(error, ValueError) else "Something went wrong. The server’s log says what."
     return f"{name} could not be {doing}. {sentence}"
 
 

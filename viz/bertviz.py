@@ -240,7 +240,7 @@ def _package(name: str) -> Path:
     """The folder of an installed package, found without importing it (bertviz would import torch)."""
     spec = find_spec(name)
     if spec is None or spec.origin is None:
-        raise ModuleNotFoundError(f"BertViz's view needs the package {name}: pip install -r requirements.txt")
+        raise ModuleNotFoundError(f"BertViz’s view needs the package {name}: pip install -r requirements.txt")
     return Path(spec.origin).parent
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 WINDOW = 64  # tokens that are shown of a long text
 LOGITS = 2**22  # numbers of logits that are kept
-BETWEEN = "Between these blocks stands a layer without attention, which is not taken apart. The numbers are the model's own."
+BETWEEN = "Between these blocks stands a layer without attention, which is not taken apart. The numbers are the model’s own."
 NEAR = {"float32": steps.NEAR, "float16": 1e-2, "bfloat16": 8e-2}
 
 

@@ -276,7 +276,7 @@ class Training:
             with recording() as record:
                 self.network(inputs(ids[:1]))
         if not torch.isfinite(logits).all():
-            raise DivergedError("The model's answers are no numbers any more.")
+            raise DivergedError("The model’s answers are no numbers any more.")
         self._good = self._weights()
         loss = smoothed_loss(logits, torch.from_numpy(np.where(known, ids, IGNORED))).item()
         said = logits[..., :START].argmax(-1).numpy()  # the start is never said

@@ -163,7 +163,7 @@ class MaskedTokens(Objective[Encoder]):
         """The writer's, and the mask. Errors: FileNotFoundError before the writer has one."""
         path = weights / "writer" / "tokenizer.json"
         if not path.is_file():
-            raise FileNotFoundError("The filler reads with the writer's tokenizer. Train the writer first.")
+            raise FileNotFoundError("The filler reads with the writer’s tokenizer. Train the writer first.")
         return with_mask(Tokenizer.from_file(str(path)))
 
     def begin(self, model: Encoder, weights: Path) -> None:

@@ -51,8 +51,8 @@ The attention here is that of the example
 | what | how it is counted |
 |---|---|
 | training/loss, gradient norm | of the rows learned from at that step, in nats a byte; the norm is from before clipping |
-| held out/loss, accuracy | on examples not learned from; accuracy is the share of the answers' bytes held likeliest |
-| entropy | of a head's weights, in nats, the mean over the queries after the first, which has no choice |
+| held out/loss, accuracy | on examples not learned from; accuracy is the share of the answers’ bytes held likeliest |
+| entropy | of a head’s weights, in nats, the mean over the queries after the first, which has no choice |
 | previous token, induction | mean weight on the token before, and on what followed earlier copies of the token, all of them |
 | attention | weights of each query on the keys that it may see; in the images rows are “from”, columns “to” |
 | weights, gradients | of the matrices; the gradients are those of the step before, after clipping |

@@ -37,7 +37,7 @@ def draw(picture: Picture) -> None:
     moving(drawing, f"{about.stem}.gif")
 
 
-PROJECTOR = "All dimensions of every point, for TensorBoard's projector (projector.tensorflow.org)."
+PROJECTOR = "All dimensions of every point, for TensorBoard’s projector (projector.tensorflow.org)."
 
 
 def drawing_of(picture: Points, where: str) -> dict[str, Any]:

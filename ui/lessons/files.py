@@ -321,7 +321,7 @@ def number_of(row: Block, asks: bool) -> Number:
     if not name and not asks:
         row.refuse("number", "This number needs “answer: …”, by which the same is computed here, for the step has no question.")
     if not name and given:
-        row.refuse("given", "“given:” belongs to an “answer: …”. Without one the answer to the step's question stands here.")
+        row.refuse("given", "“given:” belongs to an “answer: …”. Without one the answer to the step’s question stands here.")
     if name and name not in ANSWERS:
         row.refuse("answer", f"The answer “{name}” cannot be computed. It is one of {', '.join(ANSWERS)}.")
     if name and (complaint := check_given(name, given)):

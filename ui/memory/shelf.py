@@ -173,7 +173,7 @@ class Shelf:
             job.error = str(error)
         except Exception:
             logging.getLogger(__name__).exception("%s could not be loaded", job.name)
-            job.error = f"“{job.name}” could not be loaded; the server's log says why. Choose another model."
+            job.error = f"“{job.name}” could not be loaded; the server’s log says why. Choose another model."
         finally:
             with self._lock:
                 job.bytes = 0

@@ -24,7 +24,7 @@ import models
 SEES = """
 from analysis import scope
 """
-HERE = "Run it in Headlight's own folder (the one that holds `app.py`), with the Python that runs Headlight."
+HERE = "Run it in Headlight’s own folder (the one that holds `app.py`), with the Python that runs Headlight."
 INSTALLED = "Run it with a Python in which Headlight is installed."
 WORDS = INSTALLED if __name__.startswith("headlight.") else HERE
 CARRIED = "Its numbers are inside of this notebook, because nobody can calculate them again."

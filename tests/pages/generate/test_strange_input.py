@@ -52,7 +52,7 @@ def test_an_end_that_comes_at_once_is_said_and_nothing_comes_after_it(keep):
 @pytest.mark.parametrize("controls", ["generate-top-k=0", "generate-top-p=1", "generate-min-p=0&generate-typical=1"])
 def test_controls_that_keep_everything_are_off(controls):
     app = open_link("generate", f"{LINK}&level=expert&generate-temperature=1&{controls}")
-    assert "these are the model's own probabilities" in unmarked(board(app)) and not app.warned
+    assert "these are the model’s own probabilities" in unmarked(board(app)) and not app.warned
 
 
 @pytest.mark.parametrize(

@@ -130,8 +130,8 @@ def test_beginners_are_asked_for_heads_and_a_threshold_alone():
 @pytest.mark.parametrize(
     ("weights", "options", "says"),
     [
-        (np.ones((2, 3)), {}, "give one layer's"),
-        (np.ones((2, 3, 4)), {}, "give one layer's"),
+        (np.ones((2, 3)), {}, "give one layer’s"),
+        (np.ones((2, 3, 4)), {}, "give one layer’s"),
         (np.full((2, 3, 3), 1.5), {}, "between 0 and 1"),
         (np.full((2, 3, 3), -0.2), {}, "between 0 and 1"),
         (np.full((2, 3, 3), 0.3), {"heads": [0, 2]}, "count from 0"),

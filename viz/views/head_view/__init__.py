@@ -53,7 +53,7 @@ def head_view(
     weights = np.asarray(weights)
     if weights.ndim != 3 or weights.shape[1:] != (len(queries), len(keys)):
         fit = f"[heads, {len(queries)} queries, {len(keys)} keys]"
-        raise ValueError(f"Weights of shape {list(weights.shape)}: give one layer's {fit}.")
+        raise ValueError(f"Weights of shape {list(weights.shape)}: give one layer’s {fit}.")
     count = weights.shape[0]
     heads = list(range(count)) if heads is None else sorted({int(head) for head in heads})
     if heads and not 0 <= heads[0] <= heads[-1] < count:

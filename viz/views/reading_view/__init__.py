@@ -60,7 +60,7 @@ def reading_view(
     if weights.ndim == 3 and weights.shape[1:] == (count, count) and len(weights):
         heads, weights = weights, _sound(weights).mean(0, dtype=np.float64)
     if weights.shape != (count, count):
-        raise ValueError(f"Weights of shape {weights.shape} for {count} tokens: give one head's [query, key], {(count, count)}.")
+        raise ValueError(f"Weights of shape {weights.shape} for {count} tokens: give one head’s [query, key], {(count, count)}.")
     if direction not in ("from", "to"):
         raise ValueError(f'direction is "from" or "to", not {direction!r}.')
     header = _header("The text, shaded by attention", tokens, chosen, summary, second, link)
