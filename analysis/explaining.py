@@ -10,6 +10,7 @@ from importlib import import_module
 
 import numpy as np
 
+from analysis.attention_rollout import rollout
 from analysis.attribution import Attribution
 from analysis.perturbation import Question, Report, rank_correlation
 from analysis.sampling import FEWEST, ORDERS, leave_one_out, lime, ready, sampled_shap, shap
@@ -66,11 +67,15 @@ def explain(
     units, texts = asked.units, texts or passes_needed(method, len(asked.units))
     if method in LOOKS:
         kind = Attribution(asked.model, asked.trace, asked.position, asked.token, against=asked.against)
-        found = kind.scores(method)[: len(asked.read) + len(asked.said)]
+        labels = asked.model.info.labels
+        if method == "rollout" and labels and labels.pooled:  # the label is made of every row
+            found = rollout(asked.trace.attention["self"])[-1].mean(0)
+        else:
+            found = asked.of_tokens(kind.scores(method))
         return _explained(asked, method, range(len(found)), found, texts, began)
     if method in SLOPES:
         by = gradient_times_input if method == SLOPES[0] else integrated_gradients
-        found = by(asked, report=report)[units]
+        found = asked.of_tokens(by(asked, report=report))[units]
         first, last = ends(asked) if by is integrated_gradients else (0.0, None)
         return _explained(asked, method, units, found, texts, began, None if last is None else last - first)
     if method == "leave-one-out":

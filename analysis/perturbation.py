@@ -65,8 +65,21 @@ class Question:
 
     @cached_property
     def said(self) -> list[Token]:
-        """What an encoder-decoder has said before the prediction, its start first."""
+        """What an encoder-decoder has said before the prediction, its start first; of a classifier, whose decoder reads the text
+        again, nothing."""
+        if self.model.info.labels:
+            return []
         return self.trace.target[: range(len(self.trace.read))[self.position] + 1] if self.trace.target else []
+
+    def of_tokens(self, scores: np.ndarray) -> np.ndarray:
+        """Scores of all that is read [source, then target] as those of `read` and `said`: a classifier's decoder reads each token
+        a second time, a place later, and both belong to it."""
+        count = len(self.trace.tokens)
+        if not (self.model.info.labels and self.trace.target):
+            return scores[: len(self.read) + len(self.said)]
+        found = np.array(scores[:count], dtype=np.float64)
+        found[:-1] += scores[count + 1 :]
+        return found
 
     @cached_property
     def units(self) -> list[int]:

@@ -88,6 +88,8 @@ def _asked(
     trace, sign, units = question.trace, nothing(question), set(question.units)
     empty = [sign if i in units else token for i, token in enumerate([*trace.tokens, *trace.target])]
     count, done = len(trace.tokens), 0
+    if question.model.info.labels and trace.target:  # a classifier's decoder reads the text again, a place later
+        empty[count + 1 :] = empty[: count - 1]
     both = streams_of(question.model, trace, [trace.tokens, empty[:count]], [trace.target, empty[count:]])
     whole, begin = tuple(one[:1].clone() for one in both), tuple(one[1:].clone() for one in both)
 

@@ -126,7 +126,10 @@ def candidates(config: PreTrainedConfig, architectures: object, name: str) -> li
     else:
         kind, head = "encoder", masked
     for labelled, table in LABELLED.items():
-        if said and said == named(table) and (kind != "encoder-decoder" or labelled == "token"):
+        if said and said == named(table):
+            if kind == "encoder-decoder" and labelled == "text":
+                found.append(candidate(said, kind, False, labelled))
+                continue
             alone = "encoder" if kind == "encoder-decoder" else kind  # T5's classifier of tokens has no decoder
             found.append(candidate(said, alone, False, labelled))
     if head and not said.endswith(TASKS):

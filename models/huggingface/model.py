@@ -33,6 +33,7 @@ from models.huggingface.reader import Growth, HuggingFaceReader, grows
 from models.huggingface.reads import Reads
 from models.huggingface.text import TextTokens
 from models.huggingface.turns import turns
+from models.huggingface.two_stacks import agrees, at_each_position, end_of, read_by_decoder
 from models.language_model import LanguageModel, ModelInfo, check_plain, check_text
 from models.long import beginning, moved
 from models.outcomes import Labels
@@ -80,6 +81,8 @@ class HuggingFaceModel(LanguageModel):
         self.files, self.revision = files, revision
         self.vocabulary = TextTokens(tokenizer)
         self.kind, self.predicts, self.labels = kind, predicts and not labels, labels
+        if labels and kind == "encoder-decoder":
+            at_each_position(self.network)
         self.config = network.config.get_text_config(decoder=kind != "encoder")
         self.start = _start(network.config, tokenizer)
         if self._labels_text and getattr(self.config, "pad_token_id", None) is None:
@@ -263,8 +266,11 @@ class HuggingFaceModel(LanguageModel):
         target: Sequence[Token] | Sequence[Sequence[Token]] = (),
     ) -> np.ndarray:
         self._must_predict()
-        labelled = self._labels_text
+        labelled, ends = self._labels_text, None
         said = [[token.id for token in one] for one in one_each(target, len(texts))]
+        if self.labels is not None and self.kind == "encoder-decoder":
+            ids = [[token.id for token in text] for text in texts]
+            said, ends = [read_by_decoder(self.network, one) for one in ids], [end_of(self.network, one) for one in ids]
         last = self._keeps and not any(said) and position == -1  # logits are large: no others are made then
         made = 1 if last else len(said[0] or texts[0])
         at_once, found = max(1, ROWS // (made * self.vocabulary.size)), []
@@ -275,7 +281,8 @@ class HuggingFaceModel(LanguageModel):
                 inputs["logits_to_keep"] = 1
             with torch.inference_mode():
                 out = self.network(**inputs, attention_mask=torch.ones_like(inputs["input_ids"]), return_dict=True)
-            found.append((out.logits if labelled else out.logits[:, position]).float().cpu().numpy())
+            rows = range(len(part)), position if ends is None else ends[start : start + at_once]
+            found.append((out.logits if labelled else out.logits[rows]).float().cpu().numpy())
         return np.concatenate(found)
 
     def watch(self, trace: Trace, stack: str, layer: int, positions: Sequence[int]) -> Watched:
@@ -412,10 +419,12 @@ class HuggingFaceModel(LanguageModel):
 
     @property
     def _labels_text(self) -> bool:
-        """Whether it gives the text a label, and not each token."""
-        return self.labels is not None and not self.labels.each
+        """Whether what it gives is one answer for a text, and not one at each position. (That of two stacks is read at one.)"""
+        return self.labels is not None and not self.labels.each and self.kind != "encoder-decoder"
 
     def places(self, trace: Trace) -> list[int]:
+        if self.labels is not None and self.kind == "encoder-decoder":
+            return [end_of(self.network, [token.id for token in trace.tokens])]
         found = super().places(trace)
         if self._labels_text and found != [0]:  # what fills a batch up is passed over, as transformers does
             fill = self.config.pad_token_id
@@ -494,6 +503,9 @@ class HuggingFaceModel(LanguageModel):
         """The tokens of both that fit, and how many characters of the source do not."""
         tokens = tokens_at_end(self.vocabulary.tokens, text, self.room) or [self._special(self.start)]
         tokens, cut = self._fitting(tokens, text)
+        if self.labels is not None:  # a classifier's decoder reads the text, whatever stands in the place of an answer
+            start = self._special(read_by_decoder(self.network, [0])[0])
+            return tokens, cut, [start, *tokens[:-1]]
         said, _ = self._fitting(tokens_at_end(self._said, target, self.room), target)
         return tokens, cut, said
 
@@ -506,7 +518,8 @@ class HuggingFaceModel(LanguageModel):
             "cross": Attention(said, tokens, calls["cross"], chooses=True),
         }
         hidden = {"encoder": known.hidden, "decoder": streams["decoder"]}
-        return Trace(text, tokens, attention, hidden, cut, self._unembed if self.predicts else None, said, self._tail)
+        words = self._unembed if self.predicts else None
+        return Trace(text, tokens, attention, hidden, cut, words, said, self._tail, label=self._label)
 
     def _run_both(
         self, tokens: list[Token], said: Sequence[int], stamp: Stamp | None, use_cache: bool
@@ -682,6 +695,9 @@ class HuggingFaceModel(LanguageModel):
             elif self.predicts or self.labels:
                 assert logits is not None, "a model that predicts has them"
                 self._check_way_out(noted, logits)
+            if self.labels is not None and pairs and not agrees(self.network, range(3, 3 + source // 2), checks.close):
+                self.labels = None
+                self._notes.append(POOLED)
         self._reusable = (
             self.kind == "decoder" and not self._tap and not self._layout.others and checks.rereads(self._probe(length))
         )

@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 
 NO_HEAD = "This model has no language-model head, so it makes no predictions. "
 NO_HEAD += "You can still look at its attention and hidden states."
-TWO_STACKS = (
-    "This classifier reads a text in two stacks at once, with a copy of the text in its decoder, so its labels are not shown. "
-    "You can still look at its attention and hidden states: type the text as the target too, as the classifier reads it."
-)
 PERMUTED = "XLNet predicts words in a shuffled order, which is not what is shown here, so you see no predictions."
 LACKS = "Its config.json speaks of {count} labels, but its files hold no head that gives so many scores, so no labels are shown. "
 LACKS += "You can still look at its attention and hidden states."
@@ -141,11 +137,9 @@ def _are_ids(value: object) -> bool:
 def notes_on(chosen: Candidate, config: PreTrainedConfig, folder: Folder) -> tuple[str, ...]:
     if chosen.labels:
         return ()
-    said = folder.config.get("architectures")
-    named = str(said[0]) if isinstance(said, list) and said else ""
-    if chosen.kind == "encoder-decoder" and named.endswith("ForSequenceClassification"):
-        return (TWO_STACKS,)
     if not chosen.head:
         return (PERMUTED if config.model_type == "xlnet" else NO_HEAD,)
+    said = folder.config.get("architectures")
+    named = str(said[0]) if isinstance(said, list) and said else ""
     bare = named.endswith("Model") and named != chosen.cls.__name__
     return (TIED,) if bare and "LMHead" not in named else ()

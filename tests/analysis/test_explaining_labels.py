@@ -7,7 +7,7 @@ import pytest
 import torch
 from captum.attr import InputXGradient, IntegratedGradients
 
-from analysis import Question, attributions, explain
+from analysis import Question, attributions, explain, rollout
 from analysis.explaining import METHODS, passes_needed
 from analysis.sampling import neighbours
 from models.outcomes import ANY, VALUE
@@ -112,12 +112,47 @@ def test_shap_called_directly_gives_the_same(name):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("name", ["DeBERTa-v2", "Llama", "GPT-2, tokens"])
+@pytest.mark.parametrize("name", ["DeBERTa-v2", "Llama", "GPT-2, tokens", "ModernBERT, the mean", "BART", "T5"])
 def test_every_method_has_an_answer_and_sums_to_what_it_should(name, method):
     found = explain(asked(name), method)
     assert np.abs(found.scores[np.isfinite(found.scores)]).max() > 0
     if found.difference is not None:
         assert found.total == pytest.approx(found.difference, rel=0.02, abs=0.02)
+
+
+def test_rollout_of_what_is_made_of_all_tokens_is_that_of_all_rows():
+    question = asked("ModernBERT, the mean")
+    rows = rollout(question.trace.attention["self"])[-1]
+    assert explain(question, "rollout").scores == pytest.approx(rows.mean(0), abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["BART", "T5"])
+def test_what_a_token_is_worth_in_both_stacks_is_one_number(name):
+    """The slope against the vector of a token, which the encoder and the decoder read, by transformers' own network."""
+    question = asked(name)
+    network, ids = classifier(name), [token.id for token in question.trace.tokens]
+    said = [token.id for token in question.trace.target]
+    entered = {}
+
+    def enter(stack):
+        def note(module, args, kwargs):
+            given = (args[0] if args else kwargs["hidden_states"]).detach().requires_grad_()
+            entered[stack] = given
+            return ((given, *args[1:]), kwargs) if args else (args, kwargs | {"hidden_states": given})
+
+        return note
+
+    body = network.model if name == "BART" else network.transformer
+    for stack in ("encoder", "decoder"):
+        part = getattr(body, stack)
+        first = part.layers[0] if name == "BART" else part.block[0]
+        first.register_forward_pre_hook(enter(stack), with_kwargs=True)
+    evidence(question, network(torch.tensor([ids]), decoder_input_ids=torch.tensor([said])).logits).sum().backward()
+    worth = [(entered[stack].grad * entered[stack]).sum(-1)[0].detach().numpy() for stack in ("encoder", "decoder")]
+    expected = worth[0] + np.append(worth[1][1:], 0)
+    found = explain(question, "gradient × input").scores
+    assert found[question.units] == pytest.approx(expected[question.units], abs=1e-4)
+    assert question.said == [] and np.isnan(found[len(ids) :]).all()
 
 
 def test_a_label_of_a_text_is_asked_about_where_it_is_read():

@@ -30,6 +30,8 @@ CLASSIFIERS = {
     "ModernBERT, the mean": ("ModernBERT", "ModernBertForSequenceClassification", {"classifier_pooling": "mean"}),
     "XLNet, the mean": ("XLNet", "XLNetForSequenceClassification", {"summary_type": "mean"}),
     "T5, tokens": ("T5", "T5ForTokenClassification", {}),
+    "BART": ("BART", "BartForSequenceClassification", {}),
+    "T5": ("T5", "T5ForSequenceClassification", {}),
 }
 TEXTS = tuple(name for name in CLASSIFIERS if not name.endswith("tokens"))
 

@@ -17,7 +17,7 @@ from models.errors import ModelError
 from models.huggingface.model import HuggingFaceModel
 from models.outcomes import ANY, MOST, ONE, VALUE, Labels, chances, labels_of, log_chances, log_chances_of
 from tests.models.classifiers import CLASSIFIERS, LABELS, TEXT, TEXTS, classifier, model, saved
-from tests.models.networks import NETWORKS, SIZE, tokenizer
+from tests.models.networks import SIZE, tokenizer
 
 LABELLED = tuple(CLASSIFIERS)
 
@@ -60,11 +60,12 @@ def test_predictions_are_labels_by_their_names(name):
 @pytest.mark.parametrize("name", TEXTS)
 def test_edits_and_random_weights_keep_the_labels(name):
     made = model(name)
-    trace, off = made.trace(TEXT), made.trace(TEXT, edits=[Head(1, 0)])
+    kind = "decoder" if made.info.kind == "encoder-decoder" else "self"
+    trace, off = made.trace(TEXT), made.trace(TEXT, edits=[Head(1, 0, kind=kind)])
     place = made.places(trace)[0]
     before, after = (made.log_chances(one.scores_at(place)) for one in (trace, off))
     token = int(before.argmax())
-    assert head_effects(made, TEXT, position=place)[1, 0] == pytest.approx(after[token] - before[token], abs=1e-4)
+    assert head_effects(made, TEXT, position=place, kind=kind)[1, 0] == pytest.approx(after[token] - before[token], abs=1e-4)
     other = made.with_random_weights(0)
     assert other.info.labels == made.info.labels and other.trace(TEXT).scores_at(place).shape == before.shape
 
@@ -127,17 +128,26 @@ def test_a_head_that_cannot_be_followed_is_left_out_and_said():
 
 
 @pytest.mark.parametrize("name", ["BART", "T5"])
-def test_a_classifier_of_two_stacks_opens_without_its_labels_and_says_so(name, tmp_path):
-    _, _, config, choices = NETWORKS[name]
-    names = dict(enumerate(LABELS))
-    network = getattr(transformers, f"{name.title() if name == 'BART' else name}ForSequenceClassification")(
-        getattr(transformers, config)(**choices, id2label=names, label2id={one: i for i, one in names.items()})
-    )
-    network.save_pretrained(tmp_path)
-    tokenizer("encoder-decoder").save_pretrained(tmp_path)
+def test_the_decoder_of_a_classifier_reads_the_text_again_whatever_is_given_it(name):
+    made = model(name)
+    trace = made.trace(TEXT, "another text")
+    assert [token.id for token in trace.target[1:]] == [token.id for token in trace.tokens[:-1]]
+    assert made.places(trace) == [len(trace.tokens) - 1] and made.tokenize("")[-1].special
+    np.testing.assert_allclose(trace.scores_at(made.places(trace)[0]), its(name, trace.tokens), atol=1e-5)
+    twice = made.trace(TEXT[:20] + "</s>" + TEXT[20:])  # each text that transformers reads has one end, and this one has two
+    np.testing.assert_allclose(twice.scores_at(made.places(twice)[0]), its(name, twice.tokens), atol=1e-5)
+    at_once = made.logits_of([trace.tokens, twice.tokens[: len(trace.tokens) - 1] + trace.tokens[-1:]])
+    np.testing.assert_allclose(at_once[0], its(name, trace.tokens), atol=1e-5)
+
+
+def test_a_classifier_of_two_stacks_whose_head_is_missing_says_so(tmp_path):
+    from safetensors.torch import load_file, save_file
+
+    file = saved("BART", tmp_path) / "model.safetensors"
+    save_file({key: value for key, value in load_file(file).items() if "classification" not in key}, file, {"format": "pt"})
     made = models.load(str(tmp_path))
     assert made.info.labels is None and made.trace(TEXT, TEXT).attention["cross"].layers == 2
-    assert any("reads a text in two stacks" in note for note in made.info.notes)
+    assert any("hold no head" in note for note in made.info.notes)
 
 
 def change(folder, **choices) -> str:

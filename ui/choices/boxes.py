@@ -95,7 +95,7 @@ def write(info: ModelInfo, answers: bool = True) -> tuple[str, str]:
         follow(before, info)
     text = one_line(state.TEXT, "Your text", "Type something …")
     second = ""
-    if info.kind == "encoder-decoder":
+    if info.kind == "encoder-decoder" and not info.labels:
         with st.container(key="answer-box", horizontal=True, vertical_alignment="bottom", gap="small", wrap=False):
             second = one_line(state.TARGET, "The answer so far", "Leave it empty, or begin it …", labelled=True)
             if answers:
