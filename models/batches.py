@@ -224,7 +224,9 @@ def _traces(model: LanguageModel, rows: Sequence[Ready], record: Record) -> Iter
         attention = {}
         for kind in sorted(calls, key=["self", "encoder", "decoder", "cross"].index):
             queries, keys = (row.said if kind in one else row.tokens for one in (("decoder", "cross"), ("decoder",)))
-            attention[kind] = Attention(queries, keys, calls[kind], chooses=kind == "cross", **model._turned(kind))
+            attention[kind] = Attention(
+                queries, keys, calls[kind], chooses=kind == "cross" and not model.info.labels, **model._turned(kind)
+            )
         yield Trace(
             row.text,
             row.tokens,

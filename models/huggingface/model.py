@@ -515,7 +515,7 @@ class HuggingFaceModel(LanguageModel):
         attention = {
             "encoder": known.attention.between(tokens, tokens),
             "decoder": Attention(said, said, calls["decoder"]),
-            "cross": Attention(said, tokens, calls["cross"], chooses=True),
+            "cross": Attention(said, tokens, calls["cross"], chooses=self.labels is None),
         }
         hidden = {"encoder": known.hidden, "decoder": streams["decoder"]}
         words = self._unembed if self.predicts else None

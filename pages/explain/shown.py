@@ -41,7 +41,7 @@ def panel(asked: Asked) -> list[Picture]:
         asked.say(f"method {method}", word=plain(asked.called))
         asked.say("contrast" if asked.against is not None else "no contrast", word=plain(asked.called))
         if asked.look.trace.target:
-            say(HERE, "both sides")
+            say(HERE, "read twice" if asked.look.model.info.labels else "both sides")
         say_sums(found)
         if asked.look.beginner and asked.chance:
             with picture("The doubt"):

@@ -23,7 +23,7 @@ def side_by_side(asked: Asked) -> list[Picture]:
             if (most := flow(asked, np.asarray(scores["pipes"]))) is not None:
                 scores = scores | {FLOW: most}
     facts = {}
-    if "slopes" in scores and (logits := asked.trace.logits_at(asked.position)) is not None:
+    if "slopes" in scores and (logits := asked.trace.scores_at(asked.position)) is not None:
         facts = {"total": f"{scores['slopes']:.3g}", "logit": f"{logits[asked.token]:.3g}"}
     here = [method for method in asked.methods if method in scores]
     between = window(np.asarray(scores["pipes"]))

@@ -70,9 +70,9 @@ def chips(name: str, look: Look, tokens: list[Token], chosen: int | None, pictur
         takes=("trace",),
     )  # fmt: skip
     pictures.append(drawing)
-    above = (
-        "cover" if model.info.mask and trace.unembed else {"chips": "source", "target": "target"}[name] if trace.target else ""
-    )
+    above = "cover" if model.info.mask and trace.unembed else ""
+    if trace.target:
+        above = {"chips": "source", "target": "read again" if model.info.labels else "target"}[name]
     notes = ["fragments"] * any(token.fragment for token in tokens)
     notes += ["space at the end"] * (tokens is trace.read and waits_for_a_word(model, trace))
     return drawing.on_board(words(HERE, above, mask=model.info.mask), "\n\n".join(words(HERE, section) for section in notes))

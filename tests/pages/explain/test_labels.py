@@ -16,6 +16,7 @@ from viz.numbers import decimal
 
 TEXT = "The cat sat on the mat, and the dog sat on the cat."
 KINDS = {"text": "BERT", "any": "BERT, any of them", "number": "BERT, a number", "token": "BERT, tokens", "decoder": "GPT-2"}
+KINDS |= {"two": "BART", "mean": "ModernBERT, the mean"}
 
 
 @pytest.fixture(scope="module")
@@ -38,11 +39,25 @@ def test_why_this_label_is_what_the_analysis_says(folders, kind):
     app = open_link("explain", link(folders[kind], "level=expert"))
     made = loaded.model(folders[kind])
     trace = made.trace(TEXT)
-    place = trace.tokens.index(trace.tokens[-2 if kind == "token" else -1]) if kind in ("token", "decoder") else 0
+    place = trace.tokens.index(trace.tokens[-2 if kind == "token" else -1]) if kind in ("token", "decoder", "two") else 0
     scores = attributions(made, TEXT, "leave-one-out", position=place)
     assert app.dataframe[0].value.iloc[:, 1].tolist() == [decimal(score) for score in scores]
     assert app.dataframe[0].value.columns[1] == ("points" if kind == "number" else "nats")
     assert f"“{plain(made.outcome(int(trace.scores_at(place).argmax())))}”" in said(app)
+
+
+def test_a_classifier_of_two_stacks_has_one_box_and_says_what_its_decoder_reads(folders):
+    app = open_link("explain", link(folders["two"], "target=Le+chat"))
+    assert "reads your text twice" in said(app) and not any("answer so far" in box.label for box in app.text_input)
+    board = "".join(str(one.proto) for one in open_link("type", link(folders["two"], "level=expert")).get("bidi_component"))
+    assert "then the text without its last token" in board and "happy" in board
+
+
+@pytest.mark.parametrize("kind", ["text", "mean", "two"])
+def test_what_the_slopes_sum_to_is_said_on_page_flow(folders, kind):
+    app = open_link("flow", link(folders[kind], "level=intermediate"))
+    board = "".join(str(one.proto) for one in app.get("bidi_component"))
+    assert "Together they make" in board and "{total}" not in board and "{logit}" not in board
 
 
 def test_a_contrast_of_two_labels_in_a_link(folders):
