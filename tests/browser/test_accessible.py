@@ -56,6 +56,26 @@ def test_axe_finds_nothing_grave_and_nothing_is_cut_on_a_phone(open_page, page, 
     opened.wait_for_function(FITS)
 
 
+LEARN = {
+    "lessons": "Short lessons beside the live app",
+    "lessons?learn=Words+to+know": "Words that the pages use",
+    "?lesson=attention": "One token looks back",
+    "?lesson=cut&step=4": "Skip a whole layer",
+    "?lesson=paper-bert&step=3": "measured here",
+}
+
+
+@pytest.mark.parametrize("page", LEARN)
+def test_axe_finds_nothing_grave_on_lessons_beside_them_and_in_the_list_of_words(open_page, page):
+    opened = open_page(f"/{page}")
+    for scheme in ("light", "dark"):
+        opened.emulate_media(color_scheme=scheme)
+        expect(opened.locator("[data-testid=stSidebar]")).to_contain_text("parameters", timeout=60_000)
+        expect(opened.locator(".stMain").get_by_text(LEARN[page]).first).to_be_visible(timeout=60_000)
+        expect(opened.locator("#headlight-style")).to_be_attached()
+        assert not (grave := violations(opened)), f"{scheme}:\n" + "\n".join(grave)
+
+
 def violations(opened) -> list[str]:
     """What axe finds that is grave, once nothing is faded: the page pales what it is about to draw again."""
     opened.wait_for_function(
