@@ -302,11 +302,12 @@ class HuggingFaceModel(LanguageModel):
                 known = self._recent.get(self._recent.now(), tuple(one.id for one in trace.tokens))
                 memory = known.out if known else self._pass(source, recording(), **inputs)[1].last_hidden_state
                 inputs = self._inputs([trace.tokens], [[token.id for token in trace.target]])
-                inputs["encoder_outputs"], source = BaseModelOutput(last_hidden_state=memory), network
+                inputs["encoder_outputs"] = BaseModelOutput(last_hidden_state=memory)
+                source = network.base_model if self.labels else network  # a head for labels is not followed
 
             def run() -> Tensor:
                 _, out = self._pass(source, recording(), **inputs)
-                return out.last_hidden_state if stack != "decoder" and "last_hidden_state" in out else out.logits
+                return out.last_hidden_state if "last_hidden_state" in out else out.logits
 
             head = self.predicts and stack != "encoder"
             hidden = trace.hidden.get(stack)

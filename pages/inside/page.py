@@ -56,9 +56,10 @@ def stages(look: Look, way: inside.Way, chosen: choose.Chosen) -> list[Picture]:
             pictures = open_one(look, way, chosen)
     if rest := lines[at + 1 :]:
         show(way_view(rest), "inside-after", lambda: choose.press(choice("inside-after")["key"]))
-    if look.model.info.labels:
-        token = named(look.written(look.trace.tokens)[look.predicted_at].text)
-        say(HERE, "labels", token=plain(token), head=f"`{type(look.model.network).__name__}`")
+    if labels := look.model.info.labels:
+        token = named(look.written(look.trace.read)[look.predicted_at].text)
+        head = f"`{type(look.model.network).__name__}`"
+        say(HERE, "labels of all" if labels.pooled else "labels", token=plain(token), head=head)
     return pictures
 
 

@@ -10,7 +10,7 @@ import torch
 import transformers
 
 import models
-from analysis import head_effects, surprise
+from analysis import head_effects, inside, surprise
 from analysis.effects import divergence
 from models.edits import Head, Stream
 from models.errors import ModelError
@@ -138,6 +138,14 @@ def test_the_decoder_of_a_classifier_reads_the_text_again_whatever_is_given_it(n
     np.testing.assert_allclose(twice.scores_at(made.places(twice)[0]), its(name, twice.tokens), atol=1e-5)
     at_once = made.logits_of([trace.tokens, twice.tokens[: len(trace.tokens) - 1] + trace.tokens[-1:]])
     np.testing.assert_allclose(at_once[0], its(name, trace.tokens), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["BERT", "ModernBERT, the mean", "BART", "T5"])
+def test_the_way_through_a_classifier_ends_before_its_head(name):
+    """Whose labels are no tokens: nothing is called a softmax over words, or a choice of one."""
+    made = model(name)
+    stages = [one.name for one in inside.follow(made, made.trace(TEXT), 1).stages]
+    assert stages[-1] in ("blocks", "final norm") and not {"unembedding", "logits", "softmax", "choice"} & set(stages)
 
 
 def test_a_classifier_of_two_stacks_whose_head_is_missing_says_so(tmp_path):
