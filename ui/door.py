@@ -94,6 +94,6 @@ title = TITLES.get(page.url_path, TITLES["type"])  # the first page's address ha
 st.set_page_config(page_title=f"{title} · Headlight")
 side_bar(page.url_path)
 follow.bring()
-draw_lesson = panel.show(page.url_path or "type", picker.in_use())
+draw_lesson = panel.show(page.url_path or "type", picker.in_use(), hidden=seat.has_notes())
 page.run()
 draw_lesson()

@@ -97,6 +97,7 @@ LEARN, WORD_SOUGHT = link("learn", "Lessons", "Words to know"), link("sought", d
 ROOM, ROOM_SEAT = link("room", default=""), Key[Any]("room-seat", None)
 ROOM_KEY, ROOM_WRITTEN = Key("room-key", ""), Key("room-written", "")  # of who leads it; a code that is typed
 ROOM_TROUBLE, ROOM_TRIED = Key("room-trouble", ""), Key("room-tried", "")  # why there is no seat; the code that was asked for
+ROOM_NOTES = Key("room-notes-shown", False)  # whether who leads sees what the class is not to see
 ROOM_ASK, ROOM_KIND, ROOM_CHOICES = Key("room-ask", ""), Key("room-kind", "choices"), Key("room-choices", "")
 ROOM_MODEL, ROOM_PAGES, ROOM_FIXED_LEVEL, ROOM_FIXED_MODEL = (
     Key("room-model", ""),

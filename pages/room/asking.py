@@ -6,8 +6,9 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.room import notes
 from ui import state
-from ui.lessons import files, panel
+from ui.lessons import panel
 from ui.lessons.files import Step
 from ui.memory import loaded
 from ui.rooms.seat import Seat
@@ -36,7 +37,9 @@ def show(folder: Path, mine: Seat) -> None:
             )  # fmt: skip
             st.button("End the question", key="room-stop", icon=":material/stop:", on_click=mine.room.stop)
         return
-    if step := step_of(mine):
+    place = notes.place_of(mine)
+    step = place[0].steps[place[1] - 1] if place else None
+    if step and step.question:
         st.button(
             "Ask the question of this step", key="room-ask-step", icon=":material/school:", on_click=ask_step, args=(mine, step)
         )
@@ -73,23 +76,11 @@ def own_answer(mine: Seat, name: str) -> str:
         return ""
 
 
-def step_of(mine: Seat) -> Step | None:
-    """The step of a lesson at which the class is, where it has a question."""
-    at = mine.room.at or {}
-    lesson = files.find(at.get(state.LESSON.name) or "")
-    number = at.get(state.LESSON_STEP.name) or 1
-    step = lesson.steps[number - 1] if lesson and 1 <= number <= len(lesson.steps) else None
-    return step if step and step.question else None
-
-
 def ask_step(mine: Seat, step: Step) -> None:
     """Put the question of a lesson's step, with the answer of the model that the class sees."""
-    question, model = step.question, mine.room.at["model"]
-    assert question
-    texts = tuple(step.link.get(key.name, key.default) for key in (state.TEXT, state.TARGET))
     try:
-        condition = loaded.model(model).condition
-        right = panel.computed(model, condition, question.answer, texts, tuple(question.given.items()))
-        mine.room.ask(question.ask, KINDS[0] if right.choices else KINDS[1], right.choices, panel.in_words(right.value))
+        right = notes.answer(mine, step)
+        asked = step.question.ask if step.question else ""
+        mine.room.ask(asked, KINDS[0] if right.choices else KINDS[1], right.choices, panel.in_words(right.value))
     except Exception as error:
         st.toast(plain(complaint("The question", error, "asked")), icon=":material/info:")

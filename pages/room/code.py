@@ -19,14 +19,14 @@ def show(folder: Path, mine: Seat) -> None:
     link = f"{base}/?room={code}"
     say(folder, "projector")
     st.markdown(f"# {code}")
-    st.image(picture(link), width=300)
+    st.image(picture(link), width=300, alt=f"QR code of the link {link}")
     st.code(link, language=None, wrap_lines=True)
     if (urlsplit(base).hostname or "localhost") in HERE_ONLY:
         say(folder, "only here")
     with st.popover("Lead from a second device", icon=":material/devices:"):
         say(folder, "second device")
         other = f"{base}/rooms/{code}/lead?key={state.ROOM_KEY.get()}"
-        st.image(picture(other), width=220)
+        st.image(picture(other), width=220, alt="QR code of the link below")
         st.code(other, language=None, wrap_lines=True)
 
 

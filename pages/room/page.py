@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.room import asking, code, files
+from pages.room import asking, code, files, notes
 from ui import shell, state
 from ui.menu import TITLES
 from ui.rooms import seat
@@ -32,6 +32,7 @@ def draw() -> None:
             "Back to where the class is", key="room-back", icon=":material/undo:", type="primary", on_click=go_back, args=(mine,),
             disabled=mine.room.at is None,
         )  # fmt: skip
+        notes.show(HERE, mine)
         asking.show(HERE, mine)
         fix(mine)
         choose_pages(mine)
@@ -85,7 +86,7 @@ def choose_pages(mine: Seat) -> None:
     state.ROOM_PAGES.set([name for name in names if name not in hidden])
     say(HERE, "pages")
     st.pills(
-        "Pages in the menu of the class", names, selection_mode="multi", format_func=TITLES.__getitem__,
+        "Pages in the menu of the class", names, selection_mode="multi", format_func=TITLES.__getitem__, wrap=True,
         key=state.ROOM_PAGES.name, label_visibility="collapsed", on_change=hide, args=(mine, names),
     )  # fmt: skip
 

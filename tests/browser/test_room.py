@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.browser.places import in_menu
+from tests.browser.test_accessible import violations
 from tests.serving import Server, free_port, serve
 
 WAIT = 30_000
@@ -73,8 +74,9 @@ def test_a_class_follows_steps_out_comes_back_and_answers(chromium, new_page, mo
         nobody_loses_a_letter_where_two_write_at_once(room)
         nobody_loses_a_letter_to_a_move_that_is_on_its_way(room)
         all_answer_a_question(room)
-        all_stay_with_a_level(room)
+        all_stay_with_a_level_and_have_some_pages(room)
         all_wait_for_who_leads(room)
+        all_are_led_through_a_lesson_from_a_second_device(room, new_page(390, 844))
         all_go_to_another_model(room)
     with serve(port=port):
         all_find_each_other_again(room)
@@ -150,17 +152,25 @@ def all_answer_a_question(room: Class) -> None:
     room.lead.get_by_label("The choices, one in a line").fill("a dot\na <i>word</i>")
     room.lead.get_by_label("The choices, one in a line").press("Tab")
     press(room.lead, "Ask")
-    for page, answer in zip(room.all, ("a dot", "a <i>word</i>", "a dot"), strict=True):
+    for page, tabs, answer in zip(room.all, (1, 2, 1), ("a dot", "a <i>word</i>", "a dot"), strict=True):
         expect(strip(page).get_by_role("heading")).to_have_text("What <b>comes</b> next?")
-        strip(page).get_by_role("button", name=answer, exact=True).click()
+        strip(page).get_by_role("button", name="Leave the room").focus()
+        for key in (*["Tab"] * tabs, "Enter"):
+            page.keyboard.press(key)
         expect(strip(page)).to_contain_text(f"You answered “{answer}”", timeout=8_000)  # sooner than the line's next beat
     expect(strip(room.lead).locator(".bars li")).to_have_text(["a dot2", "a <i>word</i>1"])
+    for page in (room.lead, room.first, room.phone):
+        assert not (grave := violations(page)), "\n".join(grave)
     expect(strip(room.phone).locator(".bars li")).to_have_count(0)
     press(room.lead, "Show the counts to all")
     expect(strip(room.phone).locator(".bars li")).to_have_text(["a dot2", "a <i>word</i>1"])
 
 
-def all_stay_with_a_level(room: Class) -> None:
+def all_stay_with_a_level_and_have_some_pages(room: Class) -> None:
+    room.lead.locator(".st-key-room-pages").get_by_text("Train", exact=True).click()
+    for page in (room.first, room.second):
+        expect(in_menu(page, "Train")).to_have_count(0)
+    expect(in_menu(room.lead, "Train")).to_be_visible()
     room.lead.get_by_text("All stay with the level “expert”").click()
     for page in room.all:
         expect(page.get_by_test_id("stSidebar").get_by_role("radio", name="beginner")).to_be_disabled()
@@ -176,8 +186,32 @@ def all_wait_for_who_leads(room: Class) -> None:
     expect(strip(room.phone)).not_to_contain_text("away")
 
 
+def all_are_led_through_a_lesson_from_a_second_device(room: Class, device: Page) -> None:
+    """By its keys alone, in the dark: the notes are there, and the picture is on the first."""
+    press(room.lead, "Lead from a second device")
+    link = room.lead.get_by_text("/lead?key=").inner_text()
+    device.emulate_media(color_scheme="dark")
+    device.goto(link)
+    expect(strip(device)).to_contain_text("You lead. 3 here, 3 of them follow.", timeout=WAIT)
+    room.lead.keyboard.press("Escape")
+    in_menu(room.lead, "Lessons").click()
+    room.lead.locator(".st-key-begin-heads button").first.click()
+    notes = device.locator(".st-key-room-notes")
+    expect(notes).to_contain_text("step 1 of")
+    notes.get_by_label("Show my notes and the answer").press("Space")
+    expect(notes).to_contain_text("Aim.")
+    assert not (grave := violations(device)), "\n".join(grave)
+    notes.get_by_role("button", name="Next step").press("Enter")
+    for page in (room.lead, *room.all):
+        expect(page.locator(".st-key-lesson")).to_contain_text("step 2 of")
+    expect(notes).to_contain_text(re.compile(r"step 2 of .*Aim\.", re.S))
+    device.close()
+    press(room.lead, "Close the lesson")
+    for page in room.all:
+        expect(page.locator(".st-key-lesson")).to_have_count(0)
+
+
 def all_go_to_another_model(room: Class) -> None:
-    press(room.lead, "Back to where the class is")
     model = room.lead.get_by_role("combobox", name="Model")
     model.fill("filler")
     model.press("Enter")

@@ -18,14 +18,14 @@ from ui.show import complaint
 from ui.text import called, plain
 
 
-def show(page: str, model: str) -> Callable[[], None]:
+def show(page: str, model: str, hidden: bool = False) -> Callable[[], None]:
     """Keep the place of the lesson that is open, and give what draws it: after the page, whose text and picture come first. page:
-    that is on screen, by its name in an address. model: the name of the one in use."""
+    that is on screen, by its name in an address. model: the name of the one in use. hidden: whether another part of that page shows the step."""
     lesson = course.current()
     number = state.LESSON_STEP.get()
     state.keep(state.LESSON, state.LESSON.get(), "")
     state.keep(state.LESSON_STEP, number, 1)
-    if not lesson:
+    if not lesson or hidden:
         return lambda: None
     place = st.container(key="lesson", gap="small")
 

@@ -52,6 +52,7 @@ def news(room: Room, person: Person) -> dict[str, Any]:
     if person.leads:
         here = room.here()
         said |= {"here": len(here), "follow": sum(one.follows for one in here), "places": room.places()[:WORDS]}
+        said["mirrors"] = room.moved_by_another(person)
     return said
 
 

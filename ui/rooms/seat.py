@@ -60,12 +60,19 @@ class Seat:
     replaced: deque[tuple[float, Choices]] = field(default_factory=lambda: deque(maxlen=30))
     cut: bool = False
     refused: str = ""
-    opened: bool = False  # whether a button has just opened the room, which is led on a page of its own
+    opened: bool = False  # whether a button of the page on which the room is led has the class moved, and shows that page again
     return_to: bool = False  # whether who leads wants to see again what the class sees
+    mirrors: bool = False  # whether it is one of several that lead, and shows what another one has moved
+    touched: bool = False  # whether something was touched there since
 
     @property
     def follows(self) -> bool:
         return self.person.follows and not self.person.leads
+
+    @property
+    def moves(self) -> bool:
+        """Whether the class goes where this visitor goes."""
+        return self.person.leads and (self.touched or not self.mirrors)
 
     @property
     def fixed(self) -> Choices:
@@ -103,45 +110,50 @@ class Seat:
         self.room.tell(leading=True)
 
     def notice(self) -> None:
-        """Step out where the visitor has touched something; an echo is put right by taking all again."""
+        """Step out where the visitor has touched something, or move the class where they lead; an echo is put right by taking all
+        again."""
         here, before, cut = self.here(), self.settled, self.cut
-        self.cut = True  # until this run settles
-        if before is None or not self.follows:
+        self.cut, self.touched = True, False  # until this run settles
+        self.mirrors = self.person.leads and self.room.moved_by_another(self.person)
+        if before is None or not (self.follows or self.mirrors):
             return
         changed = {name for name in here.keys() | before.keys() if here.get(name) != before.get(name)}
         if not changed:
             return
         recent = [self.applied, *(one for when, one in self.replaced if time.monotonic() - when < ECHO)]
         touched = {name for name in changed if not any(one and one.get(name) == here.get(name) for one in recent)}
-        if touched & set(SURE) if cut else touched:
-            self.step_out()
-        else:
+        if not (touched & set(SURE) if cut else touched):
             self.taken = -1
+        elif self.mirrors:
+            self.touched = True
+        else:
+            self.step_out()
 
     def take(self, whole: bool) -> None:
         """Have what the room has, before its widgets are placed. whole: whether the whole page runs, and not its stage alone, in
         which nothing but the texts can be taken."""
         self.taking = self.room.version  # first: what changes meanwhile is taken in the next run
         at = self.room.at
-        if self.person.leads:
+        if self.return_to or self.moves:
             return self.go_back(whole)
         if self.taking == self.taken:
             return
-        if not whole and self.room.fixed_at > self.taken:
+        if not whole and self.room.fixed_at > self.taken and not self.mirrors:
             st.rerun()
-        if not self.follows or at is None:
+        if not (self.follows or self.mirrors) or at is None:
             return
         at = {**at, **self.fixed}
         self.applied = {**at, "asked": at["model"]}
         link = self.settled is None and state.asked_for() - {state.ROOM.name}  # of the visitor's own, which widgets would take
-        there = bool(at["page"] != self.page or link)
+        page = OWN_PAGE if self.mirrors and self.page == OWN_PAGE else at["page"]  # where its choices alone are taken
+        there = bool(page != self.page or link)
         if not whole and not there:
             if self.settled is None or rest(at) != rest(self.settled):
                 st.rerun()
             return take_texts(at)
         self.go(at)
         if there:
-            open_page(at["page"])
+            open_page(page)
 
     def go_back(self, whole: bool) -> None:
         """For who leads: to what the class sees, where a button asked for it."""
@@ -180,15 +192,14 @@ class Seat:
     def settle(self) -> None:
         """The run has reached its end: what stands on the page now is where this visitor is."""
         here, before = self.here(), self.settled
-        if self.person.leads:
-            if here["page"] != OWN_PAGE and here != before and (before is not None or self.room.at is None):
-                self.room.move(here)
-                if self.opened:  # what is to be seen stands now
-                    self.opened = False
-                    go_to_page()
-                    st.rerun()
-        elif here != before and before is not None:
+        if here != before and before is not None:
             self.replaced.append((time.monotonic(), before))
+        if here != before and here["page"] != OWN_PAGE and self.moves and (before is not None or self.room.at is None):
+            self.taking = self.room.move(here, self.person)
+            if self.opened:  # what is to be seen stands now
+                self.opened = False
+                go_to_page()
+                st.rerun()
         self.settled, self.taken, self.cut = here, self.taking, False
         if (place := in_words(here)) != self.person.place:
             self.person.place = place
@@ -261,6 +272,8 @@ def enter(page: str) -> None:
     if seat:
         seat.turn_away(page)
         seat.page = page
+        if seat.settled is None and seat.person.leads and page == OWN_PAGE:
+            seat.taken = -1  # what is led from there begins with what the class sees
         seat.notice()
         seat.take(whole=True)
         if not seat.follows:
@@ -282,7 +295,8 @@ def seated(code: str) -> Seat | None:
     state.ROOM_SEAT.set(None)
     try:
         room, leads = rooms.find(code, key, address, trainings.browser())
-        state.ROOM_SEAT.set(Seat(room, who, room.sit(who, trainings.browser() or who, leads)))
+        taken = room.version if leads else -1  # another device that leads stays where it was opened, until the class is moved
+        state.ROOM_SEAT.set(Seat(room, who, room.sit(who, trainings.browser() or who, leads), taken=taken))
     except RoomError as error:
         state.ROOM_TROUBLE.set(str(error))
         if not isinstance(error, GuessError):
@@ -347,7 +361,7 @@ def pressed() -> None:
     asked, seat = (choice("room-line") or {}).get("ask"), mine()
     if asked == "follow" and seat:
         seat.follow_again()
-    elif asked == "out" and seat:  # by the first letter, which may be one that who leads has just written too
+    elif asked == "out" and seat and seat.follows:  # by the first letter, which may be one that who leads has just written too
         seat.step_out()
     elif asked == "leave":
         leave()
@@ -371,6 +385,12 @@ def is_fixed(key: state.Key[Any]) -> bool:
     return bool(seat and not seat.person.leads and key.name in seat.room.fixed)
 
 
+def has_notes() -> bool:
+    """Whether this page has the notes of a lesson's step, for who leads, in the place of its panel."""
+    seat = mine()
+    return bool(seat and seat.person.leads and seat.page == OWN_PAGE)
+
+
 def button() -> None:
     """In the side bar: open a room, or go to the page of the one that is led."""
     seat = mine()
@@ -392,8 +412,18 @@ def open_here() -> None:
     except RoomError as error:
         st.toast(str(error), icon=":material/groups:")
         return
+    keep_what_waits()
     state.ROOM.set(room.code)
     state.ROOM_KEY.set(key)
     if seat := seated(room.code):
         seat.opened = True
     state.run_whole_page_next()
+
+
+def keep_what_waits() -> None:
+    """Choose the layer and the head that a link asks for and only a higher level has: it is another page that opens now."""
+    info = loaded.info(state.IN_USE.get() or models.names()[0])
+    for key, count in ((state.LAYER, info.layers), (state.HEAD, info.heads)):
+        asked = (state.waits(key) or "").removeprefix(key.name[0].upper())
+        if not key.held and asked.isdecimal() and int(asked) < count:
+            key.set(int(asked))

@@ -109,13 +109,14 @@ def line(text: str, most: int) -> str:
 
 @dataclass
 class Room:
-    """at: where the class is, None before the first move; fixed: what nobody but who leads may choose. version grows with each
-    change of both, and `fixed_at` is the one at which `fixed` changed last."""
+    """at: where the class is, None before the first move; mover: who has moved it there; fixed: what nobody but who leads may
+    choose. version grows with each change of `at` and `fixed`, and `fixed_at` is the one at which `fixed` changed last."""
 
     code: str
     clock: Callable[[], float]
     version: int = 0
     at: Any = None
+    mover: Person | None = None
     fixed: dict[str, Any] = field(default_factory=dict)
     fixed_at: int = 0
     people: dict[str, Person] = field(default_factory=dict)
@@ -163,14 +164,16 @@ class Room:
             self.people.pop(who, None)
         self.tell(leading=True)
 
-    def move(self, at: Any) -> None:
-        """Everybody goes there; the last move wins."""
+    def move(self, at: Any, mover: Person | None = None) -> int:
+        """Everybody goes there; the last move wins. Returns the version in which they are there."""
         with self.lock:
             self.seen = self.clock()
             if at == self.at:
-                return
-            self.at, self.version = at, self.version + 1
+                return self.version
+            self.at, self.mover, self.version = at, mover, self.version + 1
+            version = self.version
         self.tell()
+        return version
 
     def fix(self, **fixed: Any) -> None:
         """What is the same for all, also for those who go their own way; None for what everybody may choose."""
@@ -225,6 +228,10 @@ class Room:
             if question := self.question:
                 question.open = False
         self.tell()
+
+    def moved_by_another(self, person: Person) -> bool:
+        """Whether another one who leads has moved the class to where it is."""
+        return self.mover is not None and self.mover is not person
 
     def here(self) -> list[Person]:
         """The people of the class whose page is open."""

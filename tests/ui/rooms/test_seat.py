@@ -6,7 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from tests.pages.opening import open_link, press, said
+from tests.pages.opening import open_link, press, said, unmarked
+from ui.lessons import files
 from ui.memory import allowed, loaded
 from ui.menu import TITLES
 from ui.rooms import seat
@@ -60,6 +61,14 @@ def test_each_move_is_followed_and_nothing_else_changes(teacher):
     app.button_group(key="level").set_value("beginner").run()
     other.run()
     assert choices(other, "level") == ("beginner",) and room.version == 4
+
+
+def test_a_head_that_a_link_keeps_for_a_higher_level_is_led_to_there():
+    app, room = lead("attention", "level=beginner&layer=L2&head=H3")
+    other = follow(room)
+    app.button_group(key="level").set_value("intermediate").run()
+    other.run()
+    assert choices(app, "layer", "head") == choices(other, "layer", "head") == (2, 3)
 
 
 def test_a_page_is_followed(teacher):
@@ -221,6 +230,55 @@ def test_a_second_tab_of_who_leads_moves_nobody_until_it_is_used(teacher, monkey
     assert person(other).leads and (room.at, room.version) == before
     other.text_input(key="text").set_value("From here").run()
     assert room.at["text"] == "From here" and room.at["page"] == "type"
+
+
+def second_device(app: AppTest, page: str) -> AppTest:
+    """Another device of who leads, at a page."""
+    other = AppTest.from_file(app._script_path, default_timeout=60)
+    other._page_hash = calc_hash(page)
+    other.query_params["room"] = app.session_state["room"]
+    other.session_state["room-key"] = app.session_state["room-key"]
+    return other.run()
+
+
+def test_a_second_device_leads_too_and_what_the_first_one_shows_moves(teacher):
+    app, room = teacher
+    other, follower = second_device(app, "attention"), follow(room)
+    other.text_input(key="text").set_value("From the second").run()
+    for visit in (app, follower):
+        assert choices(visit.run(), "text", "level") == ("From the second", "beginner")
+    version = room.version
+    app.run()
+    assert room.version == version, "who only shows what another one moves, moves nothing"
+    app.text_input(key="text").set_value("From the first").run()
+    for visit in (other, follower):
+        assert choices(visit.run(), "text") == ("From the first",)
+    back(other, "layers")
+    app.run()
+    assert app.session_state["room-seat"].page == room.at["page"] == "layers" and person(follower).follows
+
+
+def test_the_second_device_has_the_notes_of_the_lesson_and_moves_its_steps(teacher):
+    app, room = teacher
+    other, follower = second_device(app, "room"), follow(room)
+    assert choices(other, "level", "layer", "view") == ("expert", 4, "Heatmap"), "it begins with what the class sees"
+    lesson = files.find("heads")
+    app.session_state["lesson"], app.session_state["step"] = "heads", 1
+    app.run()
+    other.run()
+    assert f"step 1 of {len(lesson.steps)}: {lesson.steps[0].title}" in said(other)
+    assert lesson.teacher not in said(other)
+    other.toggle(key="room-notes-shown").set_value(True).run()
+    assert unmarked(lesson.teacher) in said(other) and lesson.steps[0].words in said(other)
+    press(other, "Next step")
+    page = lesson.steps[1].page
+    assert other.session_state["room-seat"].page == "room", "back at the notes"
+    assert (room.at["lesson"], room.at["step"], room.at["page"]) == ("heads", 2, page)
+    assert f"step 2 of {len(lesson.steps)}" in said(other) and other.toggle(key="room-notes-shown").value
+    for visit in (app, follower):
+        visit.run()
+        assert choices(visit, "lesson", "step") == ("heads", 2) and visit.session_state["room-seat"].page == page
+    assert room.version == other.session_state["room-seat"].taken and person(follower).follows
 
 
 def test_who_leads_moves_nobody_from_the_page_of_the_room(teacher):

@@ -142,8 +142,8 @@ function tend(line) {
 function ask(line) {
   clearTimeout(line.asking);
   const { seat } = line.view;
-  if (!line.news || seat.role !== "follows") return;
-  const wanted = seat.follows ? line.news.version : line.news.fixed;
+  if (!line.news || (seat.role !== "follows" && !line.news.mirrors)) return;
+  const wanted = seat.follows || seat.role === "leads" ? line.news.version : line.news.fixed;
   if (wanted <= seat.taken) {
     line.tries = 0;
     return;
@@ -166,9 +166,14 @@ function listenForHands() {
   };
   for (const kind of ["pointerdown", "keydown", "input"]) addEventListener(kind, touch, true);
   keepLetters(
-    () => current.view.root.isConnected && current.view.seat.role === "follows" && current.view.seat.follows,
+    () => isMoved(current),
     () => press(current.view, "out"),
   );
+}
+
+// Whether who leads moves this page, or another one of several who lead.
+function isMoved({ view, news }) {
+  return view.root.isConnected && (view.seat.role === "follows" ? view.seat.follows : Boolean(news?.mirrors));
 }
 
 // ---------------------------------------------------------------- what is shown

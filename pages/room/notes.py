@@ -1,0 +1,87 @@
+"""What who leads has before them while a lesson is walked: the step, its answer, and the lesson's page for teachers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from analysis.answers import Answer
+from ui import state
+from ui.lessons import course, files, panel
+from ui.lessons.files import Lesson, LessonError, Step
+from ui.memory import loaded
+from ui.rooms.seat import Seat
+from ui.show import complaint
+from ui.text import called, plain
+from ui.words import say
+
+
+def place_of(mine: Seat) -> tuple[Lesson, int] | None:
+    """The lesson in which the class is, and the number of its step; None outside of one."""
+    at = mine.room.at or {}
+    try:
+        lesson = files.find(at.get(state.LESSON.name) or "")
+    except LessonError:  # the page of the lesson says so
+        return None
+    number = at.get(state.LESSON_STEP.name) or 1
+    return (lesson, number) if lesson and 1 <= number <= len(lesson.steps) else None
+
+
+def show(folder: Path, mine: Seat) -> None:
+    """The notes of the step at which the class is, behind a switch: they hold answers; and the way to the next step."""
+    if not (place := place_of(mine)):
+        return
+    lesson, number = place
+    step, last = lesson.steps[number - 1], number == len(lesson.steps)
+    with st.container(border=True, key="room-notes"):
+        st.markdown(f"**{plain(lesson.title)}** · step {number} of {len(lesson.steps)}: {plain(step.title)}")
+        with st.container(horizontal=True, gap="small"):
+            st.button(
+                "Step back",
+                key="room-step-back",
+                icon=":material/arrow_back:",
+                disabled=number == 1,
+                on_click=go,
+                args=(mine, number - 1),
+            )
+            st.button(
+                "Next step",
+                key="room-step-next",
+                icon=":material/arrow_forward:",
+                disabled=last,
+                on_click=go,
+                args=(mine, number + 1),
+            )
+        if st.toggle("Show my notes and the answer", key=state.ROOM_NOTES.name, persist_state="session"):
+            say(folder, "notes")
+            st.markdown(step.words)
+            if step.question:
+                st.markdown(f"**{plain(step.question.ask)}** {plain(in_words(mine, step))}")
+            st.markdown(lesson.teacher)
+
+
+def go(mine: Seat, number: int) -> None:
+    """Have the class at another step, and come back here."""
+    if place := place_of(mine):
+        lesson, before = place
+        model = lesson.model_at(number)
+        same = model == lesson.model_at(before)
+        mine.opened = True
+        course.begin(lesson, number, {state.MODEL.name: mine.room.at["model"] if same else model})
+
+
+def answer(mine: Seat, step: Step) -> Answer:
+    """What is right, for the model that the class sees. Errors: those of `analysis.answers`."""
+    question, model = step.question, mine.room.at["model"]
+    assert question
+    texts = tuple(step.link.get(key.name, key.default) for key in (state.TEXT, state.TARGET))
+    return panel.computed(model, loaded.model(model).condition, question.answer, texts, tuple(question.given.items()))
+
+
+def in_words(mine: Seat, step: Step) -> str:
+    """The same as a sentence."""
+    try:
+        return f"With “{called(mine.room.at['model'])}” it is {panel.in_words(answer(mine, step).value)}."
+    except Exception as error:
+        return complaint("The answer", error, "computed")
