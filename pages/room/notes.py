@@ -7,10 +7,10 @@ from pathlib import Path
 import streamlit as st
 
 from analysis.answers import Answer
+from models.errors import FileError
 from ui import state
 from ui.lessons import course, files, panel
-from ui.lessons.files import Lesson, LessonError, Step
-from ui.memory import loaded
+from ui.lessons.files import Lesson, Step
 from ui.rooms.seat import Seat
 from ui.show import complaint
 from ui.text import called, plain
@@ -22,7 +22,7 @@ def place_of(mine: Seat) -> tuple[Lesson, int] | None:
     at = mine.room.at or {}
     try:
         lesson = files.find(at.get(state.LESSON.name) or "")
-    except LessonError:  # the page of the lesson says so
+    except FileError:  # the page of the lesson says so
         return None
     number = at.get(state.LESSON_STEP.name) or 1
     return (lesson, number) if lesson and 1 <= number <= len(lesson.steps) else None
@@ -73,10 +73,8 @@ def go(mine: Seat, number: int) -> None:
 
 def answer(mine: Seat, step: Step) -> Answer:
     """What is right, for the model that the class sees. Errors: those of `analysis.answers`."""
-    question, model = step.question, mine.room.at["model"]
-    assert question
-    texts = tuple(step.link.get(key.name, key.default) for key in (state.TEXT, state.TARGET))
-    return panel.computed(model, loaded.model(model).condition, question.answer, texts, tuple(question.given.items()))
+    assert step.question
+    return panel.measured(step, mine.room.at["model"], step.question.answer, step.question.given)
 
 
 def in_words(mine: Seat, step: Step) -> str:
