@@ -20,8 +20,8 @@ from ui.text import called, plain
 
 def show(page: str, model: str, hidden: bool = False) -> Callable[[], None]:
     """Keep the place of the lesson that is open, and give what draws it: after the page, whose text and picture come first. page:
-    that is on screen, by its name in an address. model: the name of the one in use. hidden: whether another part of that page shows the
-    step."""
+    that is on screen, by its name in an address. model: the name of the one in use. hidden:
+    whether another part of that page shows the step."""
     lesson = course.current()
     number = state.LESSON_STEP.get()
     state.keep(state.LESSON, state.LESSON.get(), "")
