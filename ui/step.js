@@ -1,6 +1,7 @@
 // A step of a lesson begins at the top of its panel, and on a small screen with its picture in sight above it.
 
 const PANEL = ".st-key-lesson";
+const WAYS = ".st-key-lesson-foot"; // the buttons that lead on
 const PICTURES = ".stMain :is(.stBidiComponent, .stPlotlyChart, .stDataFrame)";
 const ENOUGH = 140; // pixels of a picture, from which on it is in sight
 const LEAST = 80; // what is less high is no picture
@@ -29,7 +30,7 @@ export default ({ data }) => {
 // Whoever reads by keyboard, or is read to, begins a step at its title, unless they are busy elsewhere on the page.
 function keepFocus() {
   const until = performance.now() + FOLLOWED;
-  const lost = () => document.activeElement === document.body || document.activeElement?.closest(PANEL);
+  const lost = () => document.activeElement === document.body || document.activeElement?.closest(WAYS);
   const timer = setInterval(look, 100);
   const stop = () => {
     clearInterval(timer);
