@@ -204,5 +204,7 @@ def scope_options() -> dict[str, bool]:
 
 
 def beside(trace: Trace, written: str | None) -> str:
-    """What is written beside the text, where the model has read it."""
+    """What is written beside the text, where the model has read it; of a classifier of two stacks the text again."""
+    if trace.target and trace.label is not None:
+        return trace.text
     return written or "" if trace.target or any(token.segment for token in trace.tokens) else ""
