@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -34,3 +36,12 @@ def panics_caught() -> Iterator[None]:
         if type(error).__name__ != "PanicException":
             raise
         raise RuntimeError(f"A library stopped: {error}") from error
+
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # on the disk, within a quota, for a file as large
+
+
+def is_full(error: BaseException) -> bool:
+    """Whether it, or what it came from, says that there is no room on the disk; libraries in Rust only say it in words."""
+    said = getattr(error, "errno", None) in NO_ROOM or any(os.strerror(one).lower() in str(error).lower() for one in NO_ROOM)
+    return said or (error.__cause__ is not None and is_full(error.__cause__))

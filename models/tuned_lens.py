@@ -245,9 +245,12 @@ def keep(lens: TunedLens, model: LanguageModel, figures: dict, file: Path | None
     file.parent.mkdir(parents=True, exist_ok=True)
     new = file.with_suffix(f".{os.getpid()}.new")
     arrays = {"matrices": lens.matrices.astype(np.float16), "offsets": lens.offsets.astype(np.float16)}
-    save_file(arrays, new, {"weights": own, "figures": json.dumps(figures)})
-    new.chmod(0o644)  # safetensors writes it for one pair of eyes
-    new.replace(file)
+    try:
+        save_file(arrays, new, {"weights": own, "figures": json.dumps(figures)})
+        new.chmod(0o644)  # safetensors writes it for one pair of eyes
+        new.replace(file)
+    finally:
+        new.unlink(missing_ok=True)  # where there was no room for all of it
     return file
 
 

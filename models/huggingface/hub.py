@@ -6,14 +6,13 @@ the safetensors files come here.
 
 from __future__ import annotations
 
-import errno
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from models.errors import Cancelled, ModelError
+from models.errors import Cancelled, ModelError, is_full
 from models.huggingface.confined import confined
 from models.huggingface.folder import (
     BESIDE,
@@ -170,7 +169,7 @@ def get_files(name: HubName, commit: str, files: Iterable[str], total: int, befo
     except Cancelled:
         raise
     except Exception as error:
-        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        if is_full(error):
             raise ModelError(f"The disk with the cache is full; {quoted(name.repository)} could not be downloaded.") from error
         raise ModelError(
             f"The download of {quoted(name.repository)} broke off. What has arrived is kept; try again when the network is there."

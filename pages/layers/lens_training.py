@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from contextlib import suppress
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,8 +49,10 @@ def ask(weights: str, text: str) -> None:
 def train(model: LanguageModel, text: str, report: Report) -> tuned_lens.TunedLens:
     """A lens, kept on disk where there is room for it."""
     lens, figures = tuned_lens.train(model, [text], report=report)
-    with suppress(OSError):  # without room on the disk it stays in memory as long as results do
+    try:
         tuned_lens.keep(lens, model, figures)
+    except Exception:  # of the system, or of safetensors in its own kind: without room it stays in memory as long as results do
+        logging.getLogger(__name__).exception("A lens could not be kept")
     return lens
 
 

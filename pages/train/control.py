@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -13,6 +14,7 @@ from ui.text import plain
 
 if TYPE_CHECKING:
     from models.training.live import Training
+    from models.training.tensorboard import TensorBoardLog
     from pages.train.choose import Plan
 
 
@@ -35,19 +37,25 @@ def begin(plan: Plan | None, log: bool) -> None:
     try:
         assert plan is not None, "without a plan nobody can press the button"
         task, config, budget = plan
-        if log:
-            from models.training.tensorboard import TensorBoardLog
-
-            training = Training(task, config, budget, watch=TensorBoardLog(trainings.logs(name), task.name))
-        else:
-            training = Training(task, config, budget)
+        training = Training(task, config, budget, watch=new_log(name, task.name)) if log else Training(task, config, budget)
         trainings.keep(name, training)
-    except (ValueError, OSError) as error:
+    except ValueError as error:
         st.error(plain(str(error)), icon=":material/report:")
         return
     state.TRAINED_AT.set(None)
     training.start()
     st.rerun()
+
+
+def new_log(name: str, task: str) -> TensorBoardLog:
+    """A training's log. Errors: ValueError, a sentence, where it cannot be begun."""
+    from models.training.tensorboard import TensorBoardLog
+
+    try:
+        return TensorBoardLog(trainings.logs(name), task)
+    except (ValueError, OSError) as error:
+        logging.getLogger(__name__).exception("The log of a training could not be begun")
+        raise ValueError(f"The TensorBoard log could not be begun. {trainings.why(error)}. Train without the log.") from error
 
 
 def described(training: Training) -> str:
@@ -77,7 +85,8 @@ def buttons(training: Training) -> None:
     if training.state in ("diverged", "failed"):
         st.warning(plain(f"{training.says} Press “Reset” to choose another one."), icon=":material/report:")
     if sentence := getattr(training.watch, "says", ""):  # the log could not be written any more
-        st.warning(plain(sentence), icon=":material/monitoring:")
+        lies = str(getattr(training.watch, "folder", sentence))  # which is nobody's business on a page
+        st.warning(plain(sentence.replace(lies, "its folder")), icon=":material/monitoring:")
 
 
 def progress(training: Training) -> str:

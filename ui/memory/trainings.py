@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import errno
 import itertools
 import logging
 import os
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from models.errors import ModelError
+from models.errors import ModelError, is_full
 from ui import state
 from ui.memory import bounds
 from ui.text import KEY, called
@@ -146,15 +145,16 @@ def written(name: str, training: Training) -> Trained:
     """The model as it is now, in a folder. Errors: ModelError when it cannot be written."""
     steps = training.learned
     title = f"{training.task.name}, {steps} step{'s'[: steps != 1]}"
-    folder = root() / f"{name}-{steps}" / title
-    if not (folder / "tokenizer.json").is_file():  # written last
-        try:
+    folder = None
+    try:
+        folder = root() / f"{name}-{steps}" / title
+        if not (folder / "tokenizer.json").is_file():  # written last
             training.write(folder)
-        except Exception as error:  # of the system, or of safetensors and tokenizers in their own kinds
+    except Exception as error:  # of the system, or of safetensors and tokenizers in their own kinds
+        if folder:
             shutil.rmtree(folder.parent, ignore_errors=True)
-            why = "The disk of the server is full" if full(error) else "The server’s log says why"
-            logging.getLogger(__name__).exception("%s could not be written", title)
-            raise ModelError(f"The model could not be written to a folder. {why}; the training is not harmed.") from error
+        logging.getLogger(__name__).exception("%s could not be written", title)
+        raise ModelError(f"The model could not be written to a folder. {why(error)}; the training is not harmed.") from error
     whose, _ = _kept.get(name) or (browser(), None)
     trained = Trained(f"{title} ({name})", name, folder, whose, own_examples(training), induction(training), reader(training))
     return _trained.setdefault(trained.name, trained)
@@ -190,9 +190,9 @@ def check(name: str) -> None:
         )
 
 
-def full(error: Exception) -> bool:
-    """Whether it says that there is no room on the disk; libraries in Rust only say it in words."""
-    return getattr(error, "errno", None) == errno.ENOSPC or os.strerror(errno.ENOSPC).lower() in str(error).lower()
+def why(error: Exception) -> str:
+    """Why a file could not be written, without a word of where."""
+    return "The disk of the server is full" if is_full(error) else "The server’s log says why"
 
 
 def own_examples(training: Training) -> tuple[str, ...]:
