@@ -41,13 +41,13 @@ class Visitor:
         self.origin, self.query, self.page = url, urlencode(query or {}), page
         self.answered, self.tally = answered, Tally()
         self.headers: dict[str, str] = {}  # that the browser sends along, such as a cookie
-        self.box = self.fragment = self.script = ""
+        self.box = self.fragment = self.script = self.session = ""
         self.finished, self.drawn = asyncio.Event(), asyncio.Event()
 
     async def __aenter__(self) -> Visitor:
         self.socket = await connect(
             self.address,
-            subprotocols=["streamlit"],
+            subprotocols=["streamlit", *(["no-token", self.session] if self.session else [])],
             origin=self.origin,
             additional_headers=self.headers,
             max_size=2**28,
@@ -66,6 +66,15 @@ class Visitor:
         await self.send()
         async with asyncio.timeout(patience):
             await self.drawn.wait()
+
+    async def come_back(self, text: str) -> None:
+        """What a browser does whose line has ended: it connects again, to the visit that it had, and sends what it shows."""
+        self.listening.cancel()
+        self.fragment = ""  # the whole page
+        self.tally.took.pop(text, None)
+        self.finished.clear()
+        await self.__aenter__()
+        await self.type(text)
 
     async def type(self, text: str) -> None:
         """What a key press sends: the whole text of the box, for its fragment alone."""
@@ -103,6 +112,7 @@ class Visitor:
             match message.WhichOneof("type"):
                 case "new_session":
                     self.script = message.new_session.page_script_hash
+                    self.session = message.new_session.initialize.session_id
                 case "navigation":  # of a first run it knows more than what began it
                     self.script = message.navigation.page_script_hash
                 case "script_finished" if message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:  # another one follows

@@ -65,7 +65,10 @@ def _opened(folder: Path, name: str, dtype: str | None) -> ScratchModel:
         raise ValueError(f"its config asks for {needed:,} parameters, and the file of weights has {there:,} bytes.")
     network.to_empty(device="cpu")
     files = files_now([folder / "model.safetensors"])
-    load_model(network, folder / "model.safetensors")
+    try:
+        load_model(network, folder / "model.safetensors")
+    except RuntimeError as error:  # torch's own words name each of them, and its classes
+        raise ValueError("its config asks for other weights than its file holds.") from error
     if not all(bool(torch.isfinite(one).all()) for one in network.parameters()):
         raise ValueError("some of its weights are not numbers (NaN or infinite).")
     for part in network.modules():

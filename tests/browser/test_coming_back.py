@@ -1,0 +1,48 @@
+"""A page that lost its server: it comes back by itself, with the text that was typed, and answers the next key."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.line import line_to
+from tests.serving import Watched, free_port, serve
+
+START = 60_000  # milliseconds that a fresh server may take
+
+
+def stands_and_answers(page: Page, text: str, more: str) -> str:
+    """The page has this text and what follows from it, and a key that is pressed is answered."""
+    box, chips = page.get_by_label("Your text"), page.locator("[data-part=chips]")
+    expect(chips).to_contain_text(text.split()[-1], timeout=START)
+    expect(box).to_have_value(text, timeout=START)
+    expect(box).to_be_enabled()
+    box.press("End")
+    box.press_sequentially(more, delay=30)
+    expect(box).to_have_value(text + more)
+    expect(chips).to_contain_text(more.split()[-1], timeout=START)
+    return text + more
+
+
+def test_a_line_is_cut_a_phone_sleeps_and_a_server_is_killed_and_what_was_typed_is_there_again(browser):
+    port = free_port()
+    watched = Watched(browser)
+    with line_to(port) as line:
+        with serve(port=port) as first:
+            page = watched.page()
+            page.goto(f"{line.url}/?text=Once+upon", wait_until="domcontentloaded")
+            text = stands_and_answers(page, "Once upon", " a time")
+            line.cut()
+            text = stands_and_answers(page, text, " there")
+            line.sleep()
+            page.get_by_label("Your text").press_sequentially(" was", delay=30)
+            line.cut()
+            text = stands_and_answers(page, text + " was", " one")
+            page.get_by_label("Your text").press_sequentially(" old", delay=30)
+            first.process.kill()
+            first.process.wait()
+        expect(page.get_by_text("Connection error").or_(page.get_by_label("Your text"))).to_be_visible()
+        with serve(port=port):
+            stands_and_answers(page, text + " old", " king")
+            watched.check()
+            page.close()
+    watched.close()

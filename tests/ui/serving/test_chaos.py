@@ -1,0 +1,274 @@
+"""What goes wrong for one visitor, or for the machine, while others type: they are answered, and nothing of it is in red.
+
+What happens to a browser whose server is killed or whose line is cut is in tests/browser/test_coming_back.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import Awaitable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+
+import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from websockets.exceptions import ConnectionClosed
+
+from benchmarks.crowd import drawn, texts, typing
+from benchmarks.protocol import Visitor
+from benchmarks.rounds import nothing, tracebacks
+from models.catalog import WEIGHTS
+from tests.serving import ROOT, Server, free_port, serve, serve_by
+
+pytestmark = pytest.mark.xdist_group("test_chaos.py")  # they share a server
+OTHERS, EACH, EVERY = 3, 10, 0.25  # visitors who type meanwhile, their texts, and seconds between two
+HERE = Path(__file__).parent
+WEEK = 24 * 7  # hours
+FOR_DEVELOPERS = ("debug_shutdown_runtime", "debug_disconnect_websocket", "clear_cache", "install_skills")
+
+
+@pytest.fixture(scope="module")
+def hours(tmp_path_factory) -> Path:
+    """By how many hours the server's clock is off."""
+    file = tmp_path_factory.mktemp("clock") / "hours"
+    file.write_text("0")
+    return file
+
+
+@pytest.fixture(scope="module")
+def server(hours) -> Iterator[Server]:
+    command = [sys.executable, str(HERE / "rough.py"), str(hours), "run", str(ROOT / "app.py")]
+    with serve_by(command, "--server.port={port}", "--server.headless=true") as running:
+        yield running
+
+
+def run(story: Awaitable) -> None:
+    with ThreadPoolExecutor(1) as other:  # the thread of a worker that also drives browsers has an event loop already
+        other.submit(asyncio.run, story).result()
+
+
+async def answered(visitor: Visitor, text: str) -> None:
+    async with asyncio.timeout(90):
+        while text not in visitor.tally.took:
+            await asyncio.sleep(0.02)
+
+
+async def undisturbed(server: Server, trouble: Awaitable) -> None:
+    """While there is trouble others type: the last text of each is answered, nothing is said in red, the log has no traceback."""
+    before = tracebacks(server.log.read_text())
+    async with AsyncExitStack() as stack:
+        others = [await stack.enter_async_context(Visitor(server.url, drawn)) for _ in range(OTHERS)]
+        await asyncio.gather(*(one.open() for one in others))
+        await asyncio.gather(trouble, *(typing(one, number, EACH, EVERY, patience=60) for number, one in enumerate(others)))
+        assert [texts(number, EACH)[-1] in one.tally.took for number, one in enumerate(others)] == [True] * OTHERS
+        assert not [said for one in others for said in one.tally.errors]
+    assert tracebacks(server.log.read_text()) == before, server.log.read_text()[-3000:]
+
+
+# ---------------------------------------------------------------- folders
+
+
+def cut_short(folder: Path) -> None:
+    os.truncate(folder / "model.safetensors", 1000)
+
+
+def no_json(folder: Path) -> None:
+    (folder / "config.json").write_text('{"kind": "decoder", ')
+
+
+def of_another_kind(folder: Path) -> None:
+    shutil.copy(WEIGHTS / "filler" / "config.json", folder)
+
+
+def a_folder_for_a_file(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+    (folder / "model.safetensors").mkdir()
+
+
+def nobody_can_read(folder: Path) -> None:
+    """A file whose reading fails, whoever reads."""
+    (folder / "config.json").unlink()
+    (folder / "config.json").symlink_to("/proc/self/mem")
+
+
+def a_pipe(folder: Path) -> None:
+    """Who opens it waits for ever."""
+    (folder / "config.json").unlink()
+    os.mkfifo(folder / "config.json")
+
+
+def gone(folder: Path) -> None:
+    shutil.rmtree(folder)
+
+
+DAMAGES = (cut_short, no_json, of_another_kind, a_folder_for_a_file, nobody_can_read, a_pipe, gone)
+
+
+async def opens(server: Server, folder: Path) -> str:
+    """What a visitor reads who asks for a folder, and types on."""
+    told: list[str] = []
+
+    def read(element) -> str | None:
+        if element.WhichOneof("type") == "alert" and "could not be opened" in element.alert.body:
+            told.append(element.alert.body)
+        return drawn(element)
+
+    async with Visitor(server.url, read, {"model": str(folder)}) as one, asyncio.timeout(90):
+        await one.open()
+        while not told:
+            one.finished.clear()
+            await one.send()
+            await one.finished.wait()
+            await asyncio.sleep(0.2)
+        await one.type("The page stands")
+        await answered(one, "The page stands")
+        assert not one.tally.errors
+    return told[0]
+
+
+def test_a_damaged_folder_is_a_sentence_on_a_page_that_stands_and_others_notice_nothing(server, tmp_path):
+    folders = [Path(shutil.copytree(WEIGHTS / "writer", tmp_path / damage.__name__)) for damage in DAMAGES]
+    for damage, folder in zip(DAMAGES, folders, strict=True):
+        damage(folder)
+    said: list[str] = []
+
+    async def ask() -> None:
+        said.extend(await asyncio.gather(*(opens(server, folder) for folder in folders)))
+
+    run(undisturbed(server, ask()))
+    for one in said:
+        assert str(tmp_path) not in one.replace("\\", "") and "went wrong" not in one and "Error" not in one, one
+    print(*said, sep="\n")
+
+
+# ---------------------------------------------------------------- the clock
+
+
+def test_a_clock_that_jumps_disturbs_nobody(server, hours):
+    """A week ahead, two back, and to the right time again: what waits, is bounded or ends goes by a clock that only goes on."""
+
+    async def jump() -> None:
+        for off in (WEEK, -WEEK, 0):
+            hours.write_text(str(off))
+            await asyncio.sleep(0.7)
+            async with Visitor(server.url, nothing, {"level": "expert"}, page="attention") as late, asyncio.timeout(60):
+                await late.send()
+                await late.finished.wait()
+                assert not late.tally.errors
+
+    run(undisturbed(server, jump()))
+
+
+def test_no_bound_is_carried_by_a_clock_that_can_be_set():
+    """But for how long a teacher's key holds, which must mean the same after a restart."""
+    found = [
+        f"{file.relative_to(ROOT)}: {line.strip()}"
+        for folder in ("ui", "pages", "models", "analysis", "viz")
+        for file in sorted((ROOT / folder).rglob("*.py"))
+        for line in file.read_text("utf-8").splitlines()
+        if any(clock in line for clock in ("time.time(", "datetime.now(", "utcnow(", "date.today("))
+    ]
+    assert all(one.startswith("ui/rooms/store.py") and "until" in one for one in found), found
+
+
+# ---------------------------------------------------------------- a flood
+
+
+def test_a_flood_of_one_who_never_reads_an_answer_leaves_the_others_answered(server):
+    async def flood() -> None:
+        async with Visitor(server.url, nothing) as one:
+            await one.send()
+            await asyncio.wait_for(one.finished.wait(), 60)
+            one.listening.cancel()  # from now on nothing is read
+            with suppress(ConnectionClosed):
+                for number in range(3000):
+                    await one.type(f"{number} " + "flood " * 50)
+                    if number % 100 == 99:
+                        await asyncio.sleep(0)
+            one.socket.transport.abort()
+
+    run(undisturbed(server, flood()))
+
+
+def test_noise_on_a_line_ends_that_line_and_is_no_error_of_the_server(server):
+    async def noise() -> None:
+        for sent in (b"\xff" * 100, "text", b"\x08", os.urandom(1000), b"\0" * 10**6):
+            async with Visitor(server.url, nothing) as one:
+                await one.send()
+                with suppress(ConnectionClosed):
+                    await one.socket.send(sent)
+                async with asyncio.timeout(30):
+                    await one.socket.wait_closed()
+
+    run(undisturbed(server, noise()))
+
+
+def test_what_no_page_of_ours_asks_for_is_not_done(server):
+    """Streamlit's messages for developers: to stop the server, to write files for other programs into the project's folder."""
+
+    async def ask() -> None:
+        async with Visitor(server.url, drawn) as one:
+            await one.open()
+            for number, name in enumerate(FOR_DEVELOPERS):
+                message = BackMsg()
+                if name in BackMsg.DESCRIPTOR.fields_by_name:
+                    setattr(message, name, True)
+                else:
+                    getattr(message.backend_operation_request, name).SetInParent()
+                await one.socket.send(message.SerializeToString())
+                await one.type(f"The cat {number}")
+                await answered(one, f"The cat {number}")
+
+    run(undisturbed(server, ask()))
+
+
+# ---------------------------------------------------------------- lines and servers that go
+
+
+LEVELS = ("beginner", "intermediate", "expert")
+
+
+def test_a_server_is_killed_while_people_type_and_each_has_their_text_and_an_answer_of_the_next_one():
+    """The next one is on the same port, and knows nobody."""
+
+    async def story() -> None:
+        port = free_port()
+        async with AsyncExitStack() as stack:
+            with serve(port=port) as first:
+                links = ({"level": level, "text": "As linked"} for level in LEVELS)
+                people = [await stack.enter_async_context(Visitor(first.url, drawn, link)) for link in links]
+                await asyncio.gather(*(one.open() for one in people))
+                words = [f"Typed by the {level}" for level in LEVELS]
+                for one, text in zip(people, words, strict=True):
+                    await one.type(text)
+                first.process.kill()
+                first.process.wait()
+            with serve(port=port):
+                for one, text in zip(people, words, strict=True):
+                    await one.come_back(text)
+                    await answered(one, text)
+                    await one.type(f"{text}, and more")
+                    await answered(one, f"{text}, and more")
+                    assert not one.tally.errors
+
+    run(story())
+
+
+def test_a_line_that_a_proxy_cuts_or_a_phone_drops_leads_back_to_the_same_visit(server):
+    async def story() -> None:
+        async with Visitor(server.url, drawn, {"text": "The cat"}) as one:
+            await one.open()
+            visit = one.session
+            for text in ("The cat sat", "The cat sat on the mat"):
+                await one.type(text)
+                one.socket.transport.abort()  # without a good-bye
+                await asyncio.sleep(0.2)
+                await one.come_back(text)
+                await answered(one, text)
+            assert one.session == visit and not one.tally.errors
+
+    run(undisturbed(server, story()))
