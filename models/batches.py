@@ -43,10 +43,10 @@ class Ready:
         return {"encoder": len(self.tokens), "decoder": len(self.said)} if self.said else {"self": len(self.tokens)}
 
 
-def rows_of(
-    model: LanguageModel, texts: Text | Sequence[Text], edits: Sequence[Sequence[Edit]], targets: Text | Sequence[Text]
-) -> list[Ready]:
-    """What `LanguageModel.traces` was asked for, checked. Errors: TypeError, ValueError."""
+def columns(
+    texts: Text | Sequence[Text], edits: Sequence[Sequence[Edit]], targets: Text | Sequence[Text]
+) -> list[tuple[Any, Any, tuple[Edit, ...]]]:
+    """Each text with its target and its edits. Errors: TypeError; ValueError where their numbers differ."""
     if not isinstance(edits, Sequence) or any(not isinstance(some, Sequence) for some in edits):
         raise TypeError("edits must be a list that holds a list of edits for each text.")
     one = isinstance(texts, str) or are_ids(texts)
@@ -58,8 +58,15 @@ def rows_of(
         raise ValueError(
             f"There are {len(asked)} texts, {len(said)} targets and {len(changed)} lists of edits: give as many of each."
         )
+    return list(zip(asked, said, changed, strict=True))
+
+
+def rows_of(
+    model: LanguageModel, texts: Text | Sequence[Text], edits: Sequence[Sequence[Edit]], targets: Text | Sequence[Text]
+) -> list[Ready]:
+    """What `LanguageModel.traces` was asked for, checked. Errors: TypeError, ValueError."""
     found = []
-    for text, target, some in zip(asked, said, changed, strict=True):
+    for text, target, some in columns(texts, edits, targets):
         ready = model._prepare(text_of(model, text), text_of(model, target, SECOND))
         found.append(replace(ready, edits=check(some, model.info, ready.lengths)))
     return found

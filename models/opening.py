@@ -83,12 +83,17 @@ class _Opening:
         return [Token(*one) for one in self.said[name]]
 
 
+def facts_of(said: dict[str, Any]) -> ModelInfo:
+    """The facts about a model, from what JSON made of them."""
+    facts: dict[str, Any] = {name: tuple(value) if name == "notes" else value for name, value in said.items()}
+    if facts.get("labels"):
+        facts["labels"] = Labels(**facts["labels"] | {"names": tuple(facts["labels"]["names"])})
+    return ModelInfo(**facts)
+
+
 def _read(opening: _Opening) -> Trace:
     said = opening.said
     tokens, target = opening.tokens("tokens"), opening.tokens("target")
-    facts: dict[str, Any] = {name: tuple(value) if name == "notes" else value for name, value in said["info"].items()}
-    if facts.get("labels"):
-        facts["labels"] = Labels(**facts["labels"] | {"names": tuple(facts["labels"]["names"])})
     attention, changed = {}, tuple(_edit(opening, one) for one in said["edits"])
     for kind, one in said["attention"].items():
         queries, keys = (target if kind in few else tokens for few in (("decoder", "cross"), ("decoder",)))
@@ -100,7 +105,7 @@ def _read(opening: _Opening) -> Trace:
     for name, array in opening.under("parts").items():
         stack, _, part = name.partition(".")
         parts.setdefault(stack, {})[part] = array
-    known = Opened(ModelInfo(**facts), str(said["weights"]), None if scores is None else scores.numpy(), parts or None)
+    known = Opened(facts_of(said["info"]), str(said["weights"]), None if scores is None else scores.numpy(), parts or None)
     return Trace(
         str(said["text"]), tokens, attention, opening.under("hidden"), int(said["cut"]), _absent if said["predicts"] else None,
         target, _absent if said["tail"] else None, changed, known,

@@ -51,6 +51,11 @@ def reading_for(reader: Hashable) -> Iterator[None]:
         _reader.reset(token)
 
 
+def reader_now() -> Hashable:
+    """Who reads here; None where nobody said so."""
+    return _reader.get()
+
+
 class Stamp(NamedTuple):
     """Who reads, and in which condition of the network."""
 

@@ -18,6 +18,7 @@ from models.version import VERSION
 
 if TYPE_CHECKING:
     from models.edits import Edit
+    from models.recorder import Call
     from models.tokens import Token
     from models.trace import Attention, Trace
 
@@ -46,8 +47,8 @@ def save(trace: Trace, path: str | os.PathLike, weights: bool, logits: bool, par
         "weights": trace.model.weights,
         "text": str(trace.text),
         "cut": trace.cut,
-        "tokens": _tokens_written(trace.tokens),
-        "target": _tokens_written(trace.target),
+        "tokens": tokens_written(trace.tokens),
+        "target": tokens_written(trace.target),
         "predicts": trace.unembed is not None,
         "tail": trace.tail is not None,
         "attention": kinds,
@@ -90,10 +91,8 @@ def _written(shelf: _Shelf, kind: str, attention: Attention, weights: bool) -> d
     calls: list[dict[str, Any]] = []
     turns: list[dict[str, Any] | None] = []
     for layer, call in enumerate(attention._calls):
-        held = {name: one for name in TENSORS if (one := getattr(call, name)) is not None}
-        where = {name: shelf.put(f"{kind}.{layer}.{name}", one) for name, one in held.items()}
-        softcap = None if call.softcap is None else float(call.softcap)
-        calls.append({"causal": bool(call.causal), "scale": float(call.scale), "softcap": softcap} | where)
+        where = {name: shelf.put(f"{kind}.{layer}.{name}", one) for name, one in held(call).items()}
+        calls.append(numbers(call) | where)
         rotary = attention.rotary(layer)
         if rotary is not None:
             angles = shelf.put(f"{kind}.{layer}.turns", torch.from_numpy(np.array(rotary.frequencies)))
@@ -103,7 +102,18 @@ def _written(shelf: _Shelf, kind: str, attention: Attention, weights: bool) -> d
     return said | {"calls": calls, "turns": turns}
 
 
-def _tokens_written(tokens: Sequence[Token]) -> list[list]:
+def held(call: Call) -> dict[str, Tensor]:
+    """The tensors that a call holds, by name."""
+    return {name: one for name in TENSORS if (one := getattr(call, name)) is not None}
+
+
+def numbers(call: Call) -> dict[str, Any]:
+    """What else a call is made of."""
+    softcap = None if call.softcap is None else float(call.softcap)
+    return {"causal": bool(call.causal), "scale": float(call.scale), "softcap": softcap}
+
+
+def tokens_written(tokens: Sequence[Token]) -> list[list]:
     return [[one.id, one.text, one.start, one.end, one.special, one.fragment, one.segment] for one in tokens]
 
 

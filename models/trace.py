@@ -107,7 +107,7 @@ class Attention:
         rows = 0 if known is None else known.shape[1]
         if known is not None and rows == len(self.queries):
             return known
-        weights = self._calls[layer].weights(rows).cpu().numpy()
+        weights = self._compute(layer, rows)
         if known is not None:
             late, weights = weights, np.zeros((self.heads, len(self.queries), len(self.keys)), np.float32)
             weights[:, :rows, : known.shape[2]], weights[:, rows:] = known, late
@@ -117,6 +117,10 @@ class Attention:
             self._known.pop(kept[0][0], None)
         self._known[layer] = weights
         return weights
+
+    def _compute(self, layer: int, first: int) -> np.ndarray:
+        """The weights of a layer for the queries from `first` on."""
+        return self._calls[layer].weights(first).cpu().numpy()
 
     def beginning(self, positions: int) -> dict[int, np.ndarray]:
         """The weights of layers that were computed already, for the first positions of a causal model: [heads, query, key]."""

@@ -83,7 +83,11 @@ def test_what_lies_in_the_wheel(wheel):
         message_from_bytes(raw)["Description-Content-Type"] == "text/markdown" and "See what a transformer sees" in raw.decode()
     )
     pins = {canonicalize_name(pin.name): pin for pin in map(Requirement, (ROOT / "requirements.txt").read_text("utf-8").split())}
-    needs = {canonicalize_name(need.name): need for need in about.requires_dist}
+    extras = [need for need in about.requires_dist if need.marker]
+    assert [(need.name, need.extras, str(need.marker)) for need in extras] == [("ray", {"serve"}, 'extra == "ray"')]
+    (pin,) = map(Requirement, (ROOT / "requirements-ray.txt").read_text("utf-8").split())
+    assert next(iter(pin.specifier)).version in extras[0].specifier and about.provides_extra == ["ray"]
+    needs = {canonicalize_name(need.name): need for need in about.requires_dist if not need.marker}
     assert needs.keys() == pins.keys()
     for name, need in needs.items():
         tested = next(iter(pins[name].specifier)).version

@@ -37,10 +37,11 @@ def needed(requirements: str) -> list[str]:
 
 
 class Needs(MetadataHookInterface):
-    """Reads what is needed from requirements.txt, its one home."""
+    """Reads what is needed from requirements.txt, its one home, and what the extra [ray] needs from requirements-ray.txt."""
 
     def update(self, metadata: dict) -> None:
         metadata["dependencies"] = needed((Path(self.root) / "requirements.txt").read_text("utf-8"))
+        metadata["optional-dependencies"] = {"ray": needed((Path(self.root) / "requirements-ray.txt").read_text("utf-8"))}
 
 
 class Lay(BuildHookInterface):

@@ -17,6 +17,7 @@ import streamlit as st
 import models
 from models.huggingface.names import is_folder_name
 from models.progress import Progress
+from models.remote import backend
 from models.sizes import count, size_of
 from ui import state
 from ui.memory import allowed, cached, loaded, trainings
@@ -212,9 +213,11 @@ def settled() -> bool:
 
 
 def show_trouble() -> None:
-    """Why the model that was asked for is not in use, once."""
+    """Why the model that was asked for is not in use, once; and why models are not read where they should be, while so."""
     if sentence := state.TROUBLE.pop():
         st.warning(plain(sentence), icon=":material/deployed_code_alert:")
+    if sentence := backend.trouble():
+        st.warning(plain(sentence), icon=":material/cloud_off:")
 
 
 def wait_for(key: state.Key[Any], visitor: str, below: Callable[[Job], None] = lambda job: None) -> None:

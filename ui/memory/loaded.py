@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import models
 from models.errors import Cancelled, ModelError
 from models.progress import Progress, Report
+from models.remote import backend
 from ui.memory import trainings, visitors
 from ui.memory.favourites import Favourite, head_scores, prefer
 from ui.memory.shelf import Shelf
@@ -39,11 +40,15 @@ MANY = 300_000_000  # from so many parameters on, a forward pass takes so long t
 # seconds, and a room full of visitors more memory than there is. A notebook has no such limit.
 READ_AT_MOST = (1024, 2048)
 AT_ONCE = 40  # tokens that an answer grows by at a press
+WAITING = 32  # texts that other machines read at a time for this process
 BYTES = 2**30  # that one text may take while a page draws it
 
 # Forward passes run on threads that stay: torch sets up helpers for each calling thread, and Streamlit makes a thread a run.
 # Each uses one core, as many as there are cores: a short text gains nothing from two, and waits when a browser has the other.
-_forwards = ThreadPoolExecutor(os.cpu_count() or 2, thread_name_prefix="forward", initializer=_one_thread)
+# Where other machines read, a thread only waits for them.
+_forwards = ThreadPoolExecutor(
+    WAITING if backend.asked_for() else os.cpu_count() or 2, thread_name_prefix="forward", initializer=_one_thread
+)
 
 
 def _load(name: str, report: Report) -> LanguageModel:
@@ -51,7 +56,7 @@ def _load(name: str, report: Report) -> LanguageModel:
 
     All on the thread of the loading: those for forward passes stay free for who types meanwhile.
     """
-    model = _trained(name) or models.load(name, report=report)
+    model = _trained(name) or backend.opened(name, report) or models.load(name, report=report)
     try:
         report(Progress("prepare"))
         _one_thread()

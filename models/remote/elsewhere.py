@@ -1,0 +1,143 @@
+"""What does not cross between machines yet: where the weights are here, too, the model here does it, else a sentence says so."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from models.errors import ModelError
+from models.given import Text
+from models.language_model import GREEDY, LanguageModel
+from models.strategy import Strategy
+from models.tokens import Token
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from models.batches import Ready
+    from models.editing import Plan
+    from models.edits import Edit
+    from models.generation import Reader, Step
+    from models.gradients import Gradients
+    from models.recorder import Record
+    from models.trace import Trace
+    from models.watching import Private, Watched
+
+
+class Elsewhere(LanguageModel):
+    """A model whose weights are elsewhere: what needs them here asks `beside`, the same model in this process.
+
+    Changes while it reads, gradients, the steps inside a block, answers that grow, and the weights themselves.
+    """
+
+    here: LanguageModel | None
+
+    @property
+    def beside(self) -> LanguageModel:
+        """The same model in this process. Errors: ModelError where there is none."""
+        if self.here is None:
+            raise ModelError(
+                f"{self.info.name} is read by other machines, and this needs its weights on this one, which is not possible yet. "
+                "Choose a model that ships with Headlight, or start Headlight without HEADLIGHT_BACKEND."
+            )
+        self.here.at_most = self.at_most
+        return self.here
+
+    @property
+    def network(self) -> Any:
+        return self.beside.network
+
+    @property
+    def _order(self) -> tuple[list[tuple[str, int]], dict[str, list[int]]]:
+        return self.beside._order
+
+    def _prepare(self, text: str, target: str) -> Ready:
+        return self.beside._prepare(text, target)
+
+    def _pass_edited(
+        self,
+        texts: Sequence[Sequence[Token]],
+        said: Sequence[Sequence[Token]],
+        plan: Plan,
+        outs: bool = False,
+        stream: Tensor | None = None,
+    ) -> Record:
+        return self.beside._pass_edited(texts, said, plan, outs, stream)
+
+    def _turned(self, kind: str) -> dict[str, Any]:
+        return self.beside._turned(kind)
+
+    def generate(
+        self,
+        text: Text,
+        strategy: Strategy = GREEDY,
+        max_new_tokens: int = 40,
+        target: Text = "",
+        said: Sequence[int] = (),
+        cache: bool = True,
+        given: Sequence[int] = (),
+        chat: bool = False,
+        edits: Sequence[Edit] = (),
+    ) -> Generator[Step, None, None]:
+        return self.beside.generate(text, strategy, max_new_tokens, target, said, cache, given, chat, edits)
+
+    def _reader(self, text: str, target: str, cache: bool, chat: bool) -> Reader:
+        return self.beside._reader(text, target, cache, chat)
+
+    def cache_bytes(self, length: int, source: int = 0) -> int:
+        return self.beside.cache_bytes(length, source)
+
+    def gradients(self, trace: Trace, position: int, token: int) -> dict[str, Gradients]:
+        return self.beside.gradients(trace, position, token)
+
+    def logits_of(
+        self,
+        texts: Sequence[Sequence[Token]],
+        position: int = -1,
+        target: Sequence[Token] | Sequence[Sequence[Token]] = (),
+    ) -> np.ndarray:
+        return self.beside.logits_of(texts, position, target)
+
+    def watch(self, trace: Trace, stack: str, layer: int, positions: Sequence[int]) -> Watched:
+        return self.beside.watch(trace, stack, layer, positions)
+
+    def _copied(self, number: int | None) -> Private:
+        return self.beside._copied(number)
+
+    def without_positions(self) -> LanguageModel:
+        return self.beside.without_positions()
+
+    def with_random_weights(self, seed: int) -> LanguageModel:
+        return self.beside.with_random_weights(seed)
+
+    def output_weights(self, kind: str, layer: int) -> np.ndarray:
+        return self.beside.output_weights(kind, layer)
+
+    def value_weights(self, kind: str, layer: int) -> np.ndarray:
+        return self.beside.value_weights(kind, layer)
+
+    def query_weights(self, kind: str, layer: int) -> np.ndarray:
+        return self.beside.query_weights(kind, layer)
+
+    def key_weights(self, kind: str, layer: int) -> np.ndarray:
+        return self.beside.key_weights(kind, layer)
+
+    def normed(self, kind: str) -> bool:
+        return self.beside.normed(kind)
+
+    def way_out(self, rows: Tensor) -> Tensor:
+        return self.beside.way_out(rows)
+
+    def _answers(self, streams: Tensor, position: int) -> Tensor:
+        return self.beside._answers(streams, position)
+
+    def way_out_formula(self, stream: str = "h") -> str:
+        return self.beside.way_out_formula(stream)
+
+    def unembedding(self) -> np.ndarray:
+        return self.beside.unembedding()
+
+    def embedding(self, ids: Sequence[int] | slice = slice(None)) -> np.ndarray:
+        return self.beside.embedding(ids)

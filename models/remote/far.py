@@ -1,0 +1,104 @@
+"""The replicas of a model as one asks them: over HTTP, again where one died, and not for a while where none is there."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import urllib3
+from torch import Tensor
+from urllib3.exceptions import HTTPError, NewConnectionError, ReadTimeoutError
+from urllib3.util import Timeout
+
+from models.errors import ModelError
+from models.remote.wire import pack, unpack
+from models.version import VERSION
+
+MODEL = "serve_multiplexed_model_id"  # the header by which Ray Serve finds a replica that has the model in memory
+REFUSED = 422  # the status of an answer that is a sentence
+TRIES, PAUSE = 3, 0.05  # times that a question is asked, and seconds before it is asked again, doubled each time
+CONNECT = 1.0  # seconds for a connection
+AWAY = 3.0  # seconds in which nobody is asked again after nobody answered
+MOST = 64  # connections that stay open
+
+
+class Unreachable(ModelError):
+    """No replica answers."""
+
+
+class Far:
+    """Where replicas answer. Safe to use from many threads. sent, received, asked: bytes and questions so far."""
+
+    def __init__(self, host: str, port: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self.address, self._clock, self._lock = f"ray://{host}:{port}", clock, threading.Lock()
+        self._pool = urllib3.HTTPConnectionPool(host, port, maxsize=MOST, retries=False)
+        self._away_until = float("-inf")
+        self.trouble = ""  # why nobody is asked now, in a sentence; "" where they answer
+        self.sent = self.received = self.asked = 0
+
+    def ask(
+        self, model: str, said: Mapping[str, Any], tensors: Mapping[str, Tensor] | None = None, patience: float = 20.0
+    ) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """What a replica answers about a model. patience: seconds that it may take.
+
+        Errors: Unreachable where no replica answers, at once for some seconds after that; ValueError, TypeError and ModelError,
+        sentences, as the replica has them.
+        """
+        message = pack({**said, "model": model, "version": VERSION}, tensors)
+        self._check_there()
+        status, body = self._ask(model, message, patience)
+        try:
+            refusal = json.loads(body) if status == REFUSED else None
+            answer = unpack(body) if refusal is None else ({}, {})
+        except ValueError:
+            raise self._gone("what answers there is no Headlight") from None
+        with self._lock:
+            self.trouble, self._away_until = "", float("-inf")
+            self.sent, self.received, self.asked = self.sent + len(message), self.received + len(body), self.asked + 1
+        if refusal is None:
+            return answer
+        if refusal["kind"] == "version":
+            raise self._gone(refusal["sentence"])
+        raise {"TypeError": TypeError, "ModelError": ModelError}.get(refusal["kind"], ValueError)(refusal["sentence"])
+
+    def _ask(self, model: str, message: bytes, patience: float) -> tuple[int, bytes]:
+        why = ""
+        for again in range(TRIES):
+            if again:
+                time.sleep(PAUSE * 2 ** (again - 1))
+            try:
+                answer = self._pool.request(
+                    "POST", "/", body=message, headers={MODEL: model}, timeout=Timeout(connect=CONNECT, read=patience)
+                )
+                if answer.status in (200, REFUSED):
+                    return answer.status, answer.data
+                why = f"status {answer.status}"  # a replica died, or there are too many questions
+            except (NewConnectionError, ReadTimeoutError) as error:  # to ask again would only take longer
+                why = "nothing listens there" if isinstance(error, NewConnectionError) else f"no answer in {patience:.0f} s"
+                break
+            except (HTTPError, OSError):
+                why = "the connection broke"
+        raise self._gone(why)
+
+    def _check_there(self) -> None:
+        """Errors: Unreachable while nobody is asked. The first one after that finds out, the others do not wait for it."""
+        with self._lock:
+            if self.trouble:
+                if self._clock() < self._away_until:
+                    raise Unreachable(self.trouble)
+                self._away_until = self._clock() + AWAY
+
+    def _gone(self, why: str) -> Unreachable:
+        with self._lock:
+            if not self.trouble:
+                logging.getLogger(__name__).warning("Models are not read at %s: %s", self.address, why)
+            self.trouble = (
+                f"The machines that read for this server do not answer ({why}). The models that ship with Headlight are read by "
+                "the server itself until they do; others have to wait."
+            )
+            self._away_until = self._clock() + AWAY
+            return Unreachable(self.trouble)

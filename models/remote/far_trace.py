@@ -1,0 +1,146 @@
+"""A trace whose numbers are elsewhere: each part crosses when somebody asks for it, and is kept then."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import overload
+
+import numpy as np
+
+from models.recorder import Call
+from models.remote.parts import Part, call_of, rotary_of
+from models.tokens import Token
+from models.trace import Attention, Trace
+
+FEW = 8  # positions whose scores are asked for one by one; of more, the rows that they are made of
+
+
+class Parts:
+    """The parts of one trace that are here, and how another one is had. Safe to use from many threads."""
+
+    def __init__(self, ask: Callable[[str], Part], known: Mapping[str, Part], used: set[str]) -> None:
+        """ask: gives a part by its name. used: takes the names of all that was asked for."""
+        self._ask, self._known, self._used, self._lock = ask, dict(known), used, threading.Lock()
+
+    def __getitem__(self, name: str) -> Part:
+        with self._lock:
+            self._used.add(name)
+            if name not in self._known:
+                self._known[name] = self._ask(name)
+            return self._known[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._known
+
+
+class Streams(Mapping[str, np.ndarray]):
+    """`Trace.hidden`, of which a stack crosses when somebody looks at it."""
+
+    def __init__(self, parts: Parts, names: Sequence[str]) -> None:
+        self._parts, self._names = parts, list(names)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self._names:
+            raise KeyError(name)
+        return self._parts[f"hidden/{name}"].tensors["rows"].numpy()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+class Calls(Sequence[Call]):
+    """What was recorded of each layer, of which one crosses when somebody asks for it."""
+
+    def __init__(self, parts: Parts, kind: str, layers: int) -> None:
+        self._parts, self._kind, self._layers = parts, kind, layers
+
+    def part(self, layer: int) -> Part:
+        return self._parts[f"call/{self._kind}/{range(self._layers)[layer]}"]
+
+    @overload
+    def __getitem__(self, layer: int) -> Call: ...
+    @overload
+    def __getitem__(self, layer: slice) -> list[Call]: ...
+    def __getitem__(self, layer: int | slice) -> Call | list[Call]:
+        if isinstance(layer, slice):
+            return [self[one] for one in range(self._layers)[layer]]
+        return call_of(self.part(layer))
+
+    def __len__(self) -> int:
+        return self._layers
+
+
+class FarAttention(Attention):
+    """The attention of one kind; a layer's weights, or what they follow from, cross when somebody looks at it."""
+
+    def __init__(self, queries: Sequence[Token], keys: Sequence[Token], kind: str, parts: Parts, size: Sequence[int]) -> None:
+        """size: layers, heads, and whether its rows are named by what they serve to choose."""
+        self.queries, self.keys, self.layers, self.heads = list(queries), list(keys), size[0], size[1]
+        self.chooses, self._parts, self._kind, self._known = bool(size[2]), parts, kind, {}
+        self._calls = calls = Calls(parts, kind, self.layers)
+        self._rotary = lambda layer: rotary_of(calls.part(layer))
+
+    def _compute(self, layer: int, first: int) -> np.ndarray:
+        if self._named("call", layer) in self._parts:
+            return super()._compute(layer, first)
+        part = self._parts[self._named("weights", layer)]
+        weights = part.tensors.get("weights")
+        found = call_of(part).weights() if weights is None else weights
+        return np.array(found.numpy()[:, first:])
+
+    def formula(self, layer: int) -> str:
+        return self._parts[self._named("weights", layer)].said["formula"]
+
+    def _named(self, what: str, layer: int) -> str:
+        return f"{what}/{self._kind}/{range(self.layers)[layer]}"
+
+
+@dataclass(frozen=True)
+class FarTrace(Trace):
+    """A text that was read elsewhere. It answers as `Trace` does.
+
+    parts_of: of it, here and to be had; size: what it holds in memory there; places: as `LanguageModel.places` has them.
+    """
+
+    parts_of: Parts | None = field(default=None, repr=False, compare=False)
+    size: int = 0
+    places: tuple[int, ...] = ()
+
+    @property
+    def bytes(self) -> int:
+        return self.size
+
+    @cached_property
+    def _last(self) -> np.ndarray:
+        return self._part("last", "rows")
+
+    def logits_at(self, position: int | slice | list[int]) -> np.ndarray | None:
+        if not self.unembed:
+            return None
+        if isinstance(position, int | np.integer):
+            return self.scores_at(int(position))
+        places = np.arange(len(self.read))[position]
+        if len(places) > FEW or not len(places):
+            return super().logits_at(position)
+        rows = [self.scores_at(int(one)) for one in places]
+        return np.stack([one for one in rows if one is not None])
+
+    def scores_at(self, position: int) -> np.ndarray | None:
+        if not self.predicts:
+            return None
+        place = range(len(self.read))[position]
+        last = place == len(self.read) - 1  # of the next text, too, the last is likely to be asked for
+        return self._part(f"scores/{-1 if last else place}", "row")
+
+    def _part(self, name: str, key: str) -> np.ndarray:
+        assert self.parts_of is not None, "it is made with its parts"
+        return self.parts_of[name].tensors[key].numpy()

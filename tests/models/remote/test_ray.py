@@ -1,0 +1,109 @@
+"""The same behind Ray Serve itself, where Ray is installed (pip install -r requirements-ray.txt); it takes a minute to start."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import psutil
+import pytest
+import torch
+
+import models
+from models.remote.far import Far
+from models.remote.far_model import FarModel
+from tests.models.edited import OURS, TEXT, model, target
+from tests.serving import ROOT
+
+pytest.importorskip("ray", reason="Ray is not installed: pip install -r requirements-ray.txt")
+START = 180.0  # seconds
+
+
+@pytest.fixture(scope="module")
+def port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        free = probe.getsockname()[1]
+    command = [sys.executable, "-m", "models.remote", "--port", str(free), "--with-parent"]
+    served = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env={**os.environ, "HEADLIGHT_REPLICAS": "2"})
+    ended = threading.Timer(START, served.kill)
+    ended.start()
+    assert f"ray://127.0.0.1:{free}" in served.stdout.readline(), "replicas are there"
+    ended.cancel()
+    yield free
+    left = psutil.Process(served.pid).children(recursive=True)
+    served.terminate()
+    served.wait(60)
+    assert not psutil.wait_procs(left, 30)[1], "nothing is left behind"
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """As replicas read: sums that several threads share are rounded in another order."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def replicas() -> list[psutil.Process]:
+    found = psutil.process_iter(["cmdline"])
+    return [one for one in found if one.info["cmdline"] and "ServeReplica:headlight" in one.info["cmdline"][0]]
+
+
+@pytest.mark.parametrize("name", [*OURS, "sorter"])
+def test_behind_ray_a_text_is_read_as_it_is_here(port, name):
+    here = models.load("sorter") if name == "sorter" else model(name)
+    second = "" if name == "sorter" else target(name)
+    far = FarModel(name, Far("127.0.0.1", port), here)
+    one, two = far.trace(TEXT, second), here.trace(TEXT, second)
+    assert one.tokens == two.tokens and one.target == two.target
+    for kind, attention in two.attention.items():
+        for layer in range(attention.layers):
+            assert np.abs(one.attention[kind][layer] - attention[layer]).max() <= 1e-6
+            assert np.abs(one.attention[kind].q(layer) - attention.q(layer)).max() <= 1e-6
+    assert all(np.abs(one.hidden[stack] - stream).max() <= 1e-6 for stack, stream in two.hidden.items())
+    if two.predicts:
+        place = here.places(two)[-1] if here.places(two) else 0
+        assert np.abs(one.scores_at(place) - two.scores_at(place)).max() <= 1e-5
+    assert far.far.asked and not far.far.trouble
+
+
+def test_a_replica_that_is_killed_takes_no_key_press_along(port):
+    far, here = FarModel("writer", Far("127.0.0.1", port), model("writer")), model("writer")
+    text = "The little dog went to the park and found a big red ball"
+    there = {one.pid: one for one in replicas()}
+    assert len(there) == 2
+    for at in range(4, len(text)):
+        if at == 10:
+            next(iter(there.values())).kill()
+        one, two = far.trace(text[:at]), here.trace(text[:at])
+        assert one.tokens == two.tokens and np.abs(one.attention["self"][2] - two.attention["self"][2]).max() <= 1e-5
+        assert np.abs(one.logits_at(-1) - two.logits_at(-1)).max() <= 1e-4
+    until = time.monotonic() + START
+    while len([one for one in replicas() if one.pid not in there]) < 1 and time.monotonic() < until:
+        time.sleep(0.5)
+    assert any(one.pid not in there for one in replicas()), "another one is started in its place"
+
+
+def test_a_model_that_cannot_be_had_is_told_of(port):
+    from models.errors import ModelError
+
+    with pytest.raises(ModelError):
+        FarModel("nobody/no-such-model", Far("127.0.0.1", port))
+    with pytest.raises(ModelError, match="folders are not opened"):
+        FarModel("/etc", Far("127.0.0.1", port))
+
+
+def test_nothing_is_told_to_who_makes_ray_and_there_is_no_dashboard(port):
+    for one in psutil.process_iter(["cmdline", "environ"]):
+        said = " ".join(one.info["cmdline"] or [])
+        if "ServeReplica:headlight" in said:
+            assert (one.info["environ"] or {}).get("RAY_USAGE_STATS_ENABLED") == "0"
+    with socket.socket() as probe:
+        assert probe.connect_ex(("127.0.0.1", 8265)), "a dashboard answers"
