@@ -29,12 +29,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Every test that asks for a browser is marked so, and those of a file share a worker, and its server.
 
     Where a machine has more to do than it can, a browser may see half of what a person waits for. Such a test is tried
-    up to three times, and the summary names it ("RERUN"), for the cause may be the app's own."""
+    up to three times, and the summary names it ("RERUN"), for the cause may be the app's own.
+    What is marked `late` comes last."""
     for item in items:
         if "chromium" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.flaky(reruns=2))
             item.add_marker(pytest.mark.xdist_group(item.path.name))
+    items.sort(key=lambda item: "late" in item.keywords)  # the others stay in their order
 
 
 @pytest.hookimpl(trylast=True)
