@@ -1,4 +1,4 @@
-# make app      open Headlight in the browser      (PORT=8501, HOST=0.0.0.0 to let the room in)
+# make app      open Headlight in the browser      (PORT=8501, HOST=0.0.0.0 to let the room in, PROCESSES=4 for many)
 # make test     run every test                     (ARGS="tests/viz -k heatmap" for some)
 # make lint     ruff, mypy, import-linter, and oxlint and oxfmt for JavaScript
 # make train    train the shipped models and the lens, or go on training them   (DATA=folder with the texts)
@@ -8,6 +8,7 @@
 
 PORT ?= 8501
 HOST ?= localhost
+PROCESSES ?= 1
 DATA ?= data
 # One worker for each of two cores; the browser tests of a file stay together.
 WORKERS ?= 2
@@ -19,12 +20,12 @@ python := .venv/bin/python
 install := $(python) -m pip install --disable-pip-version-check
 
 # A .venv whose Python is gone (upgraded, or the folder came from elsewhere) is made again.
-_ := $(shell $(python) -c "" 2>/dev/null || rm -f .venv/.runtime .venv/.developer)
+_ := $(shell $(python) -c "" 2>/dev/null || rm -f .venv/.runtime .venv/.processes .venv/.developer)
 
 .PHONY: app test lint train setup clean
 
-app: .venv/.runtime
-	@exec $(python) -m ui.command --port "$(PORT)" --host "$(HOST)"
+app: .venv/.runtime $(if $(filter-out 1,$(PROCESSES)),.venv/.processes)
+	@exec $(python) -m ui.command --port "$(PORT)" --host "$(HOST)" --processes "$(PROCESSES)"
 
 test: .venv/.developer
 	@bin/chromium --install >/dev/null || [ "$${CI:-}" != true ]
@@ -54,6 +55,10 @@ clean:
 	$(install) -q -r requirements.txt
 	@touch $@
 
-.venv/.developer: requirements-dev.txt .venv/.runtime
+.venv/.processes: requirements-processes.txt .venv/.runtime
+	$(install) -q -r requirements-processes.txt
+	@touch $@
+
+.venv/.developer: requirements-dev.txt .venv/.processes
 	$(install) -q -r requirements-dev.txt
 	@touch $@

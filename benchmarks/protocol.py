@@ -37,8 +37,9 @@ class Visitor:
     """One browser window's worth of protocol. `answered(element)` tells the text that a drawn element answers, or None."""
 
     def __init__(self, url: str, answered, query: dict[str, str] | None = None, page: str = ""):
-        self.address = f"ws://{urlsplit(url).netloc}/_stcore/stream"
-        self.origin, self.query, self.page = url, urlencode(query or {}), page
+        parts = urlsplit(url)
+        self.address = f"ws://{parts.netloc}{parts.path}/_stcore/stream"
+        self.origin, self.query, self.page = f"http://{parts.netloc}", urlencode(query or {}), page
         self.answered, self.tally = answered, Tally()
         self.headers: dict[str, str] = {}  # that the browser sends along, such as a cookie
         self.box = self.fragment = self.script = self.session = ""

@@ -13,6 +13,7 @@ from pathlib import Path
 from models.version import VERSION
 
 APP = Path(__file__).parents[1] / "app.py"
+MOST = 64  # processes
 HERE_ONLY, EVERYWHERE = "localhost", ("0.0.0.0", "::")
 
 
@@ -28,6 +29,10 @@ def parser() -> argparse.ArgumentParser:
     said.add_argument(
         "--open", action=argparse.BooleanOptionalAction, help="open the app in a browser, or do not (where there is a screen)"
     )
+    said.add_argument(
+        "--processes", type=processes, default=1, metavar="N",
+        help="so many servers behind that port, each with visitors of its own, for more people at once (1)",
+    )  # fmt: skip
     said.add_argument("--version", action="version", version=f"headlight {VERSION}")
     return said
 
@@ -35,6 +40,12 @@ def parser() -> argparse.ArgumentParser:
 def port(text: str) -> int:
     if not (text.isascii() and text.isdecimal()) or not 0 < int(text) < 65536:
         raise argparse.ArgumentTypeError(f"{text} is not a port: choose a number from 1 to 65535, such as 8600.")
+    return int(text)
+
+
+def processes(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()) or not 0 < int(text) <= MOST:
+        raise argparse.ArgumentTypeError(f"{text} is no number of processes: choose one from 1 to {MOST}, such as 2.")
     return int(text)
 
 
@@ -67,6 +78,12 @@ def in_the_room(port: int) -> list[str]:
     return [f"http://{address}:{port}" for address in found if not address.startswith("127.")]
 
 
+def has_screen() -> bool:
+    """Whether a browser could be seen here, as Streamlit decides it."""
+    asked = os.environ.get("STREAMLIT_SERVER_HEADLESS", "").lower() != "true"
+    return asked and (sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY")))
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Start the app, and stay until it ends."""
     asked = parser().parse_args(arguments)
@@ -76,6 +93,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.environ["HEADLIGHT_MODEL_DIRS"] = os.pathsep.join(map(str, asked.models))
     for address in in_the_room(asked.port) if asked.host in EVERYWHERE else ():
         print(f"  In the room: {address}", flush=True)
+    if asked.processes > 1:
+        from ui.processes import supervise
+
+        return supervise.run(asked.host, asked.port, asked.processes, has_screen() if asked.open is None else asked.open)
     flags = [f"--server.port={asked.port}", f"--server.address={asked.host}"]
     if asked.open is not None:
         flags.append(f"--server.headless={str(not asked.open).lower()}")

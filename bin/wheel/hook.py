@@ -37,11 +37,13 @@ def needed(requirements: str) -> list[str]:
 
 
 class Needs(MetadataHookInterface):
-    """Reads what is needed from requirements.txt, its one home, and what the extra [ray] needs from requirements-ray.txt."""
+    """Reads what is needed from requirements.txt, its one home, and what each extra needs from a file of its own."""
 
     def update(self, metadata: dict) -> None:
         metadata["dependencies"] = needed((Path(self.root) / "requirements.txt").read_text("utf-8"))
-        metadata["optional-dependencies"] = {"ray": needed((Path(self.root) / "requirements-ray.txt").read_text("utf-8"))}
+        metadata["optional-dependencies"] = {
+            extra: needed((Path(self.root) / f"requirements-{extra}.txt").read_text("utf-8")) for extra in ("processes", "ray")
+        }
 
 
 class Lay(BuildHookInterface):

@@ -12,6 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route, WebSocketRoute
 
 from ui.memory import trainings
+from ui.rooms.home import MONTH, home
 from ui.rooms.store import DAY, WORDS, Person, Room, RoomError, rooms
 
 if TYPE_CHECKING:
@@ -67,9 +68,20 @@ async def lead(request: Request) -> Response:
         answer: Response = Response(status_code=204)
     else:
         answer = RedirectResponse(f"../../room?room={code}", 303)
-    secure = request.url.scheme == "https" or request.headers.get("X-Forwarded-Proto") == "https"
-    answer.set_cookie(cookie(code), key, DAY, httponly=True, samesite="lax", secure=secure)
+    answer.set_cookie(cookie(code), key, DAY, httponly=True, samesite="lax", secure=is_secure(request))
     return answer
+
+
+async def there(request: Request) -> Response:
+    """Where several processes serve, the browser's next request goes to the one that has this room."""
+    answer = Response(status_code=204)
+    if value := home.cookie(request.path_params["code"].upper()):
+        answer.set_cookie(home.name, value, MONTH, httponly=True, samesite="lax", secure=is_secure(request))
+    return answer
+
+
+def is_secure(request: Request) -> bool:
+    return request.url.scheme == "https" or request.headers.get("X-Forwarded-Proto") == "https"
 
 
 async def line(socket: WebSocket) -> None:
@@ -150,5 +162,6 @@ async def hear(socket: WebSocket, room: Room, who: str) -> None:
 
 ROUTES = (
     Route("/rooms/{code}/lead", lead, methods=["GET", "POST"]),
+    Route("/rooms/{code}/there", there, methods=["POST"]),
     WebSocketRoute("/rooms/{code}/line", line),
 )

@@ -22,6 +22,7 @@ import models
 from ui import state
 from ui.memory import allowed, loaded, trainings
 from ui.menu import TITLES
+from ui.rooms.home import ELSEWHERE
 from ui.rooms.route import cookie
 from ui.rooms.store import CODE, GuessError, Person, Room, RoomError, rooms
 from ui.show import choice, show
@@ -288,6 +289,10 @@ def seated(code: str) -> Seat | None:
     seat = mine()
     if seat and seat.room.code == code and seat.who in seat.room.people:
         return seat
+    if not rooms.ours(code):
+        state.ROOM_SEAT.set(None)
+        state.ROOM_TROUBLE.set(ELSEWHERE.format(code=code))
+        return None
     keys = state.ROOM_KEY.get(), str(st.context.cookies.get(cookie(code), ""))
     key = next((one for one in keys if rooms.leads(code, one)), "")
     who = seat.who if seat else secrets.token_urlsafe(12)
@@ -348,6 +353,7 @@ def place() -> None:
             follows=bool(seat and seat.follows),
             taken=seat.taken if seat else 0,
             said="" if seat else state.ROOM_TROUBLE.get(),
+            elsewhere=not rooms.ours(code),
             refused=seat.refused if seat and seat.follows else "",
             large=bool(seat and leads and seat.page == OWN_PAGE),
         ),

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ui.rooms import numbers
+from ui.rooms.home import home
 
 LETTERS = "ABCDEFGHJKMNPRSTUWXYZ"  # without I L O Q V, which are taken for others: 21**6 = 86 million codes
 CODE = re.compile(f"[{LETTERS}]{{6}}")
@@ -244,10 +245,17 @@ class Room:
 
 class Rooms:
     """All rooms of a server. secret: signs the keys of who leads and of who was there, so that both hold after a restart where it
-    stays the same; end: seconds without the one who leads after which a room ends."""
+    stays the same; end: seconds without the one who leads after which a room ends; ours: whether the room of a code
+    lives here, and not in another process of this server."""
 
-    def __init__(self, secret: bytes, end: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self.secret, self.end, self.clock = secret, end, clock
+    def __init__(
+        self,
+        secret: bytes,
+        end: float,
+        clock: Callable[[], float] = time.monotonic,
+        ours: Callable[[str], bool] = home.has,
+    ) -> None:
+        self.secret, self.end, self.clock, self.ours = secret, end, clock, ours
         self.rooms: dict[str, Room] = {}
         self.closed: OrderedDict[str, None] = OrderedDict()  # codes that are over for good
         self.wrong: OrderedDict[tuple[str, str], deque[float]] = OrderedDict()  # when, by address, and by address and browser
@@ -260,7 +268,7 @@ class Rooms:
             if len(self.rooms) >= ROOMS:
                 raise RoomError(f"There are {ROOMS} rooms on this server, and it takes no more. Try again later.")
             code = ""
-            while not code or code in self.rooms or code in self.closed:
+            while not code or code in self.rooms or code in self.closed or not self.ours(code):
                 code = "".join(secrets.choice(LETTERS) for _ in range(6))
             return self.make(code), self.key(code)
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ui.rooms import store
+from ui.rooms.home import Home
 from ui.rooms.store import KINDS, NAMED, WRITTEN, Question, Room, RoomError, Rooms, from_environment
 
 
@@ -342,3 +343,19 @@ def test_settings_of_whoever_runs_the_server():
     assert (rooms.secret, rooms.end) == (b"ours", 300)
     assert from_environment({"HEADLIGHT_ROOM_MINUTES": "soon"}).end == 1800
     assert from_environment({}).secret != from_environment({}).secret
+
+
+def test_each_code_lives_in_one_of_several_processes_and_all_agree_in_which():
+    homes = [Home() for _ in range(3)]
+    for number, one in enumerate(homes):
+        one.settle("cookie", ["first", "second", "third"], number)
+    for number, one in enumerate(homes):
+        rooms = Rooms(b"secret", 1800, ours=one.has)
+        for code in (rooms.open()[0].code for _ in range(20)):
+            assert [other.has(code) for other in homes] == [other is one for other in homes]
+            assert {other.cookie(code) for other in homes} == {("first", "second", "third")[number]}
+
+
+@given(st.text())
+def test_a_server_that_is_alone_has_every_room(code):
+    assert Home().has(code) and Home().cookie(code) == ""

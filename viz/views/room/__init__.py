@@ -12,8 +12,8 @@ def room(code: str, *, who: str, role: str, follows: bool, taken: int, large: bo
 
     who: its seat, which opens the line; role: "leads", "follows", or "waits" for a room that is not there; follows: whether moves
     are followed now; taken: the version of the room that stands on the page; large: with all that who leads sees. more: `ticket`
-    and `key`, which the browser keeps; `said` and `refused`, sentences. A press tells `chosen`: `{"ask": "run", "out",
-    "follow", "seat" or "leave", "n"}`.
+    and `key`, which the browser keeps; `said` and `refused`, sentences; `elsewhere`, whether another process of the server has
+    the room, and the page goes there. A press tells `chosen`: `{"ask": "run", "out", "follow", "seat" or "leave", "n"}`.
     """
     seat = {"code": code, "who": who, "role": role, "follows": follows, "taken": taken, "large": large, **more}
     return View("room", pack(seat), f"Room {code}")

@@ -3,6 +3,7 @@
 import { unpack } from "../../shared/bytes.js";
 import { element, makeButton, write } from "../../shared/element.js";
 import { stateOf } from "../../shared/state.js";
+import { goThere, haveArrived } from "./elsewhere.js";
 import { keepLetters } from "./letters.js";
 import { drawQuestion } from "./question.js";
 
@@ -23,7 +24,9 @@ export function mount({ parentElement, data, setTriggerValue }) {
   line.view = state;
   current = line;
   keep(line);
-  if (seat.role !== "waits" || line.ticket) connect(line);
+  if (seat.elsewhere) goThere(seat.code, address(line, "there"));
+  else haveArrived(seat.code);
+  if (seat.role !== "waits" || (line.ticket && !seat.elsewhere)) connect(line);
   draw(line);
   ask(line);
 }

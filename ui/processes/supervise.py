@@ -1,0 +1,167 @@
+"""Who looks after several servers and their proxy: starts them, begins again what ends by itself, and ends all of them."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import secrets
+import signal
+import socket
+import sys
+import tempfile
+import time
+import webbrowser
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPException
+from multiprocessing import connection
+from typing import Any
+
+from ui.processes import proxy, tasks
+
+PATIENCE = 10.0  # seconds in which a process may end by itself, and those between a start and another of what ends at once
+FIRST = 180.0  # seconds in which the first server must be ready
+SHARED = f"{__package__}.imported"
+
+
+@dataclass
+class Kept:
+    """A process that is to run. context: of multiprocessing; began: when it did last."""
+
+    name: str
+    context: Any
+    task: Callable[..., None]
+    given: tuple[Any, ...]
+    process: Any = None
+    began: float = field(default=float("-inf"))
+
+    def begin(self) -> None:
+        self.process, self.began = self.context.Process(target=self.task, args=self.given), time.monotonic()
+        self.process.start()
+
+
+class Stopped(Exception):
+    """Somebody has asked for the end."""
+
+
+def stop(*_: object) -> None:
+    raise Stopped
+
+
+def run(host: str, port: int, processes: int, show: bool) -> None:
+    """Serve the app by so many processes, until this one is told to end. show: whether a browser opens."""
+    if not (caddy := proxy.find()):
+        sys.exit(proxy.MISSING)
+    for sign in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(sign, stop)
+    with tempfile.TemporaryDirectory(prefix=f"hl-{os.getpid()}-") as folder:
+        allowed = os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1")  # as the server behind the proxy has it by itself
+        set_up(folder, processes)
+        ports = list(free_ports(port, processes))
+        context: Any = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
+        if sys.platform == "linux":
+            context.set_forkserver_preload([SHARED])
+        secret = secrets.token_hex()
+        told = proxy.settings(host, port, ports, secret, allowed)
+        servers = [
+            Kept(f"The server on port {one}", context, tasks.server, (ports, number, secret)) for number, one in enumerate(ports)
+        ]
+        front = Kept("The proxy", context, tasks.proxy, (caddy, told))
+        try:
+            for one in servers:
+                one.begin()
+            wait_for(servers, ports)
+            front.begin()
+            say(host, port, processes, show)
+            look_after([*servers, front])
+        except Stopped:
+            pass
+        finally:
+            end([*servers, front])
+
+
+def set_up(folder: str, processes: int) -> None:
+    """What the processes find in their environment: a folder for what is temporary, what they share, and their part of memory."""
+    from models.huggingface.memory import free_memory
+
+    os.environ["TMPDIR"] = folder
+    os.environ["FORWARDED_ALLOW_IPS"] = "127.0.0.1"  # the proxy
+    os.environ.setdefault("HEADLIGHT_MODEL_BYTES", str(free_memory() // 2 // processes))
+    if not os.environ.get("HEADLIGHT_ROOM_SECRET"):
+        os.environ["HEADLIGHT_ROOM_SECRET"] = secrets.token_hex()
+
+
+def free_ports(after: int, count: int) -> Iterator[int]:
+    """The next ports of this machine that are free. None of those that the system hands out by itself: it could give one away
+    while its server begins again."""
+    for port in range(after + 1, 65536):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        yield port
+        count -= 1
+        if not count:
+            return
+    sys.exit(f"There are not enough free ports above {after} for the servers. Choose a smaller port.")
+
+
+def is_ready(port: int) -> bool:
+    with closing(HTTPConnection("127.0.0.1", port, timeout=PATIENCE)) as line:
+        try:
+            line.request("GET", "/ready")
+            return line.getresponse().status == 200
+        except (OSError, HTTPException):
+            return False
+
+
+def wait_for(servers: Sequence[Kept], ports: Sequence[int]) -> None:
+    """Wait until the first of the servers is ready; those that come later are given visitors when they are."""
+    until = time.monotonic() + FIRST
+    while not any(map(is_ready, ports)):
+        if time.monotonic() > until or not any(one.process.is_alive() for one in servers):
+            sys.exit("None of the servers has started. What they say of it stands above.")
+        time.sleep(0.1)
+
+
+def say(host: str, port: int, processes: int, show: bool) -> None:
+    """Where Headlight is, in one line."""
+    shown = "localhost" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+    below = os.environ.get("STREAMLIT_SERVER_BASE_URL_PATH", "").strip("/")
+    address = f"http://{shown}:{port}" + (f"/{below}" if below else "")
+    print(f"  Headlight, {processes} processes: {address}", flush=True)
+    if show:
+        webbrowser.open(address)
+
+
+def look_after(kept: Sequence[Kept]) -> None:
+    """Begin again what ends, at once where it ran for a while."""
+    due: dict[str, float] = {}
+    while True:
+        alive = {one.process.sentinel: one for one in kept if one.name not in due}
+        pause = max(0.0, min(due.values()) - time.monotonic()) if due else None
+        for sentinel in connection.wait(list(alive), pause):
+            one = alive[sentinel]
+            due[one.name] = max(time.monotonic(), one.began + PATIENCE)
+            print(f"{one.name} has ended ({one.process.exitcode}); it begins again.", file=sys.stderr, flush=True)
+        for one in kept:
+            if due.get(one.name, float("inf")) <= time.monotonic():
+                del due[one.name]
+                one.begin()
+
+
+def end(kept: Sequence[Kept]) -> None:
+    """End all of them, by force those that take too long."""
+    for sign in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(sign, signal.SIG_IGN)
+    begun = [one.process for one in kept if one.process]
+    for process in begun:
+        process.terminate()
+    until = time.monotonic() + PATIENCE
+    for process in begun:
+        process.join(max(0.0, until - time.monotonic()))
+        process.kill()
+        process.join()

@@ -1,0 +1,37 @@
+"""Where a room lives when several processes serve: its code says in which, and a cookie leads a browser to that one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from zlib import crc32
+
+ELSEWHERE = (
+    "Room {code} is with another process of this server, and your page goes there by itself. If it stays here, your browser "
+    "takes no cookies: allow them for this address, and load the page again."
+)
+MONTH = 30 * 24 * 3600  # seconds
+
+
+class Home:
+    """This process among those that serve. name: the cookie by which the proxy before them knows where a browser belongs; values:
+    what it says for each of them; here: the number of this one. A server that is alone has no values, and every room."""
+
+    def __init__(self) -> None:
+        self.name, self.values, self.here = "", (), 0  # type: tuple[str, Sequence[str], int]
+
+    def settle(self, name: str, values: Sequence[str], here: int) -> None:
+        self.name, self.values, self.here = name, values, here
+
+    def of(self, code: str) -> int:
+        """The number of the process that has the room of this code, if there is one."""
+        return crc32(code.encode()) % len(self.values) if self.values else self.here
+
+    def has(self, code: str) -> bool:
+        return self.of(code) == self.here
+
+    def cookie(self, code: str) -> str:
+        """What leads a browser to the process of this code; "" where there is but one."""
+        return self.values[self.of(code)] if self.values else ""
+
+
+home = Home()
