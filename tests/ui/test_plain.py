@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
+import shutil
+from urllib.parse import urlencode
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
+from models.catalog import WEIGHTS
+from tests.pages.opening import open_link
+from ui.memory import allowed, loaded
 from ui.text import plain
 
 IMAGE = "![x](http://evil.example/x.png)"
+EVIL = f"{IMAGE} :red[x] ` :red[x] <img src=x onerror=alert(1)>"
 
 
 @given(st.text())
@@ -34,3 +40,27 @@ def test_a_mask_token_in_the_menu_of_examples_is_text(mask):
     assert not ran.exception
     menu = str(ran.get("menu_button")[0].proto)
     assert mask not in menu and "x" in menu
+
+
+def marked(app: AppTest) -> list[str]:
+    """What on a page is an image, a link to elsewhere, colour or HTML and was not meant to be: in words, and on controls."""
+    words = [one.value for kind in ("markdown", "caption", "warning", "info", "error") for one in app.get(kind)]
+    labels = [one.label for kind in ("button", "selectbox", "text_input", "toggle", "radio") for one in app.get(kind)]
+    code = re.compile("`[^`]*`")  # in which no mark means anything
+    return [one for one in words + labels if re.search(r"(?<!\\)(!\[x\]|:red\[|\]\(http://evil|<img)", code.sub("", one))]
+
+
+@pytest.mark.parametrize(("page", "name"), [("type", "text"), ("type", "level"), ("attention", "view"), ("attention", "head"),
+    ("lessons", "lesson"), ("room", "room"), ("type", "model"), ("attention", "other-model")])  # fmt: skip
+def test_whatever_a_link_holds_is_text_on_the_page(page, name):
+    app = open_link(page, urlencode({name: EVIL, "two-texts": "true", "level": "expert"} | {name: EVIL}))
+    assert not app.exception and marked(app) == []
+
+
+def test_the_name_of_a_folder_is_text_on_the_page(tmp_path, monkeypatch):
+    folder = str(shutil.copytree(WEIGHTS / "writer", tmp_path / EVIL.replace("/", "")))
+    monkeypatch.setattr(allowed, "folders", lambda: allowed.roots(address="localhost"))
+    loaded.model(folder)
+    app = open_link("attention", urlencode({"model": folder, "level": "expert"}))
+    assert "onerror" in "".join(one.value for one in app.caption), "else this test could not fail"
+    assert not app.exception and marked(app) == []

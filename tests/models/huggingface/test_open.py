@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import shutil
 import struct
 from concurrent.futures import ThreadPoolExecutor
@@ -207,6 +208,67 @@ def test_code_in_the_folder_is_never_run(folder):
     edit(folder, model_type="brand_new")
     assert "its own Python code" in refusal(folder)
     assert not witness.exists()
+
+
+class Runs:
+    """Whoever unpickles it makes a file."""
+
+    def __init__(self, witness: Path) -> None:
+        self.witness = witness
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.witness),)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json", "tokenizer.model", "config.json", "pytorch_model.bin"])
+def test_a_pickle_is_never_run_whatever_it_is_called(folder, name):
+    witness = folder.parent / "ran"
+    if name == "tokenizer.model":
+        (folder / "tokenizer.json").unlink()
+    if name == "pytorch_model.bin":
+        (folder / "model.safetensors").unlink()
+    (folder / name).write_bytes(pickle.dumps(Runs(witness)))
+    refusal(folder)
+    assert not witness.exists()
+    pickle.loads((folder / name).read_bytes())
+    assert witness.exists(), "else this test could not fail"
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors"])
+def test_a_refusal_holds_nothing_of_a_file_that_a_link_in_the_folder_leads_to(folder, name):
+    secret = folder.parent / "elsewhere.txt"
+    secret.write_text("heliotrope: marmalade\nheliotrope = marmalade\n")
+    (folder / name).unlink()
+    (folder / name).symlink_to(secret)
+    said = refusal(folder)
+    assert not any(word in said for word in ("heliotrope", "marmalade", "elsewhere"))
+
+
+@pytest.mark.parametrize("when", range(2))
+def test_a_folder_that_goes_away_while_it_is_read_is_said(folder, when):
+    told = []
+
+    def report(progress) -> None:
+        told.append(progress)
+        if len(told) == when + 1:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    with pytest.raises(ModelError) as caught:
+        open_model(str(folder), report=report)
+    assert str(caught.value).isprintable() and len(str(caught.value)) < 400 and len(told) > when
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
+@pytest.mark.parametrize("kind", ["a folder", "a pipe", "unreadable"])
+def test_what_is_no_file_that_can_be_read_is_refused(folder, name, kind):
+    (folder / name).unlink()
+    if kind == "a folder":
+        (folder / name).mkdir()
+    elif kind == "a pipe":
+        os.mkfifo(folder / name)  # who opens it waits for ever
+    else:
+        (folder / name).symlink_to("/proc/self/mem")  # whose reading fails, whoever reads
+    refusal(folder)
 
 
 def test_settings_that_choose_code_are_set_aside(folder):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import http.client
+import shutil
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
 from urllib.parse import urlsplit
 
 import pytest
@@ -18,7 +20,10 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from tests.serving import Server, serve
+from benchmarks.protocol import Visitor
+from benchmarks.rounds import PARTS, nothing
+from models.catalog import WEIGHTS
+from tests.serving import ROOT, Server, serve
 from ui.serving import guard
 
 
@@ -106,6 +111,86 @@ def test_nothing_can_be_uploaded(server):
                 break
         session = message.new_session.initialize.session_id
         assert ask(server, "PUT", f"/_stcore/upload_file/{session}/one", b"x" * 1000) == 403
+
+
+OUTSIDE = ("etc/passwd", "proc/self/environ", "app.py", "pyproject.toml", "models/weights/writer/config.json")
+DOORS = ("", "assets/", "assets/0/", "lexicon/0/", "media/", "app/static/", "static/", "rooms/", "_stcore/", "component/")
+SOME = ("/", "/nowhere", "/type", "/health", "/assets/0/board.js", "/media/none.png", "/rooms/NOBODY/lead", "/_stcore/health")
+
+
+def raw(server: Server, path: str) -> tuple[str, str]:
+    """The head and the body of the answer to a path as it stands, which a library would tidy up."""
+    with socket.create_connection(("localhost", urlsplit(server.url).port), timeout=20) as line:
+        line.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+        answer = b"".join(iter(lambda: line.recv(65536), b"")).decode("utf-8", "replace")
+    head, _, body = answer.partition("\r\n\r\n")
+    return head, body
+
+
+@pytest.mark.parametrize("up", ["../", "..%2f", "%2e%2e/", "..%5c", "....//", "%252e%252e%252f"])
+def test_no_path_leads_out_of_what_is_served(server, up):
+    kept = [(ROOT / file).read_text() for file in ("app.py", "pyproject.toml", "models/weights/writer/config.json")]
+    for door in DOORS:
+        for file in OUTSIDE:
+            for path in (f"/{door}{up * 9}{file}", f"/{door}{up * 9}{ROOT}/{file}", f"/{door}/{file}", f"/{door}{file}%00.js"):
+                _, body = raw(server, path)
+                assert not any(one in body for one in kept) and "root:" not in body and "PATH=" not in body, path
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "//evil.example/", "//evil.example/..", "/\\evil.example", "/type//evil.example", "/type?\\evil.example",
+        "/?lesson=//evil.example", "/?lesson=tokens&step=//evil.example", "/?lesson=..%2f..%2fetc%2fpasswd",
+        "/type?x=%0d%0aSet-Cookie:%20a=b", "/?lesson=tokens%0d%0aSet-Cookie:%20a=b&step=1", "/%0d%0aSet-Cookie:%20a=b",
+    ],
+)  # fmt: skip
+def test_no_address_leads_elsewhere_or_writes_a_header(server, path):
+    head, _ = raw(server, path)
+    headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head.splitlines()[1:])}
+    assert "a=b" not in headers.get("set-cookie", "")
+    there = urlsplit(headers.get("location", ""))
+    assert there.hostname in (None, "localhost") and not there.path.startswith(("//", "/\\")), headers["location"]
+
+
+@pytest.mark.parametrize("path", SOME)
+def test_every_answer_tells_the_browser_what_it_may_load(server, path):
+    for head in (raw(server, path)[0].lower(), raw(server, f"{path}?text=<script>")[0].lower()):
+        assert "content-security-policy: default-src 'self'" in head and "referrer-policy: no-referrer" in head
+        assert "x-content-type-options: nosniff" in head
+
+
+class Overhears(Visitor):
+    """Who keeps all that is drawn for them."""
+
+    def __init__(self, *given, **named) -> None:
+        super().__init__(*given, **named)
+        self.heard = b""
+
+    def read(self, delta, now: float) -> None:
+        self.heard += delta.SerializeToString()
+        super().read(delta, now)
+
+
+def test_nothing_of_one_visitor_s_text_model_or_visit_reaches_another(server, tmp_path):
+    folder = shutil.copytree(WEIGHTS / "writer", tmp_path / "OnlyMyFolder")
+
+    async def story() -> list[Overhears]:
+        mine = {"text": "Heliotrope marmalade", "model": str(folder), "level": "expert"}
+        async with AsyncExitStack() as stack:
+            one = await stack.enter_async_context(Overhears(server.url, nothing, mine))
+            others = [await stack.enter_async_context(Overhears(server.url, nothing, page=page)) for page in PARTS]
+            for visitor in (one, one, *others):
+                visitor.finished.clear()
+                await visitor.send()
+                await asyncio.wait_for(visitor.finished.wait(), 60)
+            return [one, *others]
+
+    with ThreadPoolExecutor(1) as other:
+        one, *others = other.submit(asyncio.run, story()).result()
+    kept = (b"Heliotrope marmalade", b"OnlyMyFolder", one.session.encode())
+    assert all(word in one.heard for word in kept[:2]), "else this test could not fail"
+    assert not [visitor.page for visitor in others for word in kept if word in visitor.heard]
 
 
 def test_who_leaves_in_the_middle_of_an_answer_leaves_no_error_behind():
