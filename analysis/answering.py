@@ -11,11 +11,13 @@ import numpy as np
 
 from analysis.references import head_means
 from models.edits import Cut, Edit, Head, Skip
+from models.huggingface.names import quoted
 from models.language_model import LanguageModel
 from models.tokens import Token
 from models.trace import Trace
 
 OFFERED = 4  # answers to choose among
+MOST = 10**9  # that a number may be which is asked for more
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,23 @@ class Answer:
         return abs(float(given) - self.value) <= self.within + 1e-9
 
 
+def is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= MOST
+
+
+def is_whole(value: object) -> bool:
+    return isinstance(value, int) and is_number(value)
+
+
+Numbers = Sequence[float]
+KINDS: dict[object, tuple[str, Callable[[object], bool]]] = {  # what is asked for more: in words, and whether a value is that
+    str: ("a text; write a number as one in quotes", lambda value: isinstance(value, str)),
+    int: ("a whole number", is_whole),
+    int | None: ("a whole number", is_whole),
+    float: ("a number", is_number),
+    bool: ("true or false", lambda value: isinstance(value, bool)),
+    Numbers: ("a list of numbers", lambda value: isinstance(value, list | tuple) and all(map(is_number, value))),
+}
 Ask = Callable[..., Answer]
 ANSWERS: dict[str, Ask] = {}
 
@@ -53,13 +72,13 @@ def answer(model: LanguageModel, name: str, text: str, target: str = "", **given
 
 def check_given(name: str, given: Mapping[str, Any]) -> str:
     """What is wrong with what a question gives for an answer; "" where nothing is."""
-    wanted = list(inspect.signature(ANSWERS[name]).parameters.values())[2:]
-    names = [one.name.rstrip("_") for one in wanted]
-    if others := [one for one in given if one not in names]:
-        return f"The answer “{name}” takes no “{others[0]}”. It takes {', '.join(names) or 'nothing'}."
-    needed = [one.name.rstrip("_") for one in wanted if one.default is inspect.Parameter.empty]
-    missing = [one for one in needed if one not in given]
-    return f"The answer “{name}” needs “{missing[0]}” under “given:”." if missing else ""
+    wanted = {one.name.rstrip("_"): one for one in list(inspect.signature(ANSWERS[name]).parameters.values())[2:]}
+    if others := [one for one in given if one not in wanted]:
+        return f"The answer “{name}” takes no {quoted(others[0])}. It takes {', '.join(wanted) or 'nothing'}."
+    if missing := [one for one, of in wanted.items() if of.default is inspect.Parameter.empty and one not in given]:
+        return f"The answer “{name}” needs “{missing[0]}” under “given:”."
+    wrong = [one for one, value in given.items() if not KINDS[wanted[one].annotation][1](value)]
+    return f"“{wrong[0]}:” needs {KINDS[wanted[wrong[0]].annotation][0]}." if wrong else ""
 
 
 def named(name: str) -> Callable[[Ask], Ask]:
@@ -70,7 +89,7 @@ def named(name: str) -> Callable[[Ask], Ask]:
             own = inspect.signature(ask).parameters
             return ask(model, trace, **{f"{key}_" if f"{key}_" in own else key: value for key, value in given.items()})
 
-        asked.__signature__ = inspect.signature(ask)  # type: ignore[attr-defined]
+        asked.__signature__ = inspect.signature(ask, eval_str=True)  # type: ignore[attr-defined]
         asked.__doc__ = ask.__doc__
         ANSWERS[name] = asked
         return ask
@@ -116,10 +135,14 @@ def edits_of(changes: str, model: LanguageModel) -> list[Edit]:
     edits: list[Edit] = []
     for change in filter(None, changes.split(",")):
         letter, numbers = change[:1], change[1:].split(".")
-        if not all(number.isdecimal() for number in numbers) or len(numbers) != {"h": 2, "m": 2, "c": 4, "f": 1, "b": 1}.get(
-            letter
-        ):
-            raise ValueError(f"“{change}” is no change that a lesson can ask about. Write h2.3, m2.3, c2.3.5.1, f4 or b3.")
+        if not all(number.isdecimal() and len(number) < 6 for number in numbers) or len(numbers) != {
+            "h": 2,
+            "m": 2,
+            "c": 4,
+            "f": 1,
+            "b": 1,
+        }.get(letter):
+            raise ValueError(f"{quoted(change)} is no change that a lesson can ask about. Write h2.3, m2.3, c2.3.5.1, f4 or b3.")
         layer, *rest = map(int, numbers)
         match letter:
             case "h":
@@ -138,7 +161,7 @@ def edits_of(changes: str, model: LanguageModel) -> list[Edit]:
 
 def kind_of(trace: Trace, kind: str) -> str:
     if kind and kind not in trace.attention:
-        raise ValueError(f"This model has no “{kind}” attention. It has {', '.join(trace.attention)}.")
+        raise ValueError(f"This model has no {quoted(kind)} attention. It has {', '.join(trace.attention)}.")
     return kind or next(iter(trace.attention))
 
 
@@ -156,7 +179,7 @@ def place_of(tokens: Sequence[Token], text: str) -> int:
     """Where a token stands last; of no text, the last token that was typed."""
     places = [at for at, token in enumerate(tokens) if (token.text.strip() == text.strip() if text else token.start < token.end)]
     if not places:
-        raise ValueError(f"The text has no token “{text.strip()}”.")
+        raise ValueError(f"The text has no token {quoted(text.strip())}.")
     return places[-1]
 
 
@@ -179,4 +202,4 @@ def id_of(model: LanguageModel, token: str, likeliest: int) -> int:
     for text in (f" {token.strip()}", token.strip()):
         if text in texts:
             return texts[text]
-    raise ValueError(f"The vocabulary has no token “{token.strip()}”.")
+    raise ValueError(f"The vocabulary has no token {quoted(token.strip())}.")

@@ -24,6 +24,7 @@ from analysis.answering import (
     written,
     yes_or_no,
 )
+from models.huggingface.names import quoted
 from models.language_model import LanguageModel, softmax
 from models.strategy import Strategy
 from models.trace import Trace
@@ -207,7 +208,7 @@ def looks_most(model: LanguageModel, trace: Trace, at: str, kind: str = "") -> A
 
     table = head_scores(model, kind=kind or None)
     if at not in table:
-        raise ValueError(f"A head does not look “{at}”. It looks {', '.join(table.columns[2:])}.")
+        raise ValueError(f"A head does not look {quoted(at)}. It looks {', '.join(table.columns[2:])}.")
     best = table.sort_values(at, ascending=False)
     return chosen([f"L{layer} H{head}" for layer, head in zip(best["layer"], best["head"], strict=True)])
 
@@ -239,7 +240,7 @@ def beats_chance(model: LanguageModel, trace: Trace, method: str) -> Answer:
     from analysis.perturbation import Question, faithfulness
 
     if method not in (*METHODS, "leave-one-out"):
-        raise ValueError(f"There is no method “{method}”. There are {', '.join(METHODS)} and leave-one-out.")
+        raise ValueError(f"There is no method {quoted(method)}. There are {', '.join(METHODS)} and leave-one-out.")
     position = predicts_at(model, trace)
     token = int(logits_of(model, trace).argmax())
     scores = {} if method == "leave-one-out" else {method: Attribution(model, trace, position, token).scores(method)}

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from analysis.answering import Answer, chosen, edits_of, kind_of, named, weights_of
+from analysis.answering import Answer, Numbers, chosen, edits_of, kind_of, named, weights_of
+from models.huggingface.names import quoted
 from models.language_model import LanguageModel
 from models.trace import Trace
-
-Numbers = Sequence[float]
 
 
 @named("heads that look")
@@ -151,7 +148,7 @@ def attention_to_name(
 
     found = looks_at_names(model, order)
     if to not in found:
-        raise ValueError(f"There is no name “{to}”. There are {', '.join(found)}.")
+        raise ValueError(f"There is no name {quoted(to)}. There are {', '.join(found)}.")
     weights_of(trace, layer, head)
     return among(100 * float(found[to][layer, head]), beside, 0)
 
@@ -180,5 +177,5 @@ def scores_of(model: LanguageModel, at: str, kind: str = "") -> np.ndarray:
 
     table = head_scores(model, kind=kind or None)
     if at not in table or at in ("layer", "head"):
-        raise ValueError(f"A head does not look “{at}”. It looks {', '.join(table.columns[2:])}.")
+        raise ValueError(f"A head does not look {quoted(at)}. It looks {', '.join(table.columns[2:])}.")
     return table[at].to_numpy()

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import yaml
 
 from models.errors import FileError
+from models.huggingface.names import quoted, short
 
 HEADER = re.compile(r"\A---\n(.*?\n)---\n", re.S)
 KINDS = {str: "a text", int: "a whole number", dict: "names and values", list: "a list", object: "a value"}
@@ -58,7 +59,7 @@ class Block:
         needed and not there, and for a value of another kind."""
         for name, value in self.values.items():
             if name not in kinds:
-                self.refuse(str(name), f"A {where} has no “{name}”. It has {', '.join(kinds)}.")
+                self.refuse(str(name), f"A {where} has no {quoted(name)}. It has {', '.join(kinds)}.")
             if not isinstance(value, kinds[name]) or (kinds[name] is int and isinstance(value, bool)):
                 self.refuse(name, f"“{name}:” needs {KINDS[kinds[name]]}.")
         if missing := [name for name in needed if name not in self.values]:
@@ -79,8 +80,8 @@ def mapping(text: str, file: str, line: int) -> dict[str, Any]:
     except yaml.YAMLError as error:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or "this is not YAML"
         hint = "Put a value that holds a colon, a # or quotes into quotes."
-        raise FileError(file, line + (mark.line if mark else 0), f"It cannot be read: {problem}. {hint}") from None
-    except (RecursionError, ValueError):  # too deep, or a date that does not exist
+        raise FileError(file, line + (mark.line if mark else 0), f"It cannot be read: {short(problem, 120)}. {hint}") from None
+    except Exception:  # too deep, or a value that is not of the kind that it names: each kind raises its own
         raise FileError(file, line, "It cannot be read. Here stand lines of the form “name: value”.") from None
     if not isinstance(said, dict):
         raise FileError(file, line, "Here stand lines of the form “name: value”.")

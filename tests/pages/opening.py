@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import parse_qsl
 
 from streamlit.testing.v1 import AppTest
@@ -35,28 +37,40 @@ PATIENCE = 120.0  # seconds
 def open_link(page: str, link: str = "", finished: bool = True) -> AppTest:
     """A page at a link, "level=expert&view=Model", when all that it computes is there, or else after its first run; `warned`: all
     that it warned of since."""
-    given = dict(parse_qsl(link, keep_blank_values=True))
-    for name in {given.get("model", "writer"), given.get("other-model", "writer")} & {"writer", "filler", "translator", "sorter"}:
+    app = open_given(page, dict(parse_qsl(link, keep_blank_values=True)))
+    return finish(app) if finished else app
+
+
+def open_given(page: str, given: Mapping[str, Any]) -> AppTest:
+    """A page after its first run, at an address with these names and values: texts, bytes as they are sent, or lists of them."""
+    asked = [one for one in (given.get("model", "writer"), given.get("other-model", "writer")) if isinstance(one, str)]
+    for name in {*asked} & {"writer", "filler", "translator", "sorter"}:
         loaded.model(name)  # so that the page need not be seen waiting for it
     app = AppTest.from_file(str(ROOT / "ui" / "door.py"), default_timeout=PATIENCE)
     app._page_hash = calc_hash(page)
     for name, value in given.items():
         app.query_params[name] = value
-    if is_folder_name(given.get("model", "")):
-        app.session_state["recent"] = (given["model"],)  # AppTest keeps to what the menu has in its first run
+    if is_folder_name(asked[0] if asked else ""):
+        app.session_state["recent"] = (asked[0],)  # AppTest keeps to what the menu has in its first run
     app.run()
     app.warned = [one.value for one in app.warning]
-    return finish(app) if finished else app
+    return app
 
 
 def finish(app: AppTest) -> AppTest:
-    """The same when all that it computes is there."""
+    """The same when all that it computes is there, and none of it failed."""
+    wait(app)
+    assert not app.exception and not app.error, [one.value for one in (*app.exception, *app.error)]
+    return app
+
+
+def wait(app: AppTest) -> AppTest:
+    """The same when nothing is computed any more."""
     until = time.monotonic() + PATIENCE
     while is_at_work(app) and time.monotonic() < until:
         time.sleep(0.05)
         app.run()
         app.warned += [one.value for one in app.warning]
-    assert not app.exception and not app.error, [one.value for one in (*app.exception, *app.error)]
     return app
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from analysis.answers import ANSWERS, check_given
 from models.errors import FileError
+from models.huggingface.names import quoted, short
 from ui import state
 from ui.written import Block, header_of, mapping, text_of
 
@@ -162,7 +163,7 @@ def course_of(file: Path) -> Course:
     header.allow(COURSE, COURSE, "course")
     facts, known = header.values, files()
     if missing := [name for name in facts["lessons"] if name not in known]:
-        header.refuse("lessons", f"There is no lesson “{missing[0]}”. There are {', '.join(known)}.")
+        header.refuse("lessons", f"There is no lesson {quoted(missing[0])}. There are {', '.join(known)}.")
     return Course(file.stem, facts["title"], facts["minutes"], tuple(facts["lessons"]), text[header.end :].strip())
 
 
@@ -209,7 +210,7 @@ def parse(text: str, name: str, file: str = "lesson") -> Lesson:
     header.allow({**FACTS, "about": str, "order": int, "group": str}, FACTS, "lesson")
     facts = header.values
     if facts["level"] not in state.LEVELS:
-        header.refuse("level", f"The level “{facts['level']}” does not exist. It is one of {', '.join(state.LEVELS)}.")
+        header.refuse("level", f"The level {quoted(facts['level'])} does not exist. It is one of {', '.join(state.LEVELS)}.")
     body, begins = text[header.end :], text[: header.end].count("\n") + 1
     parts, teacher, steps = STEP.split(body), "", list[Step]()
     lines = [begins + body[: heading.start()].count("\n") for heading in STEP.finditer(body)]
@@ -235,13 +236,13 @@ def step_of(title: str, body: str, file: str, line: int, first: Mapping[str, str
         raise FileError(file, line, f"The step has {count} words, and at most {WORDS} are read beside a page. Make two of it.")
     if outside := OUTSIDE.search(words):
         raise FileError(
-            file, line, f"“{outside[1]}” would be fetched from the internet, and nothing here is. Leave the image out."
+            file, line, f"{quoted(outside[1])} would be fetched from the internet, and nothing here is. Leave the image out."
         )
     values = dict(block.values)
     asked, page = values.pop("question", None), values.pop("page", before.page if before else None)
     published = values.pop("published", None)
     if page not in PAGES:
-        block.refuse("page", f"The page “{page}” does not exist. It is one of {', '.join(PAGES)}.")
+        block.refuse("page", f"The page {quoted(page)} does not exist. It is one of {', '.join(PAGES)}.")
     link = {**first, **stays(before, page), **choices(block, values)}
     question = question_of(asked, block) if asked is not None else None
     told = published_of(published, block, asked is not None) if published is not None else None
@@ -260,9 +261,9 @@ def choices(block: Block, of: Mapping[str, Any], more: tuple[str, ...] = ()) -> 
     link = {}
     for name, value in of.items():
         if name not in keys and name not in more and not re.match("(build|train|generate)-", str(name)):
-            block.refuse(str(name), f"A page has no choice “{name}”. The names are those of an address, such as view or head.")
+            block.refuse(str(name), f"A page has no choice {quoted(name)}. Names are those of an address, such as view or head.")
         if isinstance(value, dict | list) or value is None:
-            block.refuse(name, f"“{name}:” needs one value.")
+            block.refuse(str(name), f"“{short(name)}:” needs one value.")
         text = str(value).lower() if isinstance(value, bool) else str(value)
         if name in ("layer", "head"):
             if not (number := text.lstrip("LHlh")).isdecimal():
@@ -275,7 +276,7 @@ def choices(block: Block, of: Mapping[str, Any], more: tuple[str, ...] = ()) -> 
             block.refuse(name, f"“{name}:” needs a number.")
         allowed = PAGES if name == "page" else keys[name].values if name in keys else ()
         if allowed and text not in allowed:
-            block.refuse(name, f"The {name} “{text}” does not exist. It is one of {', '.join(allowed)}.")
+            block.refuse(name, f"The {name} {quoted(text)} does not exist. It is one of {', '.join(allowed)}.")
         link[name] = text
     return link
 
@@ -285,7 +286,7 @@ def question_of(asked: object, block: Block) -> Question:
         block.refuse("question", "Under “question:” stand lines of its own, with two spaces before each: ask, answer, and more.")
     Block(asked, block.text, block.file, block.line).allow(QUESTION, ("ask", "answer"), "question")
     if asked["answer"] not in ANSWERS:
-        block.refuse("answer", f"The answer “{asked['answer']}” cannot be computed. It is one of {', '.join(ANSWERS)}.")
+        block.refuse("answer", f"The answer {quoted(asked['answer'])} cannot be computed. It is one of {', '.join(ANSWERS)}.")
     if complaint := check_given(asked["answer"], asked.get("given", {})):
         block.refuse("given" if "given" in asked else "answer", complaint)
     show = choices(block, asked.get("show", {}), ("page",))
@@ -323,7 +324,7 @@ def number_of(row: Block, asks: bool) -> Number:
     if not name and given:
         row.refuse("given", "“given:” belongs to an “answer: …”. Without one the answer to the step’s question stands here.")
     if name and name not in ANSWERS:
-        row.refuse("answer", f"The answer “{name}” cannot be computed. It is one of {', '.join(ANSWERS)}.")
+        row.refuse("answer", f"The answer {quoted(name)} cannot be computed. It is one of {', '.join(ANSWERS)}.")
     if name and (complaint := check_given(name, given)):
         row.refuse("given" if given else "answer", complaint)
     return Number(said["of"], str(said["number"]), said.get("unit", ""), name, frozen(given))

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import yaml
 
 from models.errors import FileError
+from models.huggingface.names import quoted, short
 
 SHIPPED = Path(__file__).parents[2] / "lessons" / "lexicon"
 FIRST = "en"  # the language of the pages
@@ -92,7 +93,7 @@ def joined(files: tuple[tuple[Path, int], ...]) -> Mapping[str, Entry]:
             elif name in found:
                 found[name] = translated(found[name], entry)
             else:
-                entry.refuse(f"“{entry.word}” is no word of {FIRST}.md. The heading of a translation is the English word.")
+                entry.refuse(f"{quoted(entry.word)} is no word of {FIRST}.md. The heading of a translation is the English word.")
     return found
 
 
@@ -129,10 +130,10 @@ def parse(text: str, file: str = "lexicon") -> dict[str, Entry]:
     for word, body, line in zip(parts[1::2], parts[2::2], lines, strict=True):
         entry = entry_of(word.strip(), body, file, line)
         if entry.name in found:
-            entry.refuse(f"“{entry.word}” stands here twice. Make one of the two.")
+            entry.refuse(f"{quoted(entry.word)} stands here twice. Make one of the two.")
         for form in (entry.word, *entry.also):
             if form in forms:
-                entry.refuse(f"“{form}” already stands for “{forms[form]}”. Leave it out here or there.")
+                entry.refuse(f"{quoted(form)} already stands for {quoted(forms[form])}. Leave it out here or there.")
             forms[form] = entry.word
         found[entry.name] = entry
     if not found:
@@ -158,7 +159,7 @@ def values_of(entry: Entry, block: str) -> dict[str, Any]:
     """What the block of an entry sets. Errors: FileError."""
     try:
         values = yaml.safe_load(block) or {}
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+    except Exception as error:  # of YAML; too deep; or a value that is not of the kind that it names, each in its own way
         mark = getattr(error, "problem_mark", None)
         line = entry.begins + (mark.line if mark else 0)
         raise FileError(entry.file, line, "It cannot be read. Here stand lines of the form “name: value”.") from None
@@ -166,7 +167,7 @@ def values_of(entry: Entry, block: str) -> dict[str, Any]:
         entry.refuse("Between the lines of backticks stand lines of the form “name: value”.")
     for name, value in values.items():
         if name not in KINDS:
-            entry.refuse(f"An entry has no “{name}”. It has {', '.join(KINDS)}.", str(name))
+            entry.refuse(f"An entry has no {quoted(name)}. It has {', '.join(KINDS)}.", str(name))
         if not isinstance(value, KINDS[name]):
             wanted = {list: "a list, as [one, two]", str: "a text", dict: "names and values, as {page: type}"}[KINDS[name]]
             entry.refuse(f"“{name}:” needs {wanted}.", name)
@@ -177,14 +178,14 @@ def levels_of(entry: Entry, body: str) -> tuple[str, str, str]:
     """What is said at each level: where a level adds nothing, what the one below says. Errors: FileError."""
     parts = LEVEL.split(body)
     if parts[0].strip():
-        entry.refuse(f"What is said of “{entry.word}” begins with its level: “**Beginner.** …”.")
+        entry.refuse(f"What is said of {quoted(entry.word)} begins with its level: “**Beginner.** …”.")
     said: dict[str, str] = {}
     for level, text in zip(parts[1::2], parts[2::2], strict=True):
         text = " ".join(text.split())
         if level.lower() not in LEVELS or level.lower() in said:
-            entry.refuse(f"“**{level}.**” is no level, or stands here twice. They are Beginner, Intermediate and Expert.")
+            entry.refuse(f"“**{short(level)}.**” is no level, or stands here twice. They are Beginner, Intermediate and Expert.")
         if not text.endswith((".", "?", "!")):
-            entry.refuse(f"What is said at the level “{level}” is a sentence and ends with its full stop.")
+            entry.refuse(f"What is said at the level {quoted(level)} is a sentence and ends with its full stop.")
         if len(text) > LONGEST:
             entry.refuse(
                 f"“{level}” has {len(text)} characters, and at most {LONGEST} are read in a small frame. Make it shorter."
@@ -193,7 +194,7 @@ def levels_of(entry: Entry, body: str) -> tuple[str, str, str]:
             entry.refuse(f"“{mark[0]}” would be shown as it stands, for these sentences are plain text. Write it in words.")
         said[level.lower()] = text
     if "beginner" not in said:
-        entry.refuse(f"“{entry.word}” needs “**Beginner.** …” with a sentence.")
+        entry.refuse(f"{quoted(entry.word)} needs “**Beginner.** …” with a sentence.")
     beginner = said["beginner"]
     intermediate = said.get("intermediate", beginner)
     return beginner, intermediate, said.get("expert", intermediate)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from models.errors import FileError
+from models.huggingface.names import quoted
 from ui import document, state
 from ui.lessons import course
 from ui.lessons import files as lessons
@@ -55,7 +56,7 @@ def check(entries: Mapping[str, Entry]) -> None:
         if entry.see:
             place_of(entry)
         if entry.lesson and entry.lesson not in lessons.files():
-            entry.refuse(f"There is no lesson “{entry.lesson}”. There are {', '.join(lessons.files())}.", "lesson")
+            entry.refuse(f"There is no lesson {quoted(entry.lesson)}. There are {', '.join(lessons.files())}.", "lesson")
 
 
 def go(page: str, link: Mapping[str, str]) -> None:
