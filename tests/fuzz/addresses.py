@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qs, parse_qsl, urlencode
 
 from hypothesis import strategies as st
 
@@ -239,7 +239,7 @@ def tried(one: tuple[str, list[dict[str, Any]]]) -> bool:
     """Whether a page told of something that an address asks for in vain."""
     page, (first, *others) = one
     with watched():
-        app = wait(open_given(page, first))
+        app = wait(open_given(page, first, tuple(dict.fromkeys(name for link in (first, *others) for name in named(link)))))
         told = bool(app.warned) or refused(app)
         for link in others:  # as the browser's way back has it
             app.query_params.clear()
@@ -247,3 +247,9 @@ def tried(one: tuple[str, list[dict[str, Any]]]) -> bool:
                 app.query_params[name] = value
             told = refused(wait(app.run())) or told
     return told
+
+
+def named(link: dict[str, Any]) -> list[str]:
+    """The models that an address names, as a server reads them."""
+    asked = parse_qs(urlencode(link, doseq=True), errors="replace")
+    return [name for key in ("model", "other-model", "other-tokenizer") for name in asked.get(key, [])]

@@ -41,8 +41,9 @@ def open_link(page: str, link: str = "", finished: bool = True) -> AppTest:
     return finish(app) if finished else app
 
 
-def open_given(page: str, given: Mapping[str, Any]) -> AppTest:
-    """A page after its first run, at an address with these names and values: texts, bytes as they are sent, or lists of them."""
+def open_given(page: str, given: Mapping[str, Any], listed: tuple[str, ...] = ()) -> AppTest:
+    """A page after its first run, at an address with these names and values: texts, bytes as they are sent, or lists of them.
+    listed: models that the menu has besides, for AppTest keeps to what a menu has in its first run."""
     asked = [one for one in (given.get("model", "writer"), given.get("other-model", "writer")) if isinstance(one, str)]
     for name in {*asked} & {"writer", "filler", "translator", "sorter"}:
         loaded.model(name)  # so that the page need not be seen waiting for it
@@ -51,7 +52,9 @@ def open_given(page: str, given: Mapping[str, Any]) -> AppTest:
     for name, value in given.items():
         app.query_params[name] = value
     if is_folder_name(asked[0] if asked else ""):
-        app.session_state["recent"] = (asked[0],)  # AppTest keeps to what the menu has in its first run
+        listed = (asked[0], *listed)
+    if listed:
+        app.session_state["recent"] = listed
     app.run()
     app.warned = [one.value for one in app.warning]
     return app

@@ -87,6 +87,23 @@ WRONG = {
     ),
     "a published number with more than it has": (with_published(SOURCE, "  page: 3"), 13, "A published number has no “page”"),
     "broken YAML": (with_block("page: type", "text: a: b"), 11, "Put a value that holds a colon"),
+    "a value that is no date, as it says": (with_block("page: type", "text: !!timestamp x"), 10, "It cannot be read."),
+    "an endless name": (with_block("page: type", f"{'x' * 500}: 1"), 11, f"no choice “{'x' * 59}…”"),
+    "what an answer takes, of another kind": (
+        with_block("page: type", "question:", "  ask: What?", "  answer: tokens of a word", "  given: {word: 99}"),
+        14,
+        "“word:” needs a text",
+    ),
+    "what an answer takes, not whole": (
+        with_block("page: type", "question:", "  ask: What?", "  answer: likeliest token after a layer", "  given: {layer: 1.5}"),
+        14,
+        "“layer:” needs a whole number",
+    ),
+    "what an answer takes, in a list of lists": (
+        with_block("page: type", "question:", "  ask: What?", "  answer: verb agrees", "  given: {beside: [[1]]}"),
+        14,
+        "“beside:” needs a list of numbers",
+    ),
     "too many words": (HEADER + STEP + "word " * 121, 7, "at most 120 are read"),
     "an image from outside": (HEADER + STEP + "![x](https://example.org/a.png)", 7, "would be fetched from the internet"),
 }  # fmt: skip

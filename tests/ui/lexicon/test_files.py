@@ -52,6 +52,8 @@ WRONG = {
     "an unknown fact": (with_block("page: type"), 4, "An entry has no “page”."),
     "a fact of another kind": (with_block("lesson: tokens", "also: chip"), 5, "“also:” needs a list"),
     "broken YAML": (with_block("lesson: tokens", "see: a: b"), 5, "It cannot be read."),
+    "a value that is no date, as it says": (with_block("title: !!timestamp x"), 4, "It cannot be read."),
+    "a heading that does not print": ("## a\x85b\n", 1, "“a b” needs “**Beginner.** …”"),
     "a page that does not exist": (with_block("see: {page: heds}"), 4, "The page “heds” does not exist."),
     "a choice that does not exist": (with_block("lesson: tokens", "see: {page: type, veiw: Head}"), 5, "no choice “veiw”"),
     "a place without a page": (with_block("see: {view: Head}"), 4, "“see:” needs a page"),
