@@ -26,6 +26,7 @@ def kinds(name: str) -> list[str]:
 
 @every
 def test_no_edit_and_edits_that_say_as_it_was_change_nothing_bit_for_bit(name):
+    model(name).forget()  # what another test read is continued to the last digits but one
     plain = read(name)
     assert same(plain, read(name))
     for kind in kinds(name):

@@ -52,7 +52,7 @@ def run(story: Awaitable) -> None:
 
 
 async def answered(visitor: Visitor, text: str) -> None:
-    async with asyncio.timeout(90):
+    async with asyncio.timeout(240):
         while text not in visitor.tally.took:
             await asyncio.sleep(0.02)
 
@@ -117,7 +117,7 @@ async def opens(server: Server, folder: Path) -> str:
             told.append(element.alert.body)
         return drawn(element)
 
-    async with Visitor(server.url, read, {"model": str(folder)}) as one, asyncio.timeout(90):
+    async with Visitor(server.url, read, {"model": str(folder)}) as one, asyncio.timeout(240):
         await one.open()
         while not told:
             one.finished.clear()
@@ -155,7 +155,7 @@ def test_a_clock_that_jumps_disturbs_nobody(server, hours):
         for off in (WEEK, -WEEK, 0):
             hours.write_text(str(off))
             await asyncio.sleep(0.7)
-            async with Visitor(server.url, nothing, {"level": "expert"}, page="attention") as late, asyncio.timeout(60):
+            async with Visitor(server.url, nothing, {"level": "expert"}, page="attention") as late, asyncio.timeout(180):
                 await late.send()
                 await late.finished.wait()
                 assert not late.tally.errors
@@ -201,7 +201,7 @@ def test_noise_on_a_line_ends_that_line_and_is_no_error_of_the_server(server):
                 await one.send()
                 with suppress(ConnectionClosed):
                     await one.socket.send(sent)
-                async with asyncio.timeout(30):
+                async with asyncio.timeout(120):
                     await one.socket.wait_closed()
 
     run(undisturbed(server, noise()))
