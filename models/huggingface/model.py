@@ -256,7 +256,10 @@ class HuggingFaceModel(LanguageModel):
             else:
                 record, _ = self._pass(network, recording(outs=True), **inputs)
             stream = record.hidden["decoder" if trace.target else "self"][-1]
-            logits = self._answers(stream[None], position)[0]
+            if self.labels is not None and self.labels.pooled:
+                logits = self._pooled(stream[None])[0]
+            else:  # all layers have run, those behind the last block too
+                logits = self._logits(stream[position : position + 1].to(self.network.dtype))[0]
             return gradients(logits[token], self._layout.split(record), self._layout.split(record, of=record.outs))
 
     def logits_of(
