@@ -370,3 +370,16 @@ def test_what_a_link_asks_for_in_vain_is_still_told_of_when_its_model_cannot_be_
         told = [one.value for one in app.run().warning]
     assert len(told) == 2 and "could not be opened" in told[0]
     assert "“wizard”" in told[1] and "“nonsense”" in told[1]
+
+
+@pytest.mark.parametrize(("page", "below"), [("type", "text_input"), ("train", "button")])
+def test_a_sentence_above_moves_nothing_below_so_a_letter_typed_meanwhile_finds_its_text_box(page, below):
+    app = open_link(page)
+
+    def places() -> list[int]:
+        return [place for place, block in app.main.children.items() if getattr(block, "children", None) and block.get(below)]
+
+    before = places()
+    app.session_state["trouble"] = "The model could not be opened."
+    app.run()
+    assert [one.value for one in app.warning] == ["The model could not be opened\\."] and places() == before
