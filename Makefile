@@ -13,7 +13,8 @@ DATA ?= data
 # One worker for each of two cores; the browser tests of a file stay together.
 WORKERS ?= 2
 
-# Browser tests that failed beside others (and nothing else did: 10) may have waited for the machine. Alone, only a fault fails.
+# Tests that ask a server and failed beside others (and nothing else did: 10) may have waited for the machine. Alone, only a
+# fault fails.
 once_more = echo "Once more, alone:" && $(python) -m pytest -n 0 --last-failed --last-failed-no-failures none $(ARGS)
 
 python := .venv/bin/python

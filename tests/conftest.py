@@ -18,8 +18,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tests.serving import Watched, find_chromium, launch
 
 Window = tuple[int, int, bool]  # width, height, dark
-ONLY_BROWSER = 10  # the exit status of a run whose failed tests all drive a browser; pytest's own end at 5
-failed: dict[str, bool] = {}  # each test that failed, and whether it drives a browser
+ONLY_SERVED = 10  # the exit status of a run whose failed tests all ask a running server; pytest's own end at 5
+failed: dict[str, bool] = {}  # each test that failed, and whether it asks a running server
 
 settings.register_profile("headlight", deadline=None)  # how long a test takes is said by benchmarks, not by tests
 settings.load_profile("headlight")
@@ -30,25 +30,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     Where a machine has more to do than it can, a browser may see half of what a person waits for. Such a test is tried
     up to three times, and the summary names it ("RERUN"), for the cause may be the app's own.
-    What is marked `late` comes last."""
+    What asks a server without a browser is marked too. What is marked `late` comes last."""
     for item in items:
         if "chromium" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.flaky(reruns=2))
             item.add_marker(pytest.mark.xdist_group(item.path.name))
+        elif {"serve", "serve_by"} & vars(item.module).keys():
+            item.add_marker(pytest.mark.served)
     items.sort(key=lambda item: "late" in item.keywords)  # the others stay in their order
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Where nothing but browser tests failed, the run ends with ONLY_BROWSER, and `make test` tries those once more alone."""
+    """Where nothing failed but what asks a server, with a browser or without, the run ends with ONLY_SERVED, and `make test`
+    tries those tests once more alone."""
     if exitstatus == pytest.ExitCode.TESTS_FAILED and failed and all(failed.values()):
-        session.exitstatus = ONLY_BROWSER
+        session.exitstatus = ONLY_SERVED
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.failed:
-        failed[report.nodeid] = "browser" in report.keywords
+        failed[report.nodeid] = bool({"browser", "served"} & report.keywords.keys())
 
 
 def pytest_collectreport(report: pytest.CollectReport) -> None:
