@@ -13,6 +13,12 @@ def plain(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]()#+\-.!|~$<>:&])", r"\\\1", re.sub(r"\s+", " ", text))
 
 
+def number_below(written: str, count: int) -> int | None:
+    """The number from 0 that decimal digits write, if it is below `count`. A link may hold more digits than Python reads."""
+    number = int(written) if written.isdecimal() and len(written) < 10 else count
+    return number if number < count else None
+
+
 def called(name: str) -> str:
     """What people call a model: its name; of a folder the last part, for where it stands on a disk is nobody's business; of one
     that was trained here its task and steps, without the key."""

@@ -12,6 +12,7 @@ from ui.look import kind_of
 from ui.memory import loaded
 from ui.memory.favourites import favourite
 from ui.state import Key
+from ui.text import number_below
 
 
 def side_bar(name: str) -> None:
@@ -40,8 +41,8 @@ def side_bar(name: str) -> None:
 def numbered(key: Key[int], count: int, default: int, place: DeltaGenerator) -> None:
     """A menu of layers or heads by their numbers, shown and linked as L0, L1, … or H0, H1, …"""
     letter, asked = key.name[0].upper(), key.asked or ""
-    if asked.isdecimal() and int(asked) < count:  # written by hand, without the letter
-        state.take_as(key, int(asked))
+    if (number := number_below(asked, count)) is not None:  # written by hand, without the letter
+        state.take_as(key, number)
     chosen = one_of(
         key, range(count), f"the {key.name}", default=default, menu=True, written=lambda at: f"{letter}{at}", place=place
     )

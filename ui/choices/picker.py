@@ -23,7 +23,7 @@ from ui import state
 from ui.memory import allowed, cached, loaded, trainings
 from ui.memory.shelf import Job
 from ui.state import Key
-from ui.text import called, plain
+from ui.text import called, number_below, plain
 
 if TYPE_CHECKING:
     from models.language_model import ModelInfo
@@ -190,9 +190,9 @@ def take(name: str) -> None:
     favourites = {state.LAYER, state.HEAD}
     for key, size in ((state.LAYER, max(info.layers, info.decoder_layers)), (state.HEAD, max(info.heads, info.decoder_heads))):
         asked = state.OPENED.get().pop(key.name, "")
-        number = asked.removeprefix(key.name[0].upper())
-        if number.isdecimal() and int(number) < size:
-            key.set(int(number))
+        number = number_below(asked.removeprefix(key.name[0].upper()), size)
+        if number is not None:
+            key.set(number)
             favourites.discard(key)
         elif asked:
             state.complain(key.of("linked"), asked, f"the {key.name}")

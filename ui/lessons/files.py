@@ -14,6 +14,7 @@ from analysis.answers import ANSWERS, check_given
 from models.errors import FileError
 from models.huggingface.names import quoted, short
 from ui import state
+from ui.text import number_below
 from ui.written import Block, header_of, mapping, text_of
 
 SHIPPED = Path(__file__).parents[2] / "lessons"
@@ -23,6 +24,7 @@ STAYS = ("text", "target", "level")  # from page to page
 OUTSIDE = re.compile(r"!\[[^\]]*\]\(\s*<?((?:https?:)?//[^)\s]*)")  # an image
 WORDS = 120  # of a step at most
 LARGEST = 100_000  # bytes of a file
+MANY = 1000  # layers or heads, more than a model has
 FACTS = {"title": str, "minutes": int, "level": str, "model": str}
 COURSE = {"title": str, "minutes": int, "lessons": list}
 QUESTION = {"ask": str, "answer": str, "given": dict, "expect": object, "hint": str, "show": dict}
@@ -266,14 +268,17 @@ def choices(block: Block, of: Mapping[str, Any], more: tuple[str, ...] = ()) -> 
             block.refuse(str(name), f"“{short(name)}:” needs one value.")
         text = str(value).lower() if isinstance(value, bool) else str(value)
         if name in ("layer", "head"):
-            if not (number := text.lstrip("LHlh")).isdecimal():
+            if number_below(number := text.lstrip("LHlh"), MANY) is None:
                 block.refuse(name, f"“{name}:” needs a number, as {name[0].upper()}2 or 2.")
             text = f"{name[0].upper()}{number}"
         default = keys[name].default if name in keys else ""
         if isinstance(default, bool) and text not in ("true", "false"):
             block.refuse(name, f"“{name}:” needs true or false.")
-        if isinstance(default, int | float) and not isinstance(default, bool) and not re.fullmatch(r"-?\d+(\.\d+)?", text):
-            block.refuse(name, f"“{name}:” needs a number.")
+        if isinstance(default, int | float) and not isinstance(default, bool):
+            if not re.fullmatch(r"-?\d{1,9}(\.\d{1,9})?", text):
+                block.refuse(name, f"“{name}:” needs a number.")
+            if isinstance(default, int) and "." in text:
+                block.refuse(name, f"“{name}:” needs a whole number.")
         allowed = PAGES if name == "page" else keys[name].values if name in keys else ()
         if allowed and text not in allowed:
             block.refuse(name, f"The {name} {quoted(text)} does not exist. It is one of {', '.join(allowed)}.")

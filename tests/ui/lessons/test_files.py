@@ -58,6 +58,9 @@ WRONG = {
     "a choice that does not exist": (with_block("page: type", "veiw: Head"), 11, "no choice “veiw”"),
     "a value that does not exist": (with_block("page: attention", "view: Heads"), 11, "It is one of Head, Reading"),
     "a number in words": (with_block("page: type", "bars: many"), 11, "“bars:” needs a number."),
+    "a number with too many digits": (with_block("page: type", f"bars: {'9' * 50}"), 11, "“bars:” needs a number."),
+    "a part of a whole number": (with_block("page: type", "bars: 2.5"), 11, "“bars:” needs a whole number."),
+    "a layer with too many digits": (with_block("page: type", f"layer: {'9' * 50}"), 11, "needs a number, as L2"),
     "a switch that is neither": (with_block("page: type", "special: perhaps"), 11, "needs true or false"),
     "a question without words": (with_block("page: type", "question:", "  answer: number of tokens"), 10, "needs “ask: …”"),
     "an answer that cannot be computed": (
