@@ -1,9 +1,11 @@
 """A class types at once: 1 to 60 visitors, each a key press every 300 ms, Headlight beside a bare app that echoes the text.
 
-    python -m benchmarks.crowd [--visitors 1 10 20 40 60] [--seconds 12] [--only Headlight]
+    python -m benchmarks.crowd [--visitors 1 10 20 40 60] [--seconds 12] [--processes 1 2 4] [--only Headlight]
 
-The visitors speak Streamlit's protocol from this process, so that what is measured is the server: one process on the cores that
-this machine has, which the visitors share. A text is lost when no answer to it came, because a later one overtook it.
+The visitors speak Streamlit's protocol from this process, so that what is measured is the server, on the cores that this machine
+has, which the visitors share: one process, or so many behind a proxy (`headlight --processes`), whose processor time and memory
+count too. Memory that processes share counts once where the system tells it (Linux: PSS). A text is lost when no answer to it
+came, because a later one overtook it.
 """
 
 from __future__ import annotations
@@ -11,16 +13,21 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import re
 import statistics
 import struct
+import sys
 import time
-from contextlib import AsyncExitStack
+import urllib.request
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 
 import psutil
 
 from benchmarks.protocol import Visitor
-from tests.serving import ROOT, serve
+from tests.serving import ROOT, Server, serve, serve_by
+from ui.processes.proxy import COOKIE
 
 APPS = Path(__file__).parent / "apps"
 EVERY = 0.3  # seconds between two key presses of a visitor
@@ -74,6 +81,32 @@ async def typing(visitor: Visitor, number: int, count: int, every: float, patien
         await asyncio.sleep(0.1)
 
 
+@contextmanager
+def serve_headlight(processes: int) -> Iterator[Server]:
+    """The app by so many processes, all of them ready."""
+    if processes == 1:
+        with serve(ROOT / "app.py") as server:
+            yield server
+        return
+    command = [sys.executable, "-m", "ui.command"]
+    with serve_by(command, "--port={port}", f"--processes={processes}", "--no-open", patience=300) as server:
+        met = set[str]()
+        while len(met) < processes:
+            with urllib.request.urlopen(server.url, timeout=60) as answer:
+                met |= set(re.findall(rf"{COOKIE}=(\w+)", answer.headers.get("Set-Cookie", "")))
+            time.sleep(0.05)
+        yield server
+
+
+def used(process: psutil.Process) -> tuple[float, float]:
+    """Seconds of processor, and bytes of memory, of a process and of all that it has started."""
+    seconds, memory = 0.0, 0.0
+    for one in (process, *process.children(recursive=True)):
+        held = one.memory_full_info()
+        seconds, memory = seconds + sum(one.cpu_times()[:2]), memory + getattr(held, "pss", held.rss)
+    return seconds, memory
+
+
 async def crowd(
     url: str, process: psutil.Process, answered, query: dict[str, str], size: int, seconds: float
 ) -> dict[str, float]:
@@ -85,9 +118,9 @@ async def crowd(
             await visitor.open()
         await asyncio.sleep(1)
         before = [(visitor.tally.bytes, visitor.tally.messages) for visitor in visitors]
-        busy, began = sum(process.cpu_times()[:2]), time.perf_counter()
+        busy, began = used(process)[0], time.perf_counter()
         await asyncio.gather(*(typing(visitor, number, count, EVERY) for number, visitor in enumerate(visitors)))
-        took, busy = time.perf_counter() - began, sum(process.cpu_times()[:2]) - busy
+        took, busy = time.perf_counter() - began, used(process)[0] - busy
         tallies = [visitor.tally for visitor in visitors]
     waits = sorted(wait for tally in tallies for wait in tally.took.values())
     answers = max(1, len(waits))
@@ -101,7 +134,7 @@ async def crowd(
         "cpu": 1000 * busy / answers,
         "kB": sum(tally.bytes - was for tally, (was, _) in zip(tallies, before, strict=True)) / answers / 1000,
         "messages": sum(tally.messages - was for tally, (_, was) in zip(tallies, before, strict=True)) / answers,
-        "memory": process.memory_info().rss / 1e6,
+        "memory": used(process)[1] / 1e6,
         "errors": sum(len(tally.errors) for tally in tallies),
     }
 
@@ -111,22 +144,28 @@ def main() -> None:
     parser.add_argument("--visitors", type=int, nargs="+", default=[1, 10, 20, 40, 60])
     parser.add_argument("--seconds", type=float, default=12)
     parser.add_argument("--only", choices=["Headlight", "bare echo"])
+    parser.add_argument("--processes", type=int, nargs="+", default=[1], help="that serve Headlight, one number after another")
     arguments = parser.parse_args()
-    apps = {"bare echo": (APPS / "echo.py", echoed, {}), "Headlight": (ROOT / "app.py", drawn, {"level": "intermediate"})}
-    head = f"{'':10}{'visitors':>9}{'texts':>7}{'answered':>9}{'a second':>9}{'median ms':>10}{'p95 ms':>8}{'last text':>10}"
+    head = f"{'':14}{'visitors':>9}{'texts':>7}{'answered':>9}{'a second':>9}{'median ms':>10}{'p95 ms':>8}{'last text':>10}"
     print(head + f"{'CPU ms':>8}{'kB':>7}{'messages':>9}{'memory MB':>10}{'errors':>7}")
-    for name, (script, answered, query) in apps.items():
-        if arguments.only in (None, name):
-            with serve(script) as server:
-                process = psutil.Process(server.process.pid)
-                asyncio.run(crowd(server.url, process, answered, query, 1, 3))  # the model is loaded, kernels are set up
-                for size in arguments.visitors:
-                    got = asyncio.run(crowd(server.url, process, answered, query, size, arguments.seconds))
-                    row = f"{name:10}{size:>9}{got['texts']:>7}{got['answered']:>9}{got['a second']:>9.0f}{got['median']:>10.0f}"
-                    row += (
-                        f"{got['p95']:>8.0f}{got['last']:>6}/{size:<3}{got['cpu']:>8.1f}{got['kB']:>7.1f}{got['messages']:>9.1f}"
-                    )
-                    print(row + f"{got['memory']:>10.0f}{got['errors']:>7}", flush=True)
+    if arguments.only in (None, "bare echo"):
+        with serve(APPS / "echo.py") as server:
+            measure("bare echo", server, echoed, {}, arguments)
+    for processes in arguments.processes if arguments.only in (None, "Headlight") else ():
+        with serve_headlight(processes) as server:
+            name = "Headlight" + f", {processes}" * (processes > 1)
+            measure(name, server, drawn, {"level": "intermediate"}, arguments, processes)
+
+
+def measure(name: str, server: Server, answered, query: dict[str, str], given: argparse.Namespace, processes: int = 1) -> None:
+    """A row for each size of the crowd."""
+    process = psutil.Process(server.process.pid)
+    asyncio.run(crowd(server.url, process, answered, query, processes, 3))  # the model is loaded, kernels are set up
+    for size in given.visitors:
+        got = asyncio.run(crowd(server.url, process, answered, query, size, given.seconds))
+        row = f"{name:14}{size:>9}{got['texts']:>7}{got['answered']:>9}{got['a second']:>9.0f}{got['median']:>10.0f}"
+        row += f"{got['p95']:>8.0f}{got['last']:>6}/{size:<3}{got['cpu']:>8.1f}{got['kB']:>7.1f}{got['messages']:>9.1f}"
+        print(row + f"{got['memory']:>10.0f}{got['errors']:>7}", flush=True)
 
 
 if __name__ == "__main__":
