@@ -3,6 +3,7 @@
 // is followed.
 
 const MARK = 'a[href^="#w-"]';
+const PATIENCE = 3000; // ms that a press on a word waits for the word to stand again
 const REST = 250; // ms that a pointer rests before the frame opens, and that it may take to come over into it
 let given = {}; // the newest of what the server says, and how to tell it something
 let frame = null;
@@ -26,8 +27,15 @@ function listen() {
   addEventListener("resize", () => anchor && place());
   return (newest) => {
     given = newest;
-    if (anchor && !(anchor = standing(anchor))) close();
+    if (anchor) place();
+    if (location.hash.startsWith("#w-")) openAsked(location.hash);
   };
+}
+
+// A press before this module was there went the way of any link: it put the word into the address, as somebody's link may.
+function openAsked(word) {
+  history.replaceState(history.state, "", location.pathname + location.search);
+  open(Object.assign(document.createElement("a"), { href: word }), true);
 }
 
 const markOf = (event) => event.composedPath().find((node) => node.matches?.(MARK));
@@ -35,7 +43,14 @@ const inFrame = (event) => frame && event.composedPath().includes(frame);
 
 // A mark, or the one that has taken its place: a page that is still being drawn places its words anew.
 function standing(mark) {
-  return mark.isConnected ? mark : document.querySelector(`a[href="${mark.getAttribute("href")}"]`);
+  return mark.isConnected ? mark : document.querySelector(`a[href="${CSS.escape(mark.getAttribute("href"))}"]`);
+}
+
+// The same as soon as it stands: for a moment of a page that is still being drawn there may be none.
+async function placed(mark) {
+  const until = performance.now() + PATIENCE;
+  while (!standing(mark) && performance.now() < until) await new Promise((go) => setTimeout(go, 50));
+  return standing(mark);
 }
 
 function pressed(event) {
@@ -69,7 +84,7 @@ function left(event) {
 async function open(mark, press) {
   clearTimeout(timer);
   const words = await all();
-  if (!(mark = standing(mark))) return;
+  if (!(mark = press ? await placed(mark) : standing(mark))) return;
   if (!frame?.isConnected) frame = make();
   anchor = mark;
   kept = press;
@@ -152,9 +167,21 @@ function follow(event) {
   given.tell("followed", { word, to, at: Date.now() });
 }
 
+// While the word of a frame that was asked for is placed anew, the frame stays where it is.
+async function wait() {
+  if (!kept) return close();
+  const gone = anchor;
+  const mark = await placed(gone);
+  if (anchor !== gone) return;
+  if (!mark) return close();
+  anchor = mark;
+  place();
+}
+
 // Below the word where there is room, else above it, and inside of the window.
 function place() {
-  if (!(anchor = standing(anchor))) return close();
+  if (!standing(anchor)) return wait();
+  anchor = standing(anchor);
   const box = anchor.getBoundingClientRect();
   const { width, height } = frame.getBoundingClientRect();
   if (box.bottom < 0 || box.top > innerHeight) return close();

@@ -61,3 +61,9 @@ def test_a_word_is_pressed_read_closed_and_followed(open_page, width, dark):
     expect(page.get_by_role("heading", level=1)).to_have_text("Generate", timeout=WAIT)
     expect(page).to_have_url(re.compile("generate-top-p=0.9"))
     expect(box).to_have_value("The cat sat on the")
+
+
+def test_a_word_in_the_address_is_explained_as_one_that_was_pressed_before_the_page_could_answer(open_page):
+    page = open_page("/?text=The+cat+sat&level=intermediate#w-head")
+    expect(page.get_by_role("dialog", name="head", exact=True)).to_contain_text(files.entries()["head"].said[1], timeout=WAIT)
+    assert "#" not in page.url
