@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import struct
 from collections.abc import Iterable
@@ -75,6 +76,8 @@ def look_at(path: Path, name: str) -> Folder:
         raise ModelError(f"The folder {quoted(name)} cannot be read: {short(error)}.") from error
     if not found:
         raise ModelError(f"There is no folder {quoted(name)} here. Check the path.")
+    for part in (CONFIG, SINGLE, INDEX):
+        check_is_file(path / part, name)
     check_config_is_there(files, name)
     config = read_config(path / CONFIG, name)
     shards = [path / shard for shard in weights_files(files, path / INDEX, name)]
@@ -86,6 +89,15 @@ def look_at(path: Path, name: str) -> Folder:
     for shard in shards:
         tensors |= header(shard)
     return Folder(path, config, tensors)
+
+
+def check_is_file(file: Path, name: str) -> None:
+    """Errors: ModelError for what has the name of a file and is none."""
+    if os.path.lexists(file) and not file.is_file():
+        what = (
+            "a folder, not a file" if file.is_dir() else "a link to nothing" if file.is_symlink() else "no file that can be read"
+        )
+        raise ModelError(f"In {quoted(name)}, {file.name} is {what}. Fetch the model again.")
 
 
 def check_config_is_there(files: Iterable[str], name: str) -> None:

@@ -11,6 +11,7 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from models.errors import ModelError, panics_caught
+from models.huggingface.folder import check_is_file
 from models.huggingface.names import quoted, short
 from models.scratch.config import TransformerConfig
 from models.scratch.decoder_model import DecoderModel
@@ -36,6 +37,8 @@ def from_folder(folder: Path, name: str = "", dtype: str | None = None) -> Scrat
 
     name: what it is called, if not as its folder. Errors: ModelError for files that do not fit together.
     """
+    for part in ("config.json", "model.safetensors", "tokenizer.json"):
+        _check_file(folder / part)
     try:
         with panics_caught():
             return _opened(folder, name, dtype)
@@ -45,8 +48,16 @@ def from_folder(folder: Path, name: str = "", dtype: str | None = None) -> Scrat
         ) from error
 
 
+def _check_file(file: Path) -> None:
+    """Errors: ModelError for a file that is not there, or is none."""
+    check_is_file(file, file.parent.name)
+    if not file.is_file():
+        raise ModelError(f"The folder {quoted(file.parent.name)} is not complete: {file.name} is missing.")
+
+
 def vocabulary_of(folder: Path) -> ByteLevelTokens:
     """The tokenizer of such a folder alone. Errors: ModelError."""
+    _check_file(folder / "tokenizer.json")
     try:
         with panics_caught():
             return ByteLevelTokens(Tokenizer.from_file(str(folder / "tokenizer.json")), START, END, MASK)

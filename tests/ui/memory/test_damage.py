@@ -78,6 +78,19 @@ def test_a_config_that_is_deeply_nested_is_refused(ours):
         models.load(str(ours))
 
 
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
+@pytest.mark.parametrize("kind, words", [("a folder", "a folder, not a file"), ("a link", "a link to nothing"), ("gone", "")])
+def test_what_stands_in_the_place_of_a_file_of_our_own_is_said(ours, name, kind, words):
+    shutil.copy(WEIGHTS / "writer" / "tuned_lens.safetensors", ours)  # beside the weights, and no weights
+    (ours / name).unlink()
+    if kind == "a folder":
+        (ours / name).mkdir()
+    elif kind == "a link":
+        (ours / name).symlink_to(name)
+    with pytest.raises(ModelError, match=f"{name} is {words}" if words else f"{name} is missing|holds no {name}"):
+        models.load(str(ours))
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_weights_of_our_own_that_are_no_numbers_are_refused(ours, value):
     file = ours / "model.safetensors"
