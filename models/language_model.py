@@ -260,6 +260,11 @@ class LanguageModel(ABC):
         return begin(self, asked, begun, strategy, max_new_tokens, tuple(said), cache, tuple(given), chat, edits)
 
     @property
+    def grows(self) -> bool:
+        """Whether it can continue a text here, token by token."""
+        return self.info.predicts and self.info.kind != "encoder"
+
+    @property
     def chats(self) -> bool:
         """Whether the model answers in a chat: its tokenizer has a template for that."""
         return False

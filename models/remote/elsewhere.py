@@ -46,6 +46,10 @@ class Elsewhere(LanguageModel):
         return self.here
 
     @property
+    def grows(self) -> bool:
+        return super().grows and self.here is not None
+
+    @property
     def network(self) -> Any:
         return self.beside.network
 

@@ -83,7 +83,7 @@ def beginning_of(look: Look) -> str:
 def does_not(look: Look) -> None:
     """Why this model does not go on with a text, and a way to one that does."""
     info, first = look.model.info, models.names()[0]
-    why = "labels" if info.labels else "encoder" if info.kind == "encoder" else "headless"
+    why = "labels" if info.labels else "encoder" if info.kind == "encoder" else "elsewhere" if info.predicts else "headless"
     st.info(words(HERE, why, name=plain(info.name), mask=plain(info.mask)))
 
     def switch() -> None:
@@ -94,7 +94,7 @@ def does_not(look: Look) -> None:
 
 
 def draw(look: Look) -> None:
-    if look.model.info.kind == "encoder" or not look.model.info.predicts:
+    if not look.model.grows:
         return does_not(look)
     own = linked.own_answer(look.second)  # here it is said again
     with st.container(key="generate"):

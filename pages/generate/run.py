@@ -48,7 +48,11 @@ def buttons(grown: Grown, strategy: Strategy, most: int, cancel: Callable[[], No
 
 def forward(grown: Grown, strategy: Strategy, most: int) -> None:
     if strategy.method != "beam":
-        grown.go_on(strategy)
+        try:
+            grown.trouble = ""
+            grown.go_on(strategy)
+        except ValueError as error:
+            grown.trouble = str(error)
     else:
         if not grown.search:  # all of it is searched, and its first step is looked at
             grown.begin(strategy, most)

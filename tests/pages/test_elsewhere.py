@@ -6,9 +6,10 @@ import pytest
 
 from models.remote import backend
 from tests.models.remote.serving import die, replicas
-from tests.pages.opening import finish, open_link, said
+from tests.pages.opening import finish, open_given, open_link, press, said
 from ui.memory import loaded
 from ui.memory.shelf import Shelf
+from ui.state import LEVELS
 
 TEXTS = {
     "writer": ("text=The+cat+sat+on", "The cat sat on the"),
@@ -72,3 +73,15 @@ def test_a_cluster_that_is_not_there_is_told_of_on_the_page_and_the_page_stands(
     app = open_link("type", "text=The+cat+sat+on")
     assert any("The models that ship with Headlight are read by" in one.value for one in finish(app.run()).warning)
     assert set(before.splitlines()) <= set(said(app).splitlines())
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_where_an_answer_cannot_grow_page_generate_says_why_and_leads_to_a_model_that_can(elsewhere, level):
+    with replicas() as port:
+        elsewhere(port)
+        loaded.model("GPT-2")
+        app = finish(open_given("generate", {"model": "GPT-2", "text": "The cat", "level": level}, ("GPT-2",)))
+        assert any("“GPT\\-2” is read by" in one.value for one in app.info)
+        assert "Go on" not in [one.label for one in app.button]
+        app = finish(press(app, "Switch to the writer"))
+        assert "Go on" in [one.label for one in app.button] and not app.info

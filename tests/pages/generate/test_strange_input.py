@@ -49,6 +49,19 @@ def test_an_end_that_comes_at_once_is_said_and_nothing_comes_after_it(keep):
     assert ids(press(app, "back")) == [] and not app.button(key="generate-run").disabled
 
 
+def test_a_press_that_the_model_cannot_answer_is_said_and_the_next_one_is_answered(monkeypatch):
+    def refuse(*given):
+        raise ValueError("It is away.")
+
+    grown = Grown(Beginning("writer", "The cat"))
+    with monkeypatch.context() as patch:
+        patch.setattr(loaded, "next_step", refuse)
+        run.forward(grown, Strategy(), 3)
+    assert (grown.trouble, grown.steps) == ("It is away.", [])
+    run.forward(grown, Strategy(), 3)
+    assert not grown.trouble and len(grown.steps) == 1
+
+
 @pytest.mark.parametrize("controls", ["generate-top-k=0", "generate-top-p=1", "generate-min-p=0&generate-typical=1"])
 def test_controls_that_keep_everything_are_off(controls):
     app = open_link("generate", f"{LINK}&level=expert&generate-temperature=1&{controls}")
