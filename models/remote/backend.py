@@ -8,7 +8,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ def _backend(given: str) -> Backend:
     from models.remote.far import Far
 
     if given == LOCAL:
-        return Backend(_started()) if find_spec("ray") else _refused(MISSING)
+        return Backend(Far("127.0.0.1", start())) if find_spec("ray") else _refused(MISSING)
     try:
         parts = urlsplit(given)
         host, port = parts.hostname, parts.port
@@ -77,10 +77,14 @@ def _refused(sentence: str) -> Backend:
     return Backend(wrong=sentence)
 
 
-def _started() -> Far:
-    """Replicas on this machine, which end with this process. They take half a minute to be there."""
-    from models.remote.far import Far
+def start_for_all(environment: MutableMapping[str, str] = os.environ) -> None:
+    """Where several processes ask for replicas beside themselves, start these once, and tell the processes where they are."""
+    if environment.get("HEADLIGHT_BACKEND", "").strip() == LOCAL and find_spec("ray"):
+        environment["HEADLIGHT_BACKEND"] = f"ray://127.0.0.1:{start()}"
 
+
+def start() -> int:
+    """Start replicas on this machine, which end with this process; the port where they will answer, in half a minute or later."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -89,7 +93,7 @@ def _started() -> Far:
         command, stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     )
     atexit.register(begun.terminate)
-    return Far("127.0.0.1", port)
+    return port
 
 
 def trouble() -> str:

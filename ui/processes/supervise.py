@@ -18,6 +18,7 @@ from http.client import HTTPConnection, HTTPException
 from multiprocessing import connection
 from typing import Any
 
+from models.remote import backend
 from ui.processes import proxy, tasks
 
 PATIENCE = 10.0  # seconds in which a process may end by itself, and those between a start and another of what ends at once
@@ -58,6 +59,7 @@ def run(host: str, port: int, processes: int, show: bool) -> None:
     with tempfile.TemporaryDirectory(prefix=f"hl-{os.getpid()}-") as folder:
         allowed = os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1")  # as the server behind the proxy has it by itself
         set_up(folder, processes)
+        backend.start_for_all()
         ports = list(free_ports(port, processes))
         context: Any = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
         if sys.platform == "linux":

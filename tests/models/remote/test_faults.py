@@ -58,6 +58,27 @@ def test_ray_that_is_not_installed_is_told_of(asked, monkeypatch):
     assert "not installed" in asked("ray://local").wrong and backend.opened("writer") is None
 
 
+def test_several_processes_share_the_replicas_that_are_started_beside_them(monkeypatch):
+    begun = []
+    monkeypatch.setattr(backend, "find_spec", lambda name: True)
+    monkeypatch.setattr(backend.subprocess, "Popen", lambda command, **more: begun.append(command) or Ended())
+    environment = {"HEADLIGHT_BACKEND": "ray://local"}
+    backend.start_for_all(environment)
+    backend.start_for_all(environment)
+    (command,) = begun
+    assert environment == {"HEADLIGHT_BACKEND": f"ray://127.0.0.1:{command[command.index('--port') + 1]}"}
+    for setting in ("", "embedded", "ray://10.0.0.5:8000", "nonsense"):
+        backend.start_for_all(environment := {"HEADLIGHT_BACKEND": setting})
+        assert environment == {"HEADLIGHT_BACKEND": setting} and len(begun) == 1
+
+
+class Ended:
+    """A process that has ended already."""
+
+    def terminate(self) -> None:
+        pass
+
+
 def test_a_cluster_that_is_not_there_is_told_of_and_what_ships_is_read_here(asked):
     asked(f"ray://127.0.0.1:{NOBODY}")
     far = backend.opened("writer")
