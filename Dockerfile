@@ -3,13 +3,13 @@
 
 FROM python:3.12-slim AS build
 WORKDIR /source
-COPY requirements.txt requirements-dev.txt ./
+COPY requirements.txt requirements-processes.txt requirements-dev.txt ./
 # TORCH_INDEX: the address of PyTorch's index for processors alone, as its own page "Get started" has it: the image is then a fifth
 # of the size. Without it torch comes with what graphics cards need.
 ARG TORCH_INDEX=""
 RUN python -m venv /app \
  && /app/bin/pip install --no-cache-dir ${TORCH_INDEX:+--index-url "$TORCH_INDEX"} "$(grep ^torch== requirements.txt)" \
- && /app/bin/pip install --no-cache-dir -r requirements.txt
+ && /app/bin/pip install --no-cache-dir -r requirements.txt -r requirements-processes.txt
 RUN pip install --no-cache-dir "$(grep ^hatchling== requirements-dev.txt)"
 COPY . .
 RUN python -m hatchling build -t wheel -d /wheel && /app/bin/pip install --no-cache-dir --no-deps /wheel/*.whl

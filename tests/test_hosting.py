@@ -58,6 +58,14 @@ def test_command_port_and_health_fit_together():
     assert header["sdk"] == "docker" and header["app_port"] == asked.port
 
 
+def test_the_image_can_serve_by_several_processes_as_the_guide_says():
+    installs = " ".join(said for name, said in commands() if name == "RUN")
+    assert "-r requirements-processes.txt" in installs, "the proxy before several processes"
+    said = re.search(r"`command: headlight (.+)`", HOSTING)[1]
+    usual = program(last("CMD"))[1:]
+    assert said.split()[: len(usual)] == usual and parser().parse_args(said.split()).processes > 1
+
+
 def test_nothing_is_written_but_where_there_is_a_mount():
     assert COMPOSE["read_only"] and COMPOSE["cap_drop"] == ["ALL"]
     mounts = {one.split(":")[0] for one in COMPOSE["tmpfs"]} | {one.split(":")[1] for one in COMPOSE["volumes"]}
