@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 
 import numpy as np
 import psutil
@@ -25,21 +26,27 @@ START = 180.0  # seconds
 
 
 @pytest.fixture(scope="module")
-def port():
+def served():
+    """The process that has replicas read, and the port where they answer."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         free = probe.getsockname()[1]
     command = [sys.executable, "-m", "models.remote", "--port", str(free), "--with-parent"]
-    served = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env={**os.environ, "HEADLIGHT_REPLICAS": "2"})
-    ended = threading.Timer(START, served.kill)
+    begun = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env={**os.environ, "HEADLIGHT_REPLICAS": "2"})
+    ended = threading.Timer(START, begun.kill)
     ended.start()
-    assert f"ray://127.0.0.1:{free}" in served.stdout.readline(), "replicas are there"
+    assert f"ray://127.0.0.1:{free}" in begun.stdout.readline(), "replicas are there"
     ended.cancel()
-    yield free
-    left = psutil.Process(served.pid).children(recursive=True)
-    served.terminate()
-    served.wait(60)
+    yield psutil.Process(begun.pid), free
+    left = psutil.Process(begun.pid).children(recursive=True)
+    begun.terminate()
+    begun.wait(60)
     assert not psutil.wait_procs(left, 30)[1], "nothing is left behind"
+
+
+@pytest.fixture(scope="module")
+def port(served) -> int:
+    return served[1]
 
 
 @pytest.fixture(autouse=True)
@@ -51,9 +58,15 @@ def one_thread():
     torch.set_num_threads(before)
 
 
-def replicas() -> list[psutil.Process]:
-    found = psutil.process_iter(["cmdline"])
-    return [one for one in found if one.info["cmdline"] and "ServeReplica:headlight" in one.info["cmdline"][0]]
+def replicas(process: psutil.Process) -> dict[int, psutil.Process]:
+    """The replicas that this process has, by their numbers: none of another Ray on this machine, and no worker that waits
+    ("ray::IDLE") for work or has ended."""
+    found: dict[int, tuple[psutil.Process, int]] = {}
+    for one in process.children(recursive=True):
+        with suppress(psutil.Error):
+            if one.status() != psutil.STATUS_ZOMBIE and "".join(one.cmdline()[:1]).startswith("ray::ServeReplica:headlight"):
+                found[one.pid] = one, one.ppid()
+    return {pid: one for pid, (one, parent) in found.items() if parent not in found}  # what a replica itself has begun is none
 
 
 @pytest.mark.parametrize("name", [*OURS, "sorter"])
@@ -74,10 +87,11 @@ def test_behind_ray_a_text_is_read_as_it_is_here(port, name):
     assert far.far.asked and not far.far.trouble
 
 
-def test_a_replica_that_is_killed_takes_no_key_press_along(port):
+def test_a_replica_that_is_killed_takes_no_key_press_along(served):
+    process, port = served
     far, here = FarModel("writer", Far("127.0.0.1", port), model("writer")), model("writer")
     text = "The little dog went to the park and found a big red ball"
-    there = {one.pid: one for one in replicas()}
+    there = replicas(process)
     assert len(there) == 2
     for at in range(4, len(text)):
         if at == 10:
@@ -86,9 +100,9 @@ def test_a_replica_that_is_killed_takes_no_key_press_along(port):
         assert one.tokens == two.tokens and np.abs(one.attention["self"][2] - two.attention["self"][2]).max() <= 1e-5
         assert np.abs(one.logits_at(-1) - two.logits_at(-1)).max() <= 1e-4
     until = time.monotonic() + START
-    while len([one for one in replicas() if one.pid not in there]) < 1 and time.monotonic() < until:
+    while not replicas(process).keys() - there.keys() and time.monotonic() < until:
         time.sleep(0.5)
-    assert any(one.pid not in there for one in replicas()), "another one is started in its place"
+    assert replicas(process).keys() - there.keys(), "another one is started in its place"
 
 
 def test_a_model_that_cannot_be_had_is_told_of(port):
@@ -100,10 +114,8 @@ def test_a_model_that_cannot_be_had_is_told_of(port):
         FarModel("/etc", Far("127.0.0.1", port))
 
 
-def test_nothing_is_told_to_who_makes_ray_and_there_is_no_dashboard(port):
-    for one in psutil.process_iter(["cmdline", "environ"]):
-        said = " ".join(one.info["cmdline"] or [])
-        if "ServeReplica:headlight" in said:
-            assert (one.info["environ"] or {}).get("RAY_USAGE_STATS_ENABLED") == "0"
+def test_nothing_is_told_to_who_makes_ray_and_there_is_no_dashboard(served):
+    here = replicas(served[0])
+    assert here and all(one.environ().get("RAY_USAGE_STATS_ENABLED") == "0" for one in here.values())
     with socket.socket() as probe:
         assert probe.connect_ex(("127.0.0.1", 8265)), "a dashboard answers"
