@@ -20,7 +20,9 @@ import pytest
 from packaging.metadata import Metadata
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from playwright.sync_api import expect
 
+import models
 from benchmarks.crowd import drawn
 from benchmarks.protocol import Visitor
 from bin.wheel.hook import FOLDERS, inside
@@ -32,7 +34,7 @@ from tests.serving import ROOT, serve_by
 from tests.test_readme import BLOCKS
 from ui.serving import assets
 
-pytestmark = pytest.mark.xdist_group("wheel")  # it is built once, by one worker
+pytestmark = pytest.mark.xdist_group(Path(__file__).name)  # it is built once, by one worker; what drives a browser is grouped so
 
 
 @pytest.fixture(scope="module")
@@ -158,3 +160,15 @@ def test_from_an_empty_folder_it_imports_predicts_draws_and_answers(installed, t
         assert b"export default" in urllib.request.urlopen(door, timeout=20).read()
         assert "Traceback" not in server.log.read_text("utf-8")
     assert not list(empty.iterdir()) and sorted(package.rglob("*")) == before
+
+
+def test_in_a_browser_the_installed_page_type_answers_each_key(installed, new_page, tmp_path):
+    with serve_by([str(installed / "headlight")], "--port={port}", "--no-open", folder=tmp_path) as server:
+        page = new_page()
+        page.goto(f"{server.url}/?text=Once+upon", wait_until="domcontentloaded")
+        chips = page.locator("[data-part=chips]").get_by_role("option")
+        expect(chips).to_have_count(len(models.load("writer").tokenize("Once upon")), timeout=60_000)
+        page.get_by_label("Your text").press("End")
+        page.keyboard.type(" a", delay=50)
+        expect(page.locator("[data-part=bars]").get_by_role("button").first).to_contain_text("time", timeout=20_000)
+    assert not list(tmp_path.iterdir())
