@@ -6,6 +6,7 @@ import argparse
 import math
 import os
 import sys
+from functools import partial
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before a library reads it: nothing here reaches a network
 
@@ -24,13 +25,15 @@ def main() -> int:
         if said.only not in (None, name):
             continue
         count = said.inputs if said.only else max(1, said.inputs * kind.share // 10_000)
-        found = run(kind, count, said.seed, said.seconds)
-        for fault in found.faults:
-            print(f"A fault in {name}: {fault}", flush=True)
+        found = run(kind, count, said.seed, said.seconds, partial(say, name))
         print(f"{name}, seed {said.seed}: {told(found)}", flush=True)
         total = Counted(total.inputs + found.inputs, total.refused + found.refused, total.faults + found.faults)
     print(f"all, seed {said.seed}: {told(total)}")
     return 1 if total.faults else 0
+
+
+def say(name: str, fault: str) -> None:
+    print(f"A fault in {name}: {fault}", flush=True)
 
 
 def told(counted: Counted) -> str:

@@ -6,6 +6,7 @@ import math
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,8 +45,15 @@ class Counted:
     faults: list[str] = field(default_factory=list)  # the input and the traceback of each
 
 
-def run(kind: Kind, count: int, begins: int, seconds: float = math.inf) -> Counted:
-    """So many inputs of a kind, or those that are tried in so many seconds. begins: the seed."""
+class Ended(BaseException):
+    """The time is over: what is no Exception Hypothesis lets through at once."""
+
+
+def run(
+    kind: Kind, count: int, begins: int, seconds: float = math.inf, tell: Callable[[str], None] = lambda fault: None
+) -> Counted:
+    """So many inputs of a kind, or those that are tried in so many seconds. begins: the seed; tell: is given each fault when it
+    is found."""
     counted, until = Counted(), time.monotonic() + seconds
 
     @seed(begins)
@@ -53,12 +61,14 @@ def run(kind: Kind, count: int, begins: int, seconds: float = math.inf) -> Count
     @given(kind.inputs())
     def tries(one: Any) -> None:
         if time.monotonic() > until:
-            return
+            raise Ended
         counted.inputs += 1
         try:
             counted.refused += kind.tried(one)
         except Exception:
             counted.faults.append(f"{one!r:.2000}\n{traceback.format_exc()}")
+            tell(counted.faults[-1])
 
-    tries()
+    with suppress(Ended):
+        tries()
     return counted

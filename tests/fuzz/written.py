@@ -10,6 +10,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 import models
+from analysis.answering import Numbers
 from analysis.answers import ANSWERS
 from models.errors import FileError
 from tests.fuzz.texts import TEXT
@@ -99,24 +100,28 @@ ODD = [
     "½",
 ]
 ODDLY = st.one_of(st.sampled_from(ODD), TEXT)
+SELDOM = (
+    60  # once in so many places, so that most files have one thing wrong or nothing, and more of them is tried than their parser
+)
 
 
-def mostly(*right: str) -> st.SearchStrategy[str]:
+def mostly(*right: str, seldom: int = SELDOM) -> st.SearchStrategy[str]:
     """One of these, and now and then something odd."""
-    return st.integers(0, 11).flatmap(lambda at: st.sampled_from(right) if at else ODDLY)
+    return st.integers(1, seldom).flatmap(lambda at: ODDLY if at == seldom // 2 else st.sampled_from(right))
 
 
 KEYS = {key.name: key for key in state.linked_keys()}
 CHOICE = mostly(*KEYS, "build-layers", "train-steps", "generate-top-k")
-BY_KIND = {bool: ["true", "false"], int: ["1", "3"], float: ["0.5", "2"]}
-RIGHT = {name: [str(one) for one in key.values] or BY_KIND.get(type(key.default), ["1", "The cat"]) for name, key in KEYS.items()}
+BY_KIND = {bool: ["true", "false"], int: ["1", "3"], float: ["0.5", "2"], str: ["The cat", "1", '"..."', "a [MASK]"]}
+RIGHT = {name: [str(one) for one in key.values] or BY_KIND.get(type(key.default), ["1", "3", "L1"]) for name, key in KEYS.items()}
+RIGHT |= {"layer": ["L2", "L0", "5"], "head": ["H1", "0", "H7"]}
 
 
 @st.composite
 def lines(draw: st.DrawFn) -> str:
     """One choice of a step: its name, and a value that it may have or one that is odd."""
     name = draw(CHOICE)
-    return f"{name}: {draw(mostly(*RIGHT.get(name, files.PAGES)))}"
+    return f"{name}: {draw(mostly(*RIGHT.get(name, ['1', '3'])))}"
 
 
 GIVEN = [
@@ -140,50 +145,52 @@ GIVEN = [
 ]
 
 
+# What an answer takes, by the kind that it names; the last ones of each are of that kind, and lead nowhere in most texts.
+TAKEN: dict[object, list[str]] = {
+    str: ["cat", "sat", "self", "h1.2", "every", "'-1'", "dog", "layer", "'0'", "no such"],
+    int: ["0", "1", "3", "-1", "2", "99", "1000000000"],
+    int | None: ["0", "1", "~", "-1", "99"],
+    float: ["0.5", "1", "0", "-1.5", "1e3"],
+    bool: ["true", "false"],
+    Numbers: ["[0, 1]", "[1]", "[0.5, 2, 3]", "[]", "[-1, 99]"],
+}
+
+
 @st.composite
 def questions(draw: st.DrawFn) -> str:
+    """A question by its grammar. Most of what it gives to its answer is of the kind that the answer takes."""
     answer = draw(mostly(*ANSWERS))
-    own = (
-        [one.name.rstrip("_") for one in list(inspect.signature(ANSWERS[answer]).parameters.values())[2:]]
-        if answer in ANSWERS
-        else GIVEN
-    )
-    value = mostly(
-        "0",
-        "1",
-        "cat",
-        "3",
-        "[0, 1]",
-        "true",
-        "self",
-        "[cat, dog]",
-        "-1",
-        "99",
-        "h1.2",
-        "~",
-        "{}",
-        "[[1]]",
-        "2024-01-01",
-        "1.5",
-        ".nan",
-    )
-    names = own if draw(st.integers(0, 5)) else draw(st.lists(st.sampled_from(GIVEN), max_size=3))
+    takes = list(inspect.signature(ANSWERS[answer]).parameters.values())[2:] if answer in ANSWERS else []
+    own = {one.name.rstrip("_"): TAKEN[kind_of(one)] for one in takes if one.default is one.empty or draw(st.booleans())}
+    if draw(st.integers(1, SELDOM)) == SELDOM // 2:
+        own |= {name: ["1", "cat"] for name in draw(st.lists(st.sampled_from(GIVEN), max_size=3))}
     told = ["  ask: What?", f"  answer: {answer}"]
-    if names or draw(st.booleans()):
-        told.append("  given: {" + ", ".join(f"{name}: {draw(value)}" for name in names) + "}")
-    for name, right in (("expect", "2"), ("hint", "No."), ("show", "{layer: 1}"), ("given", "{}"), ("other", "x")):
-        if draw(st.integers(0, 9)) == 0:
+    if own:
+        told.append("  given: {" + ", ".join(f"{name}: {draw(mostly(*values))}" for name, values in own.items()) + "}")
+    for name, right in (("expect", "2"), ("hint", "No."), ("show", "{layer: 1}")):
+        if draw(st.integers(0, 5)) == 0:
             told.append(f"  {name}: {draw(mostly(right))}")
+    if draw(st.integers(1, SELDOM)) == SELDOM // 2:
+        told.append(f"  {draw(st.sampled_from(['other', 'given', 'ask']))}: {draw(ODDLY)}")
     return "question:\n" + "\n".join(draw(st.permutations(told)))
+
+
+def kind_of(parameter: inspect.Parameter) -> object:
+    """What an answer says that it takes there, as `analysis.answering` knows it."""
+    assert parameter.annotation in TAKEN, f"nothing is tried for {parameter}"
+    return parameter.annotation
 
 
 @st.composite
 def published(draw: st.DrawFn) -> str:
     """Numbers of a paper beside those measured here, with few things wrong."""
     rows = []
-    for _ in range(draw(st.integers(0, 2))):
+    for _ in range(draw(st.integers(1, 2))):
         row = [f"of: {draw(mostly('heads'))}", f"number: {draw(mostly('94.3', '0.71 ± 0.24'))}"]
-        row += draw(st.lists(st.sampled_from(["unit: '%'", "given: {layer: 1}", "answer: heads that look", "x: 1"]), max_size=2))
+        row.append(draw(mostly("answer: number of tokens", "answer: probability", "answer: size of the vocabulary")))
+        row += ["unit: '%'"] if draw(st.booleans()) else []
+        if draw(st.integers(1, SELDOM)) == SELDOM // 2:
+            row.append(draw(st.sampled_from(["given: {layer: 1}", "answer: heads that look", "x: 1"])))
         rows.append("    - " + "\n      ".join(row))
     told = ["  source: A paper", "  numbers:\n" + "\n".join(rows), f"  differ: {draw(mostly('Another model.'))}"]
     return "published:\n" + "\n".join(draw(st.permutations(told)))
@@ -197,12 +204,10 @@ def steps(draw: st.DrawFn) -> str:
         block.append(draw(questions()))
     if not draw(st.integers(0, 4)):
         block.append(draw(published()))
-    words = draw(st.one_of(st.just("Read this."), st.just("A [token](#w-token) ![x](//a.b/c)"), TEXT))
-    return (
-        f"## {draw(st.one_of(st.just('Look'), st.just('For the teacher'), TEXT))}\n\n```yaml\n"
-        + "\n".join(block)
-        + f"\n```\n\n{words}\n\n"
-    )
+    words = draw(mostly("Read this.", "A [token](#w-token).", "**Look** at it.", seldom=8))
+    if draw(st.integers(1, SELDOM)) == SELDOM // 2:
+        words += " ![x](//a.b/c)"
+    return f"## {draw(mostly('Look', 'Two', 'Three', seldom=8))}\n\n```yaml\n" + "\n".join(block) + f"\n```\n\n{words}\n\n"
 
 
 @st.composite
@@ -214,7 +219,7 @@ def grown(draw: st.DrawFn) -> str:
         "level": draw(st.sampled_from(state.LEVELS)),
         "model": draw(st.sampled_from(models.names())),
     }
-    if not draw(st.integers(0, 5)):
+    if draw(st.integers(1, 12)) == 6:
         facts[draw(st.sampled_from([*FACTS, "about", "order", "group", "author", "1", "~"]))] = draw(ODDLY)
     header = "".join(f"{name}: {value}\n" for name, value in facts.items())
     return f"---\n{header}---\n" + "".join(draw(st.lists(steps(), min_size=1, max_size=3)))
@@ -223,7 +228,7 @@ def grown(draw: st.DrawFn) -> str:
 @st.composite
 def damaged(draw: st.DrawFn, text: str) -> str:
     """A text of which a few lines or signs are gone, twice there, in another place, or something else."""
-    for _ in range(draw(st.integers(1, 3))):
+    for _ in range(draw(st.sampled_from([1, 1, 1, 1, 2, 3]))):
         rows = text.split("\n")
         at, to = draw(st.integers(0, len(rows) - 1)), draw(st.integers(0, len(rows) - 1))
         match draw(st.sampled_from(["cut", "twice", "moved", "sign", "value", "indent", "inserted"])):
@@ -261,7 +266,7 @@ def check_refusal(error: FileError, text: str) -> None:
 
 
 def tried_lesson(text: str) -> bool:
-    """Whether a lesson was refused; of one that was not, its questions are answered, or refused with a sentence."""
+    """Whether a lesson was refused; of one that was not, each step has what a page and its link need."""
     with watched():
         try:
             lesson = files.parse(text, "fuzz", "fuzz.md")
@@ -332,28 +337,29 @@ def shown_lesson(one: tuple[str, str]) -> bool:
             os.environ.pop("HEADLIGHT_LESSONS") if before is None else os.environ.update({"HEADLIGHT_LESSONS": before})
 
 
+ENTRY = {
+    "also": ("[chip]", "[chips, '1']", "[]"),
+    "unless": ("[a b]", "[chip of]"),
+    "title": ("jeton", "'1'"),
+    "lesson": ("tokens", "heads"),
+    "see": ("{page: type, layer: 2}", "{page: attention, head: H1}", "{page: build}"),
+}
+
+
 @st.composite
 def entries(draw: st.DrawFn) -> str:
     """A few words to know by their grammar, with few things wrong."""
     found = []
-    for _ in range(draw(st.integers(1, 3))):
-        block = []
-        for name in draw(st.lists(st.sampled_from(["also", "unless", "title", "lesson", "see", "page"]), max_size=3)):
-            right = {
-                "also": "[chip]",
-                "unless": "[a b]",
-                "title": "jeton",
-                "lesson": "tokens",
-                "see": "{page: type, layer: 2}",
-                "page": "type",
-            }[name]
-            block.append(f"{name}: {draw(st.one_of(st.just(right), ODDLY))}")
-        said = "".join(
-            f"**{draw(st.sampled_from(['Beginner', 'Beginner', 'Intermediate', 'Expert', 'Teacher']))}.** "
-            f"{draw(st.one_of(st.just('A piece of text.'), TEXT))}\n\n"
-            for _ in range(draw(st.integers(1, 3)))
-        )
-        heading = draw(st.one_of(st.sampled_from(["token", "head", "key"]), TEXT))
+    for word in draw(st.lists(st.sampled_from(["token", "head", "key", "query"]), min_size=1, max_size=3, unique=True)):
+        names = draw(st.lists(st.sampled_from([*ENTRY]), max_size=3, unique=True))
+        block = [f"{name}: {draw(mostly(*ENTRY[name], seldom=20))}" for name in names]
+        if draw(st.integers(1, SELDOM)) == SELDOM // 2:
+            block.append(f"{draw(st.sampled_from(['page', 'also', 'other']))}: {draw(ODDLY)}")
+        levels = ["Beginner", *draw(st.lists(st.sampled_from(["Intermediate", "Expert"]), max_size=2, unique=True))]
+        if draw(st.integers(1, SELDOM)) == SELDOM // 2:
+            levels = draw(st.lists(st.sampled_from(["Beginner", "Expert", "Teacher"]), max_size=3))
+        said = "".join(f"**{level}.** {draw(mostly('A piece of text.', 'Is it one?', seldom=15))}\n\n" for level in levels)
+        heading = draw(mostly(word, seldom=15))
         found.append(f"## {heading}\n\n```yaml\n" + "\n".join(block) + f"\n```\n\n{said}")
     return "\n".join(found)
 
