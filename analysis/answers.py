@@ -183,7 +183,8 @@ def greatest_score(model: LanguageModel, trace: Trace, layer: int, head: int, fr
     """Whether a query matches a key better than any other that it may look at."""
     attention = trace.attention[kind_of(trace, kind)]
     query, key = place_of(attention.queries, from_), place_of(attention.keys, to)
-    scores, seen = attention.scores(layer)[head][query], weights_of(trace, layer, head, kind)[query] > 0
+    seen = weights_of(trace, layer, head, kind)[query] > 0
+    scores = attention.scores(layer)[head][query]
     return yes_or_no(int(np.where(seen, scores, -np.inf).argmax()) == key)
 
 
@@ -207,7 +208,7 @@ def looks_most(model: LanguageModel, trace: Trace, at: str, kind: str = "") -> A
     from analysis.heads import head_scores
 
     table = head_scores(model, kind=kind or None)
-    if at not in table:
+    if at not in table.columns[2:]:
         raise ValueError(f"A head does not look {quoted(at)}. It looks {', '.join(table.columns[2:])}.")
     best = table.sort_values(at, ascending=False)
     return chosen([f"L{layer} H{head}" for layer, head in zip(best["layer"], best["head"], strict=True)])

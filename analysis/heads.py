@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from models.huggingface.names import quoted
 from models.language_model import LanguageModel
 from models.repeats import earlier_copies, share_on, what_followed
 from models.tokens import Token
@@ -124,11 +125,14 @@ def head_scores(model: LanguageModel, texts: Sequence[str] = SAMPLES, kind: str 
 
     previous, current, next, first, separator: mean weight on that token, over `texts`. duplicate, induction: mean weight on
     earlier copies of a token and on what followed any of them, over random words said twice. All as `looks` defines them.
+    Errors: ValueError for another kind.
     """
     import pandas as pd  # here, because it takes long to import and a first page needs it only now
 
-    if kind is None:
-        kind = "encoder" if model.info.kind == "encoder-decoder" else "self"
+    kinds = ("encoder", "decoder") if model.info.kind == "encoder-decoder" else ("self",)
+    kind = kind or kinds[0]
+    if kind not in kinds:
+        raise ValueError(f"Heads of {quoted(kind)} attention have no such scores in this model. Choose {' or '.join(kinds)}.")
 
     def read(given: Sequence[str], names: Sequence[str]) -> dict[str, np.ndarray]:
         seen = [looks(model.trace(text, text if kind == "decoder" else "", remember=False), kind) for text in given]

@@ -176,6 +176,6 @@ def scores_of(model: LanguageModel, at: str, kind: str = "") -> np.ndarray:
     from analysis.heads import head_scores
 
     table = head_scores(model, kind=kind or None)
-    if at not in table or at in ("layer", "head"):
+    if at not in table.columns[2:]:
         raise ValueError(f"A head does not look {quoted(at)}. It looks {', '.join(table.columns[2:])}.")
     return table[at].to_numpy()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from models.edits import Edit
+from models.huggingface.names import quoted
 from models.language_model import LanguageModel
 from models.trace import Trace
 
@@ -45,7 +46,7 @@ def cases(model: LanguageModel, order: str = "") -> list[TwoNames]:
     Source: Wang et al. 2023, "Interpretability in the Wild", section 2, with sentences of our own that a small model can read.
     """
     if order not in ("", *ORDERS):
-        raise ValueError(f"There is no order “{order}”. There are {' and '.join(ORDERS)}.")
+        raise ValueError(f"There is no order {quoted(order)}. There are {' and '.join(ORDERS)}.")
     if model.info.kind != "decoder":
         raise ValueError(f"“{model.info.name}” does not go on with a text.")
     known = [name for name in NAMES if len(ids_of(model, name)) == 1]

@@ -11,6 +11,7 @@ import numpy as np
 
 from analysis.attribution import METHODS, Attribution
 from analysis.perturbation import Question, rank_correlation
+from models.huggingface.names import quoted
 from models.language_model import LanguageModel
 
 VERBS = ("was", "were")  # after one, after many
@@ -110,7 +111,7 @@ def agreement_with_blanks(
     Source: Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers", section 2 and table 1.
     """
     if method not in METHODS:
-        raise ValueError(f"There is no method “{method}”. There are {', '.join(METHODS)}.")
+        raise ValueError(f"There is no method {quoted(method)}. There are {', '.join(METHODS)}.")
     found = []
     given = questions(model) if asked is None else asked
     for question, falls in zip(given, known_falls(model, given) if asked is None else map(falls_of, asked), strict=True):

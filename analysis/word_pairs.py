@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from analysis.merging import merge
+from models.huggingface.names import quoted
 from models.language_model import LanguageModel
 
 SENTENCES = Path(__file__).with_suffix(".tsv")  # of our own, marked by hand
@@ -88,4 +89,4 @@ def spelt(words: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
 
 def check(relation: str) -> None:
     if relation not in RELATIONS:
-        raise ValueError(f"There are no pairs for “{relation}”. There are some for {', '.join(RELATIONS)}.")
+        raise ValueError(f"There are no pairs for {quoted(relation)}. There are some for {', '.join(RELATIONS)}.")

@@ -96,21 +96,26 @@ def test_a_number_is_offered_beside_the_others_the_smallest_first():
     assert typed.value == 84 and typed.accepts(85.1) and not typed.accepts(80 - 1)
 
 
-WRONG = {
-    "gain from context": ("filler", {}, "does not go on with a text"),
-    "right name leads": ("writer", {"order": "any"}, "There is no order “any”."),
-    "attention to a name": ("writer", {"layer": 9, "head": 1, "to": "right"}, "There is no L9 H1"),
-    "head that finds": ("writer", {"relation": "verb"}, "There are no pairs for “verb”."),
-    "how often it finds": ("translator", {"relation": "object"}, "has two stacks"),
-    "agrees with blanks": ("filler", {"method": "guess"}, "There is no method “guess”."),
-    "verb agrees": ("translator", {}, "predicts no word"),
-    "heads that look": ("writer", {"at": "away"}, "A head does not look “away”."),
-}
+WRONG = [
+    ("gain from context", "filler", {}, "does not go on with a text"),
+    ("right name leads", "writer", {"order": "any"}, "There is no order “any”."),
+    ("attention to a name", "writer", {"layer": 9, "head": 1, "to": "right"}, "There is no L9 H1"),
+    ("head that finds", "writer", {"relation": "verb"}, "There are no pairs for “verb”."),
+    ("how often it finds", "translator", {"relation": "object"}, "has two stacks"),
+    ("agrees with blanks", "filler", {"method": "guess"}, "There is no method “guess”."),
+    ("verb agrees", "translator", {}, "predicts no word"),
+    ("heads that look", "writer", {"at": "away"}, "A head does not look “away”."),
+    ("heads that look", "translator", {"at": "first", "kind": "cross"}, "Choose encoder or decoder."),
+    ("head that looks most", "filler", {"at": "layer"}, "A head does not look “layer”."),
+    ("head that looks most", "filler", {"at": "first", "kind": "decoder"}, "Choose self."),
+    ("greatest score", "filler", {"layer": 99, "head": 0, "from": "cat", "to": "mat"}, "There is no L99 H0"),
+    ("greatest score", "filler", {"layer": 0, "head": 99, "from": "cat", "to": "mat"}, "There is no L0 H99"),
+    ("greatest score", "filler", {"layer": -1, "head": 0, "from": "cat", "to": "mat"}, "There is no L-1 H0"),
+]
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_where_there_is_no_answer_a_sentence_says_why(name):
-    model, given, told = WRONG[name]
+@pytest.mark.parametrize("name, model, given, told", WRONG)
+def test_where_there_is_no_answer_a_sentence_says_why(name, model, given, told):
     assert name in ANSWERS
     with pytest.raises(ValueError, match=told):
         answer(models.load(model), name, "The cat [MASK] on the mat.", **given)
