@@ -257,7 +257,8 @@ def matters_most(model: LanguageModel, trace: Trace) -> Answer:
     position = predicts_at(model, trace)
     question = Question(model, trace, position, int(logits_of(model, trace).argmax()))
     scores = np.nan_to_num(explain(question, "leave-one-out").scores, nan=-np.inf)
-    return chosen(list(dict.fromkeys(called(trace.tokens, int(at)) for at in np.argsort(-scores))))
+    tokens = [*trace.tokens, *trace.target]
+    return chosen(list(dict.fromkeys(called(tokens, int(at)) for at in np.argsort(-scores))))
 
 
 # Those about published findings are asked for by name as well, and listed after ours.

@@ -121,6 +121,11 @@ def test_where_there_is_no_answer_a_sentence_says_why(name, model, given, told):
         answer(models.load(model), name, "The cat [MASK] on the mat.", **given)
 
 
+def test_the_word_that_matters_most_is_one_of_the_text_or_of_what_was_said():
+    found = answer(models.load("translator"), "word that matters most", "I am", "Je")
+    assert found.value in found.choices and found.value in ("I", "am", "Je")
+
+
 def test_a_change_that_no_lesson_can_ask_about_is_told_and_a_mean_is_that_of_the_page():
     model = models.load("writer")
     (edit,) = edits_of("m4.5", model)

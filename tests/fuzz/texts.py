@@ -19,6 +19,7 @@ from ui.memory import loaded
 from ui.state import LEVELS
 from ui.text import plain
 from viz import head_view, heatmap, model_view
+from viz.tokens import named
 
 SIGNS = [  # what some model or page reads as more than letters
     "[MASK]",
@@ -136,7 +137,7 @@ def predictions(model: LanguageModel, trace: Trace, text: str, target: str) -> N
     if model.info.kind == "encoder-decoder":
         loaded.go_on(model.info.name, text[:300], target[:300])
     for one in model.predict(text[:2000], target[:2000], top=5):
-        assert 0 <= one.probability <= 1 and plain(one.text).isprintable()
+        assert 0 <= one.probability <= 1 and plain(named(one.text)).isprintable()  # as pages name it
 
 
 def attention(model: LanguageModel, trace: Trace, text: str, target: str) -> None:

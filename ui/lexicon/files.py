@@ -14,6 +14,7 @@ import yaml
 
 from models.errors import FileError
 from models.huggingface.names import quoted, short
+from ui.written import check_signs
 
 SHIPPED = Path(__file__).parents[2] / "lessons" / "lexicon"
 FIRST = "en"  # the language of the pages
@@ -163,6 +164,7 @@ def values_of(entry: Entry, block: str) -> dict[str, Any]:
         mark = getattr(error, "problem_mark", None)
         line = entry.begins + (mark.line if mark else 0)
         raise FileError(entry.file, line, "It cannot be read. Here stand lines of the form “name: value”.") from None
+    check_signs(block, entry.file, entry.begins)
     if not isinstance(values, dict):
         entry.refuse("Between the lines of backticks stand lines of the form “name: value”.")
     for name, value in values.items():

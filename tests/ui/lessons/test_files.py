@@ -53,6 +53,7 @@ WRONG = {
     "minutes in words": (HEADER.replace("5", "five") + STEP, 3, "“minutes:” needs a whole number"),
     "a level that does not exist": (HEADER.replace("beginner", "easy") + STEP, 4, "beginner, intermediate, expert"),
     "an unknown fact": (HEADER.replace("level:", "author: me\nlevel:") + STEP, 4, "no “author”"),
+    "half of a sign": (HEADER.replace("A lesson", '"\\ud83d"') + STEP, 2, "Here stands half of a sign."),
     "no step": (HEADER + "Words alone.", 2, "at least one step"),
     "a page that does not exist": (with_block("page: heds"), 10, "The page “heds” does not exist. It is one of type,"),
     "a choice that does not exist": (with_block("page: type", "veiw: Head"), 11, "no choice “veiw”"),

@@ -53,6 +53,7 @@ WRONG = {
     "a fact of another kind": (with_block("lesson: tokens", "also: chip"), 5, "“also:” needs a list"),
     "broken YAML": (with_block("lesson: tokens", "see: a: b"), 5, "It cannot be read."),
     "a value that is no date, as it says": (with_block("title: !!timestamp x"), 4, "It cannot be read."),
+    "half of a sign": (with_block("lesson: tokens", 'title: "\\ud83d"'), 5, "Here stands half of a sign."),
     "a heading that does not print": ("## a\x85b\n", 1, "“a b” needs “**Beginner.** …”"),
     "a page that does not exist": (with_block("see: {page: heds}"), 4, "The page “heds” does not exist."),
     "a choice that does not exist": (with_block("lesson: tokens", "see: {page: type, veiw: Head}"), 5, "no choice “veiw”"),
