@@ -26,7 +26,7 @@ from models.huggingface import layout, quirks
 from models.huggingface.attention import NAME, SoftmaxTap
 from models.huggingface.chat import as_chat, chats
 from models.huggingface.checks import Checks, cache
-from models.huggingface.names import short
+from models.huggingface.names import quoted, short
 from models.huggingface.outputs import Outputs
 from models.huggingface.passes import Answer, Inputs
 from models.huggingface.reader import Growth, HuggingFaceReader, grows
@@ -560,8 +560,8 @@ class HuggingFaceModel(LanguageModel):
         """One forward pass in the mode of the caller: what was recorded, and what came out."""
         for ids in (inputs["input_ids"], inputs.get("decoder_input_ids")):
             if ids is not None and self._rows and int(ids.max()) >= self._rows:
-                shown = self.token_text(int(ids.max()))
-                raise ValueError(f"{self.info.name} has no vector for “{shown}”, which its tokenizer knows. Leave it out.")
+                shown = quoted(self.token_text(int(ids.max())))
+                raise ValueError(f"{self.info.name} has no vector for {shown}, which its tokenizer knows. Leave it out.")
         batch, count = inputs["input_ids"].shape
         inputs["attention_mask"] = torch.ones(batch, past + count, dtype=torch.long, device=self.network.device)
         tap = SoftmaxTap(self._tap, batch) if self._tap else nullcontext()
