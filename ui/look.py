@@ -123,6 +123,11 @@ class Look:
         return "labels" if self.model.info.labels else "headless"
 
     @property
+    def case(self) -> str:
+        """Which case of a page's words a model is, where nothing is chosen next (see `ui.words.headed`)."""
+        return "labels" if self.model.info.labels else ""
+
+    @property
     def token(self) -> int:
         """The query that is kept chosen, or the newest."""
         return self.token_among(len(self.attention.queries))

@@ -35,6 +35,12 @@ def words(folder: Path, heading: str, **values: object) -> str:
     return Marked(opening(text.replace(" %", "\u00a0%")))
 
 
+def headed(folder: Path, heading: str, case: str) -> str:
+    """A heading with a case behind it, "where labels", if the page says something else there at this level; else the heading."""
+    of_case = f"{heading} {case}"
+    return of_case if case and of_case in sections(folder / f"{state.level()}.md") else heading
+
+
 def opening(text: str) -> str:
     """A text in which a head that begins a sentence has a capital: "Cross L2 H1 looks at"."""
     return re.sub(

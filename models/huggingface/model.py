@@ -49,6 +49,7 @@ from models.watching import Private, Watched, hook, private, watch_rows
 ROWS = 2**23  # numbers of logits that are made at once
 BOTH_WAYS = "It sees both ways, so it does not predict what comes next."
 POOLED = "Its labels are made of several tokens at once in a way that cannot be followed here, so none are shown."
+FIRST = "It reads one text. Of a pair of texts, such as a claim that is to follow from another, it is given the first alone."
 FULL = "It reads at most {} tokens: longer texts it would read with sparse attention, which is not shown here."
 SPELT = 8  # tokens of the text before that are spelt beside what was said
 LONG = 72  # tokens of the longer probe: some models read short texts in another way
@@ -775,6 +776,8 @@ class HuggingFaceModel(LanguageModel):
             )
         if self._layout.others:
             notes.append(f"{self._layout.others} of its layers have no attention; those that have are numbered from 0.")
+        if self.labels is not None and self.kind == "encoder-decoder":
+            notes.append(FIRST)
         first_stack = stacks.get("encoder") or stacks["self"]
         return ModelInfo(
             name=name,

@@ -17,7 +17,7 @@ from ui.picture.picture import place as place_picture
 from ui.picture.take_away import take_away
 from ui.show import picture
 from ui.text import loadable, plain
-from ui.words import say
+from ui.words import headed, say
 from viz import percent
 from viz.tokens import label
 
@@ -32,7 +32,8 @@ def summary(look: Look) -> None:
     if look.kind == "cross":
         special = [i for i, token in enumerate(attention.keys) if token.special]
         return say(
-            HERE, "summary cross", layer=layer, head=head, special=percent(weights[:, special].sum(-1).mean()),
+            HERE, headed(HERE, "summary cross", look.case), layer=layer, head=head,
+            special=percent(weights[:, special].sum(-1).mean()),
             entropy=f"{entropy_of(weights).mean():.2f}", even=f"{np.log(weights.shape[1]):.2f}",
             along=f"{alignment(look.trace)[layer, head]:.2f}".replace("-", "−") if len(tokens) > 1 else "– (it takes two tokens)",
         )  # fmt: skip
@@ -53,7 +54,7 @@ def in_words(look: Look, view: str) -> None:
     st.markdown("##### In words")
     say(HERE, f"view {view}")
     if look.kind == "cross":
-        say(HERE, "rows cross")
+        say(HERE, headed(HERE, "rows cross", look.case))
     summary(look)
     if not look.scope.whole:
         say(HERE, "all tokens")
@@ -65,7 +66,7 @@ def in_words(look: Look, view: str) -> None:
         loadable(look.model.info.name).replace("`", "’"),
     )
     say(
-        HERE, how, layer=layer, head=head, kind=look.kind, name=name, formula=attention.formula(layer),
+        HERE, headed(HERE, how, look.case), layer=layer, head=head, kind=look.kind, name=name, formula=attention.formula(layer),
         total="adds up to 100 %" if whole else "adds up to less than 100 %: the rest goes to what is not shown",
     )  # fmt: skip
 

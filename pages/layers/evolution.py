@@ -104,7 +104,7 @@ def _cards(
     here: Path, look: Look, drawings: dict[str, Picture], facts: dict[str, str], titles: tuple[str, str], in_sight: bool
 ) -> list[Card]:
     """The texts to choose the pair from, the pair in every head, and the whole map layer by layer."""
-    asks = "pick from cross" if look.kind == "cross" else "pick from"
+    asks = "pick from cross" if look.attention.chooses else "pick from"
     texts = [
         part("The first text", drawings["from"].on_board, words(here, asks, **facts)),
         part("The second text", drawings["to"].on_board, words(here, "pick to", **facts)),

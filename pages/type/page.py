@@ -94,7 +94,7 @@ def react(look: Look) -> None:
             boxes.cover(model, trace, look.select(trace.tokens).places[position])
         case {"part": "chips" | "target" as name, "value": position}:
             tokens = trace.tokens if name == "chips" else trace.target
-            row = look.select(tokens).places[position] - (kind == "cross")  # a word means the row that chose it
+            row = look.select(tokens).places[position] - look.attention.chooses  # a word means the row that chose it
             if tokens == read and row >= 0:
                 press(row, look.newest)
         case {"part": "reading", "value": position}:
@@ -122,7 +122,7 @@ def react(look: Look) -> None:
 
 def draw(look: Look) -> None:
     trace, queries = look.trace, look.attention.queries
-    marked = look.token + (look.kind == "cross")
+    marked = look.token + look.attention.chooses
     texts = [("chips", trace.tokens), ("target", trace.target)] if trace.target else [("chips", trace.tokens)]
     pictures: list[Picture] = []
     tokens = [

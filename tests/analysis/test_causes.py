@@ -10,10 +10,10 @@ from analysis import head_effects, logit_attribution, patching
 from analysis.effects import divergence, log_softmax, skip_effects
 from models import edits as E
 from models.huggingface.model import HuggingFaceModel
-from tests.models.edited import TEXT, model, read, stack, target
+from tests.models.edited import NAMES, TEXT, model, read, stack, target
 from tests.models.networks import network, tokenizer
 
-PREDICTING = ("writer", "filler", "translator", "GPT-2", "Llama, grouped-query", "BLOOM", "BERT", "T5")
+PREDICTING = tuple(name for name in NAMES if name != "XLNet")  # which has no head for language here
 HER, HIS = "The girl took her bag and said that", "The boy took his bag and said that"
 
 

@@ -13,6 +13,7 @@ from models import Attention, Token, load
 from models.edits import Head
 from models.huggingface.model import HuggingFaceModel
 from models.scratch.decoder_model import DecoderModel
+from models.scratch.encoder_decoder_model import EncoderDecoderModel
 from models.scratch.encoder_model import EncoderModel
 from models.scratch.transformer import TransformerConfig, build
 from tests.analysis.planted import CIRCUIT, HEADS, SAID_TWICE, planted, planted_on
@@ -64,20 +65,30 @@ def test_what_is_said_twice_is_known_by_the_planted_circuit_and_by_no_other_head
         assert right == (0 if (layer, head) in CIRCUIT else 1)
 
 
-@pytest.mark.parametrize("kind", ["decoder", "encoder"])
+RANDOM: dict[str, tuple[type, str, list[str | None]]] = {  # what is made of it, a model with its words, its kinds of attention
+    "decoder": (DecoderModel, "writer", [None]),
+    "encoder": (EncoderModel, "filler", [None]),
+    "encoder-decoder": (EncoderDecoderModel, "translator", ["encoder", "decoder", "cross"]),
+}
+
+
+@pytest.mark.parametrize("kind", RANDOM)
 def test_random_weights_get_no_label(kind):
     """The false-positive rate, over six seeds."""
-    made = (DecoderModel if kind == "decoder" else EncoderModel, load("writer" if kind == "decoder" else "filler").vocabulary)
+    made, ships, attentions = RANDOM[kind]
+    vocabulary = load(ships).vocabulary
 
     def random(seed: int):
         torch.manual_seed(seed)
-        net = build(TransformerConfig(kind=kind, vocabulary=8192, d_model=64, layers=3, heads=4, d_ff=64))
+        size = vocabulary.tokenizer.get_vocab_size()
+        net = build(TransformerConfig(kind=kind, vocabulary=size, d_model=64, layers=3, heads=4, d_ff=64))
         scramble(net)
-        return made[0](net, made[1].tokenizer, f"random {seed}", "")
+        return made(net, vocabulary.tokenizer, f"random {seed}", "")
 
-    labelled, heads = false_positives(random(seed) for seed in range(6))
-    print(f"{kind}: {labelled} of {heads} heads of random models labelled, a rate of {labelled / heads:.3f}")
-    assert labelled == 0
+    for attention in attentions:
+        labelled, heads = false_positives((random(seed) for seed in range(6)), attention)
+        print(f"{attention or kind}: {labelled} of {heads} heads of random models labelled, a rate of {labelled / heads:.3f}")
+        assert labelled == 0
 
 
 def test_a_label_is_what_the_table_says_it_is():

@@ -133,6 +133,7 @@ def test_the_decoder_of_a_classifier_reads_the_text_again_whatever_is_given_it(n
     trace = made.trace(TEXT, "another text")
     assert [token.id for token in trace.target[1:]] == [token.id for token in trace.tokens[:-1]]
     assert made.places(trace) == [len(trace.tokens) - 1] and made.tokenize("")[-1].special
+    assert not made.info.pairs and any("Of a pair of texts" in note for note in made.info.notes), "which is said"
     np.testing.assert_allclose(trace.scores_at(made.places(trace)[0]), its(name, trace.tokens), atol=1e-5)
     twice = made.trace(TEXT[:20] + "</s>" + TEXT[20:])  # each text that transformers reads has one end, and this one has two
     np.testing.assert_allclose(twice.scores_at(made.places(twice)[0]), its(name, twice.tokens), atol=1e-5)

@@ -36,12 +36,11 @@ def test_no_edit_and_edits_that_say_as_it_was_change_nothing_bit_for_bit(name):
     assert same(plain, read(name, E.Stream(0, None, add=np.zeros(own.shape[-1]), kind=stack(name))))
 
 
-@shown
+@every
 def test_a_head_off_is_a_head_whose_rows_of_w_o_are_zero(name):
     for kind in kinds(name):
-        if name in SHARED:
-            continue  # its W_O is that of all layers
-        expected = read(name, E.Head(1, 2, kind=kind))
+        layers = range(read(name).attention[kind].layers) if name in SHARED else [1]  # one W_O is that of all layers there
+        expected = read(name, *(E.Head(layer, 2, kind=kind) for layer in layers))
         with without_rows(name, kind, 1, 2):
             found = model(name).trace(TEXT, target(name), remember=False)
         size = max(1.0, float(np.abs(expected.hidden[stack(name)]).max()))
@@ -56,6 +55,10 @@ class without_rows:
         made = model(name)
         if name in OURS:
             weight, axis = made._attention(kind, layer).output.weight, 1
+        elif name in TAPPED:
+            body = made.network.base_model
+            weight = body.layer[layer].rel_attn.o if name == "XLNet" else body.h[layer].self_attention.dense.weight
+            axis = 1
         else:
             call = [i for i, one in enumerate(made._layout.calls) if one == kind][layer]
             module = made._outputs.found[call]

@@ -13,6 +13,7 @@ from pages.change.texts import pairs
 from pages.change.texts.asked import HERE, INTO, PIECES, Asked
 from ui import state
 from ui.choices import widgets
+from ui.choices.word import token_of
 from ui.look import Look
 from ui.text import plain
 from ui.words import words
@@ -145,20 +146,6 @@ def pick(key: state.Key, title: str, model: LanguageModel, patches: Patches, off
     key.set(text)
     state.keep(key, text or state.waits(key), None)
     return token
-
-
-def token_of(model: LanguageModel, text: str, first: list[int]) -> int | None:
-    """The token that a word is: of the first ones that which reads so, else what the tokenizer makes of it; None for several."""
-    if not (word := text.strip()):
-        return None
-    for id in first:
-        if model.token_text(id).strip() == word:
-            return id
-    for spelt in (f" {word}", word):
-        tokens = [token for token in model.tokenize(spelt) if not token.special]
-        if len(tokens) == 1:
-            return tokens[0].id
-    return None
 
 
 # ---------------------------------------------------------------- which square

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+import streamlit
 import transformers as T
 
 import models
@@ -14,7 +15,7 @@ from pages.explain import recipes
 from pages.explain.asked import METHODS, TITLES
 from tests.models.networks import GROUPED, tokenizer
 from tests.pages.generate.test_taken import header
-from tests.pages.opening import open_link, said
+from tests.pages.opening import finish, open_link, said
 from tests.serving import ROOT
 from ui import state
 from ui.memory import loaded
@@ -58,6 +59,45 @@ def test_a_contrast_in_a_link_is_that_of_the_analysis():
 def test_a_word_against_itself_is_not_offered_and_a_link_that_asks_for_it_is_told():
     app = open_link("explain", f"{LINK}&level=expert&explain-word=barn&explain-against=barn")
     assert len(app.warned) == 1 and "the word “barn”, which does not exist here" in app.warned[0]
+
+
+@pytest.mark.parametrize("name", ["explain-word", "explain-against"])
+def test_a_link_that_names_what_is_no_token_is_told(name):
+    app = open_link("explain", f"{LINK}&level=expert&{name}=wizardry")
+    assert len(app.warned) == 1 and "“wizardry”, which does not exist here. You see the default instead." in app.warned[0]
+    assert app.session_state[name] is None
+
+
+def test_a_contrast_may_be_any_word_and_stays_while_the_text_goes_on():
+    """Not only one of the likeliest, in a link or typed; of several tokens, or the word itself, it is told why it is none."""
+    made = models.load("writer")
+    dust = made.tokenize(" dust")[-1].id
+    logits = made.trace(TEXT).logits_at(-1)
+    assert (logits > logits[dust]).sum() > 20 and dust != int(logits.argmax())
+    app = open_link("explain", f"{LINK}&level=expert&explain-against=dust")
+    expected = attributions(made, TEXT, "leave-one-out", against=dust)
+    assert numbers(app) == [decimal(score) for score in expected] and not app.warned
+    longer = f"{TEXT} old"
+    finish(app.text_input(key="text").set_value(longer).run())
+    assert numbers(app) == [decimal(score) for score in attributions(made, longer, "leave-one-out", against=dust)]
+
+
+def test_what_is_typed_to_hold_against_is_one_token_and_not_the_word_itself(monkeypatch):
+    made, menu = models.load("writer"), streamlit.selectbox
+    best = made.token_text(int(made.trace(TEXT).logits_at(-1).argmax())).strip()
+    scores = attributions(made, TEXT, "leave-one-out", against=made.tokenize(" dust")[-1].id)
+    for typed, why in (("dust", ""), ("wizardry", "is no single token"), (best, "cannot be held against itself")):
+
+        def write(title: str, *given, typed=typed, **options):  # AppTest cannot type what is no option
+            return typed if title == "Rather than" else menu(title, *given, **options)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(streamlit, "selectbox", write)
+            app = open_link("explain", f"{LINK}&level=expert")
+        if why:
+            assert any(why in one.value for one in app.info)
+            scores = attributions(made, TEXT, "leave-one-out")
+        assert numbers(app) == [decimal(score) for score in scores]
 
 
 @pytest.mark.parametrize("level", state.LEVELS)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from analysis import attributions
 from pages.type.labelled import each_token, what_it_says
 from tests.models.classifiers import LABELS, model, saved
+from tests.pages.levels import read
 from tests.pages.opening import open_link, said
+from tests.pages.taking import offered
+from ui import state
 from ui.look import Look
 from ui.memory import loaded
 from ui.text import plain
@@ -51,6 +56,21 @@ def test_a_classifier_of_two_stacks_has_one_box_and_says_what_its_decoder_reads(
     assert "reads your text twice" in said(app) and not any("answer so far" in box.label for box in app.text_input)
     board = "".join(str(one.proto) for one in open_link("type", link(folders["two"], "level=expert")).get("bidi_component"))
     assert "then the text without its last token" in board and "happy" in board and "“space” looks" not in board
+
+
+@pytest.mark.parametrize("level", state.LEVELS)
+@pytest.mark.parametrize("kind", ["two", "decoder"])
+def test_no_row_of_a_classifier_is_said_to_choose_a_word(folders, kind, level, monkeypatch):
+    """A decoder's rows serve to choose the next token elsewhere; here each belongs to the token just read, and has its name."""
+    for page in ("type", "attention", "layers"):
+        told = read(open_link(page, link(folders[kind], f"level={level}&view=Heatmap")))
+        assert not re.search(r"to choose|it chooses|, choosing|is chosen\.\*|answer grows|of the answer|of its answer", told)
+    if kind == "two":
+        trace = loaded.model(folders[kind]).trace(TEXT)
+        for token, marked in (("", len(trace.target) - 1), ("&token=3", 3)):
+            drawn = offered(monkeypatch, "type", link(folders[kind], f"level={level}{token}"))
+            assert drawn["board target"].options["chosen"] == marked
+        assert trace.attention["cross"].rows == trace.target
 
 
 @pytest.mark.parametrize("kind", ["text", "mean", "two"])
