@@ -112,7 +112,7 @@ def kept(left: Pruning, within: float = 0.1) -> dict[str, str]:
     share = f"{count(int(saved))} ({percent(saved / left.parameters)})" if np.isfinite(saved) else words(HERE, "saved unknown")
     return {
         "ours": str(left.counts[first[0]]), "random": str(left.counts[first[1]]), "all": str(left.counts[-1]),
-        "within": f"{within:g}", "saved": share, "orders": str(len(left.random)),
+        "within": f"{within:g}", "saved": share, "orders": str(len(left.random)), "step": str(np.diff(left.counts).max()),
     }  # fmt: skip
 
 

@@ -88,16 +88,20 @@ def write(info: ModelInfo, text: str) -> str:
 
 
 def begin(info: ModelInfo, text: str) -> None:
-    """A second text that nobody wrote is that of the ready pair, or else the text itself, in which one changes a word."""
-    key = state.OTHER_TEXT
+    """A second text that nobody wrote is that of the ready pair, or else the text itself, in which one changes a word. While a
+    model is being read, another one is in use, which may have no such pair."""
+    key, copied = state.OTHER_TEXT, state.OTHER_TEXT.of("copied")
     last = key.of("last").get() if key.of("last").held else None
     written = key.get() if key.held else last if last is not None else key.asked
     ready = {pair.clean: pair.corrupt for pair in known(info)}
     others = {pair.corrupt.replace("MASK", info.mask or "…") for each in PAIRS.values() for pair in each}
-    if text in ready and (written is None or (written in others and written not in ready.values())):
+    untouched = written is None or written == text == copied.get()
+    if text in ready and (untouched or (written in others and written not in ready.values())):
         boxes.change(key, ready[text])
+        copied.set(None)
     elif written is None:
         boxes.change(key, text)
+        copied.set(text)
 
 
 def take(pairs: list[Pair]) -> None:

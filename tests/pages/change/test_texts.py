@@ -49,6 +49,19 @@ def test_there_is_a_ready_pair_for_what_each_model_begins_with():
         assert not app.info and "come back?" in said_on_board(app)
 
 
+def test_a_copy_of_the_text_that_nobody_touched_gives_way_to_the_ready_pair_of_the_model_that_comes():
+    """While a link's model is read, the writer is in use, which has no such pair."""
+    pair = pairs.known(loaded.model("filler").info)[2]
+    for touched, expected in ((None, pair.corrupt), (pair.clean.replace("sad", "old"), pair.clean.replace("sad", "old"))):
+        app = open_link("change", f"experiment=Two+texts&text={pair.clean.replace(' ', '+')}")
+        box = app.text_input(key="other-text")
+        assert box.value == pair.clean
+        if touched:
+            box.set_value(touched).run()
+        finish(app.selectbox(key="model").set_value("filler").run())
+        assert app.text_input(key="other-text").value == expected
+
+
 def said_on_board(app) -> str:
     """All words of the boards, which are no elements of Streamlit's."""
     return "".join(str(one.proto) for one in app.get("bidi_component"))
