@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 import models
 from analysis import inside
 from models.scratch import norms, transformer
-from pages.inside import beginning, choose, code, formulas, naming, opened, recipes
+from pages.inside import beginning, choose, code, formulas, kept, naming, opened, recipes
+from tests.models.networks import network, tokenizer
 from tests.node import printed
 from tests.pages.opening import open_link, said
 from tests.serving import ROOT
 from ui import state
 from ui.look import Look
+from ui.memory import loaded
 from viz.views.sum_view import Product, sum_view
 from viz.views.way_view import Stop, shades, way_view
 
@@ -92,6 +94,21 @@ def test_the_ids_are_those_of_the_text_that_is_followed(stack):
 def test_any_length_of_text_has_its_way(text):
     for stage in ("queries", "weights", "probabilities", "choice"):
         open_link("inside", f"text={text}&level=expert&stage={stage}")
+
+
+def test_of_1024_tokens_a_window_is_shown_around_the_one_that_is_followed(tmp_path, monkeypatch):
+    monkeypatch.setenv("HEADLIGHT_MODEL_DIRS", str(tmp_path))
+    network("GPT-2").save_pretrained(tmp_path)
+    tokenizer("decoder").save_pretrained(tmp_path)
+    text = "The cat sat on the mat, and the dog sat on the cat. " * 110
+    assert len(loaded.model(str(tmp_path)).trace(text).tokens) == 1024
+    for token, stage in ((0, "weights"), (512, "queries"), (1023, "choice")):
+        app = open_link("inside", f"model={tmp_path}&text={text.strip()}&level=expert&token={token}&stage={stage}")
+        assert "reads at most 1,024 tokens at a time" in said(app) and not app.warned
+        assert app.session_state["stage"] == stage and app.session_state["token"] == token
+        (way,) = (found for owner in kept.ways.owners for found in kept.ways.of(owner).values() if len(found.tokens) == 1024)
+        assert token in way.window and len(way.window) == 64
+        kept.forget(way.model)
 
 
 @pytest.mark.parametrize(("name", "stack"), WAYS)
