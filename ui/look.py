@@ -11,6 +11,7 @@ from analysis import Scope, scope
 from analysis.scopes import typed
 from ui import state
 from ui.memory.favourites import Favourite, favourite
+from ui.text import number_below
 from viz.tokens import plain_sign, plain_signs
 
 if TYPE_CHECKING:
@@ -178,8 +179,8 @@ def look_at(model: LanguageModel, trace: Trace, second: str) -> Look:
     picked = (None, None) if level == "beginner" else (state.LAYER.get(), state.HEAD.get())
     most = max(len(trace.attention[kind].queries), len(trace.tokens), len(trace.target))
     if (asked := state.once(state.TOKEN)) is not None:
-        if asked.isdecimal() and int(asked) < most:
-            state.TOKEN.set(int(asked))
+        if (number := number_below(asked, most)) is not None:
+            state.TOKEN.set(number)
         else:
             state.complain(state.TOKEN, asked, "the token")
     kept = state.TOKEN.get()

@@ -189,9 +189,9 @@ GENERATE_METHOD = link("generate-method", "Draw by dice", "Always the likeliest"
 TRANSLATE_METHOD = link("translate-method", "Always the likeliest", "Draw by dice", "Beams")
 GENERATE_CHAT = link("generate-chat", default=True)
 GENERATE_CACHE, GENERATED = link("generate-cache", default=False), Key[Any]("generated", None)
-GENERATE_OWN, GENERATE_SAID, GENERATE_BRANCH, GENERATE_SEARCHED = (
-    link("generate-own", default=False),
-    link("generate-said", default=""), link("generate-branch", default=0), link("generate-searched", default=0),
+GENERATE_OWN, GENERATE_SAID, GENERATE_BRANCH, GENERATE_AT, GENERATE_SEARCHED = (
+    link("generate-own", default=False), link("generate-said", default=""), link("generate-branch", default=0),
+    link("generate-at", default=""), link("generate-searched", default=0),
 )  # fmt: skip
 GENERATE_BEAM, GENERATE_OPENED = link("generate-beam", default=1), Key("generate-opened", False)
 

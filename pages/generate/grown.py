@@ -124,9 +124,12 @@ class Grown:
 
     @property
     def ahead(self) -> Step | None:
-        """What comes next, read unless it is known; None where nothing comes, and while it grows by itself."""
-        if self.ended or self.run:
+        """What comes next, read unless it is known; None where nothing comes. While it grows by itself, what is known until the
+        first token is said."""
+        if self.ended:
             return None
+        if self.run:
+            return None if self.steps else self._ahead.get(())
         if self.said not in self._ahead:
             self._ahead[self.said] = loaded.next_step(*self.beginning, self.said)
             while len(self._ahead) > AHEAD:
@@ -180,7 +183,7 @@ class Grown:
 
     def say_again(self, lines: Sequence[tuple[int, tuple[int, ...]]], strategy: Strategy) -> None:
         """Let it say branches that are known: of each, how many steps of the first one it begins with, and the ids after them."""
-        self.lines = [[] for _ in lines]
+        self.lines, self.current, self.at = [[] for _ in lines], 0, None
         for into, (shared, ids) in reversed(list(zip(self.lines, lines, strict=True))):
             front = (self.lines[0], shared) if shared else None
             self.run = Run(strategy, len(ids), into, shared, ids, front, self.run)
@@ -207,6 +210,8 @@ class Grown:
             self.reached = min(self.reached or len(self.search), len(self.search))
         if self.trouble and not all(self.lines):  # a branch that could not be said again
             self.lines, self.current = [line for line in self.lines if line] or [[]], 0
+        if self.at is not None and self.at >= len(self.steps):  # a link asks for a token that was not said again
+            self.at = None
 
 
 def size(step: Step) -> int:

@@ -1,17 +1,21 @@
-"""What was said, in the link: the ids of each branch, as far as a link may hold them, and how far a search is looked at."""
+"""What was said, in the link: the ids of each branch, as far as a link may hold them, which token is looked at, and how far a
+search is."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from itertools import takewhile
+from typing import Any
 
 from models.strategy import Strategy
 from pages.generate.grown import MOST, Grown
 from ui import state
+from ui.text import number_below
 
 IDS = r"\d{1,7}(-\d{1,7})*"
 BRANCHES = re.compile(rf"({IDS})?(~{IDS})*")
+SEARCHED = 10**6  # steps that a link may ask for; what a search does not have it does not show
 Lines = list[tuple[int, tuple[int, ...]]]  # of each branch, how many ids of the first one it begins with, and its own
 
 
@@ -32,26 +36,35 @@ def reopen(grown: Grown, strategy: Strategy, most: int) -> None:
     if state.JOB.get():  # the model that the link asks for is still loading
         return
     asked, branch, searched = map(state.once, (state.GENERATE_SAID, state.GENERATE_BRANCH, state.GENERATE_SEARCHED))
+    at, counts = state.once(state.GENERATE_AT), [len(line) for line in grown.lines]
     if lost := grown.lost:  # a full room has let it go
         grown.lost, searched = None, searched or str(lost.reached or "")
         if any(lost.lines):
             grown.say_again(parted(lost.lines), Strategy() if strategy.method == "beam" else strategy)
-            grown.current = lost.current
+            grown.current, counts = lost.current, [len(line) for line in lost.lines]
     if asked:
         try:
             lines = read(asked)
         except ValueError:
             return state.complain(state.GENERATE_SAID, asked, "a continuation")
         grown.say_again(lines, Strategy() if strategy.method == "beam" else strategy)
-    if branch and not (branch.isdecimal() and int(branch) < len(grown.lines)):
-        state.complain(state.GENERATE_BRANCH, branch, "the branch")
-    elif branch:
-        grown.current = int(branch)
-    if searched and not searched.isdecimal():
-        state.complain(state.GENERATE_SEARCHED, searched, "the step of a search")
-    elif searched and strategy.method == "beam" and grown.run is None:
+        counts = [shared + len(ids) for shared, ids in lines]
+    if (number := number_of(state.GENERATE_BRANCH, branch, len(counts), "the branch")) is not None:
+        grown.current = number
+    if (number := number_of(state.GENERATE_AT, at, counts[grown.current], "the token")) is not None:
+        grown.at = number
+    number = number_of(state.GENERATE_SEARCHED, searched, SEARCHED, "the step of a search")
+    if number is not None and strategy.method == "beam" and grown.run is None:
         grown.begin(strategy, most)
-        grown.reached = int(searched)
+        grown.reached = number
+
+
+def number_of(key: state.Key[Any], asked: str | None, count: int, meaning: str) -> int | None:
+    """The number below `count` that a link asks for; None of nothing, and of what does not exist, which is told."""
+    number = number_below(asked or "", count)
+    if asked and number is None:
+        state.complain(key, asked, meaning)
+    return number
 
 
 def keep(grown: Grown, beams: bool) -> None:
@@ -60,6 +73,7 @@ def keep(grown: Grown, beams: bool) -> None:
     fits, before = len(grown.beginning.text) <= state.LINKED, (state.ADDRESS.get() or {}).get(state.GENERATE_SAID.name)
     state.keep(state.GENERATE_SAID, text if fits else "", "")
     state.keep(state.GENERATE_BRANCH, current if fits else 0, 0)
+    state.keep(state.GENERATE_AT, "" if grown.at is None or not fits or beams else str(grown.at), "")
     state.keep(state.GENERATE_SEARCHED, grown.reached if fits and beams else 0, 0)
     if before and not text:  # somebody types another text: what was said after the old one leaves the address at once
         state.TYPING.pop()

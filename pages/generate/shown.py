@@ -78,8 +78,8 @@ def chosen_row(grown: Grown, steps: list[Step]) -> int:
 
 def with_next(grown: Grown) -> tuple[list[Step], bool]:
     """The steps of the branch that is shown, with one for what comes next where that is known; and whether it is."""
-    steps, ahead = list(grown.steps), grown.ahead
-    return ([*steps, ahead], True) if ahead else (steps, False)
+    ahead, steps = grown.ahead, list(grown.steps)  # in this order: while it grows by itself, a token may be said just now
+    return ([*steps, ahead], True) if ahead and ahead.position == len(steps) else (steps, False)
 
 
 def kind_of(step: Step, look: Look) -> str:
@@ -125,6 +125,7 @@ def bars(grown: Grown, strategy: Strategy, look: Look, pictures: list[Picture]) 
     """The likeliest tokens before and after the controls, what was struck out, and what is chosen. pictures: as above."""
     step, past = grown.looked_at, grown.at is not None or bool(grown.ended)
     assert step is not None, "something was said, or comes next"
+    growing = grown.run is not None and any(step is one for one in grown.steps)
     found = replace(step, strategy=strategy).distribution
     chosen, dart = found.choose(strategy, step.position)
     best = recipes.likeliest(found, chosen, BARS[look.level])
@@ -146,7 +147,7 @@ def bars(grown: Grown, strategy: Strategy, look: Look, pictures: list[Picture]) 
     if past and chosen != step.token.id:
         below.append(words(HERE, "otherwise", **facts))
     below.append(words(HERE, "controls" if found.stages else "no controls", **facts))
-    above = words(HERE, "growing" if grown.run else "past" if past else "next", **facts)
+    above = words(HERE, "growing" if growing else "past" if past else "next", **facts)
     return made.on_board(above, "\n\n".join(filter(None, below)))
 
 

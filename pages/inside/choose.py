@@ -16,7 +16,7 @@ from ui.look import Look
 
 AFTER = "~"  # between the numbers of a trail in an address
 FURTHEST = 40  # numbers of a trail that are kept
-WRITTEN = re.compile(r"(?P<stage>[^~@]+?)(?P<index>(\.\d+)+)@(?P<stack>[a-z]+)(?P<layer>\d*)")
+WRITTEN = re.compile(r"(?P<stage>[^~@]+?)(?P<index>(\.\d{1,9})+)@(?P<stack>[a-z]+)(?P<layer>\d{0,9})")
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def block(look: Look) -> tuple[str, int]:
     stack = "decoder" if look.kind == "cross" else look.kind
     if (asked := state.once(state.BLOCK)) is not None:
         state.BLOCK.set(asked)
-    found = re.fullmatch(r"([a-z]+)(\d+)", state.BLOCK.get()) if look.beginner else None
+    found = re.fullmatch(r"([a-z]+)(\d{1,9})", state.BLOCK.get()) if look.beginner else None
     stacks = {name: look.trace.attention[name].layers for name in look.trace.attention if name != "cross"}
     if found and int(found[2]) < stacks.get(found[1], 0):
         state.keep(state.BLOCK, state.BLOCK.get(), "")
@@ -124,7 +124,7 @@ def back(look: Look, trail: Sequence[Spot], at: int) -> None:
 
 def indices(text: str) -> tuple[int, ...] | None:
     parts = text.split(".")
-    return tuple(map(int, parts)) if all(one.isdecimal() for one in parts) else None
+    return tuple(map(int, parts)) if all(one.isdecimal() and len(one) < 10 for one in parts) else None
 
 
 def _go(look: Look, to: Spot, trail: Sequence[Spot]) -> None:

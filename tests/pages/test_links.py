@@ -306,6 +306,7 @@ WRONG = {  # where each choice is offered; nonsense is told of wherever a link a
         ["generate-method", "generate-temperature", "generate-seed", "generate-cache", "generate-said", "generate-branch"],
         ("generate", EXPERT),
     ),
+    "generate-at": ("generate", f"{EXPERT}&generate-said=14-561"),
     "generate-beam": ("generate", f"{EXPERT}&generate-method=Beams&generate-searched=2"),
     "generate-searched": ("generate", f"{EXPERT}&generate-method=Beams"),
     "generate-own": ("generate", FRENCH),
@@ -336,6 +337,28 @@ def test_nonsense_in_a_link_is_told_of(name):
     page, link = WRONG[name]
     told = open_link(page, f"{link}&{name}=nonsense").warned
     assert len(told) == 1 and "“nonsense”, which does not exist here. You see the default instead." in told[0]
+
+
+MANY = "9" * 5000  # Python itself reads at most 4,300 digits
+
+
+@pytest.mark.parametrize(
+    ("page", "link", "value"),
+    [
+        *(("generate", f"{EXPERT}&generate-said=14-561", {name: MANY}) for name in ("generate-branch", "generate-at")),
+        ("generate", f"{EXPERT}&generate-method=Beams", {"generate-searched": MANY}),
+        ("inside", f"{EXPERT}&stage=pieces", {"word": MANY}),
+        ("inside", f"{EXPERT}&stage=queries", {"cell": f"0.0.{MANY}"}),
+        ("inside", f"{EXPERT}&stage=queries&cell=0.0.0", {"trail": f"output.0.{MANY}@self5"}),
+        ("inside", TEXT, {"block": f"self{MANY}"}),
+        ("inside", TEXT, {"token": MANY}),
+    ],
+    ids=lambda one: next(iter(one)) if isinstance(one, dict) else "",
+)
+def test_a_number_with_more_digits_than_python_reads_does_not_exist(page, link, value):
+    ((name, written),) = value.items()
+    app = open_link(page, f"{link}&{name}={written}")
+    assert len(app.warned) == 1 and "9999" in app.warned[0] and "which does not exist here" in app.warned[0]
 
 
 def test_several_wrong_values_are_told_of_together():

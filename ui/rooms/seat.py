@@ -26,6 +26,7 @@ from ui.rooms.home import ELSEWHERE
 from ui.rooms.route import cookie
 from ui.rooms.store import CODE, GuessError, Person, Room, RoomError, rooms
 from ui.show import choice, show
+from ui.text import number_below
 from viz.views.room import room as room_view
 
 PAGES = Path(__file__).parents[2] / "pages"
@@ -431,5 +432,5 @@ def keep_what_waits() -> None:
     info = loaded.info(state.IN_USE.get() or models.names()[0])
     for key, count in ((state.LAYER, info.layers), (state.HEAD, info.heads)):
         asked = (state.waits(key) or "").removeprefix(key.name[0].upper())
-        if not key.held and asked.isdecimal() and int(asked) < count:
-            key.set(int(asked))
+        if not key.held and (number := number_below(asked, count)) is not None:
+            key.set(number)

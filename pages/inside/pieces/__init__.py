@@ -14,6 +14,7 @@ from ui import state
 from ui.look import Look
 from ui.picture.picture import Numbers, Picture
 from ui.show import choice, picture, show
+from ui.text import number_below
 from ui.words import words
 from viz import Card, Part, board
 from viz.tokens import label, named
@@ -94,8 +95,8 @@ def chosen(look: Look, found: Pieces) -> int:
     """The word whose steps are shown: the one that was pressed, else that of the token that is kept chosen, else the first of
     those with the most steps."""
     if (asked := state.once(state.PIECE_WORD)) is not None:
-        if asked.isdecimal() and int(asked) < len(found.words):
-            state.PIECE_WORD.set(int(asked))
+        if (number := number_below(asked, len(found.words))) is not None:
+            state.PIECE_WORD.set(number)
         else:
             state.complain(state.PIECE_WORD, asked, "the word")
     at = state.PIECE_WORD.get()

@@ -69,6 +69,17 @@ def test_a_text_with_branches_opens_again_from_its_own_address():
     assert opened.session_state["address"] == address and not opened.warned
 
 
+def test_the_token_that_is_looked_at_stands_in_the_link():
+    app = press(press(press(open_link("generate", LINK), "next"), "next"), "next")
+    app.session_state["generated"].at = 1
+    app.run()
+    address = app.session_state["address"]
+    opened = open_link("generate", f"{LINK}&generate-said={address['generate-said']}&generate-at={address['generate-at']}")
+    assert opened.session_state["generated"].at == 1 and "Here the model said" in board(opened) and not opened.warned
+    press(opened, "next")
+    assert opened.session_state["address"]["generate-at"] is None
+
+
 def test_a_search_opens_again_at_the_step_that_was_shown():
     link = f"{LINK}&level=intermediate&generate-method=Beams&generate-beams=2&generate-tokens=4&generate-searched=3"
     grown = open_link("generate", link).session_state["generated"]
@@ -92,6 +103,7 @@ def test_an_answer_that_was_said_again_opens_as_it_was():
     [
         ("generate-said=words", "a continuation “words”"),
         ("generate-said=5-6&generate-branch=1", "the branch “1”"),
+        ("generate-said=5&generate-at=1", "the token “1”"),
         ("generate-searched=-1", "the step of a search “\\-1”"),
         ("generate-said=9999999", "writer has no token 9999999"),
     ],
