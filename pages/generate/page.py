@@ -12,6 +12,7 @@ from pages.generate.grown import Beginning, Grown, use
 from ui import shell, state
 from ui.choices import boxes, heads, picker
 from ui.look import Look
+from ui.memory import jobs
 from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import choice, part, picture, show
@@ -40,13 +41,13 @@ def going_on(grown: Grown, look: Look, strategy: Strategy, pictures: list[Pictur
             case {"part": "bars", "value": {"id": id}}:
                 grown.go_on(strategy, id)
 
-    still = grown.run is None
-    show(board(cards, "The text and what comes next"), shown.BOARD if still else "generate-growing", react if still else None)
+    drawn = board(cards, "The text and what comes next", later=["grid_view"])  # the rows come with the second token
+    show(drawn, shown.BOARD, None if grown.run else react)
 
 
 def meanwhile(grown: Grown, look: Look, strategy: Strategy) -> None:
     """What was said up to now, while it goes on."""
-    if strategy.method != "beam" and grown.steps:
+    if strategy.method != "beam" and (grown.steps or grown.ahead):
         return going_on(grown, look, strategy, [])
     before, said = beginning_of(look), grown.run and grown.run.into
     st.markdown(f"{plain(before)} **{plain(said[-1].text.strip()) if said else '…'}**")
@@ -107,8 +108,10 @@ def draw(look: Look) -> None:
 def grow(grown: Grown, look: Look, strategy: Strategy, most: int, own: bool) -> None:
     """The buttons, and all that grows by them: a press draws these alone."""
     beams = strategy.method == "beam"
-    row = st.container(key="generate-buttons", horizontal=True, gap="small")
+    row, above = st.container(key="generate-buttons", horizontal=True, gap="small"), st.container()
     linked.reopen(grown, strategy, most)
+    with above:  # also where it holds nothing: what stands below keeps its place
+        say_before(grown, look, strategy, own)
 
     def buttons(cancel: Callable[[], None] | None = None) -> None:
         with row:
@@ -117,13 +120,10 @@ def grow(grown: Grown, look: Look, strategy: Strategy, most: int, own: bool) -> 
     if run.under_way(grown, buttons, lambda: meanwhile(grown, look, strategy)):
         return
     buttons()
-    run.trouble(grown)
     linked.keep(grown, beams)
-    if own and not grown.steps:
-        say(HERE, "own answer")
     pictures: list[Picture] = []
     if beams:
-        search.place(grown, look, most, pictures)
+        search.place(grown, look, strategy, most, pictures)
     else:
         body(grown, look, strategy, pictures)
     with st.container(horizontal=True, gap="small"):
@@ -131,11 +131,20 @@ def grow(grown: Grown, look: Look, strategy: Strategy, most: int, own: bool) -> 
         take_away("generate", lambda: pictures, lambda made: steps.offer(made, grown, look))
 
 
+def say_before(grown: Grown, look: Look, strategy: Strategy, own: bool) -> None:
+    """What is told above the text, while it grows too."""
+    if not grown.run:
+        run.trouble(grown)
+    if own and not grown.steps:
+        say(HERE, "own answer")
+    if look.kind == "encoder" and strategy.method != "beam":
+        say(HERE, "encoder rows")
+
+
 def body(grown: Grown, look: Look, strategy: Strategy, pictures: list[Picture]) -> None:
     """What has grown, and what is told of it."""
-    if look.kind == "encoder":
-        say(HERE, "encoder rows")
-    going_on(grown, look, strategy, pictures)
+    with jobs.place(run.TEXT):
+        going_on(grown, look, strategy, pictures)
     told.going_round(grown, look)
     branches.place(grown, look, pictures)
     if not look.beginner:

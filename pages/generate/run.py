@@ -15,6 +15,7 @@ from ui import state
 from ui.memory import jobs, loaded
 from ui.text import plain
 
+TEXT = "generate-text"  # the place of the text, while it grows and before and after
 WIDTH = 130  # pixels of the first button, so that “Stop” stands where “Go on” stood
 
 
@@ -77,8 +78,9 @@ def under_way(grown: Grown, place: Callable[[Callable[[], None]], None], meanwhi
     if run is None:
         return False
     doing = "Searching" if run.strategy.method == "beam" else "Going on"
+    key = ("generate", run.key)
     try:
-        found = jobs.result(("generate", run.key), lambda report: _work(grown.beginning, run, report), doing, meanwhile, place)
+        found = jobs.result(key, lambda report: _work(grown.beginning, run, report), doing, meanwhile, place, where=TEXT)
     except ValueError as error:
         grown.trouble, found = str(error), 0
     if found is None:

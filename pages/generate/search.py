@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
+from models.strategy import Strategy
 from pages.generate import choose, recipes, run, shown
 from pages.generate.grown import Grown
 from ui import state
@@ -27,14 +28,17 @@ HERE = Path(__file__).parent
 CELL = 72  # characters of a text that a cell of the table shows
 
 
-def place(grown: Grown, look: Look, most: int, pictures: list[Picture]) -> None:
-    """The search up to the step that is reached. pictures: those of the page, to add the tree to them."""
+def place(grown: Grown, look: Look, strategy: Strategy, most: int, pictures: list[Picture]) -> None:
+    """The search up to the step that is reached. strategy: as the controls say now; pictures: those of the page, to add the tree
+    to them."""
     if not grown.search:
         say(HERE, "beams")
         return
     step = grown.search[max(0, grown.reached - 1)]
     search = step.search
     assert search is not None, "a step of a search"
+    if step.strategy != strategy:
+        say(HERE, "other controls")
     say(HERE, "tree", step=search.looked_at[0].length, width=step.strategy.beams)
     numbers = range(1, len(search.answers) + 1)
     beam = one_of(state.GENERATE_BEAM, numbers, "the beam", label="Beam that is looked at", menu=True, width=choose.WIDTH) - 1

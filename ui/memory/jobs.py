@@ -9,8 +9,9 @@ import threading
 import time
 import uuid
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from traceback import clear_frames
 from typing import Any, TypeVar
@@ -234,6 +235,7 @@ def result(
     doing: str,
     meanwhile: Callable[[], None] | None = None,
     stop: Callable[[Callable[[], None]], None] | None = None,
+    where: str = "",
 ) -> T | None:
     """What `work(report)` gives for this key, or None while it is under way or was cancelled.
 
@@ -244,7 +246,8 @@ def result(
     because the text has changed, or has not looked for a minute and a half. Ask for a key once a run.
 
     key: what the result depends on, such as ("t-sne", model name, text, target, perplexity). meanwhile: draws what is there
-    already, above the bar, again and again. stop: places, at once, a button of its own for a press that cancels.
+    already, above the bar, again and again. stop: places, at once, a button of its own for a press that cancels. where: the
+    place (see `place`) of what stands here before and after.
     Errors: those of the work, so that `ui.show.picture` makes sentences of them.
     """
     me = _me()
@@ -295,6 +298,14 @@ def result(
             if not stop:
                 st.button("Cancel", key=f"cancel-{name}", icon=":material/close:", on_click=cancel)
 
-    with st.container(key=f"job-{name}"):
+    with st.container(key=where or f"job-{name}"):
         st.fragment(watch, run_every=POLL)()
     return None
+
+
+@contextmanager
+def place(where: str) -> Iterator[None]:
+    """The place of what stands before and after work that draws the same `meanwhile`, under that name: a browser keeps what it
+    has drawn there, and draws only what changes."""
+    with st.container(key=where), st.container():  # a fragment has a container of its own
+        yield

@@ -12,12 +12,13 @@ GREEDY = f"{LINK}&generate-method=Always+the+likeliest"
 
 # “Stop” is pressed as soon as something was said: on a slow machine the text has ended before a test has heard of it.
 PRESS_STOP = """() => {
+  window.board = document.querySelector('[data-part=text]');
   const observer = new MutationObserver(() => {
+    window.gone ||= !window.board.isConnected;
     const button = [...document.querySelectorAll('button')].find((one) => one.innerText.trim().endsWith('Stop'));
-    if (!button || !/\\d of at most 400/.test(document.body.innerText)) return;
+    if (window.stoppedAt || !button || !/\\d of at most 400/.test(document.body.innerText)) return;
     const {x, y, width, height} = button.getBoundingClientRect();
     window.stoppedAt = {x, y, width, height};
-    observer.disconnect();
     button.click();
   });
   observer.observe(document.body, {subtree: true, childList: true, characterData: true});
@@ -67,6 +68,7 @@ def test_it_runs_is_stopped_and_what_it_said_opens_on_page_attention(open_page):
     expect(tokens(page).nth(count)).to_be_visible()
     assert count < tokens(page).count() < count + 400, "some of it was said, and not all"
     expect(page.locator("[data-part=text]")).to_contain_text("You stopped it here")
+    assert not page.evaluate("window.gone || !window.board.isConnected"), "the text stood there all the while"
     press(page, "Open this text on the other pages")
     expect(page.get_by_text("has these tokens now, on every page")).to_be_visible()
     box = page.get_by_role("textbox", name="Your text")

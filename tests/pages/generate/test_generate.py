@@ -108,6 +108,15 @@ def test_a_branch_is_gone_back_and_on_from_like_any_text():
     assert len(app.session_state["generated"].lines) == 2
 
 
+def test_until_the_first_token_is_said_a_text_that_grows_shows_what_comes_next():
+    grown = Grown(Beginning("writer", TEXT))
+    ahead = grown.ahead
+    grown.begin(Strategy(), 40)
+    assert with_next(grown) == ([ahead], True) and grown.looked_at is ahead
+    grown.steps.append(ahead)
+    assert with_next(grown) == ([ahead], False) and grown.ahead is None and grown.looked_at is ahead
+
+
 def test_what_was_said_before_a_stop_stays():
     grown = Grown(Beginning("writer", TEXT))
     grown.begin(Strategy(), 40)
@@ -178,6 +187,15 @@ def test_beams_find_what_the_model_finds_and_can_be_looked_back_on():
     press(app, "over")
     for step in (1, 2):
         assert press(app, "next").session_state["generated"].reached == step
+
+
+def test_a_search_stays_when_a_control_changes_and_says_so():
+    app = press(open_link("generate", f"{LINK}&level=intermediate&generate-method=Beams&generate-tokens=4"), "run")
+    assert "other controls" not in said(app)
+    app.number_input(key="generate-beams").set_value(2).run()
+    assert "other controls" in said(app) and "The 4 best beginnings" in said(app)
+    press(app, "run")
+    assert "other controls" not in said(app) and "The 2 best beginnings" in said(app)
 
 
 @pytest.mark.parametrize("beam", [1, 3])

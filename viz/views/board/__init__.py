@@ -38,8 +38,10 @@ class Card:
     width: int = 0
 
 
-def board(cards: Sequence[Card], label: str = "") -> View:
+def board(cards: Sequence[Card], label: str = "", later: Sequence[str] = ()) -> View:
     """The cards in rows: neighbours with a width share one, and stand below each other where there is no room.
+
+    later: kinds of view that a part may hold when the board is drawn again; without them it would be another board then.
 
     A choice in a part tells `chosen`: `{"part": its name, "value": what the view told, "n"}`, where `n` grows.
     """
@@ -64,5 +66,5 @@ def board(cards: Sequence[Card], label: str = "") -> View:
             offset += len(data) + room
         header.append({"title": card.title, "width": card.width, "parts": parts})
     data = pack({"cards": header, "label": label}, blocks=np.frombuffer(b"".join(blocks), dtype=np.uint8))
-    kinds = sorted({part.view.kind for card in cards for part in card.parts if part.view})
+    kinds = sorted({*later, *(part.view.kind for card in cards for part in card.parts if part.view)})
     return View("board", data, label, uses=tuple(kinds))
