@@ -51,9 +51,10 @@ def text(
     first, count = len(front) + len(shown) - len(steps), len(front) + len(shown)
     weights = np.zeros((count, count), dtype=np.float32)
     for number, row in enumerate(looks(steps, kind, layer, head)):
-        weights[first + number, : len(row)] = row
+        if first + number >= 0:  # a token that was dropped has no place any more
+            weights[first + number, : len(row)] = row
     tokens = plain_signs([*front, *shown]) if simple else [*front, *shown]
-    return reading_view(tokens, weights, first + chosen, second=len(front) or None, said=first)
+    return reading_view(tokens, weights, max(0, first + chosen), second=len(front) or None, said=max(0, first))
 
 
 def read_and_said(steps: Sequence[Step], more: bool, text: str, target: str) -> tuple[list[Token], list[Token]]:
@@ -79,7 +80,10 @@ def rows(
     steps = said_again(model, trace, said, more) if steps is None else steps
     source, shown = read_and_said(steps, more, trace.text, said["target"])
     first = first_row(len(steps), chosen)
-    found, names = looks(steps, kind, layer, head)[first : first + ROWS], shown[-len(steps) :][first : first + ROWS]
+    dropped = steps[: max(0, 1 + len(steps) - len(shown))]  # said, and without a place in the text now: its first token stays
+    gone = [replace(one.token, after=one.tokens[-1]) for one in dropped]
+    found = looks(steps, kind, layer, head)[first : first + ROWS]
+    names = [*gone, *shown[len(shown) + len(gone) - len(steps) :]][first : first + ROWS]
     keys = source if kind == "cross" else shown[: max(1, *map(len, found))]
     weights = np.full((len(found), len(keys)), np.nan, dtype=np.float32)
     for row, values in zip(weights, found, strict=True):

@@ -11,10 +11,9 @@ LINK = "/generate?text=The+cat+sat+on+the+mat&level=intermediate"
 GREEDY = f"{LINK}&generate-method=Always+the+likeliest"
 
 # “Stop” is pressed as soon as something was said: on a slow machine the text has ended before a test has heard of it.
-PRESS_STOP = """() => {
-  window.board = document.querySelector('[data-part=text]');
+PRESS_STOP = """(board) => {
   const observer = new MutationObserver(() => {
-    window.gone ||= !window.board.isConnected;
+    window.gone ||= !board.isConnected;
     const button = [...document.querySelectorAll('button')].find((one) => one.innerText.trim().endsWith('Stop'));
     if (window.stoppedAt || !button || !/\\d of at most 400/.test(document.body.innerText)) return;
     const {x, y, width, height} = button.getBoundingClientRect();
@@ -60,7 +59,8 @@ def test_it_runs_is_stopped_and_what_it_said_opens_on_page_attention(open_page):
     expect(page.locator(".hl-prediction-bars .marked")).to_be_visible(timeout=WAIT)
     count = tokens(page).count()
     place = box_at_rest(page.get_by_role("button", name="Go on", exact=True))
-    page.evaluate(PRESS_STOP)
+    text = page.locator("[data-part=text]").element_handle()
+    page.evaluate(PRESS_STOP, text)
     press(page, "Go on")
     page.wait_for_function("window.stoppedAt", timeout=WAIT)
     assert page.evaluate("window.stoppedAt") == place, "where the hand is already"
@@ -68,7 +68,7 @@ def test_it_runs_is_stopped_and_what_it_said_opens_on_page_attention(open_page):
     expect(tokens(page).nth(count)).to_be_visible()
     assert count < tokens(page).count() < count + 400, "some of it was said, and not all"
     expect(page.locator("[data-part=text]")).to_contain_text("You stopped it here")
-    assert not page.evaluate("window.gone || !window.board.isConnected"), "the text stood there all the while"
+    assert not page.evaluate("board => window.gone || !board.isConnected", text), "the text stood there all the while"
     press(page, "Open this text on the other pages")
     expect(page.get_by_text("has these tokens now, on every page")).to_be_visible()
     box = page.get_by_role("textbox", name="Your text")

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from models.errors import Cancelled
 from models.strategy import Strategy
-from pages.generate import run, search
+from pages.generate import recipes, run, search
 from pages.generate.grown import Beginning, Grown, Run
 from pages.generate.recipes import ROWS, first_row, likeliest, read_and_said
 from pages.generate.shown import look_at, step_of, with_next
+from tests.models.test_generate import ours
 from tests.pages.opening import PATIENCE, open_link, said
 from ui.look import Look
 from ui.memory import loaded
@@ -232,6 +233,18 @@ def test_a_press_on_a_row_chooses_its_token_and_again_lets_it_go():
     assert grown.at is None
     look_at({"part": "rows", "value": [ROWS - 1, 0]}, grown, look)
     assert grown.at is None, "what comes next is what is shown while none is chosen"
+
+
+@pytest.mark.parametrize("simple", [False, True])
+def test_a_text_that_was_said_for_longer_than_the_context_is_drawn(simple):
+    """More was said than the model still reads: tokens that it has dropped are no rows of the text, and the pictures stand."""
+    model = ours("decoder")
+    steps = list(model.generate(TEXT, Strategy("sampling", temperature=3.0), model.room + 40))
+    assert len(steps) > len(steps[-1].tokens) + 1 and steps[-1].dropped
+    given = {"said": {"target": ""}, "more": False, "kind": "self", "layer": 0, "head": 0, "simple": simple, "steps": steps}
+    for chosen in (len(steps) - 1, len(steps) - ROWS - 1, 3):
+        for recipe in (recipes.text, recipes.rows):
+            assert recipe(model, model.trace(TEXT), chosen=chosen, **given).data
 
 
 @given(st.integers(1, 60), st.data())
