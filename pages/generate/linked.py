@@ -70,12 +70,13 @@ def number_of(key: state.Key[Any], asked: str | None, count: int, meaning: str) 
 def keep(grown: Grown, beams: bool) -> None:
     """Have what is shown in the address, unless the text before it is too long for one."""
     text, current = written([[step.token.id for step in line] for line in grown.lines], grown.current)
-    fits, before = len(grown.beginning.text) <= state.LINKED, (state.ADDRESS.get() or {}).get(state.GENERATE_SAID.name)
+    fits, address = len(grown.beginning.text) <= state.LINKED, state.ADDRESS.get() or {}
+    before = address.get(state.GENERATE_SAID.name) or address.get(state.GENERATE_SEARCHED.name)
     state.keep(state.GENERATE_SAID, text if fits else "", "")
     state.keep(state.GENERATE_BRANCH, current if fits else 0, 0)
     state.keep(state.GENERATE_AT, "" if grown.at is None or not fits or beams else str(grown.at), "")
     state.keep(state.GENERATE_SEARCHED, grown.reached if fits and beams else 0, 0)
-    if before and not text:  # somebody types another text: what was said after the old one leaves the address at once
+    if before and not (text or grown.search):  # another text is typed: what was said after the old one leaves at once
         state.TYPING.pop()
 
 

@@ -118,6 +118,11 @@ def test_another_text_leaves_nothing_of_the_old_one_in_the_address():
     assert app.session_state["address"]["generate-said"]
     app.text_input(key="text").set_value("A dog").run()
     assert app.session_state["address"]["generate-said"] is None and "typing" not in app.session_state
+    app = open_link("generate", f"{LINK}&level=intermediate&generate-method=Beams&generate-beams=2&generate-tokens=3")
+    press(app, "run")
+    assert app.session_state["address"]["generate-searched"] == "3"
+    app.text_input(key="text").set_value("A dog").run()
+    assert app.session_state["address"]["generate-searched"] is None and "typing" not in app.session_state
 
 
 def test_a_run_that_was_left_goes_on_where_it_was():
