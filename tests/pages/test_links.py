@@ -407,3 +407,8 @@ def test_a_sentence_above_moves_nothing_below_so_a_letter_typed_meanwhile_finds_
     app.session_state["trouble"] = "The model could not be opened."
     app.run()
     assert [one.value for one in app.warning] == ["The model could not be opened\\."] and places() == before
+
+
+def test_a_choice_that_an_address_names_without_a_value_is_the_default():
+    app = open_link("space", "level=expert&text=The+cat+sat&dimensions=")
+    assert any("which does not exist here" in one for one in app.warned)

@@ -45,9 +45,10 @@ def one_of(
         index = None if first is None else here.index(first)
         return place.selectbox(title, here, index, written, key=key.name, bind=bind, **more)
     more = {"wrap": True} | more  # a row that scrolls hides its end on a telephone
-    return place.segmented_control(
+    chosen = place.segmented_control(
         title, here, default=first, required=True, format_func=written, key=key.name, bind=bind, **more
     )
+    return first if chosen is None else chosen  # an address that names it without a value chooses none
 
 
 def tabs(key: Key[Any], meaning: str, offered: Sequence[str] | None = None) -> str:
