@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -45,3 +46,16 @@ def is_full(error: BaseException) -> bool:
     """Whether it, or what it came from, says that there is no room on the disk; libraries in Rust only say it in words."""
     said = getattr(error, "errno", None) in NO_ROOM or any(os.strerror(one).lower() in str(error).lower() for one in NO_ROOM)
     return said or (error.__cause__ is not None and is_full(error.__cause__))
+
+
+HALF = re.compile("[\ud800-\udfff]")
+
+
+def check_signs(text: str, file: str, line: int) -> None:
+    """Errors: FileError for half of a sign, which YAML takes by its number ("\\ud83d") and no page can show. line: of the first
+    one."""
+    import yaml  # here, because a first page needs it only with a lesson
+
+    for token in yaml.scan(text) if "\\" in text else ():
+        if isinstance(token, yaml.ScalarToken) and HALF.search(token.value):
+            raise FileError(file, line + token.start_mark.line, "Here stands half of a sign. Write the whole sign, as “🙂”.")

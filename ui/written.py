@@ -10,11 +10,10 @@ from typing import Any, NoReturn
 
 import yaml
 
-from models.errors import FileError
+from models.errors import FileError, check_signs
 from models.huggingface.names import quoted, short
 
 HEADER = re.compile(r"\A---\n(.*?\n)---\n", re.S)
-HALF = re.compile("[\ud800-\udfff]")
 KINDS = {str: "a text", int: "a whole number", dict: "names and values", list: "a list", object: "a value"}
 
 
@@ -88,11 +87,3 @@ def mapping(text: str, file: str, line: int) -> dict[str, Any]:
         raise FileError(file, line, "Here stand lines of the form “name: value”.")
     check_signs(text, file, line)
     return said
-
-
-def check_signs(text: str, file: str, line: int) -> None:
-    """Errors: FileError for half of a sign, which YAML takes by its number ("\\ud83d") and no page can show. line: of the first
-    one."""
-    for token in yaml.scan(text) if "\\" in text else ():
-        if isinstance(token, yaml.ScalarToken) and HALF.search(token.value):
-            raise FileError(file, line + token.start_mark.line, "Here stands half of a sign. Write the whole sign, as “🙂”.")

@@ -12,9 +12,8 @@ from typing import Any, NoReturn
 
 import yaml
 
-from models.errors import FileError
+from models.errors import FileError, check_signs
 from models.huggingface.names import quoted, short
-from ui.written import check_signs
 
 SHIPPED = Path(__file__).parents[2] / "lessons" / "lexicon"
 FIRST = "en"  # the language of the pages
