@@ -1,0 +1,252 @@
+"""What the words of the twelve lessons say of the shipped models, beside their questions: each claim is measured here."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import models
+from analysis.answering import logits_of
+from analysis.answers import answer
+from analysis.heads import head_scores
+from models.language_model import LanguageModel, softmax
+from models.training import live
+from ui.lessons import files
+
+load = cache(models.load)
+
+
+def tells(lesson: str, step: int, words: str):
+    """A test of what a step says in these words, which it must then say."""
+
+    def name(test):
+        def measure():
+            one = files.find(lesson).steps[step - 1]
+            assert words in " ".join(one.words.split()), f"“{words}” is said no longer"
+            test(load(files.find(lesson).model_at(step)), one.link.get("text", ""), one.link.get("target", ""))
+
+        CLAIMS.append(pytest.param(measure, id=f"{lesson}-{step}-{test.__name__}"))
+        return measure
+
+    return name
+
+
+CLAIMS: list = []
+
+
+def said(model: LanguageModel, name: str, text: str, target: str = "", **given):
+    return answer(model, name, text, target, **given).value
+
+
+def chance(model: LanguageModel, text: str, token: str = "", without: str = "") -> float:
+    """Of a token, or of the likeliest one, in per cent. without: changes, as an address writes them."""
+    return said(model, "probability", text, **{name: value for name, value in (("token", token), ("without", without)) if value})
+
+
+def shares(model: LanguageModel, text: str) -> np.ndarray:
+    return softmax(logits_of(model, model.trace(text)))
+
+
+# ---------------------------------------------------------------- tokens, and what is predicted
+
+
+@tells("tokens", 2, "Words that this model saw often when it learned have a token of their own.")
+def common_words(model, text, target):
+    assert said(model, "tokens of a word", text, word=" dog") == said(model, "tokens of a word", text, word=" dogs") == 1
+
+
+@tells("tokens", 4, "a number digit by digit")
+def digits(model, text, target):
+    assert [one.text.strip() for one in model.tokenize(text) if one.text.strip().isdigit()] == ["2", "0", "2", "6"]
+
+
+@tells("prediction", 3, "A few tokens share most of it, and thousands share the rest. None gets exactly 0.")
+def all_chances(model, text, target):
+    each = np.sort(shares(model, text).astype(float))[::-1]
+    assert len(each) == 8192 and each.sum() == pytest.approx(1, abs=1e-3)
+    assert each[:10].sum() > 0.5 and 0 < each[1000:].sum() < 0.1 and each.min() > 0
+
+
+@tells("prediction", 2, "after “The sky is” many tokens are good")
+def doubt(model, text, target):
+    assert shares(model, text).max() < 0.2
+
+
+# ---------------------------------------------------------------- heads, layers and positions
+
+
+@tells("heads", 2, "This one looks at **the token before**, whatever the token is.")
+def token_before(model, text, target):
+    weights = model.trace(text).attention["self"][2][1]
+    assert (np.argmax(weights[1:], axis=1) == np.arange(len(weights) - 1)).all()
+
+
+@tells("heads", 3, "Many heads rest on the **first token**")
+def resting(model, text, target):
+    attention = model.trace(text).attention["self"]
+    first = np.array([attention[layer][:, 1:, 0].mean(axis=1) for layer in range(6)])
+    assert (first > 0.5).sum() >= 10
+
+
+@tells("layers", 2, "type “She put the book on the”. There it takes all six layers.")
+def all_six(model, text, target):
+    assert said(model, "first layer that predicts it", "She put the book on the") == 6
+
+
+@tells("layers", 4, "The model is less sure, but it says the same.")
+def layer_missed(model, text, target):
+    assert said(model, "still predicts it", text, without="b4") and chance(model, text, without="b4") < chance(model, text)
+
+
+@tells("order", 1, "this model is nearly certain of the next token")
+def certain(model, text, target):
+    assert said(model, "likeliest token", text) == "time" and chance(model, text) > 90
+
+
+@tells("order", 2, "As typed, the mask is what is climbed, and “tree” fits.")
+def climbed(model, text, target):
+    assert said(model, "likeliest token", text) == "tree"
+
+
+@tells("order", 4, "In the other order “climbed” looks at the mask")
+def looks_at_the_mask(model, text, target):
+    asked = {"layer": 2, "head": 1, "from": "climbed"}
+    assert said(model, "most attended token", "Today the [MASK] climbed the boy", **asked) == "[MASK]"
+
+
+# ---------------------------------------------------------------- kinds, and generation
+
+
+@tells("kinds", 2, "write “time” in the place of “tea”. Now no cup fits.")
+def no_cup(model, text, target):
+    assert said(model, "likeliest token", text.replace("tea", "time")) != "cup"
+
+
+@tells("kinds", 5, "It passes over “red” and takes the noun first, as French does.")
+def passes_over(model, text, target):
+    of = {"kind": "cross", "layer": 2, "head": 3, "from": "une"}
+    assert said(model, "weight", text, target, to="car", **of) > 2 * said(model, "weight", text, target, to="red", **of)
+
+
+@tells("kinds", 5, "the next word will be “rouge”")
+def rouge(model, text, target):
+    assert said(model, "likeliest token", text, f"{target} voiture") == "rouge"
+    assert said(model, "most attended token", text, f"{target} voiture", kind="cross", layer=2, head=3) == "red"
+
+
+@tells("generation", 4, "it does not change their **order**")
+def same_order(model, text, target):
+    logits = logits_of(model, model.trace(text))[:500].astype(float)
+    assert (np.argsort(softmax(logits, 2.0), kind="stable") == np.argsort(logits, kind="stable")).all()
+
+
+# ---------------------------------------------------------------- care, and what is cut
+
+
+@tells("care", 1, "head L5 H0 gives nearly three quarters of its attention to one word")
+def tempting(model, text, target):
+    assert said(model, "likeliest token", text) == "water" and chance(model, text) > 80
+    assert 68 < said(model, "weight", text, layer=5, head=0, to="river", **{"from": "cold"}) < 75
+
+
+@tells("care", 2, "how much shorter it has become")
+def shorter(model, text, target):
+    assert chance(model, text.replace("river", "house"), "water") < chance(model, text)
+
+
+@tells("care", 3, "The strongest look of this head, and a small effect: both are true at once.")
+def small_effect(model, text, target):
+    assert 0 < chance(model, text) - chance(model, text, without="h5.0") < 10
+
+
+@tells("care", 4, "got less than 1 % of what L5 H0 had to give. And “river” does count, but much less.")
+def counts_most(model, text, target):
+    assert said(model, "weight", text, layer=5, head=0, to="jumped", **{"from": "cold"}) < 1
+    whole = chance(model, text)
+    lost = {word: whole - chance(model, text.replace(f" {word}", ""), "water") for word in ("jumped", "river")}
+    assert 0 < 2 * lost["river"] < lost["jumped"]
+
+
+@tells("care", 5, "choose “Leave-one-out”, which asked the model itself")
+def asked_the_model(model, text, target):
+    assert said(model, "beats every random order", text, method="leave-one-out")
+
+
+@tells("cut", 1, "After this text the model predicts “asleep”, and it is sure.")
+def asleep(model, text, target):
+    assert said(model, "likeliest token", text) == "asleep" and chance(model, text) == pytest.approx(81.4, abs=0.1)
+
+
+@tells("cut", 2, "Without this one head the model loses its word.")
+def loses_its_word(model, text, target):
+    assert not said(model, "still predicts it", text, without="h0.4")
+
+
+@tells("cut", 2, "Most squares are pale.")
+def pale(model, text, target):
+    whole = chance(model, text)
+    small = [abs(whole - chance(model, text, without=f"h{layer}.{head}")) < 10 for layer in range(6) for head in range(8)]
+    assert np.mean(small) > 0.7
+
+
+@tells("cut", 3, "Before, “asleep” had 81.4 %. So this one look does bring something.")
+def one_line(model, text, target):
+    assert chance(model, text, without="c5.3.7.5") < chance(model, text) - 10
+
+
+@tells("cut", 4, "Here, what it would add speaks for other words.")
+def speaks_for_others(model, text, target):
+    assert chance(model, text, without="b2") > chance(model, text)
+
+
+@tells("cut", 5, "Switch off any one of them alone, and “mat” stays")
+def others_go_on(model, text, target):
+    assert said(model, "likeliest token", text) == "mat"
+    assert all(said(model, "still predicts it", text, without=one) for one in ("h4.5", "h5.6", "h5.0"))
+
+
+# ---------------------------------------------------------------- training, and the head that is found
+
+
+@tells("training", 2, "Yours knows 257 signs, so it begins with less than half a per cent for each.")
+def signs(model, text, target):
+    assert live.VOCABULARY == 257 and 100 / 257 < 0.5
+    assert live.SIZES["layers"] == 2, "a small model of two layers"
+
+
+@tells("training", 4, "its best head for the token before stands in layer 2, and this one above it")
+def helper_below(model, text, target):
+    scores = head_scores(model)
+    best = {kind: int(scores.layer[scores[kind].idxmax()]) for kind in ("previous", "induction")}
+    assert best["previous"] == 2 < best["induction"]
+
+
+@tells("find", 1, "write “cup” in the place of “bell”")
+def looked_back(model, text, target):
+    assert chance(model, text) > 80 and said(model, "likeliest token", text.replace("bell", "cup")) == "cup"
+
+
+@tells("find", 4, "This model has more than one such head.")
+def more_than_one(model, text, target):
+    assert (head_scores(model)["induction"] > 0.5).sum() > 1
+
+
+@tells("find", 5, "The probability falls from more than 80 % to about 10 %.")
+def taken_out(model, text, target):
+    assert chance(model, text) > 80 and chance(model, text, without="h4.5,h5.6,h5.0") == pytest.approx(10, abs=3)
+
+
+@tells("find", 5, "switch off L4 H4, L5 H2 and L5 H7. Now you know that it is these heads, and not just any three.")
+def three_others(model, text, target):
+    assert said(model, "still predicts it", text, without="h4.4,h5.2,h5.7")
+    assert chance(model, text, without="h4.4,h5.2,h5.7") > 70
+
+
+# ---------------------------------------------------------------- all of them
+
+
+@pytest.mark.parametrize("measure", CLAIMS)
+def test_what_a_lesson_says_is_true_of_its_model(measure):
+    measure()
