@@ -12,6 +12,7 @@ from ui.lexicon import follow
 from ui.memory import jobs, loaded
 from ui.menu import SECTIONS, TITLES
 from ui.rooms import seat
+from ui.serving import leaving
 
 ROOT = Path(__file__).parent.parent
 
@@ -47,7 +48,7 @@ def open_step() -> None:
         return
     page, link = there
     if link is None:  # to the list of lessons or to the room, and what is chosen stays
-        st.switch_page(ROOT / "pages" / page / "page.py", query_params={})
+        leaving.open_page(page)
     for key in (*state.linked_keys(), *state.numbered_keys()):
         if key not in (state.LESSON, state.LESSON_STEP, state.LESSON_LANGUAGE, state.MODEL, state.TRAINED, state.ROOM):
             key.pop()
@@ -61,7 +62,7 @@ def open_step() -> None:
         state.LESSON_MODEL.set(model)
         state.OPENED.set({key.name: link.get(key.name, "") for key in (state.LAYER, state.HEAD)})
     state.take(page, link)
-    st.switch_page(ROOT / "pages" / page / "page.py", query_params={})  # without it it refuses: choices are bound to the link
+    leaving.open_page(page)
 
 
 st.set_page_config(page_title="Headlight", page_icon=ROOT / "assets/icon.svg", layout="wide", initial_sidebar_state=256)
@@ -87,6 +88,7 @@ page = st.navigation(
     },
     expanded=True,
 )
+leaving.opens(page.url_path)
 draw_again()
 seat.enter(page.url_path or "type")
 open_step()

@@ -145,8 +145,9 @@ def live(
             except Exception as error:
                 st.error(plain(complaint("This text", error, "read")), icon=":material/report:")
                 return
-        if trace.cut and reads:
-            say_what_is_cut(name, len(trace.tokens), trace.cut, len(text))
+        with st.container():
+            if trace.cut and reads:
+                say_what_is_cut(name, len(trace.tokens), trace.cut, len(text))
         with picture("This page"):
             draw(look_at(model, trace, second))
         if (more := complained()) or any(state.LATER.get().values()):

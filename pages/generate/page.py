@@ -99,7 +99,8 @@ def draw(look: Look) -> None:
         return does_not(look)
     own = linked.own_answer(look.second)  # here it is said again
     with st.container(key="generate"):
-        chat = choose.chat(look)
+        with st.container():  # also where it holds nothing: what grows below keeps its place
+            chat = choose.chat(look)
         strategy, most = choose.strategy(look)
         beginning = Beginning(picker.in_use(), look.trace.text, "" if own else look.second, chat)
         shell.by_itself("generate-grown", lambda: use(beginning, lambda grown: grow(grown, look, strategy, most, own)))

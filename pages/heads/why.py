@@ -18,6 +18,7 @@ from ui.lexicon.marks import mark_head
 from ui.look import Look
 from ui.memory import jobs
 from ui.picture.picture import Numbers, Picture
+from ui.serving.leaving import open_page
 from ui.show import show
 from ui.words import opening, say, words
 from viz import Card, board, percent
@@ -33,8 +34,7 @@ def follow() -> None:
     if where := state.HEADS_OPEN.pop():
         if where in state.VIEW.values:
             state.VIEW.set(where)
-        page = HERE.parent / ELSEWHERE.get(where, "attention") / "page.py"
-        st.switch_page(page, query_params={})  # without the empty dict it refuses, as choices are bound to the link
+        open_page(ELSEWHERE.get(where, "attention"))
 
 
 def open_head(layer: int, head: int, where: str) -> None:

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import streamlit as st
-
 from ui import state
 from ui.choices import heads
-
-ATTENTION = Path(__file__).parents[1] / "attention" / "page.py"
+from ui.serving.leaving import open_page
 
 
 def pressed(layer: int, head: int) -> None:
@@ -24,7 +19,7 @@ def follow() -> None:
     """Open page "Attention" if a head was pressed. Call it first thing in a run."""
     if state.LAYERS_OPEN.pop():
         state.VIEW.set("Head")
-        st.switch_page(ATTENTION, query_params={})  # without the empty dict it refuses, as choices are bound to the link
+        open_page("attention")
 
 
 def last_pressed(layers: int, heads: int) -> tuple[int, int] | None:

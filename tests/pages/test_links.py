@@ -399,16 +399,31 @@ def test_what_a_link_asks_for_in_vain_is_still_told_of_when_its_model_cannot_be_
 @pytest.mark.parametrize(("page", "below"), [("type", "text_input"), ("train", "button")])
 def test_a_sentence_above_moves_nothing_below_so_a_letter_typed_meanwhile_finds_its_text_box(page, below):
     app = open_link(page)
-
-    def places() -> list[int]:
-        return [place for place, block in app.main.children.items() if getattr(block, "children", None) and block.get(below)]
-
-    before = places()
+    before = places(app, below)
     app.session_state["trouble"] = "The model could not be opened."
     app.run()
-    assert [one.value for one in app.warning] == ["The model could not be opened\\."] and places() == before
+    assert [one.value for one in app.warning] == ["The model could not be opened\\."] and places(app, below) == before
+
+
+def test_a_lesson_that_is_closed_moves_nothing_so_a_letter_typed_meanwhile_finds_its_text_box():
+    app = open_link("attention", "lesson=heads&step=2&layer=L2&head=H1&text=The+cat")
+    before = places(app, "text_input")
+    app.button(key="lesson-close").click().run()
+    assert not app.session_state["lesson"] and places(app, "text_input") == before
+
+
+def test_a_sentence_about_a_long_text_moves_nothing_below_so_a_press_there_is_answered_meanwhile():
+    app = open_link("generate", "text=The+cat")
+    before = places(app, "button_group")
+    app.text_input(key="text").set_value("The cat sat. " * 100).run()
+    assert "reads at most" in app.info[0].value and places(app, "button_group") == before
 
 
 def test_a_choice_that_an_address_names_without_a_value_is_the_default():
     app = open_link("space", "level=expert&text=The+cat+sat&dimensions=")
     assert any("which does not exist here" in one for one in app.warned)
+
+
+def places(app, below: str) -> list[int]:
+    """Where on a page what holds such elements stands: a fragment is known by it."""
+    return [place for place, block in app.main.children.items() if getattr(block, "children", None) and block.get(below)]

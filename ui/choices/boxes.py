@@ -102,8 +102,9 @@ def write(info: ModelInfo, answers: bool = True) -> tuple[str, str]:
                 st.button("Go on", icon=":material/play_arrow:", on_click=go_on, args=(info,), help=GO_ON)
     elif info.pairs and state.TWO_TEXTS.get():
         second = one_line(state.TARGET, "Your second text", "A second text, which the model reads together with the first …")
-    for key, written in ((state.TEXT, text), (state.TARGET, second)):
-        say_what_is_left_out(key, written)
+    with st.container():  # where nothing is said too: what follows keeps its place, and a press in it is answered
+        for key, written in ((state.TEXT, text), (state.TARGET, second)):
+            say_what_is_left_out(key, written)
     return text, second
 
 

@@ -26,9 +26,11 @@ def show(page: str, model: str, hidden: bool = False) -> Callable[[], None]:
     number = state.LESSON_STEP.get()
     state.keep(state.LESSON, state.LESSON.get(), "")
     state.keep(state.LESSON_STEP, number, 1)
+    place = st.container(key="lesson-place")  # without a lesson too: what follows keeps its place, and what is typed finds it
     if not lesson or hidden:
         return lambda: None
-    place = st.container(key="lesson", gap="small")
+    with place:
+        place = st.container(key="lesson", gap="small")
 
     @st.fragment
     def panel() -> None:

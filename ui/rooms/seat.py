@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -25,11 +24,11 @@ from ui.menu import TITLES
 from ui.rooms.home import ELSEWHERE
 from ui.rooms.route import cookie
 from ui.rooms.store import CODE, GuessError, Person, Room, RoomError, rooms
+from ui.serving.leaving import open_page
 from ui.show import choice, show
 from ui.text import number_below
 from viz.views.room import room as room_view
 
-PAGES = Path(__file__).parents[2] / "pages"
 ECHO = 2.5  # seconds for which a browser may still send what was replaced
 OWN_PAGE = "room"  # of who leads: nobody follows there
 TEXTS = (state.TEXT, state.TARGET)
@@ -208,11 +207,6 @@ class Seat:
             self.room.tell(leading=True)
 
 
-def open_page(name: str) -> None:
-    """Go to a page; nothing of the address comes along, because choices are bound to it."""
-    st.switch_page(PAGES / name / "page.py", query_params={})
-
-
 def text_of(key: state.Key[str]) -> str:
     """What stands in a box, or stood there on the last page that has it, or will where none had it yet."""
     if key.held:
@@ -316,13 +310,13 @@ def seated(code: str) -> Seat | None:
 @contextmanager
 def led(with_the_page: bool) -> Iterator[None]:
     """In this block a page's stage runs, with the page or by itself; above it stands the strip of the room."""
-    strip, seat = st.container() if state.ROOM.get() else None, mine()
+    strip, seat = st.container(), mine()
     if seat and not with_the_page:
         seat.notice()
         seat.take(whole=False)
     yield
     settle()
-    if strip:
+    if state.ROOM.get():
         with strip:
             place()
 

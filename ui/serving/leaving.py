@@ -2,34 +2,55 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
+import streamlit as st
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.util import calc_hash
+
+from ui.memory import visitors
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-
+PAGES = Path(__file__).parents[2] / "pages"
 FIRST = "type"  # the page of the bare address
+_asked: dict[str, Asked] = {}  # by session, while a browser is there
+
+
+def open_page(name: str) -> NoReturn:
+    """Have the server open a page, by its name in an address. Nothing of the address comes along, because choices are bound to
+    it; and from here on nothing is heard of the page that is left."""
+    opens(name)
+    st.switch_page(PAGES / name / "page.py", query_params={})
+
+
+def opens(name: str) -> None:
+    """Say which page the server has this visitor on, by its name in an address. In each run of a whole page."""
+    if asked := _asked.get(visitors.me()):
+        asked.open(calc_hash(name or FIRST))
 
 
 class Leaving:
     """ASGI middleware that leaves out what a fragment asks for on a page that is being left.
 
-    Between a press on another page and that page's first message, the old page stands there and goes on sending: a key press, a
-    picture's choice, a timer. Streamlit runs such a request after the new page's run, under the old page's name. The browser
-    then throws away what the new page has placed, has no place for what the fragment sends ("Bad delta path index"), and stays
-    blank. On a busy server that moment is long. And Back and forward change the page alone, as the menu does: Streamlit would
-    bring back the choices that the address held at that time.
+    Between a press on another page, or one that has the server open it, and that page's first message, the old page stands there
+    and goes on sending: a key press, a picture's choice, a timer. Streamlit runs such a request after the new page's run, under
+    the old page's name. The browser then throws away what the new page has placed, has no place for what the fragment sends ("Bad
+    delta path index"), and stays blank. On a busy server that moment is long. And Back and forward change the page alone, as the
+    menu does: Streamlit would bring back the choices that the address held at that time.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        asked = Asked()
+        if scope["type"] != "websocket":
+            return await self.app(scope, receive, send)
+        asked, session = Asked(), ""
 
         async def receive_next() -> Message:
             while (message := await receive())["type"] == "websocket.receive" and message.get("bytes"):
@@ -37,15 +58,38 @@ class Leaving:
                     return {**message, "bytes": kept}
             return message
 
-        await self.app(scope, receive_next if scope["type"] == "websocket" else receive, send)
+        async def send_on(message: Message) -> None:
+            nonlocal session
+            if not session and (session := session_of(message.get("bytes") or b"")):
+                _asked[session] = asked
+            await send(message)
+
+        try:
+            await self.app(scope, receive_next, send_on)
+        finally:
+            if _asked.get(session) is asked:
+                del _asked[session]
+
+
+def session_of(message: bytes) -> str:
+    """Whose session a message of the server begins, "" for any other message."""
+    try:
+        return str(ForwardMsg.FromString(message).new_session.initialize.session_id)
+    except DecodeError:
+        return ""
 
 
 class Asked:
-    """The page that a browser has asked for, and those that it is leaving until it answers from there. (A page that the server
-    opens by itself is asked for by nobody: it is known when it first says something.)"""
+    """The page that a browser has asked for, or the server has opened, and those that it is leaving until it answers from there.
+    (What the server opens in the first run of a visit is known when it first says something.)"""
 
     def __init__(self) -> None:
         self.page, self.left = "", set[str]()
+
+    def open(self, page: str) -> None:
+        """The server opens a page, also one that the browser is just leaving."""
+        if page != self.page:
+            self.page, self.left = page, (self.left | {self.page}) - {page}
 
     def take(self, message: bytes) -> bytes:
         """A message as it goes on, b"" for none: what a fragment says on a page that is being left. What is no message is left to
@@ -63,8 +107,7 @@ class Asked:
                 return b""
             self.page, self.left = page, set()
             return message
-        if page != self.page:
-            self.page, self.left = page, (self.left | {self.page}) - {page}
+        self.open(page)
         if sent.is_history_navigation:
             sent.is_history_navigation = False
             return whole.SerializeToString()

@@ -9,8 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.util import calc_hash
 
+from ui.memory import visitors
+from ui.serving import leaving
 from ui.serving.leaving import Asked, Leaving
 
 
@@ -61,6 +64,56 @@ def test_a_press_that_the_server_answers_with_another_page_is_not_a_leaving_wher
         message("lessons", "stage"),
     ]
     assert all(asked.take(one) for one in sent), "there and further by two presses"
+
+
+def test_nothing_is_heard_of_a_page_that_the_server_leaves_by_itself_while_its_timers_still_run():
+    asked = Asked()
+    assert asked.take(message("heads")) and asked.take(message("heads", "watch"))
+    asked.open("change")
+    assert not asked.take(message("heads", "watch")) and not asked.take(message("heads", "stage"))
+    assert asked.take(message("change", "stage"))
+    asked.open("change")
+    assert asked.take(message("change", "stage"))
+
+
+def test_whoever_is_led_back_from_a_page_that_is_not_for_them_is_heard_where_they_stand():
+    asked = Asked()
+    assert asked.take(message("type")) and asked.take(message("train"))
+    assert not asked.take(message("type", "stage"))
+    for page in ("train", "type"):
+        asked.open(page)
+    assert asked.take(message("type", "stage"))
+
+
+def test_a_page_knows_its_own_visit_by_what_the_server_says_first_and_no_longer_when_it_has_gone(monkeypatch):
+    begins = ForwardMsg()
+    begins.new_session.initialize.session_id = "one"
+    monkeypatch.setattr(visitors, "me", lambda: "one")
+    heard: list = []
+
+    async def app(scope, receive, send):
+        await send({"type": "websocket.accept"})
+        await receive()
+        await send({"type": "websocket.send", "bytes": begins.SerializeToString()})
+        leaving.opens("layers")
+        while (one := await receive())["type"] != "websocket.disconnect":
+            heard.append(one["bytes"])
+
+    async def talk() -> None:
+        sent = [message(calc_hash(page), part) for page, part in (("heads", ""), ("heads", "watch"), ("layers", "stage"))]
+        messages = iter([*({"type": "websocket.receive", "bytes": one} for one in sent), {"type": "websocket.disconnect"}])
+
+        async def receive():
+            return next(messages)
+
+        async def send(_) -> None:
+            pass
+
+        await Leaving(app)({"type": "websocket"}, receive, send)
+        assert heard == sent[2:] and not leaving._asked
+
+    with ThreadPoolExecutor(1) as other:
+        other.submit(asyncio.run, talk()).result()
 
 
 def test_none_of_several_pages_that_are_being_left_is_heard():
