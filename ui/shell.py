@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 SHOWN = 60  # characters of a wrong value that a sentence repeats
 
 
-def heading(folder: Path, reads: bool = True) -> None:
+def heading(folder: Path, reads: bool = True, purpose: str = "purpose") -> None:
     """The page's name, beside it in one line what it is for, or what to look for in an example; at the end of that line more of
-    them, on a page that reads a text."""
+    them, on a page that reads a text. purpose: the heading under which the page says what it is for."""
     with st.container(key="chosen"):  # where the side bar is closed, as on a phone
         st.markdown(f"Level: {state.level()} · Model: {plain(picker.shortened(picker.in_use()))}")
     info = loaded.info(picker.in_use())
     example = example_on(folder.name, info) if reads else None
     with st.container(key="heading", horizontal=True, vertical_alignment="center", gap="small", wrap=False):
-        said = examples.written(example) if example else words(folder, "purpose")
+        said = examples.written(example) if example else words(folder, purpose)
         st.markdown(f"# {words(folder, 'title')}\n\n{said}", width="stretch")
         if reads:
             boxes.example_menu(info)
@@ -73,9 +73,9 @@ def lead_on(example: Example) -> None:
         )  # fmt: skip
 
 
-def still(folder: Path, draw: Callable[[], None]) -> None:
+def still(folder: Path, draw: Callable[[], None], purpose: str = "purpose") -> None:
     """The frame of a page that reads no text: its heading, and what `draw` places below. A press there reruns that alone, as on
-    other pages (`ui.serving.leaving` counts on it)."""
+    other pages (`ui.serving.leaving` counts on it). purpose: as of `heading`."""
 
     explained: set[str] = set()
     drawn_before = False
@@ -92,7 +92,7 @@ def still(folder: Path, draw: Callable[[], None]) -> None:
             document.keep_address(**state.ADDRESS.get(), **picker.in_address())  # the text stays out of it, and is kept
 
     jobs.here()
-    heading(folder, reads=False)
+    heading(folder, reads=False, purpose=purpose)
     picker.show_trouble()
     early, complaints = complained(), st.empty()
     with complaints.container():

@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.room import asking, code, files, notes
 from ui import shell, state
+from ui.choices import picker
 from ui.menu import TITLES
 from ui.rooms import seat
 from ui.rooms.seat import Seat
@@ -59,7 +60,7 @@ def join() -> None:
 
 def fix(mine: Seat) -> None:
     """What who leads chooses for all."""
-    level, model = state.level(), state.IN_USE.get()
+    level, model = state.level(), picker.in_use()
     with st.container(horizontal=True, gap="medium"):
         for key, name, value in (
             (state.ROOM_FIXED_LEVEL, state.LEVEL.name, level),
@@ -106,4 +107,10 @@ def end(mine: Seat) -> None:
     seat.leave()
 
 
-shell.still(HERE, draw)
+def purpose() -> str:
+    """Where the page says what it is for, to who leads, to who follows, and to all others."""
+    mine = seat.mine()
+    return "purpose" if mine is None else "purpose leading" if mine.person.leads else "purpose following"
+
+
+shell.still(HERE, draw, purpose())

@@ -229,6 +229,9 @@ def all_find_each_other_again(room: Class) -> None:
     for page in (room.lead, *room.all):
         expect(page.get_by_test_id("stSidebar")).to_contain_text("Encoder: ", timeout=WAIT)
         expect(box(page)).to_have_value(text)
+    for page in (room.first, room.second):  # as it was fixed
+        expect(in_menu(page, "Train")).to_have_count(0)
+        expect(page.get_by_test_id("stSidebar").get_by_role("radio", name="beginner")).to_be_disabled()
     type_on(room.lead, " and Anna", 0)
     for page in room.all:
         expect(box(page)).to_have_value(f"{text} and Anna")

@@ -11,9 +11,11 @@ from urllib.parse import parse_qsl
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route, WebSocketRoute
 
+from ui import state
 from ui.memory import trainings
+from ui.menu import TITLES
 from ui.rooms.home import MONTH, home
-from ui.rooms.store import DAY, WORDS, Person, Room, RoomError, rooms
+from ui.rooms.store import DAY, HIDDEN, WORDS, Person, Room, RoomError, rooms
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection, Request
@@ -54,6 +56,7 @@ def news(room: Room, person: Person) -> dict[str, Any]:
         here = room.here()
         said |= {"here": len(here), "follow": sum(one.follows for one in here), "places": room.places()[:WORDS]}
         said["mirrors"] = room.moved_by_another(person)
+        said["held"] = room.fixed
     return said
 
 
@@ -151,6 +154,9 @@ async def hear(socket: WebSocket, room: Room, who: str) -> None:
             said = json.loads(text) if len(text) <= LARGEST else None
         except (ValueError, RecursionError):
             said = None
+        if isinstance(said, dict) and "held" in said:
+            room.fix_again(who, readable(said["held"]))
+            continue
         if not isinstance(said, dict) or not isinstance(said.get("answer"), str | int | float):
             await socket.send_json({"wrong": "This answer is too long."})
             continue
@@ -158,6 +164,21 @@ async def hear(socket: WebSocket, room: Room, who: str) -> None:
             await socket.send_json({"mine": room.answer(who, said["answer"], said.get("name", ""))})
         except RoomError as error:
             await socket.send_json({"wrong": str(error)})
+
+
+def readable(held: Any) -> dict[str, Any]:
+    """What a browser has kept of what was fixed: a level, a model, pages that are not in the menu; all else is passed over."""
+    if not isinstance(held, dict):
+        return {}
+    level, model, hidden = (held.get(name) for name in (state.LEVEL.name, state.MODEL.name, HIDDEN))
+    fixed: dict[str, Any] = {}
+    if level in state.LEVELS:
+        fixed[state.LEVEL.name] = level
+    if isinstance(model, str) and model:
+        fixed[state.MODEL.name] = model
+    if isinstance(hidden, list) and (pages := [name for name in TITLES if name in hidden]):
+        fixed[HIDDEN] = pages
+    return fixed
 
 
 ROUTES = (

@@ -23,7 +23,7 @@ from ui.memory import allowed, loaded, trainings
 from ui.menu import TITLES
 from ui.rooms.home import ELSEWHERE
 from ui.rooms.route import cookie
-from ui.rooms.store import CODE, GuessError, Person, Room, RoomError, rooms
+from ui.rooms.store import CODE, HIDDEN, GuessError, Person, Room, RoomError, rooms
 from ui.serving.leaving import open_page
 from ui.show import choice, show
 from ui.text import number_below
@@ -37,7 +37,6 @@ SURE = (
     "asked",
     *(key.name for key in (*TEXTS, state.LEVEL, state.LESSON, state.LESSON_STEP)),
 )  # no run changes them alone
-HIDDEN = "hidden"  # among what is fixed: pages that are not in the menu of the class
 NOT_HERE = "Your teacher has taken page “{page}” out of your menu for now. You see another one."
 REFUSED = "Your teacher shows a model that this server may not show to you. You see another one."
 

@@ -34,6 +34,7 @@ DAY = 24 * 3600  # seconds for which who has opened a room may open it again
 NAMED, WRITTEN, OFFERED = 40, 200, 12  # characters of a name and of an answer, and choices of a question
 WORDS = 30  # different free answers that are counted on screen
 KINDS = ("choices", "a number", "a word")
+HIDDEN = "hidden"  # among what is fixed: pages that are not in the menu of the class
 
 NONE = "There is no room {code}. It has ended, or its code is another one."
 GUESSED = "Too many codes that do not exist came from your {where}. Try again in a minute."
@@ -185,6 +186,14 @@ class Room:
             self.fixed, self.version = now, self.version + 1
             self.fixed_at = self.version
         self.tell()
+
+    def fix_again(self, who: str, fixed: dict[str, Any]) -> None:
+        """What was fixed before this server was started anew, as the browser of who leads has kept it. It holds where nothing was
+        fixed since."""
+        with self.lock:
+            person = self.people.get(who)
+            if person and person.leads and not self.fixed_at:
+                self.fix(**fixed)
 
     def ask(self, words: str, kind: str, choices: tuple[str, ...] = (), model: str = "") -> Question:
         """Put a question, in the place of the one before. Errors: RoomError for one that cannot be answered."""

@@ -11,10 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from websockets.asyncio.client import connect
 
 from benchmarks.attendee import Attendee
 from tests.serving import Server, serve
+from ui.rooms import route
 from ui.rooms.store import LETTERS, Rooms
 
 SECRET = "a secret of this test"
@@ -134,6 +137,28 @@ def test_who_leads_may_reload_and_those_who_follow_hear_that_they_are_away(serve
                 await one.until(lambda: one.text == "Third")
 
     run(story)
+
+
+def test_what_was_fixed_comes_back_with_the_browser_of_who_leads_after_a_restart(server):
+    async def story() -> None:
+        async with Teacher(server.url, code(7)) as teacher, Attendee(server.url, code(7)) as one:
+            await teacher.join()
+            await one.join()
+            await one.line.send(json.dumps({"held": {"level": "expert"}}))
+            await teacher.until(lambda: teacher.news.get("held") == {} and teacher.news["here"] == 1)
+            await teacher.line.send(json.dumps({"held": {"level": "expert", "hidden": ["train", "nonsense"], "more": 1}}))
+            await teacher.until(lambda: teacher.news["held"] == {"level": "expert", "hidden": ["train"]})
+            await one.until(lambda: one.news["fixed"] == one.seat["taken"] == teacher.news["version"])
+            assert "held" not in one.news
+
+    run(story)
+
+
+@given(st.recursive(st.none() | st.integers() | st.text(), lambda one: st.lists(one) | st.dictionaries(st.text(), one)))
+def test_nothing_that_a_browser_says_it_kept_is_taken_for_what_it_is_not(held):
+    assert route.readable(held) == {}
+    kept = route.readable({"level": held, "model": held, "hidden": held})
+    assert kept.keys() <= {"level", "model"} and (held == kept.get("model") or "model" not in kept)
 
 
 def asked(address: str, body: bytes | None = None, **headers: str) -> tuple[int, str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
@@ -9,6 +11,7 @@ from streamlit.util import calc_hash
 from tests.pages.opening import open_link, press, said, unmarked
 from ui.lessons import files
 from ui.memory import allowed, loaded
+from ui.memory.shelf import Shelf
 from ui.menu import TITLES
 from ui.rooms import seat
 from ui.rooms.store import LETTERS, Room, rooms
@@ -207,6 +210,27 @@ def test_another_model_is_followed_with_its_layer_and_its_text(teacher):
     assert choices(other, *names) == choices(app, *names) and room.at["model"] == "translator" and person(other).follows
 
 
+def test_who_still_waits_for_a_model_is_led_on_meanwhile_and_has_it_when_it_is_there(teacher, monkeypatch):
+    _, room = teacher
+    let = threading.Event()
+
+    def load(name, report):
+        assert name == "writer" or let.wait(60)
+        return loaded._load(name, report)
+
+    monkeypatch.setattr(loaded, "shelf", Shelf(load, lambda: 10**9, stay=("writer",)))
+    other = follow(room)
+    for text in ("Where is the cat", "Where is the black cat"):
+        room.move({**room.at, "model": "sorter", "text": text})
+        other.run()
+        assert choices(other, "text", "model") == (text, "sorter") and choices(other, "in-use") != ("sorter",)
+        assert person(other).follows and other.session_state["job"]
+    let.set()
+    loaded.shelf.get("sorter")
+    other.run()
+    assert choices(other, "text", "in-use") == ("Where is the black cat", "sorter") and person(other).follows
+
+
 def test_a_model_that_a_visitor_may_not_open_is_not_shown_to_them(teacher, monkeypatch):
     _, room = teacher
     other = follow(room)
@@ -286,8 +310,14 @@ def test_who_leads_moves_nobody_from_the_page_of_the_room(teacher):
     before = room.at
     press(app, f"Room {room.code}: code, questions")
     assert room.at == before and room.code in said(app)
+    assert "You lead this room" in said(app) and "Write a code" not in said(app)
     back(app, "type")
     assert room.at["page"] == "type"
+
+
+def test_a_room_that_is_opened_on_its_own_page_names_the_model_that_all_may_stay_with():
+    app = open_link("room").button(key="room-open-here").click().run()
+    assert [one.label for one in app.toggle if "the model" in one.label] == ["All stay with the model “writer”"]
 
 
 def test_a_code_that_does_not_exist_takes_no_seat_and_can_be_left():

@@ -88,6 +88,19 @@ def test_a_key_brings_a_room_back_after_a_restart_where_the_secret_stays(rooms, 
     assert not other.was_in(room.code, rooms.ticket(room.code))
 
 
+def test_what_was_fixed_is_given_back_by_who_leads_alone_and_where_nothing_was_fixed_since(rooms):
+    room = seated(rooms, 1)
+    room.sit("teacher", "browser", leads=True)
+    for who in ("0", "nobody"):
+        room.fix_again(who, {"level": "expert"})
+    assert room.fixed == {} and room.version == 0
+    room.fix_again("teacher", {"level": "expert", "hidden": ["train"]})
+    assert room.fixed == {"level": "expert", "hidden": ["train"]} and room.fixed_at == room.version == 1
+    room.fix(level=None)
+    room.fix_again("teacher", {"level": "beginner"})
+    assert room.fixed == {"hidden": ["train"]}
+
+
 def test_a_key_leads_its_room_alone_and_for_a_day(rooms, monkeypatch):
     (one, key), (other, _) = rooms.open(), rooms.open()
     assert rooms.leads(one.code, key) and not rooms.leads(other.code, key)

@@ -4,6 +4,7 @@ import { unpack } from "../../shared/bytes.js";
 import { element, makeButton, write } from "../../shared/element.js";
 import { stateOf } from "../../shared/state.js";
 import { goThere, haveArrived } from "./elsewhere.js";
+import { keepHeld } from "./held.js";
 import { keepLetters } from "./letters.js";
 import { drawQuestion } from "./question.js";
 
@@ -102,7 +103,7 @@ function connect(line) {
   if (line.socket || line.over) return;
   const query = new URLSearchParams({ who: line.who, ticket: line.ticket ?? "" });
   const socket = new WebSocket(address(line, "line").replace("http", "ws") + "?" + query);
-  line.socket = socket;
+  Object.assign(line, { socket, gave: false });
   socket.onmessage = (event) => hear(line, JSON.parse(event.data));
   socket.onclose = () => {
     if (line.socket !== socket) return;
@@ -125,6 +126,12 @@ function hear(line, said) {
     if (line.news?.question && "mine" in said) line.news.question.mine = said.mine; // news of it come only with the next beat
   } else {
     Object.assign(line, { news: said, gone: "" });
+    keepHeld(
+      line,
+      said,
+      (held) => line.socket.send(JSON.stringify({ held })),
+      () => line.view.seat.large && press(line.view, "seat"), // where its switches stand
+    );
     ask(line);
   }
   draw(line);
