@@ -138,14 +138,14 @@ def live(
         name = picker.in_use()
         if state.WHOLE_PAGE.pop() or picker.gone():
             st.rerun()
-        text, second = boxes.write(loaded.info(name), answers)
+        text, second, below = boxes.write(loaded.info(name), answers)
         with nullcontext() if name in loaded.shelf else st.spinner("Preparing the model …"):
             try:
                 trace, model = loaded.read(name, text, second), loaded.model(name)
             except Exception as error:
                 st.error(plain(complaint("This text", error, "read")), icon=":material/report:")
                 return
-        with st.container():
+        with below:
             if trace.cut and reads:
                 say_what_is_cut(name, len(trace.tokens), trace.cut, len(text))
         with picture("This page"):

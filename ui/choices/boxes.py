@@ -16,6 +16,8 @@ from ui.state import Key
 from ui.text import plain
 
 if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
     from models.language_model import LanguageModel, ModelInfo
     from models.tokens import Token
     from models.trace import Trace
@@ -88,9 +90,9 @@ GO_ON = "The model continues this answer, each time with the token that it holds
 PAUSE = "0ms"  # send each change at once: a fragment answers within a frame or two
 
 
-def write(info: ModelInfo, answers: bool = True) -> tuple[str, str]:
-    """The boxes that a model has; returns the text and the second one ("" where there is none). answers: with a button by which
-    the model continues its answer."""
+def write(info: ModelInfo, answers: bool = True) -> tuple[str, str, DeltaGenerator]:
+    """The boxes that a model has; returns the text, the second one ("" where there is none) and the place below them, for what
+    there is to say of them. answers: with a button by which the model continues its answer."""
     if before := state.READ_BEFORE.pop():
         follow(before, info)
     text = one_line(state.TEXT, "Your text", "Type something …")
@@ -102,10 +104,11 @@ def write(info: ModelInfo, answers: bool = True) -> tuple[str, str]:
                 st.button("Go on", icon=":material/play_arrow:", on_click=go_on, args=(info,), help=GO_ON)
     elif info.pairs and state.TWO_TEXTS.get():
         second = one_line(state.TARGET, "Your second text", "A second text, which the model reads together with the first …")
-    with st.container():  # where nothing is said too: what follows keeps its place, and a press in it is answered
+    said = st.container()  # where nothing is said too: what follows keeps its place, and a press in it is answered
+    with said:
         for key, written in ((state.TEXT, text), (state.TARGET, second)):
             say_what_is_left_out(key, written)
-    return text, second
+    return text, second, said
 
 
 def example_menu(info: ModelInfo) -> None:
