@@ -17,6 +17,7 @@ from models.scratch.config import TransformerConfig
 from models.scratch.decoder_model import DecoderModel
 from models.scratch.encoder_decoder_model import EncoderDecoderModel
 from models.scratch.encoder_model import EncoderModel
+from models.scratch.initialisation import Unfilled
 from models.scratch.model import ScratchModel
 from models.scratch.positions import NoPositions
 from models.scratch.signs import END, MASK, START
@@ -69,7 +70,7 @@ def _opened(folder: Path, name: str, dtype: str | None) -> ScratchModel:
     config = TransformerConfig(**json.loads((folder / "config.json").read_text(encoding="utf-8")))
     if config.layers > MOST_LAYERS:
         raise ValueError(f"its config asks for {config.layers:,} layers, and at most {MOST_LAYERS} are built.")
-    with torch.device("meta"):
+    with torch.device("meta"), Unfilled():
         network = build(config)
     needed, there = sum(p.numel() for p in network.parameters()), (folder / "model.safetensors").stat().st_size
     if needed > there:  # two bytes each at the least; without a look, a config could fill the memory

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from models.scratch.config import TransformerConfig
 
@@ -54,3 +56,16 @@ def initialise(stack: nn.Module, config: TransformerConfig) -> None:
         elif isinstance(module, nn.Embedding):
             scaled = config.embedding_scale and module.embedding_dim == config.d_model
             nn.init.normal_(module.weight, std=config.d_model**-0.5 if scaled else 0.02)
+
+
+class Unfilled(TorchFunctionMode):
+    """In this block modules are built whose weights are read from a file afterwards: what `nn.init` would fill stays as it is.
+
+    Without it, filling weights on the device meta makes torch import its compiler, which takes more than a second.
+    """
+
+    def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> Any:
+        given = kwargs or {}
+        if getattr(func, "__module__", "") == nn.init.__name__:
+            return given.get("tensor", *args[:1])
+        return func(*args, **given)

@@ -20,6 +20,8 @@ class NoPositions(nn.Module):
     def __init__(self, config: TransformerConfig, causal: bool):
         super().__init__()
         self.config, self.causal = config, causal
+        if torch.get_default_device().type != "meta":  # else when there is room for numbers
+            self.reset()
 
     def embed(self, x: Tensor, start: int) -> Tensor:
         """Embeddings [batch, position, d_model] of the positions from `start` on, with their order in them."""
@@ -44,10 +46,6 @@ class Sinusoidal(NoPositions):
     """
 
     waves: Tensor
-
-    def __init__(self, config: TransformerConfig, causal: bool):
-        super().__init__(config, causal)
-        self.reset()
 
     def reset(self) -> None:
         self.register_buffer("waves", sinusoids(self.config.context, self.config.d_model), persistent=False)
@@ -75,10 +73,6 @@ class Rotary(NoPositions):
 
     turns: Tensor
 
-    def __init__(self, config: TransformerConfig, causal: bool):
-        super().__init__(config, causal)
-        self.reset()
-
     def reset(self) -> None:
         self.register_buffer("turns", rotary_turns(self.config.d_head, self.config.context), persistent=False)
 
@@ -95,10 +89,6 @@ class ALiBi(NoPositions):
     """
 
     slopes: Tensor
-
-    def __init__(self, config: TransformerConfig, causal: bool):
-        super().__init__(config, causal)
-        self.reset()
 
     def reset(self) -> None:
         self.register_buffer("slopes", alibi_slopes(self.config.heads), persistent=False)
