@@ -7,7 +7,7 @@ running script for its old pages mechanism, and would answer a link to a page wi
 import streamlit as st
 from starlette.middleware import Middleware
 
-from ui.lexicon import sent
+from ui.lexicon import fetched
 from ui.memory import freed
 from ui.rooms import route
 from ui.serving import address, assets, below, flood, going, guard, headers, heard, leaving, probes, sending
@@ -15,7 +15,7 @@ from ui.serving import address, assets, below, flood, going, guard, headers, hea
 freed.set_up()
 app = st.App(
     "ui/door.py",
-    routes=below.base_path([*assets.ROUTES, *address.ROUTES, *sent.ROUTES, *probes.ROUTES, *route.ROUTES]),
+    routes=below.base_path([*assets.ROUTES, *address.ROUTES, *fetched.ROUTES, *probes.ROUTES, *route.ROUTES]),
     lifespan=sending.lifespan,
     middleware=[
         *map(Middleware, (headers.Sealed, guard.Guard, flood.Flood, heard.Heard, address.Address, leaving.Leaving, going.Going)),

@@ -10,11 +10,11 @@ from functools import cache, cached_property
 from math import nan
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tokenizers import Tokenizer
-
 from models.errors import panics_caught
 
 if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
     from models.pieces.rules import Rules
 
 

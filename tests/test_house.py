@@ -37,6 +37,20 @@ def test_the_text_box_of_the_first_page_waits_for_nothing_heavy():
     assert "ui.shell" in said and not {"torch", "transformers", "pandas", "scipy", "sklearn"} & set(said)
 
 
+@pytest.mark.parametrize(
+    ("does", "waits"),
+    [
+        ("import app", {"analysis", "models.scratch.folder", "tokenizers", "yaml"}),
+        ("import models; models.load('writer')", {"torch._dynamo", "sympy", "transformers"}),
+    ],
+)
+def test_what_takes_long_to_import_waits_until_it_is_needed(does, waits):
+    """A server answers before it has what its pages need; and weights of ours are read without torch's compiler."""
+    check = f"{does}; import sys; print(*sys.modules)"
+    said = subprocess.run([sys.executable, "-c", check], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    assert does.split()[1].rstrip(";") in said and not waits & set(said)
+
+
 @pytest.mark.parametrize("file", SHOWN, ids=lambda file: str(file.relative_to(ROOT)))
 def test_nothing_on_screen_is_loaded_from_an_outside_host(file):
     text = file.read_text(encoding="utf-8")

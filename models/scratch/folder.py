@@ -19,7 +19,6 @@ from models.scratch.encoder_decoder_model import EncoderDecoderModel
 from models.scratch.encoder_model import EncoderModel
 from models.scratch.initialisation import Unfilled
 from models.scratch.model import ScratchModel
-from models.scratch.positions import NoPositions
 from models.scratch.signs import END, MASK, START
 from models.scratch.transformer import build
 from models.stored_weights import files_now
@@ -70,12 +69,13 @@ def _opened(folder: Path, name: str, dtype: str | None) -> ScratchModel:
     config = TransformerConfig(**json.loads((folder / "config.json").read_text(encoding="utf-8")))
     if config.layers > MOST_LAYERS:
         raise ValueError(f"its config asks for {config.layers:,} layers, and at most {MOST_LAYERS} are built.")
-    with torch.device("meta"), Unfilled():
-        network = build(config)
-    needed, there = sum(p.numel() for p in network.parameters()), (folder / "model.safetensors").stat().st_size
+    with Unfilled(), torch.device("meta"):
+        needed = sum(p.numel() for p in build(config).parameters())
+    there = (folder / "model.safetensors").stat().st_size
     if needed > there:  # two bytes each at the least; without a look, a config could fill the memory
         raise ValueError(f"its config asks for {needed:,} parameters, and the file of weights has {there:,} bytes.")
-    network.to_empty(device="cpu")
+    with Unfilled():
+        network = build(config)
     files = files_now([folder / "model.safetensors"])
     try:
         load_model(network, folder / "model.safetensors")
@@ -83,9 +83,6 @@ def _opened(folder: Path, name: str, dtype: str | None) -> ScratchModel:
         raise ValueError("its config asks for other weights than its file holds.") from error
     if not all(bool(torch.isfinite(one).all()) for one in network.parameters()):
         raise ValueError("some of its weights are not numbers (NaN or infinite).")
-    for part in network.modules():
-        if isinstance(part, NoPositions):
-            part.reset()  # what follows from the config is not in the file
     if dtype:
         for parameter in network.parameters():  # buffers, such as angles of positions, stay exact
             parameter.data = parameter.data.to(getattr(torch, dtype))

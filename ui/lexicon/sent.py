@@ -1,4 +1,4 @@
-"""The lexicon as browsers get it: fetched once, under an address that changes with its contents."""
+"""The lexicon as browsers get it (`ui.lexicon.fetched`): fetched once, under an address that changes with its contents."""
 
 from __future__ import annotations
 
@@ -6,18 +6,11 @@ import hashlib
 import json
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
-
-from starlette.responses import Response
-from starlette.routing import Route
 
 from models.errors import FileError
 from ui.lexicon import files
 from ui.lexicon.files import Entry
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
 
 
 def address(language: str) -> str:
@@ -44,15 +37,3 @@ def links(entry: Entry) -> list[tuple[str, str, str]]:
     page = entry.see.get("page", "")
     found = [("see", f"{page}?{urlencode(see)}" if see else page, f"See it on page {page.capitalize()}")] if page else []
     return found + ([("lesson", f"lessons?lesson={entry.lesson}", "Open its lesson")] if entry.lesson else [])
-
-
-async def _answer(request: Request) -> Response:
-    language = request.path_params["language"]
-    version, text = made(files.stamps(language)) if language in files.languages() else ("", "")
-    if not text or request.path_params["version"] != version:
-        return Response("No such words.", status_code=404, media_type="text/plain", headers={"Cache-Control": "no-store"})
-    keep = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
-    return Response(text, media_type="application/json", headers=keep)
-
-
-ROUTES = (Route("/lexicon/{version}/{language}.json", _answer),)

@@ -1,0 +1,23 @@
+"""Small packets leave at once.
+
+Streamlit opens its socket without naming the protocol, and asyncio does not switch off Nagle's algorithm for such a socket: the
+second part of an answer, or of what a run draws, waits until the browser has confirmed the first, which takes it about 40 ms.
+"""
+
+from __future__ import annotations
+
+import socket
+from contextlib import suppress
+
+import psutil
+
+
+def send_at_once() -> int:
+    """Have the sockets that this process listens at hand that on to each of their connections; returns how many there are."""
+    ours = [one for one in psutil.Process().net_connections("tcp") if one.status == psutil.CONN_LISTEN]
+    done = 0
+    for one in ours:
+        with suppress(OSError), socket.fromfd(one.fd, one.family, one.type) as copy:  # a copy that closes, of the same socket
+            copy.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            done += 1
+    return done
