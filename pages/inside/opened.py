@@ -15,7 +15,6 @@ from analysis import inside
 from pages.inside import choose, code, formulas, naming, recipes
 from ui import state
 from ui.choices.token import keep, press
-from ui.device import is_phone
 from ui.look import Look
 from ui.picture.picture import Numbers, Picture
 from ui.show import choice, part, show
@@ -125,7 +124,7 @@ def draw(here: Opened) -> list[Picture]:
     show(board(cards, formulas.name(HERE, stage)), "inside-open", lambda: react(here))
     if here.look.level == "expert" and (source := code.of(stage, here.way)):
         st.caption(words(HERE, "code", **said))
-        st.code(source, language="python", wrap_lines=is_phone())
+        st.code(source, language="python", wrap_lines=True)  # a block that scrolls sideways cannot be reached by keys
     shown = {"matrix": True, "row": many, "cell": bool(here.cell.terms)}
     return [one for name, one in pictures.items() if shown[name]]
 

@@ -30,6 +30,7 @@ PAGES = [
     "heads?layer=L4&head=H5",
     "space?space=Tokens",
     "space?space=Vocabulary",
+    "inside?stage=weights",
     "generate?generate-seed=1",
     "build?build=Architecture",
     "build?build=Cost",
