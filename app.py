@@ -9,13 +9,13 @@ from starlette.middleware import Middleware
 
 from ui.lexicon import fetched
 from ui.memory import freed
-from ui.rooms import route
+from ui.rooms import routes
 from ui.serving import address, assets, below, flood, going, guard, headers, heard, leaving, probes, sending
 
 freed.set_up()
 app = st.App(
     "ui/door.py",
-    routes=below.base_path([*assets.ROUTES, *address.ROUTES, *fetched.ROUTES, *probes.ROUTES, *route.ROUTES]),
+    routes=below.base_path([*assets.ROUTES, *address.ROUTES, *fetched.ROUTES, *probes.ROUTES, *routes.ROUTES]),
     lifespan=sending.lifespan,
     middleware=[
         *map(Middleware, (headers.Sealed, guard.Guard, flood.Flood, heard.Heard, address.Address, leaving.Leaving, going.Going)),

@@ -40,7 +40,7 @@ def test_the_text_box_of_the_first_page_waits_for_nothing_heavy():
 @pytest.mark.parametrize(
     ("does", "waits"),
     [
-        ("import app", {"analysis", "models.scratch.folder", "tokenizers", "yaml"}),
+        ("import app", {"analysis", "models.scratch.folder", "tokenizers", "ui.rooms.store", "yaml"}),
         ("import models; models.load('writer')", {"torch._dynamo", "sympy", "transformers"}),
     ],
 )

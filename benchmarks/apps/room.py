@@ -2,6 +2,6 @@
 
 import streamlit as st
 
-from ui.rooms import route
+from ui.rooms import routes
 
-app = st.App("room_page.py", routes=list(route.ROUTES))
+app = st.App("room_page.py", routes=list(routes.ROUTES))

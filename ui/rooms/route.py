@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route, WebSocketRoute
 
 from ui import state
 from ui.memory import trainings
@@ -179,10 +178,3 @@ def readable(held: Any) -> dict[str, Any]:
     if isinstance(hidden, list) and (pages := [name for name in TITLES if name in hidden]):
         fixed[HIDDEN] = pages
     return fixed
-
-
-ROUTES = (
-    Route("/rooms/{code}/lead", lead, methods=["GET", "POST"]),
-    Route("/rooms/{code}/there", there, methods=["POST"]),
-    WebSocketRoute("/rooms/{code}/line", line),
-)

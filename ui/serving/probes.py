@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-import models
 from models.version import VERSION
-from ui.memory import jobs, loaded, measured, trainings
 from ui.serving import flood
 
 if TYPE_CHECKING:
@@ -29,6 +27,9 @@ async def _health(request: Request) -> Response:
 
 async def _ready(request: Request) -> Response:
     """Whether a visitor would be answered at once. Who asks has the first model read."""
+    import models
+    from ui.memory import loaded  # here and below: a server answers its first page before it has these
+
     first = models.names()[0]
     if first in loaded.shelf:
         return JSONResponse({"status": "ready", "model": first}, headers=NOW)
@@ -37,6 +38,8 @@ async def _ready(request: Request) -> Response:
 
 
 async def _metrics(request: Request) -> Response:
+    from ui.memory import measured
+
     if not measured.asked_for():
         return PlainTextResponse("Metrics are given where HEADLIGHT_METRICS=1 is set.\n", 404)
     text, kind = await asyncio.get_running_loop().run_in_executor(None, written)
@@ -52,6 +55,8 @@ def written() -> tuple[bytes, str]:
 
 @cache
 def _registry() -> CollectorRegistry:
+    from ui.memory import measured
+
     measured.registry().register(_Now())
     return measured.registry()
 
@@ -61,6 +66,8 @@ class _Now:
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         from prometheus_client.core import GaugeMetricFamily
+
+        from ui.memory import jobs, loaded, trainings
 
         waiting, running = jobs.under_way()
         for name, what, value in (

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from ui.serving import logs, packets, theme
+from ui.serving import logs, packets, pauses, theme
 
 if TYPE_CHECKING:
     import streamlit as st
@@ -25,6 +25,7 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     _loop = asyncio.get_running_loop()
     theme.remember()
     logs.set_up()
+    pauses.read_simply()
     packets.send_at_once()
     yield
     _loop = None

@@ -31,7 +31,7 @@ def test_a_connection_of_a_server_does_not_wait_to_be_confirmed(family, address)
 
 
 def test_a_server_that_starts_sees_to_it(monkeypatch):
-    for what, name in ((sending.theme, "remember"), (sending.logs, "set_up")):
+    for what, name in ((sending.theme, "remember"), (sending.logs, "set_up"), (sending.pauses, "read_simply")):
         monkeypatch.setattr(what, name, lambda: None)  # they change this process
 
     async def start() -> bool:

@@ -1,0 +1,37 @@
+"""Where browsers in a room ask. What answers is imported with the first room: a server answers its first page sooner."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.routing import Route, WebSocketRoute
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.websockets import WebSocket
+
+
+async def lead(request: Request) -> Response:
+    from ui.rooms import route
+
+    return await route.lead(request)
+
+
+async def there(request: Request) -> Response:
+    from ui.rooms import route
+
+    return await route.there(request)
+
+
+async def line(socket: WebSocket) -> None:
+    from ui.rooms import route
+
+    await route.line(socket)
+
+
+ROUTES = (
+    Route("/rooms/{code}/lead", lead, methods=["GET", "POST"]),
+    Route("/rooms/{code}/there", there, methods=["POST"]),
+    WebSocketRoute("/rooms/{code}/line", line),
+)

@@ -1,0 +1,22 @@
+"""How long a text box waits for the next key before it sends what is typed."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from streamlit.elements.widgets import text_widgets
+
+read_any = text_widgets.time_to_seconds
+MILLISECONDS = re.compile(r"([0-9]{1,6})ms")
+
+
+def read(t: Any, **options: Any) -> Any:
+    """What Streamlit's own function of these arguments gives; for milliseconds, without pandas."""
+    found = MILLISECONDS.fullmatch(t) if isinstance(t, str) else None
+    return int(found[1]) / 1000 if found else read_any(t, **options)
+
+
+def read_simply() -> None:
+    """Let Streamlit read such a time this way: it would import pandas for it, before the first text box of a server is drawn."""
+    text_widgets.time_to_seconds = read
