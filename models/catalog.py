@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +20,9 @@ WEIGHTS = Path(__file__).parent / "weights"
 ORDER = ("writer", "filler", "translator", "sorter")  # the order in which a newcomer should meet them
 
 
+@cache
 def names() -> tuple[str, ...]:
-    """The models that ship with Headlight, the first one first."""
+    """The models that ship with Headlight, the first one first: looked for once, as a page asks for them again and again."""
     return tuple(name for name in ORDER if (WEIGHTS / name / "model.safetensors").is_file())
 
 
