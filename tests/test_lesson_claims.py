@@ -57,6 +57,11 @@ def common_words(model, text, target):
     assert said(model, "tokens of a word", text, word=" dog") == said(model, "tokens of a word", text, word=" dogs") == 1
 
 
+@tells("tokens", 3, "“dog” at the very beginning of a text and “ dog” after a space are two different entries in its list")
+def with_and_without_a_space(model, text, target):
+    assert said(model, "tokens of a word", text, word="dog") == said(model, "tokens of a word", text, word=" dog") == 1
+
+
 @tells("tokens", 4, "a number digit by digit")
 def digits(model, text, target):
     assert [one.text.strip() for one in model.tokenize(text) if one.text.strip().isdigit()] == ["2", "0", "2", "6"]
