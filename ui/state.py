@@ -358,14 +358,15 @@ def chosen() -> dict[str, Any]:
     return {str(name): value for name, value in st.session_state.to_dict().items() if name in names}
 
 
-def choose(values: dict[str, Any]) -> None:
-    """Have the choices of `chosen` that somebody else made, and no others. Before their widgets are placed."""
+def choose(values: dict[str, Any], anew: bool = False) -> None:
+    """Have the choices of `chosen` that somebody else made, and no others. Before its widgets are placed. anew: whether those
+    of this page have not been placed yet: they would begin with their defaults where the page before has the same."""
     now = chosen()
     for name in now.keys() - values.keys():
         with suppress(StreamlitAPIException):  # with Back it belongs to its widget
             st.query_params.pop(name, None)
         st.session_state.pop(name, None)
-    st.session_state.update({name: value for name, value in values.items() if name not in now or now[name] != value})
+    st.session_state.update({name: value for name, value in values.items() if anew or name not in now or now[name] != value})
 
 
 def take(page: str, link: dict[str, str]) -> None:

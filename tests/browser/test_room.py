@@ -107,6 +107,9 @@ def all_have_each_letter_and_page(room: Class) -> None:
     type_on(room.lead, SAT.removeprefix("The cat"), 30)
     for page in room.all:
         expect(box(page)).to_have_value(SAT)
+    in_menu(room.lead, "Inside").click()  # which has the same pickers of layer and head
+    for page in (room.lead, *room.all):
+        expect(page).to_have_url(re.compile(r"/inside\?.*head=H3"))
     in_menu(room.lead, "Type").click()
     for page in (room.lead, *room.all):
         expect(page.get_by_role("heading", level=1)).to_have_text("Type")

@@ -169,7 +169,7 @@ class Seat:
     def go(self, at: Choices) -> None:
         """Have the choices that somebody has made, on the page that they were made on."""
         state.LESSON_NEXT.pop()
-        state.choose(rest(at, "model", "page"))
+        state.choose(rest(at, "model", "page"), anew=self.settled is None or self.settled["page"] != self.page)
         state.LINK.set((at["page"], {}))
         take_texts(at)
         self.ask_for(at["model"], {key.name: at.get(key.name) for key in (state.LAYER, state.HEAD)})
