@@ -3,6 +3,7 @@
 const PANEL = ".st-key-lesson";
 const WAYS = ".st-key-lesson-foot"; // the buttons that lead on
 const PICTURES = ".stMain :is(.stBidiComponent, .stPlotlyChart, .stDataFrame)";
+const NO_PICTURE = `${PANEL}, .st-key-room-line`; // the strip of a room stands above the picture
 const ENOUGH = 140; // pixels of a picture, from which on it is in sight
 const LEAST = 80; // what is less high is no picture
 const BAR = 64; // pixels at the top of the screen that a bar with the menu takes
@@ -85,7 +86,7 @@ function showPicture(panel) {
     for (const kind of TOUCHES) removeEventListener(kind, stop, true);
   };
   function look() {
-    const first = [...document.querySelectorAll(PICTURES)].find((one) => !panel.contains(one) && boxOf(one).height >= LEAST);
+    const first = [...document.querySelectorAll(PICTURES)].find((one) => !one.closest(NO_PICTURE) && boxOf(one).height >= LEAST);
     if (first) bringIntoSight(first, boxOf(panel).top);
     if (first || performance.now() > until) stop();
   }
