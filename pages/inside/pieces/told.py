@@ -30,7 +30,7 @@ def merges(word: Word, found: Merges) -> tuple[list[str], list[str]]:
     said = {"word": quoted(word.text), "rules": f"{found.rules:,}", "letters": len(found.letters), "count": pieces(found.pieces)}
     if found.whole:
         return [""], [say("whole", **said)]
-    told = [say("letters" if count else "no merge", **said)]
+    told = [say("letters" if count else "no merge" if len(found.letters) > 1 else "no letters", **said)]
     for merge in found.merges:
         said |= {"left": quoted(merge.left.text), "right": quoted(merge.right.text), "result": quoted(merge.result.text)}
         told.append(say("merge", **said, rank=f"{merge.rank:,}"))

@@ -106,3 +106,14 @@ def test_there_are_numbers_to_take_away_of_every_word(make, name):
             assert one.values.size and all(
                 len(one.names[axis]) == size for axis, size in zip(one.axes, one.values.shape, strict=True)
             )
+
+
+@pytest.mark.parametrize("level", state.LEVELS)
+def test_a_word_whose_parts_are_joined_nowhere_says_into_how_many_it_falls(monkeypatch, level):
+    monkeypatch.setattr(state, "level", lambda: level)
+    (word,) = pieces_of(models.load_tokenizer("writer"), "😀").words
+    parts = len(word.steps.letters)
+    assert parts == len(word.pieces) > 1 and not word.steps.merges
+    assert f"stays in {parts} " in told.steps(word)[1][0]
+    (letter,) = pieces_of(models.load_tokenizer("writer"), "z").words
+    assert "stays in" not in told.steps(letter)[1][0]
