@@ -15,7 +15,7 @@ from ui.choices.widgets import one_of
 from ui.look import Look
 
 AFTER = "~"  # between the numbers of a trail in an address
-FURTHEST = 40  # numbers of a trail that are kept
+FURTHEST = 40  # numbers of a trail that are kept: where it began, and the last ones
 WRITTEN = re.compile(r"(?P<stage>[^~@]+?)(?P<index>(\.\d{1,9})+)@(?P<stack>[a-z]+)(?P<layer>\d{0,9})")
 
 
@@ -114,7 +114,7 @@ def look_at(stage: str, index: tuple[int, ...]) -> None:
 
 def follow(look: Look, here: Spot, trail: Sequence[Spot], source: Spot) -> None:
     """Go from a number to one that it comes from."""
-    _go(look, source, (*trail, here)[-FURTHEST:])
+    _go(look, source, (*trail[:1], *(*trail[1:], here)[1 - FURTHEST :]))
 
 
 def back(look: Look, trail: Sequence[Spot], at: int) -> None:

@@ -118,7 +118,7 @@ def draw(here: Opened) -> list[Picture]:
             Part("words", None, formulas.told(HERE, stage, said)),
             part("The numbers", pictures["matrix"].on_board),
             *([part("The row", pictures["row"].on_board, words(HERE, "row", **said))] if many else []),
-            part("The number", pictures["cell"].on_board, words(HERE, "cell", **said), below),
+            part("The number", pictures["cell"].on_board, f"{words(HERE, 'cell', **said)} {straight(stage)}".rstrip(), below),
         ]),
     ]  # fmt: skip
     show(board(cards, formulas.name(HERE, stage)), "inside-open", lambda: react(here))
@@ -127,6 +127,12 @@ def draw(here: Opened) -> list[Picture]:
         st.code(source, language="python", wrap_lines=True)  # a block that scrolls sideways cannot be reached by keys
     shown = {"matrix": True, "row": many, "cell": bool(here.cell.terms)}
     return [one for name, one in pictures.items() if shown[name]]
+
+
+def straight(stage: inside.Stage) -> str:
+    """Where something is added to the stream: which of the two leads straight back to the embedding; "" elsewhere."""
+    before = next((name for name in stage.inputs if "stream" in name), "") if stage.formula == "add" else ""
+    return words(HERE, "straight", before=formulas.name(HERE, before)) if before else ""
 
 
 def react(here: Opened) -> None:

@@ -14,6 +14,7 @@ from viz.views.dials import Dial, dials
 from viz.views.grid_view import grid_view
 from viz.views.pieces_view import Box, Row
 from viz.views.space_view import space_view
+from viz.views.sum_view import Product
 from viz.views.time_slider import time_slider
 
 WORDS = ["The", " dog", " ran", " into", " the"]
@@ -233,6 +234,18 @@ def test_chips_and_paragraph_of_one_link_point_together(draw):
     expect(page.locator(".sentence")).to_contain_text("“ran” looks most at “dog”")
     page.evaluate(point, ["text", -1])
     expect(page.locator(".sentence")).to_contain_text("“the” looks most at “into”")
+
+
+def test_a_long_trail_is_folded_until_a_press_shows_all_and_every_step_leads_back(draw):
+    page = draw(viz.sum_view("a number", 2.0, [Product("x", 2.0, 1.0, 2.0, (True, False))], trail=list("abcdefghi")))
+    steps = page.locator(".trail button")
+    expect(steps).to_have_text(["a", "4 more", "f", "g", "h", "i"])
+    steps.nth(2).click()
+    steps.nth(1).click()
+    expect(steps).to_have_text(list("abcdefghi"))
+    expect(steps.nth(1)).to_be_focused()
+    steps.nth(1).click()
+    assert [value["back"] for _, value in told(page)] == [5, 1]
 
 
 @pytest.mark.parametrize(

@@ -240,3 +240,33 @@ def test_beginners_go_back_through_blocks_that_are_counted_from_one(monkeypatch)
     look, way = look_of("writer", "self", "beginner")
     spot = choose.Spot("output", (2, 169), 5, "self")
     assert naming.spot(HERE, look, way, spot).startswith("Block 6, Added: ")
+
+
+def test_a_long_trail_keeps_where_it_began_and_its_last_numbers(monkeypatch):
+    look, _ = look_of("writer", "self")
+    spots = [choose.Spot("output", (0, number), 1, "self") for number in range(choose.FURTHEST + 9)]
+    trail, gone = (), []
+    monkeypatch.setattr(choose, "_go", lambda look, to, trail: gone.append(trail))
+    for here in spots:
+        choose.follow(look, here, trail, here)
+        trail = gone[-1]
+    assert trail == (spots[0], *spots[1 - choose.FURTHEST :])
+
+
+@pytest.mark.parametrize("level", state.LEVELS)
+@pytest.mark.parametrize(("name", "stack"), WAYS)
+def test_where_something_is_added_to_the_stream_the_shortest_way_back_is_named_and_leads_to_the_embedding(
+    monkeypatch, name, stack, level
+):
+    monkeypatch.setattr(state, "level", lambda: level)
+    _, way = look_of(name, stack)
+    stages, place, named = {one.name: one for one in way.stages}, "output", []
+    while place != "stream":
+        stage = stages[place]
+        before = next(one for one in stage.inputs if "stream" in one)
+        if said := opened.straight(stage):
+            assert f"**{formulas.name(HERE, before)}**" in said
+            named.append(place)
+        place = before
+    assert len(named) == sum("add" in stages[one].formula for one in named) >= 2
+    assert not opened.straight(stages["embeddings"]) and not opened.straight(stages["feed-forward"])

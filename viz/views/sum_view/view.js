@@ -5,13 +5,19 @@ import { element, makeButton } from "../../shared/element.js";
 import { figure } from "../../shared/number.js";
 import { stateOf } from "../../shared/state.js";
 
+const SHOWN = 6; // steps of a trail; of a longer one the first and the last ones, until a press shows all
+const SETTLED = 400; // milliseconds until the lines around it stand where they stay
+
 export function mount({ parentElement, data, setTriggerValue }) {
   const header = unpack(data);
   const state = stateOf(parentElement, make);
   state.tell = setTriggerValue;
   state.table.setAttribute("aria-label", header.label);
+  if (header.trail.length <= SHOWN) state.unfolded = false;
   walk(state, header);
   fill(state, header);
+  if (state.followed) setTimeout(() => state.root.scrollIntoView({ block: "nearest" }), SETTLED);
+  state.followed = false;
 }
 
 function make(state) {
@@ -29,9 +35,25 @@ function tell(state, choice) {
   state.tell("chosen", { ...choice, n: state.n });
 }
 
-function walk(state, { trail, name }) {
+// Who follows a number looks at the next sum: it comes into sight, however long what stands above it is.
+function go(state, choice) {
+  state.followed = true;
+  tell(state, choice);
+}
+
+function walk(state, header) {
+  const { trail, name } = header;
   state.trail.hidden = !trail.length;
-  const steps = trail.map((text, i) => makeButton("", text, () => tell(state, { back: i })));
+  const steps = trail.map((text, i) => makeButton("", text, () => go(state, { back: i })));
+  if (trail.length > SHOWN && !state.unfolded) {
+    const unfold = () => {
+      state.unfolded = true;
+      walk(state, header);
+      state.trail.children[2].focus(); // the first of those that were hidden
+    };
+    const hidden = trail.length - SHOWN + 1;
+    steps.splice(1, hidden, makeButton("fold", `${hidden} more`, unfold));
+  }
   const here = element("b", "", name);
   here.setAttribute("aria-current", "step");
   state.trail.replaceChildren(...steps.flatMap((step) => [step, element("span", "arrow", "→")]), here);
@@ -81,11 +103,11 @@ function follow(state, cell, term, side) {
   number.tabIndex = 0;
   number.setAttribute("role", "button");
   number.title = "Where this number comes from";
-  const go = () => tell(state, { term, side });
-  number.addEventListener("click", go);
+  const press = () => go(state, { term, side });
+  number.addEventListener("click", press);
   number.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" && event.key !== " ") return;
     event.preventDefault();
-    go();
+    press();
   });
 }
