@@ -23,6 +23,14 @@ def percent(probability: float) -> str:
     return f"{hundred:.{max(0, 2 - exponent)}f}\u00a0%"
 
 
+def signed(share: float) -> str:
+    """A share as `percent` says it, below 0 too, with a minus."""
+    if not share < 0:
+        return percent(share)
+    said = percent(-share)
+    return f"over −{said.removeprefix('under ')}" if said.startswith("under") else f"−{said.removeprefix('over ')}"
+
+
 def percent_or_score(probability: float, score: float) -> str:
     """A probability as `percent`; where there is none, what was given in its place."""
     return percent(probability) if probability == probability else f"{score:.3g}".replace("-", "−")

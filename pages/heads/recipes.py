@@ -16,8 +16,9 @@ from analysis.labels import Example
 from analysis.redundancy import Likeness, Together, head_likeness, lost_together
 from models.language_model import LanguageModel
 from models.sizes import count
-from viz import View, grid_view, percent, reading_view
+from viz import View, grid_view, reading_view
 from viz.figures.importance import importance_scatter, pruning_curves
+from viz.numbers import signed
 from viz.tokens import plain_signs
 
 
@@ -55,7 +56,7 @@ def scores(
     rows = names_of(table)
     return grid_view(
         table[list(names)].to_numpy(), rows, list(names.values()), down="head", across="score", unit="%", scale=(0, 1),
-        texts=[[percent(row[name]) for name in names] for _, row in table.iterrows()],
+        texts=[[signed(row[name]) for name in names] for _, row in table.iterrows()],
         notes=[[against_chance(row, name) for name in names] for _, row in table.iterrows()],
         row_notes=[" + ".join(names[one] for one in label.split(", ") if one) for label in table["label"]],
         cell=(72, 120), height=24, label="Every score of every head",
@@ -71,8 +72,8 @@ def listed(table: pd.DataFrame, by: str, only: str) -> pd.DataFrame:
 def against_chance(row: pd.Series, name: str) -> str:
     """The range of a score, and what random weights reach."""
     chance = row[f"{name}_null"]
-    beside = "" if np.isnan(chance) else f"; random weights reach {percent(chance)} at most"
-    return f"{percent(row[f'{name}_low'])} to {percent(row[f'{name}_high'])}{beside}"
+    beside = "" if np.isnan(chance) else f"; random weights reach {signed(chance)} at most"
+    return f"{signed(row[f'{name}_low'])} to {signed(row[f'{name}_high'])}{beside}"
 
 
 def example(

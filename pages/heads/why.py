@@ -22,6 +22,7 @@ from ui.serving.leaving import open_page
 from ui.show import show
 from ui.words import opening, say, words
 from viz import Card, board, percent
+from viz.numbers import signed
 from viz.tokens import label
 
 HERE = Path(__file__).parent
@@ -70,8 +71,10 @@ def draw(look: Look, table: pd.DataFrame, wanted: str = "") -> list[Picture]:
 
 
 def numbers_of(row: pd.Series, name: str) -> dict[str, str]:
-    low, high, null = (percent(row[f"{name}_{end}"]) for end in ("low", "high", "null"))
-    return {"name": WRITTEN[name], "score": percent(row[name]), "low": low, "high": high, "null": null}
+    """What is said of a score, a difference below 0 too; beside: what shuffled heads reach, where that is known."""
+    low, high, null = (signed(row[f"{name}_{end}"]) for end in ("low", "high", "null"))
+    beside = words(HERE, "beside", null=null) if np.isfinite(row[f"{name}_null"]) else ""
+    return {"name": WRITTEN[name], "score": signed(row[name]), "low": low, "high": high, "null": null, "beside": beside}
 
 
 def nearest(row: pd.Series) -> str:

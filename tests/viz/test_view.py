@@ -20,7 +20,7 @@ import viz
 from tests.node import printed
 from tests.serving import ROOT
 from viz import modules
-from viz.numbers import percent
+from viz.numbers import percent, signed
 from viz.view import View, kinds, pack
 
 NASTY = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "{{7*7}}", "\u2028", "\ud800", "\x00", "'\"&"]
@@ -95,6 +95,15 @@ def test_float16_keeps_three_digits_of_a_probability(p):
 )  # fmt: skip
 def test_a_probability_is_said_in_three_digits(p, said):
     assert percent(p) == said.replace(" %", "\u00a0%")
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(0.5, "50.0 %"), (0, "0 %"), (-0.0118, "−1.18 %"), (-1.5, "−150 %"), (-0.99996, "−99.9 %"), (-1e-9, "over −0.001 %"),
+     (float("nan"), "–")],
+)  # fmt: skip
+def test_a_share_below_0_has_a_minus(share, said):
+    assert signed(share) == said.replace(" %", "\u00a0%")
 
 
 def test_python_and_javascript_say_a_probability_alike():

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz.figures.style import CLEAR, GREY, PLATE, escape_plotly
-from viz.numbers import percent
+from viz.numbers import signed
 from viz.palette import LINES, ON_ANY_PAGE
 
 MOST = 40  # lines that are drawn, the widest
@@ -102,8 +102,3 @@ def middle(places: Sequence[tuple[float, int]], start: int, to: int) -> tuple[fl
     (a, b), (c, d) = places[start], places[to]
     meets = any(abs(a + (c - a) * (y - b) / (d - b) - x) < NEAR for x, y in places if b < y < d)
     return (a + c) / 2 - 2 * NEAR * meets, (b + d) / 2  # labels stand at the right
-
-
-def signed(share: float) -> str:
-    """A share in per cent, below 0 too."""
-    return percent(share) if share >= 0 else f"−{percent(-share)}"

@@ -19,7 +19,7 @@ from ui.show import show, show_chart
 from ui.text import plain
 from ui.words import say, words
 from viz import percent
-from viz.figures.circuit import signed
+from viz.numbers import signed
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from analysis import head_labels
 from models import load
 from viz import percent
+from viz.numbers import signed
 
 WAIT = 60_000
 
@@ -60,4 +61,4 @@ def test_the_table_that_is_taken_away_is_the_one_on_screen(open_page, tmp_path):
     assert taken.loc[rows, "positions"].is_monotonic_decreasing and len(rows) > 1
     for line in shown[1:]:
         for name, cell in zip(names, line[1:], strict=True):
-            assert percent(taken.loc[line[0], name]) in cell
+            assert signed(taken.loc[line[0], name]) in cell

@@ -10,7 +10,7 @@ from analysis import find_circuit
 from pages.change.recipes import edit_of
 from tests.pages.opening import open_link, said
 from tests.pages.taking import offered
-from viz.figures.circuit import signed
+from viz.numbers import signed
 
 TEXT = "The girl took her bag and said that"
 CIRCUIT = "experiment=Circuit&text=The+girl+took+her+bag+and+said+that&change-word=she&change-against=he"

@@ -55,3 +55,11 @@ def test_a_blank_square_says_why_it_is_blank():
     known = HeadWeights(pd.DataFrame({"layer": [0, 1], "head": [0, 0]}), np.full((3, 2, 2), np.nan), 0.1)
     read = recipes.composed(model, kind="self", way=WAYS[0], chosen=(1, 0), found=known)
     assert header(read)["blank"] == "it is not in an earlier layer"
+
+
+def test_a_score_below_0_is_said_and_what_is_not_known_is_left_out():
+    row = pd.Series({"name": -0.0118, "name_low": -0.056, "name_high": 0.012, "name_null": np.nan})
+    said_of = why.numbers_of(row, "name")
+    assert (said_of["score"], said_of["low"], said_of["high"]) == ("−1.18\u00a0%", "−5.60\u00a0%", "1.20\u00a0%")
+    assert said_of["beside"] == "", "a model too large for shuffled copies"
+    assert recipes.against_chance(row, "name") == "−5.60\u00a0% to 1.20\u00a0%"
