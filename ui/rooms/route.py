@@ -156,6 +156,9 @@ async def hear(socket: WebSocket, room: Room, who: str) -> None:
         if isinstance(said, dict) and "held" in said:
             room.fix_again(who, readable(said["held"]))
             continue
+        if isinstance(said, dict) and type(shown := said.get("shown")) is int:
+            room.note_shown(who, shown)
+            continue
         if not isinstance(said, dict) or not isinstance(said.get("answer"), str | int | float):
             await socket.send_json({"wrong": "This answer is too long."})
             continue

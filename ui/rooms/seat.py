@@ -8,7 +8,6 @@ visitor, unless it is an echo: a browser that asks for a run sends what it shows
 from __future__ import annotations
 
 import secrets
-import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,7 +28,8 @@ from ui.show import choice, show
 from ui.text import number_below
 from viz.views.room import room as room_view
 
-ECHO = 2.5  # seconds for which a browser may still send what was replaced
+ECHO = 2.5  # seconds for which a browser may still send what was replaced, from when it shows what came instead
+LATE = 60.0  # the same where it never says that it does
 OWN_PAGE = "room"  # of who leads: nobody follows there
 TEXTS = (state.TEXT, state.TARGET)
 SURE = (
@@ -47,7 +47,8 @@ Choices = dict[str, Any]
 @dataclass
 class Seat:
     """taken: the version of the room that stands on the page, `taking` the one that is being placed; settled: where the last
-    whole run ended; replaced: what stood there before, and when it ceased to; cut: whether the last run did not reach its end."""
+    whole run ended; replaced: what stood there before or was to, when it ceased to, and at which version; cut: whether the last
+    run did not reach its end."""
 
     room: Room
     who: str
@@ -57,7 +58,7 @@ class Seat:
     taking: int = -1
     settled: Choices | None = None
     applied: Choices = field(default_factory=dict)
-    replaced: deque[tuple[float, Choices]] = field(default_factory=lambda: deque(maxlen=30))
+    replaced: deque[tuple[float, int, Choices]] = field(default_factory=lambda: deque(maxlen=60))
     cut: bool = False
     refused: str = ""
     opened: bool = False  # whether a button of the page on which the room is led has the class moved, and shows that page again
@@ -120,7 +121,7 @@ class Seat:
         changed = {name for name in here.keys() | before.keys() if here.get(name) != before.get(name)}
         if not changed:
             return
-        recent = [self.applied, *(one for when, one in self.replaced if time.monotonic() - when < ECHO)]
+        recent = [self.applied, *(one for when, version, one in self.replaced if self.may_echo(when, version))]
         touched = {name for name in changed if not any(one and one.get(name) == here.get(name) for one in recent)}
         if not (touched & set(SURE) if cut else touched):
             self.taken = -1
@@ -128,6 +129,17 @@ class Seat:
             self.touched = True
         else:
             self.step_out()
+
+    def replace(self, old: Choices, version: int) -> None:
+        """Remember what gives way, at a version, to something else."""
+        self.replaced.append((self.room.clock(), version, old))
+
+    def may_echo(self, when: float, version: int) -> bool:
+        """Whether the browser may still send what was replaced then, at a version: on a busy server it hears of that late."""
+        now = self.room.clock()
+        if self.mirrors:  # who leads chooses what has just stood there more often than a browser is late
+            return now - when < ECHO
+        return now - when < LATE and now - max(when, self.person.shows(version)) < ECHO
 
     def take(self, whole: bool) -> None:
         """Have what the room has, before its widgets are placed. whole: whether the whole page runs, and not its stage alone, in
@@ -143,6 +155,8 @@ class Seat:
         if not (self.follows or self.mirrors) or at is None:
             return
         at = {**at, **self.fixed}
+        if self.applied and self.follows:
+            self.replace(self.applied, self.taking)  # also where the run that took it was cut: the browser may have it
         self.applied = {**at, "asked": at["model"]}
         link = self.settled is None and state.asked_for() - {state.ROOM.name}  # of the visitor's own, which widgets would take
         page = OWN_PAGE if self.mirrors and self.page == OWN_PAGE else at["page"]  # where its choices alone are taken
@@ -193,7 +207,7 @@ class Seat:
         """The run has reached its end: what stands on the page now is where this visitor is."""
         here, before = self.here(), self.settled
         if here != before and before is not None:
-            self.replaced.append((time.monotonic(), before))
+            self.replace(before, self.taking)
         if here != before and here["page"] != OWN_PAGE and self.moves and (before is not None or self.room.at is None):
             self.taking = self.room.move(here, self.person)
             if self.opened:  # what is to be seen stands now

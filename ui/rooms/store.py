@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import math
 import os
 import re
 import secrets
@@ -51,7 +52,7 @@ class GuessError(RoomError):
 @dataclass
 class Person:
     """One tab of a browser. voter: which browser it is, so that it answers once; lines: how many of its lines are open; place:
-    where it stands, in words."""
+    where it stands, in words; shown: the versions that the browser has said to show, and when."""
 
     voter: str
     leads: bool = False
@@ -59,6 +60,11 @@ class Person:
     lines: int = 0
     place: str = ""
     seen: float = 0.0
+    shown: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=30))
+
+    def shows(self, version: int) -> float:
+        """Since when the browser has shown a version, or a later one; infinity while it has not said so."""
+        return next((when for has, when in list(self.shown) if has >= version), math.inf)
 
 
 @dataclass
@@ -160,6 +166,11 @@ class Room:
         if leads:
             self.seen = self.clock()
         return person
+
+    def note_shown(self, who: str, version: int) -> None:
+        """A tab has said that it shows a version."""
+        if person := self.people.get(who):
+            person.shown.append((version, self.clock()))
 
     def leave(self, who: str) -> None:
         with self.lock:

@@ -135,6 +135,34 @@ def test_what_a_browser_still_sends_of_the_move_before_is_no_touch(teacher):
     assert not person(other).follows and choices(other, "layer") == (4,)
 
 
+def test_an_echo_may_be_late_until_the_browser_has_said_what_it_shows(teacher):
+    app, room = teacher
+    other = follow(room)
+    mine, began = other.session_state["room-seat"], room.clock()
+    app.selectbox(key="layer").set_value(1).run()
+    other.run()
+    room.clock = lambda: began + 20  # a busy server
+    other.selectbox(key="layer").set_value(4).run()  # as it stands in the browser, which has heard of nothing yet
+    assert person(other).follows and choices(other, "layer") == (1,)
+    room.note_shown(mine.who, mine.taken)
+    room.clock = lambda: began + 30  # the browser has shown layer 1 for ten seconds
+    other.selectbox(key="layer").set_value(4).run()
+    assert not person(other).follows and choices(other, "layer") == (4,)
+
+
+def test_an_echo_of_what_a_run_had_taken_that_was_cut_is_no_touch(teacher, monkeypatch):
+    _, room = teacher
+    other = follow(room)
+    with monkeypatch.context() as cut:
+        cut.setattr(seat.Seat, "settle", lambda self: None)
+        for text in ("The cat sat", "The cat sat on"):
+            room.move({**room.at, "text": text})
+            other.run()
+    room.move({**room.at, "text": "The cat sat on the mat"})
+    other.text_input(key="text").set_value("The cat sat").run()  # what the first of them has sent is all that the browser has
+    assert person(other).follows and choices(other, "text") == ("The cat sat on the mat",)
+
+
 def test_a_run_that_was_cut_short_is_no_touch(teacher):
     _, room = teacher
     other = follow(room)

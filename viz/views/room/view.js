@@ -30,6 +30,7 @@ export function mount({ parentElement, data, setTriggerValue }) {
   if (seat.role !== "waits" || (line.ticket && !seat.elsewhere)) connect(line);
   draw(line);
   ask(line);
+  tellShown(line);
 }
 
 function makeStrip(state) {
@@ -104,12 +105,21 @@ function connect(line) {
   const query = new URLSearchParams({ who: line.who, ticket: line.ticket ?? "" });
   const socket = new WebSocket(address(line, "line").replace("http", "ws") + "?" + query);
   Object.assign(line, { socket, gave: false });
+  socket.onopen = () => tellShown(line);
   socket.onmessage = (event) => hear(line, JSON.parse(event.data));
   socket.onclose = () => {
     if (line.socket !== socket) return;
     line.socket = null;
     if (!line.over) line.timer = setTimeout(() => connect(line), 500 + Math.random() * (line.gone ? 4000 : 1500));
   };
+}
+
+// Which version stands on the page now: until the server knows, a choice of the one before that arrives there is no touch.
+function tellShown(line) {
+  const { socket, view } = line;
+  if (socket?.readyState !== WebSocket.OPEN || socket.shown === view.seat.taken) return;
+  socket.shown = view.seat.taken;
+  socket.send(JSON.stringify({ shown: socket.shown }));
 }
 
 function hear(line, said) {
