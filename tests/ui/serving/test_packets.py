@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -41,4 +42,5 @@ def test_a_server_that_starts_sees_to_it(monkeypatch):
             async with sending.lifespan(None):  # type: ignore[arg-type]
                 return connected(listening)
 
-    assert asyncio.run(start())
+    with ThreadPoolExecutor(1) as other:  # the thread of a worker that also drives browsers has an event loop already
+        assert other.submit(asyncio.run, start()).result()
