@@ -8,13 +8,14 @@ import time
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlencode, urlsplit
+from urllib.request import Request, urlopen
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from benchmarks.crowd import unpacked
 from benchmarks.protocol import Visitor
+from benchmarks.reading import unpacked
 
 AGAIN = 2.0  # seconds after which a run is asked for again
 
@@ -36,6 +37,20 @@ class Attendee(Visitor):
         self.changed = asyncio.Event()
         self.text = ""
 
+    async def __aenter__(self) -> Attendee:
+        await asyncio.to_thread(self.go_there)
+        await super().__aenter__()
+        return self
+
+    def go_there(self) -> None:
+        """Where several processes serve, to the one that has the room, by a cookie as a browser gets it."""
+        asked = Request(f"{self.origin}/rooms/{self.room}/there", method="POST", headers={"Origin": self.origin})
+        with urlopen(asked, timeout=AGAIN) as answer:
+            given = [one.partition(";")[0] for one in answer.headers.get_all("Set-Cookie", [])][
+                -1:
+            ]  # the proxy's own is before it
+        self.headers["Cookie"] = "; ".join(filter(None, (self.headers.get("Cookie"), *given)))
+
     async def __aexit__(self, *_) -> None:
         await self.hang_up()
         await super().__aexit__()
@@ -49,7 +64,9 @@ class Attendee(Visitor):
 
     async def listen_to_room(self) -> None:
         query = urlencode({"who": self.seat["who"], "ticket": self.seat["ticket"]})
-        self.line = await connect(f"ws://{self.host}/rooms/{self.room}/line?{query}", origin=self.origin)
+        self.line = await connect(
+            f"ws://{self.host}/rooms/{self.room}/line?{query}", origin=self.origin, additional_headers=self.headers
+        )
         self.hearing = asyncio.create_task(self.hear())
 
     async def hang_up(self) -> None:

@@ -27,7 +27,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.exceptions import WebSocketException
 
 from benchmarks.attendee import Attendee
-from benchmarks.crowd import APPS, STORY
+from benchmarks.reading import APPS, STORY
 from benchmarks.rounds import STORED, held, tracebacks
 from tests.serving import ROOT, Server, serve
 from ui.rooms.route import cookie

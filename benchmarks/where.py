@@ -22,7 +22,8 @@ from pathlib import Path
 import psutil
 
 import models
-from benchmarks.crowd import APPS, TYPING, crowd, drawn, echoed, texts
+from benchmarks.crowd import TYPING, crowd, texts
+from benchmarks.reading import APPS, drawn, echoed
 from tests.serving import ROOT, Server, serve
 
 PARTS = {

@@ -23,8 +23,8 @@ from packaging.utils import canonicalize_name
 from playwright.sync_api import expect
 
 import models
-from benchmarks.crowd import drawn
 from benchmarks.protocol import Visitor
+from benchmarks.reading import drawn
 from bin.wheel.hook import FOLDERS, inside
 from models.version import VERSION
 from tests.image import last, lay, program, settings

@@ -143,11 +143,16 @@ def serve_models(address: str, host: str, port: int, asked: Settings) -> None:
         )  # fmt: skip
     else:
         ray.init(address=address, log_to_driver=False)
-    serve.start(proxy_location="EveryNode" if address != "local" else "HeadOnly", http_options={"host": host, "port": port})
+    serve.start(proxy_location="HeadOnly" if heard_here(host) else "EveryNode", http_options={"host": host, "port": port})
     serve.run(
         application(asked), name=NAME, route_prefix="/",
         logging_config={"enable_access_log": False, "log_level": "WARNING"},
     )  # fmt: skip
+
+
+def heard_here(host: str) -> bool:
+    """Whether questions come from this machine alone, so that no other node of a cluster needs to hear them."""
+    return host == "localhost" or host.startswith("127.") or host == "::1"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -223,3 +223,8 @@ def test_a_setting_of_replicas_that_cannot_be_is_refused_in_a_sentence(wrong):
 def test_the_settings_of_replicas_are_read():
     found = serving.settings({"HEADLIGHT_REPLICAS": "1-8", "HEADLIGHT_REPLICA_CPUS": "2", "HEADLIGHT_REPLICA_GPUS": "0.5"})
     assert found == serving.Settings(1, 8, 2.0, 0.5, 4)
+
+
+def test_every_node_hears_questions_unless_they_come_from_this_machine_alone():
+    assert serving.heard_here("127.0.0.1") and serving.heard_here("localhost") and serving.heard_here("::1")
+    assert not serving.heard_here("0.0.0.0") and not serving.heard_here("10.0.0.5") and not serving.heard_here("::")

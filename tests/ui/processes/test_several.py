@@ -21,8 +21,8 @@ import psutil
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from benchmarks.crowd import drawn
 from benchmarks.protocol import Visitor
+from benchmarks.reading import drawn
 from tests.serving import Server, serve_by
 from ui.processes.proxy import COOKIE
 

@@ -18,8 +18,9 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.exceptions import ConnectionClosed
 
-from benchmarks.crowd import drawn, texts, typing
+from benchmarks.crowd import texts, typing
 from benchmarks.protocol import Visitor
+from benchmarks.reading import drawn
 from benchmarks.rounds import nothing, tracebacks
 from models.catalog import WEIGHTS
 from tests.serving import ROOT, Server, free_port, serve, serve_by

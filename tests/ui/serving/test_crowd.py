@@ -12,8 +12,9 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from benchmarks.crowd import drawn, texts, typing
+from benchmarks.crowd import texts, typing
 from benchmarks.protocol import Visitor
+from benchmarks.reading import drawn
 from tests.serving import Server, serve
 from ui.serving import assets
 from viz import modules

@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 from websockets.exceptions import InvalidStatus
 
-from benchmarks.crowd import drawn
 from benchmarks.protocol import Visitor
+from benchmarks.reading import drawn
 from models.errors import ModelError
 from models.gallery import gallery
 from tests.serving import ROOT, Server, serve
