@@ -1,0 +1,121 @@
+"""What a page sends while its visit does not have it yet."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+from streamlit import runtime
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from streamlit.proto.ClientState_pb2 import ClientState
+
+MOST = 1000  # messages that wait on a line: half a minute of a key that is held
+
+
+class Early:
+    """ASGI middleware that has what a fragment asks for wait until the visit has that fragment.
+
+    The page of a server that was started again, or has forgotten the visit, stands in the browser as it was, and may be typed
+    into as soon as there is a line. It asks for the whole page at once; but until that run has come to the text box, Streamlit
+    leaves out each key press without a word, and the box would hold a text that nothing answers. A fresh server takes seconds.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "websocket" or not scope["path"].endswith("/_stcore/stream"):
+            return await self.app(scope, receive, send)
+        line = Line(receive, send)
+        try:
+            await self.app(scope, line.receive, line.send)
+        finally:
+            line.end()
+
+
+class Line:
+    """What goes to and fro between a page and its visit, until a run of the whole page is over."""
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive, self._send = receive, send
+        self._session, self._asked, self._over = "", False, False  # asked: for the whole page
+        self._waiting: deque[tuple[Message, ClientState]] = deque()
+        self._coming: asyncio.Future[Message] | None = None
+        self._said = asyncio.Event()
+
+    async def receive(self) -> Message:
+        """The next message for the server. What asks for a run keeps its turn; nothing else waits."""
+        while not self._over or self._waiting or self._coming:
+            if self._waiting and not self._is_early(self._waiting[0][1]):
+                message, run = self._waiting.popleft()
+                self._asked |= not run.fragment_id
+                return message
+            if (came := await self._come()) is None:
+                continue
+            if (asked := run_in(came)) is None:
+                return came
+            self._waiting.append((came, asked))
+            if len(self._waiting) > MOST:  # the browser comes back, and says all that it shows at once
+                return {"type": "websocket.disconnect", "code": 1013}
+        return await self._receive()
+
+    def _is_early(self, run: ClientState) -> bool:
+        """Whether a run that is under way will bring what is asked for."""
+        return bool(run.fragment_id) and self._asked and not self._over and not has(self._session, run.fragment_id)
+
+    async def _come(self) -> Message | None:
+        """What the browser sends next; None where something waits and the server says something before."""
+        self._coming = self._coming or asyncio.ensure_future(self._receive())
+        if self._waiting:
+            said = asyncio.ensure_future(self._said.wait())
+            either: set[asyncio.Future[Any]] = {self._coming, said}
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            said.cancel()
+            self._said.clear()
+            if not self._coming.done():
+                return None
+        message = await self._coming
+        self._coming = None
+        return message
+
+    async def send(self, message: Message) -> None:
+        """On to the browser. The server says something when a run has come to a fragment, and when it is over."""
+        if not self._over and (sent := message.get("bytes")):
+            self._hear(sent)
+        await self._send(message)
+        self._said.set()
+
+    def _hear(self, sent: bytes) -> None:
+        try:
+            said = ForwardMsg.FromString(sent)
+        except DecodeError:
+            return
+        self._session = self._session or said.new_session.initialize.session_id
+        self._over = said.WhichOneof("type") == "script_finished" and said.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
+
+    def end(self) -> None:
+        if self._coming:
+            self._coming.cancel()
+
+
+def run_in(message: Message) -> ClientState | None:
+    """The run that a message asks for, None for any other message."""
+    try:
+        whole = BackMsg.FromString(message.get("bytes") or b"")
+    except DecodeError:
+        return None
+    return whole.rerun_script if whole.WhichOneof("type") == "rerun_script" else None
+
+
+def has(session: str, fragment: str) -> bool:
+    """Whether a visit has a fragment; of one that the server does not know any more nothing will come."""
+    if not session:  # it has not begun
+        return False
+    visit = runtime.get_instance().get_app_session(session)
+    return visit is None or visit.has_fragment(fragment)
