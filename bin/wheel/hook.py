@@ -30,10 +30,14 @@ def needed(requirements: str) -> list[str]:
     """What an installed Headlight needs, from the lines of requirements.txt.
 
     Those pin what it is tested with to the last digit, for who runs it from its folder. Somebody's own environment may have newer
-    versions; older ones have not been tried.
+    versions; older ones have not been tried. What stands behind a semicolon, such as a system, stays.
     """
-    pins = [line.split("==") for line in requirements.split()]
-    return [f"{name}>={pin}" + (f",<{int(pin.split('.')[0]) + 1}" if name in NEAR else "") for name, pin in pins]
+    found = []
+    for line in requirements.splitlines():
+        name, _, rest = line.partition("==")
+        pin, mark, where = rest.partition(";")
+        found.append(f"{name}>={pin}" + (f",<{int(pin.split('.')[0]) + 1}" if name in NEAR else "") + mark + where)
+    return found
 
 
 class Needs(MetadataHookInterface):
