@@ -105,16 +105,13 @@ def still(folder: Path, draw: Callable[[], None], purpose: str = "purpose") -> N
 
 
 def live(
-    folder: Path,
-    draw: Callable[[Look], None],
-    reads: bool = True,
-    answers: bool = True,
+    folder: Path, draw: Callable[[Look], None], reads: bool = True, answers: bool = True, purpose: str = "purpose",
     beneath: Callable[[], None] = lambda: None,
-) -> None:
+) -> None:  # fmt: skip
     """Place the heading and the text boxes, and below them what `draw` makes of the text: boxes and picture are what a keystroke
     reruns. folder: where the words of the page stand; reads: whether the page shows what the model makes of the text,
-    so that it matters how much of it the model can read; answers: whether a button beside an answer has it continued; beneath:
-    places what stands between heading and boxes, which a keystroke leaves as it is."""
+    so that it matters how much of it the model can read; answers: whether a button beside an answer has it continued; purpose: as
+    of `heading`; beneath: places what stands between heading and boxes, which a keystroke leaves as it is."""
 
     drawn_before = told_with_the_page = False
     explained: set[str] = set()
@@ -158,7 +155,7 @@ def live(
                 show_later()
         keep_address()
 
-    heading(folder)
+    heading(folder, purpose=purpose)
     with st.container():  # also where it holds nothing: what follows keeps its place, and is not there twice for a moment
         beneath()
     picker.show_trouble()

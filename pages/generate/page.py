@@ -7,17 +7,17 @@ import streamlit as st
 
 import models
 from models.strategy import Strategy
-from pages.generate import branches, cache, choose, linked, run, search, shown, steps, told
+from pages.generate import branches, cache, choose, doing, linked, run, search, shown, steps, told
 from pages.generate.grown import Beginning, Grown, use
 from ui import shell, state
 from ui.choices import boxes, heads, picker
 from ui.look import Look
-from ui.memory import jobs
+from ui.memory import jobs, loaded
 from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import choice, part, picture, show
 from ui.text import plain
-from ui.words import say, words
+from ui.words import headed, say, words
 from viz import Card, board
 
 HERE = Path(__file__).parent
@@ -26,7 +26,7 @@ HERE = Path(__file__).parent
 def going_on(grown: Grown, look: Look, strategy: Strategy, pictures: list[Picture]) -> None:
     """The text, and beside it what comes next, or what chose the last token while it grows by itself."""
     cards = [
-        Card(shown.the_text(grown, look, pictures), words(HERE, "title text"), 6),
+        Card(shown.the_text(grown, look, pictures), words(HERE, headed(HERE, "title text", doing.written(look.model.info))), 6),
         Card([part("What comes next", shown.bars, grown, strategy, look, pictures)], words(HERE, "title bars"), 5),
     ]
 
@@ -69,7 +69,7 @@ def open_elsewhere(look: Look, text: str, chat: bool) -> None:
         state.GENERATE_OPENED.set(True)
 
     if state.GENERATE_OPENED.pop():  # a toast of the press itself would go with the page that is drawn again
-        st.toast(words(HERE, "opened"), icon=":material/check:")
+        st.toast(words(HERE, headed(HERE, "opened", doing.written(look.model.info))), icon=":material/check:")
     if text:
         st.button("Open this text on the other pages", icon=":material/open_in_new:", key="generate-open", on_click=write)
 
@@ -156,4 +156,4 @@ def body(grown: Grown, look: Look, strategy: Strategy, pictures: list[Picture]) 
 if state.level() == "beginner":
     state.later("intermediate", state.GENERATE_CACHE)
 heads.side_bar(picker.in_use())
-shell.live(HERE, draw, answers=False)
+shell.live(HERE, draw, answers=False, purpose=headed(HERE, "purpose", doing.case(loaded.info(picker.in_use()))))

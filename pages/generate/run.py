@@ -9,7 +9,7 @@ import streamlit as st
 
 from models.language_model import LanguageModel
 from models.strategy import Strategy
-from pages.generate import choose
+from pages.generate import choose, doing
 from pages.generate.grown import BYTES, Beginning, Grown, Run, size
 from ui import state
 from ui.memory import jobs, loaded
@@ -31,10 +31,10 @@ def buttons(grown: Grown, strategy: Strategy, most: int, cancel: Callable[[], No
             cancel()
         grown.end_run(stopped=True)
 
+    label, icon = ("Stop", ":material/stop:") if busy else (doing.button(grown, beams), ":material/fast_forward:")
     st.button(
-        "Stop" if busy else "Go on", icon=":material/stop:" if busy else ":material/fast_forward:", type="primary",
-        key="generate-run", width=WIDTH, on_click=stop if busy else lambda: grown.begin(strategy, most),
-        disabled=over and not beams and not busy,
+        label, icon=icon, type="primary", key="generate-run", width=WIDTH,
+        on_click=stop if busy else lambda: grown.begin(strategy, most), disabled=over and not beams and not busy,
     )  # fmt: skip
     ways = [
         ("Go on by one", ":material/arrow_forward:", "next", over, lambda: forward(grown, strategy, most)),
@@ -77,10 +77,11 @@ def under_way(grown: Grown, place: Callable[[Callable[[], None]], None], meanwhi
     run = grown.run
     if run is None:
         return False
-    doing = "Searching" if run.strategy.method == "beam" else "Going on"
+    name = grown.beginning.name
+    at_work = "Searching" if run.strategy.method == "beam" else doing.MEANWHILE[doing.written(loaded.info(name))]
     key = ("generate", run.key)
     try:
-        found = jobs.result(key, lambda report: _work(grown.beginning, run, report), doing, meanwhile, place, where=TEXT)
+        found = jobs.result(key, lambda report: _work(grown.beginning, run, report), at_work, meanwhile, place, where=TEXT)
     except ValueError as error:
         grown.trouble, found = str(error), 0
     if found is None:

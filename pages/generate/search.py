@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 
 from models.strategy import Strategy
-from pages.generate import choose, recipes, run, shown
+from pages.generate import choose, doing, recipes, run, shown
 from pages.generate.grown import Grown
 from ui import state
 from ui.choices.widgets import one_of
@@ -32,7 +32,7 @@ def place(grown: Grown, look: Look, strategy: Strategy, most: int, pictures: lis
     """The search up to the step that is reached. strategy: as the controls say now; pictures: those of the page, to add the tree
     to them."""
     if not grown.search:
-        say(HERE, "beams")
+        say(HERE, "beams", button=doing.button(grown, beams=True))
         return
     step = grown.search[max(0, grown.reached - 1)]
     search = step.search

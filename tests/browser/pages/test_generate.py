@@ -83,7 +83,7 @@ def test_it_runs_is_stopped_and_what_it_said_opens_on_page_attention(open_page):
 def test_the_translator_translates_by_one_press(open_page):
     page = open_page("/generate?model=translator&text=She+gave+him+a+book.&level=expert")
     expect(page.locator(".hl-prediction-bars .marked")).to_be_visible(timeout=WAIT)
-    press(page, "Go on")
+    press(page, "Translate")
     expect(page.get_by_text("The model chose its end token")).to_be_visible(timeout=WAIT)
     press(page, "Open this text on the other pages")
     expect(page.get_by_role("textbox", name="The answer so far")).to_have_value("Elle lui donna un livre.")

@@ -155,8 +155,9 @@ def test_a_text_of_nothing_or_of_one_token_goes_on_too(text):
 
 def test_the_translator_translates_by_one_press_and_the_answer_opens_on_every_page():
     app = open_link("generate", "model=translator&text=The+black+cat+is+sleeping+under+the+table.")
-    assert app.button(key="generate-run").label == "Go on"
+    assert app.button(key="generate-run").label == "Translate"
     press(app, "run")
+    assert app.button(key="generate-run").label == "Go on", "something is said now"
     grown = app.session_state["generated"]
     assert grown.ended == "end" and app.button(key="generate-next").disabled
     assert grown.steps[-1].text.strip() == "Le chat noir dort sous la table."
@@ -171,10 +172,41 @@ def test_the_grown_text_goes_into_the_box():
     assert grown and app.session_state["text"] == TEXT + grown.replace("\n", "↵")
 
 
+@pytest.mark.parametrize(
+    ("link", "way", "label", "verb"),
+    [
+        (GREEDY, "", "Go on", "continue your text"),
+        ("model=translator&text=The+cat+sleeps.", "translate-method", "Translate", "translate your text"),
+        ("model=translator&text=The+cat+sleeps.&target=Le+chat", "translate-method", "Go on", "translate your text"),
+    ],
+    ids=["writer", "translator", "begun"],
+)
+def test_the_page_says_what_the_model_does_with_the_text(link, way, label, verb):
+    for level in ("beginner", "intermediate"):
+        app = open_link("generate", f"{link}&level={level}")
+        assert app.button(key="generate-run").label == label and verb in said(app)
+        assert ("continue your text" in said(app)) == (verb == "continue your text")
+    if way:
+        beams = open_link("generate", f"{link}&level=expert&{way}=Beams")
+        assert f"Press **{label}** to search" in said(beams)
+
+
+def test_an_encoder_decoder_of_which_nothing_more_is_known_answers(tmp_path, monkeypatch):
+    monkeypatch.setenv("HEADLIGHT_MODEL_DIRS", str(tmp_path))
+    from tests.models.networks import network, tokenizer
+
+    network("T5").save_pretrained(tmp_path)
+    tokenizer("encoder-decoder").save_pretrained(tmp_path)
+    loaded.model(str(tmp_path))
+    app = open_link("generate", f"model={tmp_path}&{LINK}&level=beginner")
+    assert app.button(key="generate-run").label == "Answer" and "Let the model answer your text" in said(app)
+
+
 @pytest.mark.parametrize("level", ["beginner", "intermediate", "expert"])
 def test_the_filler_says_why_it_does_not_go_on(level):
     told = said(open_link("generate", f"model=filler&text=The+[MASK]+sat&level={level}"))
     assert "“filler”" in told and "does not continue a text" in told
+    assert "Let the model" not in told and "Press “Go on”" not in told
 
 
 def test_beams_find_what_the_model_finds_and_can_be_looked_back_on():
