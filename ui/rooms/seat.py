@@ -98,8 +98,7 @@ class Seat:
     def here(self) -> Choices:
         """Where this visitor is now."""
         texts = {key.name: text_of(key) for key in TEXTS}
-        first = models.names()[0]
-        model = {"model": state.IN_USE.get() or first, "asked": state.MODEL.get() or first}
+        model = {"model": model_in_use(), "asked": state.MODEL.get() or models.names()[0]}
         return {**state.chosen(), **texts, **model, "page": self.page}
 
     def step_out(self) -> None:
@@ -184,7 +183,8 @@ class Seat:
         """Have the choices that somebody has made, on the page that they were made on."""
         state.LESSON_NEXT.pop()
         state.choose(rest(at, "model", "page"), anew=self.settled is None or self.settled["page"] != self.page)
-        state.LINK.set((at["page"], {}))
+        token = at.get(state.TOKEN.name) if at["model"] != model_in_use() else None  # which another model would let go
+        state.LINK.set((at["page"], {} if token is None else {state.TOKEN.name: str(token)}))
         take_texts(at)
         self.ask_for(at["model"], {key.name: at.get(key.name) for key in (state.LAYER, state.HEAD)})
 
@@ -198,9 +198,12 @@ class Seat:
     def ask_for(self, model: str, heads: dict[str, int | None]) -> None:
         """Have a model in use, with the layer and the head that are chosen of it, where this visitor may open it."""
         self.refused = REFUSED if allowed.refusal(model, here=model in loaded.shelf) else ""
-        if not self.refused and model != (state.MODEL.get() or models.names()[0]):
+        if self.refused:
+            return
+        if model != (state.MODEL.get() or models.names()[0]):
             state.ask_for_model(model)
             state.LESSON_MODEL.set(model)
+        if model != model_in_use():  # also where it is under way already, and who leads has chosen another head meanwhile
             state.OPENED.set({name: f"{name[0].upper()}{at}" for name, at in heads.items() if at is not None})
 
     def settle(self) -> None:
@@ -218,6 +221,10 @@ class Seat:
         if (place := in_words(here)) != self.person.place:
             self.person.place = place
             self.room.tell(leading=True)
+
+
+def model_in_use() -> str:
+    return state.IN_USE.get() or models.names()[0]
 
 
 def text_of(key: state.Key[str]) -> str:
@@ -436,7 +443,7 @@ def open_here() -> None:
 
 def keep_what_waits() -> None:
     """Choose the layer and the head that a link asks for and only a higher level has: it is another page that opens now."""
-    info = loaded.info(state.IN_USE.get() or models.names()[0])
+    info = loaded.info(model_in_use())
     for key, count in ((state.LAYER, info.layers), (state.HEAD, info.heads)):
         asked = (state.waits(key) or "").removeprefix(key.name[0].upper())
         if not key.held and (number := number_below(asked, count)) is not None:

@@ -238,6 +238,21 @@ def test_another_model_is_followed_with_its_layer_and_its_text(teacher):
     assert choices(other, *names) == choices(app, *names) and room.at["model"] == "translator" and person(other).follows
 
 
+def test_a_lesson_that_changes_the_model_leads_to_its_token_layer_and_head(teacher):
+    app, room = teacher
+    loaded.model("translator")
+    other = follow(room)
+    link = {"model": "translator", "text": "The cat sleeps.", "level": "expert", "layer": "L1", "head": "H2", "token": "2"}
+    app.session_state["lesson-next"] = ("attention", link)
+    app.run()
+    app.run()
+    for _ in range(2):
+        other.run()
+    names = ("in-use", "text", "layer", "head", "token")
+    assert choices(app, *names) == choices(other, *names) == ("translator", "The cat sleeps.", 1, 2, 2)
+    assert room.at["token"] == 2 and person(other).follows and not other.warning
+
+
 def test_who_still_waits_for_a_model_is_led_on_meanwhile_and_has_it_when_it_is_there(teacher, monkeypatch):
     _, room = teacher
     let = threading.Event()
@@ -248,8 +263,8 @@ def test_who_still_waits_for_a_model_is_led_on_meanwhile_and_has_it_when_it_is_t
 
     monkeypatch.setattr(loaded, "shelf", Shelf(load, lambda: 10**9, stay=("writer",)))
     other = follow(room)
-    for text in ("Where is the cat", "Where is the black cat"):
-        room.move({**room.at, "model": "sorter", "text": text})
+    for head, text in enumerate(("Where is the cat", "Where is the black cat")):
+        room.move({**room.at, "model": "sorter", "text": text, "layer": 1, "head": head, "token": 2 + head})
         other.run()
         assert choices(other, "text", "model") == (text, "sorter") and choices(other, "in-use") != ("sorter",)
         assert person(other).follows and other.session_state["job"]
@@ -257,6 +272,7 @@ def test_who_still_waits_for_a_model_is_led_on_meanwhile_and_has_it_when_it_is_t
     loaded.shelf.get("sorter")
     other.run()
     assert choices(other, "text", "in-use") == ("Where is the black cat", "sorter") and person(other).follows
+    assert choices(other, "layer", "head", "token") == (1, 1, 3), "the last that was led to"
 
 
 def test_a_model_that_a_visitor_may_not_open_is_not_shown_to_them(teacher, monkeypatch):
