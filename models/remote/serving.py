@@ -25,6 +25,12 @@ MISSING = (
     "Ray is not installed. Install it with: pip install 'headlight[ray]' (in a checkout: pip install -r requirements-ray.txt)"
 )
 
+SLOW = (
+    "Ray did not start in time ({said}). This machine may have too much to do at the moment: wait until less runs on it and "
+    "start this again, or ask for fewer replicas with HEADLIGHT_REPLICAS."
+)
+FAILED = "Ray could not start the replicas ({said}). What its parts have noted stands in /tmp/ray/session_latest/logs."
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -176,10 +182,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ConnectionError:
         print(f"No cluster of Ray answers at {given.address}. Start one with: ray start --head", file=sys.stderr)
         return 1
+    except Exception as error:  # Ray raises nothing narrower where its own node is too slow
+        print(told(error), file=sys.stderr)
+        return 1
     print(f"Models are read at ray://{given.host}:{given.port}", flush=True)
     if given.address == "local":
         _wait(os.getppid() if given.with_parent else None)
     return 0
+
+
+def told(error: Exception) -> str:
+    """What went wrong while Ray started, and what to do. Ray Serve raises TimeoutError (also `GetTimeoutError`) where it is
+    too slow, and a node an error of any kind that says so."""
+    said = next((line.strip().rstrip(".:") for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    slow = isinstance(error, TimeoutError) or "timed out" in str(error).lower()
+    return (SLOW if slow else FAILED).format(said=said)
 
 
 def _wait(parent: int | None) -> None:
