@@ -17,6 +17,7 @@ from ui.text import called, plain
 from ui.words import say
 
 HERE = Path(__file__).parent
+NOWHERE = "Nobody is here yet, and you have shown no page. Open one in the menu: who joins then sees it too."
 
 
 def draw() -> None:
@@ -30,9 +31,8 @@ def draw() -> None:
         code.show(HERE, mine)
     with right:
         st.button(
-            "Back to where the class is", key="room-back", icon=":material/undo:", type="primary", on_click=go_back, args=(mine,),
-            disabled=mine.room.at is None,
-        )  # fmt: skip
+            "Back to where the class is", key="room-back", icon=":material/undo:", type="primary", on_click=go_back, args=(mine,)
+        )
         notes.show(HERE, mine)
         asking.show(HERE, mine)
         fix(mine)
@@ -99,7 +99,10 @@ def hide(mine: Seat, names: list[str]) -> None:
 
 def go_back(mine: Seat) -> None:
     """Show again what the class sees."""
-    mine.return_to = True
+    if mine.room.gathered() is None:
+        st.toast(NOWHERE, icon=":material/groups:")
+    else:
+        mine.return_to = True
 
 
 def end(mine: Seat) -> None:

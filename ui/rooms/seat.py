@@ -170,7 +170,7 @@ class Seat:
 
     def go_back(self, whole: bool) -> None:
         """For who leads: to what the class sees, where a button asked for it."""
-        at = self.room.at
+        at = self.room.gathered()
         if self.return_to and at is not None:
             if at["page"] == self.page and not whole:
                 st.rerun()
@@ -218,6 +218,7 @@ class Seat:
                 go_to_page()
                 st.rerun()
         self.settled, self.taken, self.cut = here, self.taking, False
+        self.person.at = here
         if (place := in_words(here)) != self.person.place:
             self.person.place = place
             self.room.tell(leading=True)

@@ -52,13 +52,15 @@ class GuessError(RoomError):
 @dataclass
 class Person:
     """One tab of a browser. voter: which browser it is, so that it answers once; lines: how many of its lines are open; place:
-    where it stands, in words; shown: the versions that the browser has said to show, and when."""
+    where it stands, in words; at: the same as what is chosen there; shown: the versions that the browser has said to show, and
+    when."""
 
     voter: str
     leads: bool = False
     follows: bool = True
     lines: int = 0
     place: str = ""
+    at: Any = None
     seen: float = 0.0
     shown: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=30))
 
@@ -257,6 +259,12 @@ class Room:
     def here(self) -> list[Person]:
         """The people of the class whose page is open."""
         return [one for one in list(self.people.values()) if one.lines and not one.leads]
+
+    def gathered(self) -> Any:
+        """Where the class is, or most of those who follow where nobody has moved it since this server was started; None where
+        nobody is."""
+        each = [one.at for one in self.here() if one.follows and one.at is not None]
+        return max(each, key=each.count, default=None) if self.at is None else self.at
 
     def places(self) -> list[tuple[str, int]]:
         """Where they stand, in words, and how many there."""

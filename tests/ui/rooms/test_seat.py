@@ -326,6 +326,21 @@ def test_a_second_device_leads_too_and_what_the_first_one_shows_moves(teacher):
     assert app.session_state["room-seat"].page == room.at["page"] == "layers" and person(follower).follows
 
 
+def test_after_a_restart_who_leads_goes_back_to_where_most_of_the_class_are(teacher):
+    app, room = teacher
+    del rooms.rooms[room.code]
+    lead = second_device(app, "room")  # with the key, it opens the room again
+    room = rooms.rooms[room.code]
+    press(lead, "Back to where the class is")
+    assert "Nobody is here yet" in lead.toast[0].value and room.at is None
+    for link in ("text=Elsewhere&layer=L0", *2 * ["text=The+dog&level=expert&layer=L1&head=H2&view=Reading"]):
+        person(follow(room, link=link)).lines = 1  # its browser listens
+    press(lead, "Back to where the class is")
+    back(lead, "attention")
+    assert choices(lead, "text", "level", "layer", "head", "view") == ("The dog", "expert", 1, 2, "Reading")
+    assert room.at["text"] == "The dog" and room.at["page"] == "attention"
+
+
 def test_the_second_device_has_the_notes_of_the_lesson_and_moves_its_steps(teacher):
     app, room = teacher
     other, follower = second_device(app, "room"), follow(room)
