@@ -45,6 +45,16 @@ def test_a_number_is_followed_back_to_the_ids_and_the_trail_leads_to_it_again(op
     expect(total(page)).to_have_attribute("aria-label", began)
 
 
+def test_a_sum_that_is_gone_back_to_comes_into_sight_though_another_board_shows_it(open_page):
+    page = open_page(f"{LINK}&stage=embeddings", height=640)
+    expect(total(page)).to_be_attached(timeout=WAIT)
+    follow(page)
+    expect(stage(page)).to_have_text("Ids")
+    page.locator(".hl-sum-view .trail button").click()
+    expect(stage(page)).to_have_text("Embeddings")
+    expect(total(page)).to_be_in_viewport(ratio=1)
+
+
 def test_the_strip_opens_a_stage_and_a_press_on_its_line_closes_it(open_page):
     page = open_page(LINK)
     page.locator(".hl-way-view.strip .stop", has_text="Weights").click(timeout=WAIT)

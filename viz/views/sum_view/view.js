@@ -6,7 +6,9 @@ import { figure } from "../../shared/number.js";
 import { stateOf } from "../../shared/state.js";
 
 const SHOWN = 6; // steps of a trail; of a longer one the first and the last ones, until a press shows all
-const SETTLED = 400; // milliseconds until the lines around it stand where they stay
+const LOOKS = [400, 1000, 2000]; // milliseconds after which it is brought into sight: what stands around it may still move
+const HANDS = ["wheel", "touchmove", "pointerdown", "keydown"]; // after these nothing moves by itself any more
+const FOLLOWED = Symbol.for("a followed sum"); // of the document: another stage may have another board, with modules of its own
 
 export function mount({ parentElement, data, setTriggerValue }) {
   const header = unpack(data);
@@ -16,8 +18,16 @@ export function mount({ parentElement, data, setTriggerValue }) {
   if (header.trail.length <= SHOWN) state.unfolded = false;
   walk(state, header);
   fill(state, header);
-  if (state.followed) setTimeout(() => state.root.scrollIntoView({ block: "nearest" }), SETTLED);
-  state.followed = false;
+  if (document[FOLLOWED]) comeIntoSight(state.root);
+  document[FOLLOWED] = false;
+}
+
+function comeIntoSight(root) {
+  const taken = new AbortController();
+  const { signal } = taken;
+  HANDS.forEach((kind) => addEventListener(kind, () => taken.abort(), { signal, capture: true, passive: true }));
+  LOOKS.forEach((after) => setTimeout(() => signal.aborted || root.scrollIntoView({ block: "nearest" }), after));
+  setTimeout(() => taken.abort(), LOOKS.at(-1) + 1);
 }
 
 function make(state) {
@@ -37,7 +47,7 @@ function tell(state, choice) {
 
 // Who follows a number looks at the next sum: it comes into sight, however long what stands above it is.
 function go(state, choice) {
-  state.followed = true;
+  document[FOLLOWED] = true;
   tell(state, choice);
 }
 
