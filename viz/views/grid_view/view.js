@@ -11,7 +11,9 @@ import { stateOf } from "../../shared/state.js";
 import { fillTable } from "../../shared/table.js";
 
 const FONT = "12px 'Source Sans 3', 'Source Sans', system-ui, sans-serif";
-const SMALL = FONT.replace("12px", "10px"); // of numbers where columns are narrow
+const SMALL = FONT.replace("12px", "10px"); // of numbers and words where columns are narrow
+const NARROW = 40; // pixels of a cell in which a short word is drawn smaller rather than cut
+const PRESSED = 0.75; // of its width, to which such a word is pressed together at the most
 const RING = 5; // pixels beside a cell for the outline of one that is chosen
 const LONGEST = 120; // pixels of a label
 const LINE = 14; // pixels between two labels at the least
@@ -275,11 +277,13 @@ function draw(state) {
       const text = covered
         ? "?"
         : (header.texts?.[row][column] ?? (pen.measureText(short).width <= w - (tight ? 1 : 4) && h > 14 ? short : ""));
-      const shown = text === short ? text : NUMBER.test(text) ? fitting(pen, text, w - 2) : clipped(pen, text, w - 6);
-      if (!shown) continue;
+      if (!text) continue;
       pen.fillStyle = blackOrWhite(colour);
       pen.textAlign = "center";
-      pen.fillText(shown, column * size.width + w / 2, size.top + (row + 0.5) * size.height);
+      const [x, y] = [column * size.width + w / 2, size.top + (row + 0.5) * size.height];
+      if (text === short) pen.fillText(text, x, y);
+      else if (NUMBER.test(text)) pen.fillText(fitting(pen, text, w - 2), x, y);
+      else word(pen, text, x, y, w);
     }
   }
   pen.font = FONT;
@@ -318,6 +322,21 @@ function columnLabels(pen, { header, size }) {
     pen.fillText(clipped(pen, text, LONGEST), 0, 0);
     pen.restore();
   });
+}
+
+// A word in a cell. Where a short one has no room in a narrow cell, it is drawn smaller and pressed together: cut, it says nothing.
+function word(pen, text, x, y, width) {
+  const font = pen.font;
+  if (width < NARROW && !fitting(pen, text, width - 6)) {
+    pen.font = SMALL;
+    if (PRESSED * pen.measureText(text).width <= width - 2) {
+      pen.fillText(text, x, y, width - 2);
+      pen.font = font;
+      return;
+    }
+    pen.font = font;
+  }
+  pen.fillText(clipped(pen, text, width - 6), x, y);
 }
 
 // A part of a number would be another one.
