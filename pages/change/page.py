@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
+
+import streamlit as st
 
 from pages.change import circuit, steer, switching, wrote
 from pages.change.texts import panel as texts
@@ -24,12 +27,20 @@ OFFERED = {
 }  # fmt: skip
 
 
+drawn: set[str] = set()  # experiments that have stood on this page: then the last board stays while the next is prepared
+
+
 def draw(look: Look) -> None:
     pictures, above = list[Picture](), shell.above()
     offered = OFFERED[look.level]
     with above:
         experiment = tabs(state.EXPERIMENT, "the experiment", offered)
-    with picture(f"The experiment “{experiment}”"):
+    waiting = ExitStack()
+    with st.container():  # also where it holds nothing: what follows keeps its place
+        if experiment not in drawn:
+            waiting.enter_context(st.spinner("Preparing the experiment …"))
+    drawn.add(experiment)
+    with waiting, picture(f"The experiment “{experiment}”"):
         pictures = PANELS[experiment](look, above)
     with above, picture("“Take it away”"):
         take_away("change", lambda: pictures)

@@ -26,11 +26,18 @@ export default (args) => {{
 }};
 """
 
-# What a component sends along with its data. A view that cannot be had (a server that has been updated since) says so.
+# What a component sends along with its data. A view that is long in coming (from a busy server) says so, and so does one that
+# cannot be had (from a server that has been updated since).
 _LOADER = """const view = import(new URL("{path}", document.baseURI).href);
 export default (args) => {{
-  const say = () => (args.parentElement.querySelector(".hl").textContent = "This picture could not be loaded. Reload the page.");
-  view.then((module) => module.default(args), say);
+  const root = args.parentElement.querySelector(".hl");
+  const say = (words) => root.firstElementChild || (root.textContent = words);
+  const late = setTimeout(say, 1000, "This picture is on its way …");
+  const mount = (module) => {{
+    say("");
+    module.default(args);
+  }};
+  view.then(mount, () => say("This picture could not be loaded. Reload the page.")).finally(() => clearTimeout(late));
 }};
 """
 
