@@ -143,9 +143,9 @@ def serve_models(address: str, host: str, port: int, asked: Settings) -> None:
     from ray import serve
 
     if address == "local":
-        ray.init(
-            include_dashboard=False, log_to_driver=False, _node_ip_address="127.0.0.1", object_store_memory=100 * 2**20,
-            num_cpus=max(os.cpu_count() or 1, round(asked.most * asked.cpus)),
+        ray.init(  # "local": without it Ray looks for one that runs here, or ran
+            address="local", include_dashboard=False, log_to_driver=False, _node_ip_address="127.0.0.1",
+            object_store_memory=100 * 2**20, num_cpus=max(os.cpu_count() or 1, round(asked.most * asked.cpus)),
         )  # fmt: skip
     else:
         ray.init(address=address, log_to_driver=False)
