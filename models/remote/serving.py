@@ -29,6 +29,10 @@ SLOW = (
     "Ray did not start in time ({said}). This machine may have too much to do at the moment: wait until less runs on it and "
     "start this again, or ask for fewer replicas with HEADLIGHT_REPLICAS."
 )
+AWAY = (
+    "No cluster of Ray answers at {address}. Start one with: ray start --head. If one runs there, it may ask for its token: give "
+    "this command the RAY_AUTH_TOKEN of the cluster, and RAY_AUTH_MODE=token."
+)
 FAILED = "Ray could not start the replicas ({said}). What its parts have noted stands in /tmp/ray/session_latest/logs."
 
 
@@ -180,7 +184,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 1
     except ConnectionError:
-        print(f"No cluster of Ray answers at {given.address}. Start one with: ray start --head", file=sys.stderr)
+        print(AWAY.format(address=given.address), file=sys.stderr)
         return 1
     except Exception as error:  # Ray raises nothing narrower where its own node is too slow
         print(told(error), file=sys.stderr)

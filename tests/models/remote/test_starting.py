@@ -28,3 +28,15 @@ def test_what_ray_cannot_start_is_told_in_one_sentence(monkeypatch, capsys, erro
     told = capsys.readouterr()
     assert told.out == "" and told.err.count("\n") == 1
     assert said in told.err and advice in told.err and "Traceback" not in told.err
+
+
+def test_a_cluster_that_does_not_let_in_is_told_of_like_one_that_is_not_there(monkeypatch, capsys):
+    """Ray raises the same for both."""
+
+    def start(*_):
+        raise ConnectionError("ray client connection timeout")
+
+    monkeypatch.setattr(serving, "serve_models", start)
+    assert serving.main(["--address", "10.0.0.5:6379"]) == 1
+    said = capsys.readouterr().err
+    assert "10.0.0.5:6379" in said and "ray start --head" in said and "RAY_AUTH_TOKEN" in said and "Traceback" not in said
