@@ -99,3 +99,5 @@ follow.bring()
 draw_lesson = panel.show(page.url_path or "type", picker.in_use(), hidden=seat.has_notes())
 page.run()
 draw_lesson()
+if done := state.DONE.pop():
+    st.toast(done, icon=":material/check:")

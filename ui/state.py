@@ -74,6 +74,7 @@ LAYER, HEAD = link("layer"), link("head")  # None: the favourite's
 SPECIAL, RENORMALISED, WHOLE_WORDS = (link("special", default=True), link("renormalised", default=False), link("whole-words"))
 TOKEN: Key[int | None] = link("token")  # that is kept chosen
 WHOLE_PAGE = Key("whole-page", False)
+DONE = Key("done", "")  # by a press that has the whole page run again: a toast of the press itself would go with the page before
 COMPLAINTS: Key[dict[str, tuple[str, str]] | None] = Key("complaints", None)
 
 # What the link asked for that opened this page, what of it waits for a higher level, and what the address is to say
@@ -193,7 +194,7 @@ GENERATE_OWN, GENERATE_SAID, GENERATE_BRANCH, GENERATE_AT, GENERATE_SEARCHED = (
     link("generate-own", default=False), link("generate-said", default=""), link("generate-branch", default=0),
     link("generate-at", default=""), link("generate-searched", default=0),
 )  # fmt: skip
-GENERATE_BEAM, GENERATE_OPENED = link("generate-beam", default=1), Key("generate-opened", False)
+GENERATE_BEAM = link("generate-beam", default=1)
 
 # Change
 EXPERIMENT = link("experiment", "Switch off", "Two texts", "What wrote it", "Circuit", "Steer")

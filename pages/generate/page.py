@@ -66,10 +66,8 @@ def open_elsewhere(look: Look, text: str, chat: bool) -> None:
         if chat:  # the box has all of the turn now
             state.GENERATE_CHAT.set(False)
         state.run_whole_page_next()
-        state.GENERATE_OPENED.set(True)
+        state.DONE.set(words(HERE, headed(HERE, "opened", doing.written(look.model.info))))
 
-    if state.GENERATE_OPENED.pop():  # a toast of the press itself would go with the page that is drawn again
-        st.toast(words(HERE, headed(HERE, "opened", doing.written(look.model.info))), icon=":material/check:")
     if text:
         st.button("Open this text on the other pages", icon=":material/open_in_new:", key="generate-open", on_click=write)
 

@@ -19,6 +19,9 @@ from ui.words import say, words
 if TYPE_CHECKING:
     from models.training.live import Training
 
+OWN_READ = "The model now reads its own example, in the box above, on all pages."
+YOURS_READ = "The model now reads your text, on all pages."
+
 
 def place(here: Path, name: str, training: Training) -> None:
     st.markdown("##### Use it")
@@ -39,10 +42,8 @@ def place(here: Path, name: str, training: Training) -> None:
         if not (trained := made()):
             return
         state.ask_for_model(trained.name)
-        if boxes.offer(trained.examples[0], trained.name):
-            st.toast("The model now reads its own example, in the box above, on all pages.", icon=":material/check:")
-        else:
-            st.toast("The model now reads your text, on all pages.", icon=":material/check:")
+        own = boxes.offer(trained.examples[0], trained.name)
+        state.DONE.set(OWN_READ if own else YOURS_READ)
 
     file = f"{training.task.name}-{training.learned}-steps"
     with st.container(horizontal=True, gap="small"):

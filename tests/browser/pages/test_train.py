@@ -90,6 +90,7 @@ def test_what_was_trained_opens_like_any_model_and_is_taken_away(open_page):
         assert any("tfevents" in name for name in archive.namelist())
     page.get_by_role("button", name="Open on all pages").click()
     expect(page.locator("[data-testid=stSidebar]")).to_contain_text("1 layers × 2 heads", timeout=WAIT)
+    expect(page.get_by_test_id("stToast")).to_contain_text("The model now reads its own example")
     expect(page.get_by_role("combobox", name="Model")).to_have_value("dates, 40 steps")
     expect(page).to_have_url(re.compile(r"model=dates%2C\+40\+steps.*trained=[0-9a-f]{8}"))
     words = re.sub(r"--logdir \S+", "", page.inner_text("body"))  # only who sits at the machine is told where the log lies
