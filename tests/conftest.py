@@ -73,7 +73,7 @@ def chromium() -> str:
 @pytest.fixture(scope="session")
 def browser(chromium: str) -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        running = launch(playwright, chromium)
+        running = launch(playwright, chromium, "--process-per-site")  # see Watched.hold
         yield running
         running.close()
 
@@ -89,15 +89,18 @@ def resting(browser: Browser) -> Iterator[dict[Window, list[Watched]]]:
 
 @pytest.fixture
 def new_page(browser: Browser, resting: dict[Window, list[Watched]]) -> Iterator[Callable[..., Page]]:
-    """`new_page(width=1280, height=800, dark=False)`: an empty page of a visitor of its own.
+    """`new_page(width=1280, height=800, dark=False, hold="")`: an empty page of a visitor of its own.
 
+    hold: an address of the site that it will visit, of a page on which nothing runs (see `Watched.hold`).
     The test fails at its end if a page asked for anything but localhost, or let a JavaScript error through.
     """
     used: list[tuple[Window, Watched]] = []
 
-    def make(width: int = 1280, height: int = 800, dark: bool = False) -> Page:
+    def make(width: int = 1280, height: int = 800, dark: bool = False, hold: str = "") -> Page:
         window = width, height, dark
         used.append((window, resting[window].pop() if resting[window] else Watched(browser, *window)))
+        if hold:
+            used[-1][1].hold(hold)
         return used[-1][1].page()
 
     yield make

@@ -36,10 +36,10 @@ def find_chromium() -> str | None:
     return found.stdout.strip() if found.returncode == 0 else None
 
 
-def launch(playwright: Playwright, path: str) -> Browser:
+def launch(playwright: Playwright, path: str, *flags: str) -> Browser:
     """Headless Chromium in which only localhost exists: every other name and address fails to resolve."""
     only_here = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"
-    return playwright.chromium.launch(executable_path=path, args=[*_QUIET, only_here])
+    return playwright.chromium.launch(executable_path=path, args=[*_QUIET, only_here, *flags])
 
 
 class Watched:
@@ -57,6 +57,8 @@ class Watched:
         self.context.on("console", lambda said: self.errors.extend([said.text] * ("Content Security Policy" in said.text)))
         self.context.on("page", lambda page: page.on("websocket", lambda socket: self._look_at(socket.url)))
 
+        self.held: Page | None = None
+
     def _look_at(self, url: str) -> None:
         parts = urlsplit(url)
         if parts.scheme in ("http", "https", "ws", "wss") and parts.hostname not in ("localhost", "127.0.0.1"):
@@ -65,11 +67,19 @@ class Watched:
     def page(self) -> Page:
         return self.context.new_page()
 
+    def hold(self, url: str) -> None:
+        """Keeps a page of this address, on which nothing runs, beside those of all visitors to come: where the browser has one
+        process for a site, that process stays, and has compiled their code already."""
+        if self.held is None:
+            self.held = self.page()
+            self.held.goto(url)
+
     def leave(self) -> None:
         """The next page is that of another visitor. Raises AssertionError as `close` does."""
         for page in self.context.pages:
             page.evaluate("() => { try { localStorage.clear() } catch {} }")  # a page that is no site's has none
-            page.close()
+            if page != self.held:
+                page.close()
         self.context.clear_cookies()
         self.context.set_offline(False)
         self.check()

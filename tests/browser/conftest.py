@@ -33,7 +33,7 @@ def open_page(app_url: str, new_page: Callable[..., Page]) -> Callable[..., Page
     """
 
     def open_at(path: str = "/", width: int = 1280, height: int = 800, dark: bool = False) -> Page:
-        page = new_page(width, height, dark)
+        page = new_page(width, height, dark, hold=app_url + "/_stcore/health")
         page.goto(app_url + path, wait_until="domcontentloaded")
         return page
 
