@@ -52,7 +52,7 @@ def filming(page: Page) -> Iterator[list[tuple[float, bytes]]]:
         camera.send("Page.screencastFrameAck", {"sessionId": shot["sessionId"]})
 
     camera.on("Page.screencastFrame", keep)
-    camera.send("Page.startScreencast", {"format": "png", "everyNthFrame": 1})
+    camera.send("Page.startScreencast", {"format": "jpeg", "quality": 95, "everyNthFrame": 1})
     yield frames
     camera.send("Page.stopScreencast")
     frames.append((time.time(), frames[-1][1]))
@@ -80,19 +80,19 @@ def type_a_sentence(page: Page) -> None:
 
 
 def choose_a_head(page: Page) -> None:
-    press(page, in_menu(page, "Attention"), 1.2)
+    press(page, in_menu(page, "Attention"), 0.8)
     for name in ("H3", "H1"):
         press(page, page.locator("[class*=hl-head-view]").get_by_text(name, exact=True), 0.5)
     point(page, page.locator("[class*=hl-head-view] .side.from > *").last)
-    page.wait_for_timeout(900)
+    page.wait_for_timeout(700)
 
 
 def cut_a_line(page: Page) -> None:
-    press(page, in_menu(page, "Change"), 1.0)
+    press(page, in_menu(page, "Change"), 0.7)
     point(page, page.locator("[data-part=parts] [role=grid]"), 0.25, 0.9)
     page.mouse.down()
     page.mouse.up()
-    page.wait_for_timeout(900)
+    page.wait_for_timeout(700)
     view = page.locator("[data-part=after]")
     view.scroll_into_view_if_needed()
     tops = [box_at_rest(view.locator(f".side.{side} > *").nth(at)) for side, at in (("from", -1), ("to", LOOKED_AT))]
@@ -102,13 +102,13 @@ def cut_a_line(page: Page) -> None:
     page.wait_for_timeout(300)
     page.mouse.down()
     page.mouse.up()
-    page.wait_for_timeout(900)
+    page.wait_for_timeout(700)
 
 
 def let_it_grow(page: Page) -> None:
     page.mouse.wheel(0, -2000)
     press(page, in_menu(page, "Generate"), 0.8)
-    press(page, page.get_by_role("button", name="Go on", exact=True), 2.5)
+    press(page, page.get_by_role("button", name="Go on", exact=True), 1.6)
 
 
 def encode(frames: list[tuple[float, bytes]], target: Path) -> float:
@@ -121,7 +121,7 @@ def encode(frames: list[tuple[float, bytes]], target: Path) -> float:
             kept.append((moment, shot))
     height = round(WIDTH * SIZE["height"] / SIZE["width"])
     pictures = [Image.open(io.BytesIO(shot)).convert("RGB").resize((WIDTH, height), Image.Resampling.LANCZOS) for _, shot in kept]
-    until = [moment for moment, _ in kept[1:]] + [frames[-1][0] + 1.5]
+    until = [moment for moment, _ in kept[1:]] + [frames[-1][0] + 1.2]
     lengths = [max(20, round(1000 * (end - moment))) for (moment, _), end in zip(kept, until, strict=True)]
     pictures[0].save(
         target, save_all=True, append_images=pictures[1:], duration=lengths, loop=0, quality=QUALITY, method=6, minimize_size=True
