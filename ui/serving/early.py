@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from streamlit.proto.ClientState_pb2 import ClientState
 
 MOST = 1000  # messages that wait on a line: half a minute of a key that is held
+HELD = 16 * 2**20  # bytes of them together; one alone may be as long as the server takes it
 
 
 class Early:
@@ -46,6 +47,7 @@ class Line:
         self._receive, self._send = receive, send
         self._session, self._asked, self._over = "", False, False  # asked: for the whole page
         self._waiting: deque[tuple[Message, ClientState]] = deque()
+        self._held = 0  # bytes that wait
         self._coming: asyncio.Future[Message] | None = None
         self._said = asyncio.Event()
 
@@ -54,6 +56,7 @@ class Line:
         while not self._over or self._waiting or self._coming:
             if self._waiting and not self._is_early(self._waiting[0][1]):
                 message, run = self._waiting.popleft()
+                self._held -= len(message["bytes"])
                 self._asked |= not run.fragment_id
                 return message
             if (came := await self._come()) is None:
@@ -61,7 +64,9 @@ class Line:
             if (asked := run_in(came)) is None:
                 return came
             self._waiting.append((came, asked))
-            if len(self._waiting) > MOST:  # the browser comes back, and says all that it shows at once
+            self._held += len(came["bytes"])
+            if len(self._waiting) > MOST or (self._held > HELD and len(self._waiting) > 1):
+                # the browser comes back, and says all that it shows at once
                 return {"type": "websocket.disconnect", "code": 1013}
         return await self._receive()
 

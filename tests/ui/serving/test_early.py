@@ -147,6 +147,21 @@ def test_whoever_sends_without_end_loses_the_line(monkeypatch):
     assert talk(monkeypatch, tell) == [WHOLE, "websocket.disconnect"]
 
 
+@pytest.mark.parametrize(("each", "heard"), [(2, [WHOLE, "websocket.disconnect"]), (1, [WHOLE, "stage"])])
+def test_what_waits_is_bounded_in_bytes_too_and_one_message_alone_may_be_long(monkeypatch, each, heard):
+    monkeypatch.setattr(early, "HELD", 10)
+
+    async def tell(one: Talk) -> None:
+        await one.ask(WHOLE, *["stage"] * each)
+        if each == 1:
+            await one.bring("stage")
+        async with asyncio.timeout(60):
+            while len(one.heard) < 2:
+                await asyncio.sleep(0)
+
+    assert talk(monkeypatch, tell) == heard
+
+
 @given(st.lists(st.sampled_from([WHOLE, "a", "b", "+a", "+b", "cut short", "over"]), max_size=20))
 def test_all_that_is_asked_comes_in_its_order_and_of_a_page_only_what_is_there(steps):
     asked: list[str] = []
