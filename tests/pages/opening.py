@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl
 
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from models.huggingface.names import is_folder_name
 from tests.serving import ROOT
-from ui.memory import loaded
+from ui.memory import jobs, loaded
 
 PAGES = (
     "type",
@@ -32,6 +34,9 @@ PAGES = (
     "room",
 )
 PATIENCE = 120.0  # seconds
+
+# Each new AppTest reads what is written of every installed package; here once is enough, as on a server.
+manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 
 
 def open_link(page: str, link: str = "", finished: bool = True) -> AppTest:
@@ -71,10 +76,18 @@ def wait(app: AppTest) -> AppTest:
     """The same when nothing is computed any more."""
     until = time.monotonic() + PATIENCE
     while is_at_work(app) and time.monotonic() < until:
-        time.sleep(0.05)
+        rest()
         app.run()
         app.warned += [one.value for one in app.warning]
     return app
+
+
+def rest(most: float = 2.0) -> None:
+    """Lets the jobs of this process work until one of them ends, or for that many seconds: a page that is drawn meanwhile would
+    only take their time."""
+    until, began = time.monotonic() + most, sum(jobs.under_way())
+    while began and sum(jobs.under_way()) >= began and time.monotonic() < until:
+        time.sleep(0.01)
 
 
 def is_at_work(app: AppTest) -> bool:
