@@ -54,7 +54,7 @@ def elements(app: AppTest) -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_marks_a_word_once_and_only_in_what_is_read(page, level):
     for link in filter(None, ("", LINKS.get(page))):
-        app = open_link(page, f"level={level}&{link}")
+        app = open_link(page, f"text=The+cat+sat+on+the+mat.&level={level}&{link}")
         marks = Counter[str]()
         for kind, sent_ in elements(app):
             marks.update(MARK.findall(sent_))
