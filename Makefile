@@ -10,7 +10,8 @@ PORT ?= 8501
 HOST ?= localhost
 PROCESSES ?= 1
 DATA ?= data
-# One worker for each of two cores; the browser tests of a file stay together.
+# One worker for each of two cores. The tests of a file stay together: what they share is made once, such as a server. Files go in
+# the order in which they were collected, so that what is marked "late" comes last.
 WORKERS ?= 2
 
 # Tests that ask a server and failed beside others (and nothing else did: 10) may have waited for the machine. Alone, only a
@@ -30,7 +31,7 @@ app: .venv/.runtime $(if $(filter-out 1,$(PROCESSES)),.venv/.processes)
 
 test: .venv/.developer
 	@bin/chromium --install >/dev/null || [ "$${CI:-}" != true ]
-	@$(python) -m pytest -n $(WORKERS) --dist loadgroup $(ARGS) || { [ $$? -eq 10 ] && $(once_more); }
+	@$(python) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS) || { [ $$? -eq 10 ] && $(once_more); }
 
 lint: .venv/.developer
 	$(python) -m ruff check .

@@ -1,4 +1,4 @@
-"""What all tests share: no test reaches a network, and the browser tests of a file run on one worker."""
+"""What all tests share: no test reaches a network."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ settings.load_profile("headlight")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Every test that asks for a browser is marked so, and those of a file share a worker, and its server.
+    """Every test that asks for a browser is marked so.
 
     Where a machine has more to do than it can, a browser may see half of what a person waits for. Such a test is tried
     up to three times, and the summary names it ("RERUN"), for the cause may be the app's own.
@@ -35,7 +35,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if "chromium" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.flaky(reruns=2))
-            item.add_marker(pytest.mark.xdist_group(item.path.name))
         elif {"serve", "serve_by"} & vars(item.module).keys():
             item.add_marker(pytest.mark.served)
     items.sort(key=lambda item: "late" in item.keywords)  # the others stay in their order

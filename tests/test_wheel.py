@@ -34,8 +34,6 @@ from tests.serving import ROOT, serve_by
 from tests.test_readme import BLOCKS
 from ui.serving import assets
 
-pytestmark = pytest.mark.xdist_group(Path(__file__).name)  # it is built once, by one worker; what drives a browser is grouped so
-
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:

@@ -25,7 +25,6 @@ from benchmarks.rounds import nothing, tracebacks
 from models.catalog import WEIGHTS
 from tests.serving import ROOT, Server, free_port, serve, serve_by
 
-pytestmark = pytest.mark.xdist_group("test_chaos.py")  # they share a server
 OTHERS, EACH, EVERY = 3, 10, 0.25  # visitors who type meanwhile, their texts, and seconds between two
 HERE = Path(__file__).parent
 WEEK = 24 * 7  # hours

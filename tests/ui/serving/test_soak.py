@@ -19,7 +19,7 @@ from tests.serving import ROOT, Server, serve_by
 VISITORS = 6
 GONE = 60  # seconds in which all that was somebody's must have gone
 
-pytestmark = [pytest.mark.late, pytest.mark.xdist_group("soak")]
+pytestmark = pytest.mark.late
 
 
 @pytest.fixture(scope="module")
