@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 
 import pytest
 
@@ -132,7 +133,8 @@ def test_sections_have_a_heading_each_and_words_in_them(file):
     assert bodies[0].strip() == "" and all(one.strip() for one in bodies[1:])
 
 
-def modules(folders: tuple[str, ...]) -> dict[str, set[str]]:
+@cache
+def modules(folders: tuple[str, ...] = ("pages", "ui", "viz", "analysis", "models")) -> dict[str, set[str]]:
     """Of each file of ours, as a module, which others it imports: at its top, in functions, and for types alone.
 
     In models/ those for types alone do not count: a model and what reads on with it name each other.
@@ -156,25 +158,22 @@ def modules(folders: tuple[str, ...]) -> dict[str, set[str]]:
     return found
 
 
-HOUSE = modules(("pages", "ui", "viz", "analysis", "models"))
-
-
 def reached(name: str) -> set[str]:
     """A file, and all that it imports by way of others."""
     seen, ahead = {name}, [name]
     while ahead:
-        ahead += [one for one in HOUSE[ahead.pop()] if one not in seen and not seen.add(one)]
+        ahead += [one for one in modules()[ahead.pop()] if one not in seen and not seen.add(one)]
     return seen
 
 
 def test_no_file_imports_itself_by_way_of_others():
-    assert not {name for name, others in HOUSE.items() if any(name in reached(one) for one in others)}
+    assert not {name for name, others in modules().items() if any(name in reached(one) for one in others)}
 
 
 def test_ui_stands_on_five_floors():
     """A file's floor is one above the highest that it imports."""
     floors: dict[str, int] = {}
-    ui = {name: {one for one in others if one.startswith("ui")} for name, others in HOUSE.items() if name.startswith("ui")}
+    ui = {name: {one for one in others if one.startswith("ui")} for name, others in modules().items() if name.startswith("ui")}
     while len(floors) < len(ui):
         ready = {name: 1 + max(map(floors.get, others), default=0) for name, others in ui.items() if others <= floors.keys()}
         assert ready.keys() - floors.keys(), "there is a circle"
@@ -184,14 +183,14 @@ def test_ui_stands_on_five_floors():
 
 def test_what_one_page_uses_stands_in_its_folder():
     """A file of ui/ serves the app on every page, or at least two pages."""
-    pages = {name.split(".")[1] for name in HOUSE if name.startswith("pages.")}
-    users = {page: set().union(*(reached(name) for name in HOUSE if name.startswith(f"pages.{page}."))) for page in pages}
+    pages = {name.split(".")[1] for name in modules() if name.startswith("pages.")}
+    users = {page: set().union(*(reached(name) for name in modules() if name.startswith(f"pages.{page}."))) for page in pages}
     lines = [line for line in (ROOT / "app.py").read_text(encoding="utf-8").splitlines() if line.startswith("from ui")]
     served = {f"{line.split()[1]}.{one}" for line in lines for one in line.partition(" import ")[2].split(", ")}
     everywhere = (reached("ui.door") | reached("ui.command")).union(*(reached(name) for name in served))
     alone = {
         name
-        for name, others in HOUSE.items()
+        for name, others in modules().items()
         if name.startswith("ui.") and others and name not in everywhere and sum(name in used for used in users.values()) < 2
     }
     assert not alone
