@@ -39,6 +39,7 @@ EXPERIMENTS = ["Switch+off", "Two+texts", "What+wrote+it", "Circuit", "Steer"]
 PARTS = ["Importance", "Stand-ins", "Weights"]
 EXPERTS = [*(f"change?experiment={one}" for one in EXPERIMENTS), *(f"heads?heads-part={one}" for one in PARTS)]
 LEVELS = {"light": ["beginner", "expert"], "dark": ["intermediate", "expert"]}  # colours do not depend on the level
+AXE = "() => axe.run({ resultTypes: ['violations'], selectors: false }).then((found) => found.violations)"
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 
 
@@ -100,7 +101,7 @@ def violations(opened) -> list[str]:
         opened.evaluate(Axe().axe_script)
     return [
         f"{one['id']} ({one['impact']}): {one['help']}: {node['html'][:200]}"
-        for one in opened.evaluate("() => axe.run({ resultTypes: ['violations'] }).then((found) => found.violations)")
+        for one in opened.evaluate(AXE)
         if one["impact"] in GRAVE
         for node in one["nodes"]
     ]
