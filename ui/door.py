@@ -41,8 +41,9 @@ def draw_again() -> None:
     pressed; and the server has let go of what its presses did (`ui.memory.visitors.hold`)."""
 
 
-def open_step() -> None:
-    """Go where a step of a lesson asks for, with its choices and no others: as if its link had been opened."""
+def open_step(here: str) -> None:
+    """Go where a step of a lesson asks for, with its choices and no others: as if its link had been opened. here: the page that
+    is open, by its name in an address."""
     course.arrive()
     if not (there := state.LESSON_NEXT.pop()):
         return
@@ -50,7 +51,11 @@ def open_step() -> None:
     if link is None:  # to the list of lessons or to the room, and what is chosen stays
         leaving.open_page(page)
     for key in (*state.linked_keys(), *state.numbered_keys()):
-        if key not in (state.LESSON, state.LESSON_STEP, state.LESSON_LANGUAGE, state.MODEL, state.TRAINED, state.ROOM):
+        if key in (state.LESSON, state.LESSON_STEP, state.LESSON_LANGUAGE, state.MODEL, state.TRAINED, state.ROOM):
+            continue
+        if page == here and key not in (state.TEXT, state.TARGET):
+            state.forget(key)
+        else:
             key.pop()
     state.GENERATED.pop()
     state.FAVOURITES_NEXT.pop()  # of a model that was opened where no head is chosen
@@ -91,7 +96,7 @@ page = st.navigation(
 leaving.opens(page.url_path)
 draw_again()
 seat.enter(page.url_path or "type")
-open_step()
+open_step(page.url_path or "type")
 title = TITLES.get(page.url_path, TITLES["type"])  # the first page's address has no name
 st.set_page_config(page_title=f"{title} · Headlight")
 side_bar(page.url_path)

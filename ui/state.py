@@ -249,11 +249,11 @@ TRAINED_AT, TRAIN_HEAD = Key[Any]("trained-at", None), Key[Any]("train-head", No
 TAKEN_COLOURS = Key("taken-colours", "screen", ("screen", "light", "dark"))
 
 
-members: set[str] = set()  # names of the choices of these three families that anybody has met
+members: dict[str, Any] = {}  # the choices of these three families that anybody has met, by name, with their defaults
 
 
 def member(name: str, default: Any = None) -> Key[Any]:
-    members.add(name)
+    members[name] = default
     return link(name, default=default)
 
 
@@ -347,7 +347,9 @@ def without_defaults(link: dict[str, str]) -> dict[str, str]:
 
 def numbered_keys() -> list[Key[Any]]:
     """Those choices of a family (`built`, `trained`, `generating`) that the session has."""
-    return [link(name) for name in st.session_state if str(name).startswith(FAMILIES)]
+    others = {key.name for key in linked_keys()}
+    names = (name for name in map(str, st.session_state) if name.startswith(FAMILIES) and name not in others)
+    return [link(name, default=members.get(name)) for name in names]
 
 
 OWN = (ROOM, LESSON_LANGUAGE, MODEL, TRAINED, TEXT, TARGET)  # that are not taken over as they are
@@ -355,7 +357,7 @@ OWN = (ROOM, LESSON_LANGUAGE, MODEL, TRAINED, TEXT, TARGET)  # that are not take
 
 def chosen() -> dict[str, Any]:
     """All that is chosen of what a link can say, as the session has it, without the model and the texts."""
-    names = ({key.name for key in linked_keys()} | members) - {key.name for key in OWN}
+    names = ({key.name for key in linked_keys()} | members.keys()) - {key.name for key in OWN}
     return {str(name): value for name, value in st.session_state.to_dict().items() if name in names}
 
 
@@ -368,6 +370,15 @@ def choose(values: dict[str, Any], anew: bool = False) -> None:
             st.query_params.pop(name, None)
         st.session_state.pop(name, None)
     st.session_state.update({name: value for name, value in values.items() if anew or name not in now or now[name] != value})
+
+
+def forget(key: Key[Any]) -> None:
+    """Have a choice of this page as a new visitor finds it. Where it has a default it is set to that: its widget stays, and of a
+    value that is only dropped the browser hears nothing and goes on showing it."""
+    if key.default is not None and key.get() != key.default:
+        key.set(key.default)
+    else:
+        key.pop()
 
 
 def take(page: str, link: dict[str, str]) -> None:

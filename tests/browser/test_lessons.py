@@ -150,3 +150,19 @@ def test_by_keys_alone_the_focus_is_seen_at_each_step_and_the_browser_keeps_what
     page.reload()
     expect(page.get_by_role("button", name="Again", exact=True)).to_have_count(1, timeout=WAIT)
     expect(page.get_by_text("5 lessons · 1 finished")).to_be_visible()
+
+
+def test_a_step_shows_and_uses_its_own_numbers_and_not_those_that_were_chosen_in_the_step_before(open_page):
+    page = open_page("/?lesson=generation&step=2")
+    panel, drawn = page.locator(".st-key-lesson"), page.get_by_role("spinbutton", name="Number of the draw")
+    page.get_by_role("button", name="Draw again").click(timeout=WAIT)
+    expect(drawn).to_have_value("1", timeout=WAIT)
+    expect(page).to_have_url(re.compile("generate-seed=1"), timeout=WAIT)
+    panel.get_by_role("button", name="Next", exact=True).click()
+    expect(panel.get_by_role("heading", name="Cold", exact=True)).to_be_visible(timeout=WAIT)
+    expect(drawn).to_have_value("0", timeout=WAIT)
+    panel.get_by_role("button", name="Back", exact=True).click()
+    expect(panel.get_by_role("heading", name="With dice", exact=True)).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("slider", name="Temperature")).to_have_value("0.8", timeout=WAIT)
+    page.get_by_role("button", name="Go on by one").click()
+    expect(page.get_by_text("“get”").first).to_be_visible(timeout=WAIT)
