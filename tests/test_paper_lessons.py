@@ -16,7 +16,7 @@ from analysis.two_names import leads, looks_at_names
 from analysis.verb_number import agreement_with_blanks, questions
 from analysis.word_pairs import found_by_distance, found_by_heads, sentences
 from tests.pages.opening import open_link, said
-from ui.lessons import files
+from ui.lessons import beside_papers, files
 
 FOUR, OTHERS = "m4.5,m5.6,m5.0,m5.1", "m4.4,m5.2,m5.7,m5.4"  # heads of the writer that find what followed; others of their layers
 
@@ -145,6 +145,13 @@ def test_what_a_published_number_is_held_against_is_measured_of_the_lessons_mode
     link = lesson.steps[number - 1].link
     measured = answer(models.load(lesson.model_at(number)), row.answer, link["text"], **row.given)
     assert re.search(r"\d", str(measured.value))
+
+
+def test_a_number_that_is_only_written_in_another_way_waits_for_the_answer_too():
+    """“2 of 48 heads” tells what “How many of the 48 heads?” asks for."""
+    step = files.find("paper-bert").steps[2]
+    assert step.published
+    assert [beside_papers.asks_for(step, one) for one in step.published.numbers] == [True, False]
 
 
 # ---------------------------------------------------------------- the list

@@ -13,6 +13,7 @@ from ui.show import complaint
 from ui.text import called, plain
 
 LATER = "your answer first"
+WRITTEN = {"beside", "total"}  # of what an answer is given: how it is asked for or said, and not of what it is
 
 
 Measure = Callable[[str, Mapping[str, Any]], Answer]
@@ -43,8 +44,10 @@ def draw(step: Step, model: str, measure: Measure, answered: bool) -> None:
 
 def asks_for(step: Step, one: Number) -> bool:
     """Whether the question of the step asks for this number."""
-    given = {name: value for name, value in step.question.given.items() if name != "beside"} if step.question else {}
-    return step.question is not None and (not one.answer or (one.answer, one.given) == (step.question.answer, given))
+    if not step.question or not one.answer:
+        return step.question is not None
+    told, asked = ({name: value for name, value in of.given.items() if name not in WRITTEN} for of in (one, step.question))
+    return (one.answer, told) == (step.question.answer, asked)
 
 
 def measured(one: Number, step: Step, measure: Measure) -> tuple[str, str]:
