@@ -11,6 +11,7 @@ import models
 from analysis.answering import logits_of
 from analysis.answers import answer
 from analysis.heads import head_scores
+from models import catalog
 from models.language_model import LanguageModel, softmax
 from models.training import live
 from ui.lessons import files
@@ -80,6 +81,13 @@ def doubt(model, text, target):
 
 
 # ---------------------------------------------------------------- heads, layers and positions
+
+
+@tells("attention", 2, "added up. A fixed factor makes the sum smaller, and this is the **score**.")
+def scaled(model, text, target):
+    attention = model.trace(text).attention["self"]
+    sums = attention.q(4)[4] @ attention.k(4)[4].T
+    np.testing.assert_allclose(attention.scores(4)[4], sums / 32**0.5, atol=1e-3)
 
 
 @tells("heads", 2, "This one looks at **the token before**, whatever the token is.")
@@ -156,8 +164,8 @@ def tempting(model, text, target):
     assert 68 < said(model, "weight", text, layer=5, head=0, to="river", **{"from": "cold"}) < 75
 
 
-@tells("care", 2, "how much shorter it has become")
-def shorter(model, text, target):
+@tells("care", 2, "how much smaller its number has become")
+def smaller(model, text, target):
     assert chance(model, text.replace("river", "house"), "water") < chance(model, text)
 
 
@@ -201,6 +209,12 @@ def one_line(model, text, target):
     assert chance(model, text, without="c5.3.7.5") < chance(model, text) - 10
 
 
+@tells("cut", 3, "cut another line of “fell” in its place")
+def lines_of_the_last_token(model, text, target):
+    assert chance(model, text, without="c5.3.6.5") == pytest.approx(chance(model, text)), "in the last layer no other line counts"
+    assert abs(chance(model, text, without="c5.3.7.0") - chance(model, text)) > 1
+
+
 @tells("cut", 4, "Here, what it would add speaks for other words.")
 def speaks_for_others(model, text, target):
     assert chance(model, text, without="b2") > chance(model, text)
@@ -226,6 +240,11 @@ def helper_below(model, text, target):
     scores = head_scores(model)
     best = {kind: int(scores.layer[scores[kind].idxmax()]) for kind in ("previous", "induction")}
     assert best["previous"] == 2 < best["induction"]
+
+
+@tells("training", 4, "Some of the rows that it was trained on repeat themselves on purpose")
+def practised(model, text, target):
+    assert "| rows that repeat themselves | 5% | 6% |" in (catalog.WEIGHTS / "writer/README.md").read_text()
 
 
 @tells("find", 1, "write “cup” in the place of “bell”")
