@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from models.bounded import Bounded
 from models.condition import Condition
 from models.recorder import Call, causal_mask
+from models.tokens import Token
 from models.trace import Attention, Trace
 
 Ids = tuple[int, ...]
@@ -111,6 +112,14 @@ class Recent(Generic[Kept]):
         """What was kept for just these ids, whoever read them."""
         with self._lock:
             return next((known[ids] for known in self._of(stamp) if ids in known), None)
+
+    def same(self, stamp: Stamp | None, ids: Ids, text: str, tokens: Sequence[Token]) -> Kept | None:
+        """The trace of just this text, whoever read it; kept as this reader's too. A class reads it once."""
+        made = self.get(stamp, ids)
+        if not isinstance(made, Trace) or made.text != text or made.tokens != tokens:
+            return None
+        self.keep(stamp, ids, made)
+        return made
 
     def longest_shared(self, stamp: Stamp | None, ids: Ids) -> tuple[Kept | None, int]:
         """The trace that begins most like these ids, whoever read it, and for how many of them."""

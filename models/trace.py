@@ -223,6 +223,7 @@ class Trace:
     block make of the stream of the whole text [position, d_model] before; None where there are none that mix positions.
     edits: what was changed while it was read, with positions counted from the front.
     model: what read it, or what a file says of that; None of a trace that was put together by hand.
+    row: the logits of the one position that was asked for last, which all have who read the same: a class asks sixty times.
     """
 
     text: str
@@ -236,6 +237,7 @@ class Trace:
     edits: tuple[Edit, ...] = ()
     model: LanguageModel | Opened | None = field(default=None, repr=False, compare=False)
     label: Callable[[np.ndarray], np.ndarray] | None = field(default=None, repr=False)
+    row: dict[int, np.ndarray] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def info(self) -> ModelInfo | None:
@@ -301,13 +303,25 @@ class Trace:
         """One row of `logits`, or some, computed by themselves: float32 [vocabulary] or [positions, vocabulary]."""
         if isinstance(self.model, Opened) and self.model.logits is not None and not self.label:
             return self.model.logits[position]
-        return self.unembed(self._last[position]) if self.unembed else None
+        if not self.unembed:
+            return None
+        if not isinstance(position, int | np.integer):
+            return self.unembed(self._last[position])
+        place = range(len(self._last))[position]
+        row = self.row.get(place)
+        if row is None:
+            row = self.unembed(self._last[place])
+            self.row.clear()
+            self.row[place] = row
+        return row.copy()
 
     def scores_at(self, position: int) -> np.ndarray | None:
         """The scores of what the model predicts at a position: of tokens, or of a classifier's labels: float32 [outcome]."""
         if isinstance(self.model, Opened) and self.model.logits is not None:
             return self.model.logits[position]
-        return self.way_out(self._last[position]) if self.way_out else None
+        if self.unembed:
+            return self.logits_at(position)
+        return self.label(self._last[position]) if self.label else None
 
     @property
     def stream(self) -> np.ndarray:

@@ -232,6 +232,8 @@ class HuggingFaceModel(LanguageModel):
 
     def _traced(self, text: str, tokens: list[Token], cut: int, stamp: Stamp | None) -> Trace:
         ids = tuple(token.id for token in tokens)
+        if same := self._recent.same(stamp, ids, text, tokens):
+            return same
         if self.kind == "encoder":
             calls, hidden = self._encode(tokens)
             known: dict[int, np.ndarray] = {}

@@ -26,6 +26,8 @@ class DecoderModel(ScratchModel):
 
     def _trace(self, text: str, tokens: list[Token], cut: int, target: str, stamp: Stamp | None) -> Trace:
         read = tuple(token.id for token in tokens)
+        if same := self._recent.same(stamp, read, text, tokens):
+            return same
         before, shared = self._recent.longest_shared(stamp, read)
         trace = self._continued(text, tokens, cut, before, shared)
         self._recent.keep(stamp, read, trace)

@@ -293,3 +293,29 @@ def test_a_copy_that_nobody_has_any_more_leaves_nothing_behind_not_even_its_toke
     del copy
     gc.collect()
     assert not any(one() for one in held)
+
+
+@pytest.mark.parametrize("name", ["our decoder", "GPT-2", "Llama"])
+def test_a_class_reads_a_text_once(name):
+    model, traces = MODELS[name](), []
+    model.network.eval()
+    for reader in ("ann", "bob", "eve"):
+        with reading_for(reader):
+            traces.append(model.trace(TEXT))
+    assert all(one.hidden["self"] is traces[0].hidden["self"] for one in traces), "what is read again has numbers of its own"
+    alone = model.trace(TEXT, remember=False)
+    assert all(np.array_equal(one.logits_at(-1), traces[0].logits_at(-1)) for one in traces)
+    np.testing.assert_allclose(traces[2].logits_at(-1), alone.logits_at(-1), atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["our decoder", "our translator", "GPT-2"])
+def test_a_row_of_scores_is_that_of_all_whatever_was_asked_for_before(name):
+    trace = MODELS[name]().trace(TEXT, TARGET if name == "our translator" else "")
+    count = len(trace.read)
+    for position in (0, 0, -1, count - 1, 1, -count, np.int64(1), -1):
+        row = trace.logits_at(position)
+        np.testing.assert_allclose(row, trace.logits[position], atol=1e-4)
+        row += 1  # whoever has it may write into it
+        np.testing.assert_allclose(trace.scores_at(position), trace.logits[position], atol=1e-4)
+    with pytest.raises(IndexError):
+        trace.logits_at(count)
