@@ -10,7 +10,6 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 from urllib.request import Request, urlopen
 
-from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
@@ -94,8 +93,7 @@ class Attendee(Visitor):
     async def press(self, ask: str) -> None:
         """What a press on the strip, or the strip by itself, tells the page."""
         self.runs += 1
-        message = BackMsg()
-        message.rerun_script.query_string, message.rerun_script.page_script_hash = self.query, self.script
+        message = self.request()
         message.rerun_script.fragment_id = self.strip_fragment
         own = message.rerun_script.widget_states.widgets.add()
         own.id, own.json_value = self.strip, "{}"

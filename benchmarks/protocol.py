@@ -44,6 +44,7 @@ class Visitor:
         self.headers: dict[str, str] = {}  # that the browser sends along, such as a cookie
         self.box = self.fragment = self.script = self.session = ""
         self.finished, self.drawn = asyncio.Event(), asyncio.Event()
+        self.kept: dict[str, ForwardMsg] = {}  # large messages by their hashes, of which the server need send no more than these
 
     async def __aenter__(self) -> Visitor:
         self.socket = await connect(
@@ -91,17 +92,23 @@ class Visitor:
             await self.finished.wait()
 
     async def send(self, text: str | None = None) -> None:
-        message = BackMsg()
-        message.rerun_script.query_string = self.query
+        message = self.request()
         if self.page:
             message.rerun_script.page_name = self.page
-        if self.script:
-            message.rerun_script.page_script_hash = self.script
         if text is not None:
             message.rerun_script.fragment_id = self.fragment
             state = message.rerun_script.widget_states.widgets.add()
             state.id, state.string_value = self.box, text
         await self.socket.send(message.SerializeToString())
+
+    def request(self) -> BackMsg:
+        """What a browser says of itself whenever it asks for a run."""
+        message = BackMsg()
+        message.rerun_script.query_string = self.query
+        if self.script:
+            message.rerun_script.page_script_hash = self.script
+        message.rerun_script.cached_message_hashes.extend(self.kept)
+        return message
 
     async def listen(self) -> None:
         async for raw in self.socket:
@@ -109,7 +116,7 @@ class Visitor:
             self.tally.bytes += self.socket.came
             self.socket.came = 0
             self.tally.messages += 1
-            message = ForwardMsg.FromString(raw)
+            message = self.whole(ForwardMsg.FromString(raw))
             match message.WhichOneof("type"):
                 case "new_session":
                     self.script = message.new_session.page_script_hash
@@ -120,6 +127,14 @@ class Visitor:
                     self.finished.set()
                 case "delta" if message.delta.WhichOneof("type") == "new_element":
                     self.read(message.delta, now)
+
+    def whole(self, message: ForwardMsg) -> ForwardMsg:
+        """A message, where another stands for it that it was before."""
+        if message.WhichOneof("type") == "ref_hash":
+            return self.kept[message.ref_hash]
+        if message.metadata.cacheable:
+            self.kept[message.hash] = message
+        return message
 
     def read(self, delta, now: float) -> None:
         element = delta.new_element

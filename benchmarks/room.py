@@ -24,7 +24,6 @@ from dataclasses import dataclass, field
 from itertools import cycle, islice, pairwise
 
 import psutil
-from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.exceptions import WebSocketException
 
 from benchmarks.attendee import Attendee
@@ -79,8 +78,7 @@ class Teacher(Pupil):
         self.text = text  # a browser is not sent what it has typed
 
     async def choose(self, level: str) -> None:
-        message = BackMsg()
-        message.rerun_script.query_string, message.rerun_script.page_script_hash = self.query, self.script
+        message = self.request()
         group = message.rerun_script.widget_states.widgets.add()
         group.id = self.levels
         group.string_array_value.data.append(next(name for name in self.names if name.lower() == level))
