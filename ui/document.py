@@ -27,33 +27,28 @@ def _component(name: str) -> Callable[..., Any]:
 
 def prepare() -> None:
     """Bring it, in every run of a page: a document has it from its first on."""
-    with st.container(key="document"):
-        _component("document")(key="document-rules")
+    _component("document")(key="document-rules")
 
 
 def open_step(step: str, reply: str) -> None:
     """Have a step of a lesson in sight, once. step: which; reply: what is said of an answer, "" for nothing."""
-    with st.container(key="step"):
-        _component("step")(key="step-values", data={"step": step, "reply": reply})
+    _component("step")(key="step-values", data={"step": step, "reply": reply})
 
 
 def keep_lessons(lessons: dict[str, Any], brought_back: Callable[[], None] | None = None) -> None:
     """Have the browser keep how far a visitor's lessons are. brought_back: called where it has kept more, from an earlier day."""
-    with st.container(key="kept"):
-        _component("kept")(
-            key=KEPT, data={**lessons, "asked": brought_back is not None}, on_kept_change=brought_back or (lambda: None)
-        )
+    _component("kept")(
+        key=KEPT, data={**lessons, "asked": brought_back is not None}, on_kept_change=brought_back or (lambda: None)
+    )
 
 
 def keep_address(**values: str | None) -> None:
     """Put values into the address, None to leave one out."""
-    with st.container(key="address"):
-        _component("address")(
-            key="address-values", data={"values": values, "run": time.monotonic_ns()}
-        )  # the same data would not run again
+    _component("address")(
+        key="address-values", data={"values": values, "run": time.monotonic_ns()}
+    )  # the same data would not run again
 
 
 def explain(data: dict[str, Any], followed: Callable[[], None]) -> None:
     """Have marks of words answered. data: where what is said of them is fetched, the level's number, and the language."""
-    with st.container(key="lexicon"):
-        _component("lexicon")(key=EXPLAIN, data=data, on_followed_change=followed)
+    _component("lexicon")(key=EXPLAIN, data=data, on_followed_change=followed)

@@ -4,13 +4,12 @@ from pathlib import Path
 
 import streamlit as st
 
-from ui import document, state
+from ui import document, menu, state
 from ui.choices import boxes, gallery, picker
 from ui.choices.widgets import one_of
 from ui.lessons import course, panel
 from ui.lexicon import follow
 from ui.memory import jobs, loaded
-from ui.menu import SECTIONS, TITLES
 from ui.rooms import seat
 from ui.serving import leaving
 
@@ -74,34 +73,16 @@ st.set_page_config(page_title="Headlight", page_icon=ROOT / "assets/icon.svg", l
 st.logo(ROOT / "assets/icon.svg", size="large")
 document.prepare()
 seat.arrive()
-hidden = seat.hidden()
-
-page = st.navigation(
-    {
-        section: [
-            st.Page(
-                ROOT / "pages" / name / "page.py",
-                title=title,
-                icon=icon,
-                url_path=name,
-                default=name == "type",
-                visibility="hidden" if name in hidden else "visible",
-            )
-            for name, (title, icon) in pages.items()
-        ]
-        for section, pages in SECTIONS.items()
-    },
-    expanded=True,
-)
+page = st.navigation(menu.pages(hidden=seat.hidden()), expanded=True)
 leaving.opens(page.url_path)
 draw_again()
-seat.enter(page.url_path or "type")
-open_step(page.url_path or "type")
-title = TITLES.get(page.url_path, TITLES["type"])  # the first page's address has no name
+seat.enter(page.url_path or menu.FIRST)
+open_step(page.url_path or menu.FIRST)
+title = menu.TITLES[page.url_path or menu.FIRST]  # the first page's address has no name
 st.set_page_config(page_title=f"{title} · Headlight")
 side_bar(page.url_path)
 follow.bring()
-draw_lesson = panel.show(page.url_path or "type", picker.in_use(), hidden=seat.has_notes())
+draw_lesson = panel.show(page.url_path or menu.FIRST, picker.in_use(), hidden=seat.has_notes())
 page.run()
 draw_lesson()
 if done := state.DONE.pop():

@@ -1,5 +1,21 @@
 """The pages, as the menu has them."""
 
+from __future__ import annotations
+
+from copy import copy
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from streamlit.navigation.page import StreamlitPage
+
+PAGES = Path(__file__).parent.parent / "pages"
+FIRST = "type"  # the page of the bare address
 SECTIONS = {  # by what one wants to do
     "See": {
         "type": ("Type", ":material/keyboard:"),
@@ -21,3 +37,26 @@ SECTIONS = {  # by what one wants to do
     "Learn": {"lessons": ("Lessons", ":material/school:"), "room": ("Room", ":material/groups:")},
 }
 TITLES = {name: title for pages in SECTIONS.values() for name, (title, _) in pages.items()}
+
+
+@cache
+def _page(name: str, title: str, icon: str, hidden: bool) -> StreamlitPage:
+    return st.Page(
+        PAGES / name / "page.py",
+        title=title,
+        icon=icon,
+        url_path=name,
+        default=name == FIRST,
+        visibility="hidden" if hidden else "visible",
+    )
+
+
+def pages(hidden: Collection[str]) -> dict[str, list[StreamlitPage]]:
+    """The pages by their sections, for `st.navigation`; those hidden, by their names, are not in the menu. In a run only.
+
+    Streamlit looks for a page's file when it is made, and marks the one that runs: they are made once a server, and copied.
+    """
+    return {
+        section: [copy(_page(name, *named, name in hidden)) for name, named in of_section.items()]
+        for section, of_section in SECTIONS.items()
+    }

@@ -33,9 +33,10 @@ if TYPE_CHECKING:
 SHOWN = 60  # characters of a wrong value that a sentence repeats
 
 
-def heading(folder: Path, reads: bool = True, purpose: str = "purpose") -> None:
+def heading(folder: Path, reads: bool = True, purpose: str = "purpose") -> DeltaGenerator:
     """The page's name, beside it in one line what it is for, or what to look for in an example; at the end of that line more of
-    them, on a page that reads a text. purpose: the heading under which the page says what it is for."""
+    them, on a page that reads a text. purpose: the heading under which the page says what it is for. Returns the place below, for
+    all that is not always there: with it what follows keeps its own place, and is not there twice for a moment."""
     with st.container(key="chosen"):  # where the side bar is closed, as on a phone
         st.markdown(f"Level: {state.level()} · Model: {plain(picker.shortened(picker.in_use()))}")
     info = loaded.info(picker.in_use())
@@ -45,9 +46,11 @@ def heading(folder: Path, reads: bool = True, purpose: str = "purpose") -> None:
         st.markdown(f"# {words(folder, 'title')}\n\n{said}", width="stretch")
         if reads:
             boxes.example_menu(info)
-    with st.container():
-        if example:
+    below = st.container()
+    if example:
+        with below:
             lead_on(example)
+    return below
 
 
 def example_on(page: str, info: ModelInfo) -> Example | None:
@@ -92,8 +95,8 @@ def still(folder: Path, draw: Callable[[], None], purpose: str = "purpose") -> N
             document.keep_address(**state.ADDRESS.get(), **picker.in_address())  # the text stays out of it, and is kept
 
     jobs.here()
-    heading(folder, reads=False, purpose=purpose)
-    picker.show_trouble()
+    with heading(folder, reads=False, purpose=purpose):
+        picker.show_trouble()
     early, complaints = complained(), st.empty()
     with complaints.container():
         show_complaints(early)
@@ -155,10 +158,9 @@ def live(
                 show_later()
         keep_address()
 
-    heading(folder, purpose=purpose)
-    with st.container():  # also where it holds nothing: what follows keeps its place, and is not there twice for a moment
+    with heading(folder, purpose=purpose):
         beneath()
-    picker.show_trouble()
+        picker.show_trouble()
     if not picker.settled():
         for choice in (state.LAYER, state.HEAD):
             (state.COMPLAINTS.get() or {}).pop(choice.name, None)

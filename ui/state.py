@@ -16,6 +16,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,10 @@ class Key(Generic[T]):
 
     def get(self) -> T:
         return st.session_state.get(self.name, self.default)
+
+    def get_or(self, other: U) -> T | U:
+        """Its value, or another one where the session has none. One look: Streamlit takes long for each."""
+        return st.session_state.get(self.name, other)
 
     def set(self, value: T) -> None:
         st.session_state[self.name] = value
@@ -91,7 +96,7 @@ LESSON_PLACES, LESSON_FOLDED = Key[Any]("lesson-places", None), Key("lesson-fold
 LESSON_FINISHED: Key[tuple[str, ...]] = Key("lesson-finished", ())  # also those that are begun again
 
 # Words of the field: where on the page each stands first, and which are looked for in the list of all
-EXPLAINED: Key[dict[str, str]] = Key("explained", {})
+EXPLAINED: Key[dict[str, str] | None] = Key("explained", None)
 LEARN, WORD_SOUGHT = link("learn", "Lessons", "Words to know"), link("sought", default="")
 
 # A room in which others follow
@@ -361,10 +366,11 @@ def chosen() -> dict[str, Any]:
     return {str(name): value for name, value in st.session_state.to_dict().items() if name in names}
 
 
-def choose(values: dict[str, Any], anew: bool = False) -> None:
+def choose(values: dict[str, Any], anew: bool = False, now: dict[str, Any] | None = None) -> None:
     """Have the choices of `chosen` that somebody else made, and no others. Before its widgets are placed. anew: whether those
-    of this page have not been placed yet: they would begin with their defaults where the page before has the same."""
-    now = chosen()
+    of this page have not been placed yet: they would begin with their defaults where the page before has the same. now: what
+    `chosen` has just given."""
+    now = chosen() if now is None else now
     for name in now.keys() - values.keys():
         with suppress(StreamlitAPIException):  # with Back it belongs to its widget
             st.query_params.pop(name, None)
@@ -410,8 +416,8 @@ def as_number(written: str) -> int | float | str:
 def later(level: str, *keys: Key[Any]) -> None:
     """Remember what the link asks for and only a higher level has, for a sentence of `ui.shell`. level: the first that has it."""
     waiting = {key.name: value for key in keys if (value := waits(key)) is not None}
-    if LATER.held:
-        LATER.get().setdefault(level, {}).update(waiting)
+    if (later := LATER.get()) is not None:
+        later.setdefault(level, {}).update(waiting)
 
 
 def settle(key: Key[Any], options: Sequence[T], here: Sequence[T]) -> None:
@@ -428,8 +434,8 @@ def keep(key: Key[Any], value: str | float | bool | None, default: str | float |
     """Have a choice in the address unless it is the default. Its widget writes it there too, but no longer once it has moved to
     another place on the page, as it does from level to level."""
     text = str(value).lower() if isinstance(value, bool) else f"{value:.15g}" if isinstance(value, int | float) else value
-    if ADDRESS.held:
-        ADDRESS.get()[key.name] = None if value == default else text
+    if (address := ADDRESS.get()) is not None:
+        address[key.name] = None if value == default else text
 
 
 def say_in_address(key: Key[str]) -> None:
@@ -455,7 +461,7 @@ def ask_for_model(name: str) -> None:
 
 def written(key: Key[str]) -> str:
     """What stands in a text box; "" while it is not placed."""
-    return (key.get() if key.held else "") or ""
+    return key.get_or("") or ""
 
 
 def texts_in_address() -> dict[str, str | None]:

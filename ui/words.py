@@ -20,13 +20,19 @@ def sections(path: Path) -> dict[str, str]:
     return {heading.strip(): body.strip() for heading, body in zip(parts[1::2], parts[2::2], strict=True)}
 
 
+@lru_cache(maxsize=64)
+def at(folder: Path, level: str) -> dict[str, str]:
+    """The parts of a page's text at a level."""
+    return sections(folder / f"{level}.md")
+
+
 def words(folder: Path, heading: str, **values: object) -> str:
     """What the page says under a heading at this level, with `{name}` replaced by the values given; "" when it says nothing.
 
     A number and its % stay on one line. Who has no mouse is told to press, not to point at something. Words of the field are
     marked where they first stand on the page (`ui.lexicon.marks`).
     """
-    text = sections(folder / f"{state.level()}.md").get(heading, "")
+    text = at(folder, state.level()).get(heading, "")
     if "help" not in heading.split():  # a note that goes when the pointer leaves cannot be pressed
         text = mark(text, f"{folder.name} {heading}", values)
     if "oint at" in text and is_touched():
@@ -38,7 +44,7 @@ def words(folder: Path, heading: str, **values: object) -> str:
 def headed(folder: Path, heading: str, case: str) -> str:
     """A heading with a case behind it, "where labels", if the page says something else there at this level; else the heading."""
     of_case = f"{heading} {case}"
-    return of_case if case and of_case in sections(folder / f"{state.level()}.md") else heading
+    return of_case if case and of_case in at(folder, state.level()) else heading
 
 
 def opening(text: str) -> str:

@@ -33,9 +33,9 @@ def side_bar(name: str) -> None:
         key.set(getattr(first, key.name))
     in_decoder = kind in ("decoder", "cross")
     layers, heads = (info.decoder_layers, info.decoder_heads) if in_decoder else (info.layers, info.heads)
-    left, right = st.sidebar.columns(2, gap="small")
-    numbered(state.LAYER, layers, first.layer, left)
-    numbered(state.HEAD, heads, first.head, right)
+    beside = st.sidebar.container(horizontal=True, gap="small", wrap=False)
+    numbered(state.LAYER, layers, first.layer, beside)
+    numbered(state.HEAD, heads, first.head, beside)
 
 
 def numbered(key: Key[int], count: int, default: int, place: DeltaGenerator) -> None:

@@ -214,11 +214,10 @@ def settled() -> bool:
 
 def show_trouble() -> None:
     """Why the model that was asked for is not in use, once; and why models are not read where they should be, while so."""
-    with st.container():  # where nothing is said too: what follows keeps its place, and what is typed meanwhile finds it
-        if sentence := state.TROUBLE.pop():
-            st.warning(plain(sentence), icon=":material/deployed_code_alert:")
-        if sentence := backend.trouble():
-            st.warning(plain(sentence), icon=":material/cloud_off:")
+    if sentence := state.TROUBLE.pop():
+        st.warning(plain(sentence), icon=":material/deployed_code_alert:")
+    if sentence := backend.trouble():
+        st.warning(plain(sentence), icon=":material/cloud_off:")
 
 
 def wait_for(key: state.Key[Any], visitor: str, below: Callable[[Job], None] = lambda job: None) -> None:

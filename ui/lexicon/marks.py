@@ -44,9 +44,9 @@ class Marked(str):
 def mark(text: str, place: str, values: Mapping[str, object]) -> str:
     """A page's words, each word of the field marked where it first stands on the page. place: which words they are, so that the
     same ones are marked when they are said again. values: what is going to be filled in: the names of heads are marked too."""
-    if not state.EXPLAINED.held:
+    first = state.EXPLAINED.get()
+    if first is None:  # outside of a page
         return text
-    first: dict[str, str] = state.EXPLAINED.get()
     pieces, end, here = [], 0, set[str]()
     for spot in spots(text):
         name = spot.name
@@ -73,7 +73,8 @@ def mark_head(name: str) -> str:
 @contextmanager
 def again(own: set[str]) -> Iterator[None]:
     """A part of the page that runs by itself: what it marked last time is open again, and what it marks now is kept in `own`."""
-    first = state.EXPLAINED.get() if state.EXPLAINED.held else {}
+    known = state.EXPLAINED.get()
+    first = {} if known is None else known
     for name in own:
         first.pop(name, None)
     before = set(first)

@@ -30,6 +30,7 @@ from viz.views.room import room as room_view
 
 ECHO = 2.5  # seconds for which a browser may still send what was replaced, from when it shows what came instead
 LATE = 60.0  # the same where it never says that it does
+ABSENT: Any = object()
 OWN_PAGE = "room"  # of who leads: nobody follows there
 TEXTS = (state.TEXT, state.TARGET)
 SURE = (
@@ -65,6 +66,7 @@ class Seat:
     return_to: bool = False  # whether who leads wants to see again what the class sees
     mirrors: bool = False  # whether it is one of several that lead, and shows what another one has moved
     touched: bool = False  # whether something was touched there since
+    found: Choices | None = None  # where the visitor is, as this run has found it, until something of it is changed
 
     @property
     def follows(self) -> bool:
@@ -112,11 +114,12 @@ class Seat:
     def notice(self) -> None:
         """Step out where the visitor has touched something, or move the class where they lead; an echo is put right by taking all
         again."""
-        here, before, cut = self.here(), self.settled, self.cut
+        before, cut, self.found = self.settled, self.cut, None
         self.cut, self.touched = True, False  # until this run settles
         self.mirrors = self.person.leads and self.room.moved_by_another(self.person)
         if before is None or not (self.follows or self.mirrors):
             return
+        self.found = here = self.here()
         changed = {name for name in here.keys() | before.keys() if here.get(name) != before.get(name)}
         if not changed:
             return
@@ -168,6 +171,13 @@ class Seat:
         if there:
             open_page(page)
 
+    def goes_on_with_the_page(self) -> bool:
+        """Whether what the room has and this visitor has not is more than texts, on the page that they are on."""
+        at = self.room.at
+        if self.settled is None or at is None or not self.follows or self.taken == self.room.version:
+            return False
+        return at["page"] == self.page and rest({**at, **self.fixed}) != rest(self.settled)
+
     def go_back(self, whole: bool) -> None:
         """For who leads: to what the class sees, where a button asked for it."""
         at = self.room.gathered()
@@ -182,7 +192,9 @@ class Seat:
     def go(self, at: Choices) -> None:
         """Have the choices that somebody has made, on the page that they were made on."""
         state.LESSON_NEXT.pop()
-        state.choose(rest(at, "model", "page"), anew=self.settled is None or self.settled["page"] != self.page)
+        anew = self.settled is None or self.settled["page"] != self.page
+        state.choose(chosen(at), anew, chosen(self.found) if self.found else None)
+        self.found = None
         token = at.get(state.TOKEN.name) if at["model"] != model_in_use() else None  # which another model would let go
         state.LINK.set((at["page"], {} if token is None else {state.TOKEN.name: str(token)}))
         take_texts(at)
@@ -230,15 +242,22 @@ def model_in_use() -> str:
 
 def text_of(key: state.Key[str]) -> str:
     """What stands in a box, or stood there on the last page that has it, or will where none had it yet."""
-    if key.held:
-        return state.written(key)
-    return key.of("last").get() or "" if key.of("last").held else key.asked or key.default
+    if (now := key.get_or(ABSENT)) is not ABSENT:
+        return now or ""
+    if (last := key.of("last").get_or(ABSENT)) is not ABSENT:
+        return last or ""
+    return key.asked or key.default
 
 
 def rest(at: Choices, *more: str) -> Choices:
     """Choices without the texts, and without the model that is asked for."""
     without = {"asked", *more, *(key.name for key in TEXTS)}
     return {name: value for name, value in at.items() if name not in without}
+
+
+def chosen(at: Choices) -> Choices:
+    """What `state.chosen` says of it."""
+    return rest(at, "model", "page")
 
 
 def take_texts(at: Choices) -> None:
@@ -381,6 +400,8 @@ def place() -> None:
 def pressed() -> None:
     """What the strip asks for: a run, to go one's own way, to follow again, a seat, or to leave."""
     asked, seat = (choice("room-line") or {}).get("ask"), mine()
+    if asked == "run" and seat and seat.goes_on_with_the_page():
+        st.rerun()  # at once: the stage would begin, and ask for that too
     if asked == "follow" and seat:
         seat.follow_again()
     elif asked == "out" and seat and seat.follows:  # by the first letter, which may be one that who leads has just written too

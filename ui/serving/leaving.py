@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import streamlit as st
@@ -12,12 +11,11 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.util import calc_hash
 
 from ui.memory import visitors
+from ui.menu import FIRST, PAGES
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-PAGES = Path(__file__).parents[2] / "pages"
-FIRST = "type"  # the page of the bare address
 _asked: dict[str, Asked] = {}  # by session, while a browser is there
 
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from ui.serving import logs, packets, pauses, theme
+from ui.serving import logs, looked, packets, pauses, theme
 
 if TYPE_CHECKING:
     import streamlit as st
@@ -26,6 +26,7 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     theme.remember()
     logs.set_up()
     pauses.read_simply()
+    looked.look_up_one_by_one()
     packets.send_at_once()
     yield
     _loop = None
