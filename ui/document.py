@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 HERE = Path(__file__).parent
-KEPT = "kept-values"  # the key of what a browser keeps
+KEPT, BESIDE = "kept-values", "kept-beside"  # the keys of what a browser keeps, on page Lessons and in the panel of a lesson
 EXPLAIN = "lexicon-values"  # the key of what answers marks
 
 
@@ -36,9 +36,12 @@ def open_step(step: str, reply: str) -> None:
 
 
 def keep_lessons(lessons: dict[str, Any], brought_back: Callable[[], None] | None = None) -> None:
-    """Have the browser keep how far a visitor's lessons are. brought_back: called where it has kept more, from an earlier day."""
+    """Have the browser keep how far a visitor's lessons are. brought_back: called where it has kept more, from an earlier day; a
+    page that asks for that may have the panel of a lesson beside it, which keeps them too."""
     _component("kept")(
-        key=KEPT, data={**lessons, "asked": brought_back is not None}, on_kept_change=brought_back or (lambda: None)
+        key=KEPT if brought_back else BESIDE,
+        data={**lessons, "asked": brought_back is not None},
+        on_kept_change=brought_back or (lambda: None),
     )
 
 

@@ -360,3 +360,13 @@ def test_what_a_browser_has_kept_is_taken_as_far_as_it_can_be_true(monkeypatch):
     assert app.session_state["lesson-places"] == {"mine": 2} and app.session_state["lesson-finished"] == ("tokens",)
     assert named(app, "begin-mine").label == "Continue with step 2" and named(app, "begin-tokens").label == "Again"
     assert named(app, "course-forty-five-minutes-prediction").label.startswith("Next: 2.")
+
+
+@pytest.mark.parametrize("page", ["lessons?learn=Lessons", "lessons?learn=Words to know", "room", "type", "build"])
+def test_a_step_stands_beside_every_page_also_the_list_of_lessons(page):
+    name, _, more = page.partition("?")
+    app = open_link(name, f"lesson=mine&step=2&level=beginner&{more}")
+    assert not app.exception and "Look." in said(app)
+    assert app.button(key="lesson-next-step").label == "Finish", "the panel is drawn to its end"
+    app.button(key="lesson-fold").click().run()
+    assert not app.exception and app.button(key="lesson-fold").label == "Show the lesson"
