@@ -87,7 +87,7 @@ def listed(folder: Path, look: Look, kept: list[str]) -> Part:
     names = [changes.name(look, one, *called(folder)) for one in kept[:LISTED]]
     more = f"and {len(kept) - LISTED} more" if len(kept) > LISTED else ""
     view = change_list(names, bool(state.CHANGES_BEFORE.get()), more)
-    return Part("changes", view, below="" if kept else words(folder, "nothing"))
+    return Part("changes", view, below=words(folder, "press"))  # always: the board below it stays where it is
 
 
 def press(kept: list[str], value: Any) -> None:
