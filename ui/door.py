@@ -57,6 +57,7 @@ def open_step(here: str) -> None:
         else:
             key.pop()
     state.GENERATED.pop()
+    state.CHANGES_BEFORE.pop()
     state.FAVOURITES_NEXT.pop()  # of a model that was opened where no head is chosen
     for key in (state.TEXT, state.TARGET):
         boxes.change(key, link.pop(key.name, key.default))

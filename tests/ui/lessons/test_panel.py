@@ -98,11 +98,13 @@ def test_a_wrong_number_gets_a_hint_and_a_right_one_the_next_step():
     assert app.number_input(key="lesson-answer-mine-1").value == 3, "what was answered is kept"
 
 
-def test_show_me_sets_what_shows_it_and_the_answer_stays():
+def test_show_me_sets_what_shows_it_and_the_answer_stays_and_nothing_can_be_undone_there():
     app = open_link("type", "lesson=mine&step=2")
     app.radio(key="lesson-answer-mine-2").set_value("Yes").run()
+    app.session_state["changes-before"] = ("h2.3",)  # of what was changed on page "Change" before
     press(app, "lesson-show")
     assert app.session_state["view"] == "Query-key" and app.radio(key="lesson-answer-mine-2").value == "Yes"
+    assert "changes-before" not in app.session_state
 
 
 PAPER = """published:
