@@ -73,7 +73,7 @@ def find_circuit(
     may exist. token: an id, None for the likeliest; the rest: as `Behaviour`. seed: what random sets are drawn with. report: is
     told how far it is. Errors: as `Behaviour`; ValueError where `keep` is no share, and where all parts do not make the token
     likelier than none.
-    Source: Wang et al. 2022, "Interpretability in the Wild" (faithfulness, completeness); Conmy et al. 2023, "Towards Automated
+    Source: Wang et al. 2023, "Interpretability in the Wild" (faithfulness, completeness); Conmy et al. 2023, "Towards Automated
     Circuit Discovery" (pruning in a fixed order).
     """
     if not 0 < keep < 1:

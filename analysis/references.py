@@ -31,7 +31,7 @@ def head_means(model: LanguageModel, kind: str | None = None, texts: Sequence[st
     of an encoder-decoder is what it answers by itself, in at most TOKENS tokens; without texts it reads the first SAID characters
     of ANSWERED passages. kind: of the heads, None for "self" or "decoder". Tokens that nobody typed do not count.
     Errors: ValueError for a kind that is not there, and where what the heads give is not known.
-    Source: Wang et al. 2022, "Interpretability in the Wild" (mean ablation over a reference distribution).
+    Source: Wang et al. 2023, "Interpretability in the Wild" (mean ablation over a reference distribution).
     """
     kind = kind or ("decoder" if model.info.kind == "encoder-decoder" else "self")
     found = means(model, texts) if texts else known(model)
