@@ -108,6 +108,10 @@ def test_on_a_phone_the_picture_the_field_and_the_first_line_of_a_step_come_into
     panel.get_by_role("button", name="Next", exact=True).click()
     expect(panel.get_by_role("heading", name=files.find("cut").steps[4].title)).to_be_in_viewport(ratio=1, timeout=WAIT)
     expect(panel.get_by_role("button", name="Close the lesson")).to_be_in_viewport(ratio=1)
+    option = panel.get_by_role("radiogroup").locator("label").first
+    circle, word = (option.locator(part).first.bounding_box() for part in ("div > div", "p"))
+    off = (circle["y"] + circle["height"] / 2) - (word["y"] + word["height"] / 2)
+    assert abs(off) <= 2, "the word of an answer stands beside its circle"
     page.go_back()
     assert page.url == "about:blank", "no page stands between the lesson and what was there before"
 
