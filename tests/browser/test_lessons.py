@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 
 import models
 from analysis.answers import Answer, answer
-from tests.browser.places import in_menu
+from tests.browser.places import box_at_rest, in_menu
 from ui.lessons import files
 from ui.lessons.files import Lesson
 
@@ -119,6 +119,11 @@ def test_on_a_phone_the_picture_the_field_and_the_first_line_of_a_step_come_into
 def test_a_link_to_a_stage_of_the_way_inside_opens_where_it_stands(open_page):
     page = open_page("/?lesson=attention&step=3")
     expect(page.get_by_text("The softmax makes each score positive")).to_be_in_viewport(timeout=WAIT)
+    page.locator(".st-key-lesson").get_by_role("button", name="Back", exact=True).click()
+    line = page.locator(".st-key-inside-before").get_by_role("button", expanded=True)
+    expect(line).to_contain_text("Scores", timeout=WAIT)
+    bar = page.locator(".st-key-inside-glance").bounding_box()
+    assert box_at_rest(line)["y"] >= bar["y"] + bar["height"], "the bar with all stages does not cover the one that is open"
 
 
 def test_by_keys_alone_the_focus_is_seen_at_each_step_and_the_browser_keeps_what_was_finished(open_page):

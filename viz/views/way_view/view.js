@@ -36,7 +36,16 @@ function make(state) {
     event.preventDefault();
   });
   state.root.addEventListener("scroll", () => fadeSides(state.root));
-  new ResizeObserver(() => state.header && paint(state)).observe(state.root);
+  new ResizeObserver(() => {
+    if (!state.header) return;
+    paint(state);
+    if (state.header.strip) tellHeight(state.root);
+  }).observe(state.root);
+}
+
+// The small ones may stand at the top however far one scrolls: a line that is opened comes into sight below them (see view.css).
+function tellHeight(root) {
+  document.documentElement.style.setProperty("--height-of-strip", `${root.offsetHeight}px`);
 }
 
 function build(state, shape) {
