@@ -184,9 +184,16 @@ def place_of(tokens: Sequence[Token], text: str) -> int:
 
 
 def called(tokens: Sequence[Token], at: int) -> str:
-    """A token by its text, and its place where the text stands more than once."""
+    """A token by its text; where that stands more than once, also which of them it is, as people count them on the page."""
     text = tokens[at].text.strip() or tokens[at].text
-    return f"{text} ({at})" if sum(token.text.strip() == text for token in tokens) > 1 else text
+    places = [place for place, token in enumerate(tokens) if (token.text.strip() or token.text) == text]
+    return f"{text} ({ordinal(places.index(at) + 1)})" if len(places) > 1 else text
+
+
+def ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th, 11th, 21st …"""
+    endings = {} if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}
+    return f"{number}{endings.get(number % 10, 'th')}"
 
 
 def written(model: LanguageModel, id: int) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import models
-from analysis.answering import answer, edits_of
+from analysis.answering import answer, edits_of, ordinal
 from analysis.answers import ANSWERS
 from analysis.in_context import context_gains, said_twice
 from analysis.paper_answers import among
@@ -141,3 +141,11 @@ def test_a_model_of_a_short_context_has_no_long_one():
 
     with pytest.raises(ValueError, match="too few tokens at a time"):
         context_gains(Short())
+
+
+def test_which_of_several_equal_words_is_meant_is_counted_as_people_count():
+    numbers = ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "20th", "21st", "22nd", "23rd", "101st", "111th"]
+    assert [ordinal(int(number[:-2])) for number in numbers] == numbers
+    text = "stone letter window stone letter"
+    right = answer(models.load("writer"), "most attended token", text, layer=2, head=1)  # the token before
+    assert right.value == "stone (2nd)" and "letter (2nd)" in right.choices, "the text has two of each"
