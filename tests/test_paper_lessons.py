@@ -68,7 +68,22 @@ def test_a_long_text_helps_the_writer_less_than_published_and_less_without_the_f
     assert lost > 0 and without.mean() > 0, "a part goes, and something is left"
 
 
+def test_the_word_on_the_page_of_the_lesson_about_induction_goes_with_the_four_heads_and_not_with_four_others(writer):
+    text = files.find("paper-induction").steps[3].link["text"]
+    of = {"token": "river"}
+    whole, without, others = (
+        float(answer(writer, "probability", text, **of, **more).value) for more in ({}, {"without": FOUR}, {"without": OTHERS})
+    )
+    assert round(whole) == 2 and without < 0.05 and others > 0.5 * whole
+
+
 # ---------------------------------------------------------------- what BERT looks at
+
+
+def test_the_share_of_a_layer_of_the_filler_is_the_mean_of_its_row_on_the_board(filler):
+    rows = scores_of(filler, "first").mean(axis=1)
+    shares = [answer(filler, "share on special tokens", "a", layer=layer).value for layer in range(len(rows))]
+    assert [str(round(100 * float(row))) for row in rows] == [f"{float(str(share)):g}" for share in shares]
 
 
 def test_the_filler_rests_on_its_start_token_far_more_than_an_even_share(filler):
