@@ -25,7 +25,7 @@ export default ({ data }) => {
     panel.scrollTop = 0;
     if (small) showPicture(panel);
     if (navigator.userActivation?.hasBeenActive ?? true) keepFocus(); // a link alone moves nothing
-  } else if (data.reply && (small || panel.querySelector(".st-key-lesson-published"))) showAnswered(panel);
+  } else if (data.reply) showAnswered(panel);
 };
 
 // Whoever reads by keyboard, or is read to, begins a step at its title, unless they are busy elsewhere on the page.

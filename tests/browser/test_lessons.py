@@ -39,6 +39,13 @@ def respond(panel: Locator, lesson: Lesson, number: int) -> None:
     expect(panel.get_by_text(re.compile(f"^Right. With “{model}”"))).to_be_visible(timeout=WAIT)
 
 
+def expect_above(upper: Locator, lower: Locator) -> None:
+    """Waits until the one ends where the other begins, or before."""
+    expect(upper).to_be_visible(timeout=WAIT)
+    ends = "([upper, lower]) => upper.getBoundingClientRect().bottom <= lower.getBoundingClientRect().top + 1"
+    upper.page.wait_for_function(ends, arg=[upper.element_handle(), lower.element_handle()], timeout=WAIT)
+
+
 def walk(page: Page, lesson: Lesson) -> None:
     panel = page.locator(".st-key-lesson")
     for number, step in enumerate(lesson.steps, 1):
@@ -81,6 +88,12 @@ def test_it_is_begun_from_the_list_and_left_and_used_by_keys_alone(open_page):
     panel.get_by_role("button", name="Next", exact=True).focus()
     page.keyboard.press("Enter")
     expect(panel.get_by_role("heading", name=second.title)).to_be_visible(timeout=WAIT)
+    page.set_viewport_size({"width": 1280, "height": 480})  # less high than the step is with its hint
+    number.fill("9", timeout=WAIT)
+    number.press("Enter")
+    expect(panel).to_contain_text(f"Not quite. {second.question.hint}")
+    expect_above(number, panel.locator(".st-key-lesson-foot"))
+    page.set_viewport_size({"width": 1280, "height": 800})
     panel.get_by_role("button", name="Close the lesson").focus()
     page.keyboard.press("Enter")
     expect(panel).to_have_count(0)
@@ -92,19 +105,13 @@ def test_it_is_begun_from_the_list_and_left_and_used_by_keys_alone(open_page):
 def test_on_a_phone_the_picture_the_field_and_the_first_line_of_a_step_come_into_sight(open_page):
     page = open_page("/?lesson=cut&step=4", 390, 844)
     panel, field = page.locator(".st-key-lesson"), page.locator(".st-key-lesson").get_by_role("spinbutton")
-    ends = "([upper, lower]) => upper.getBoundingClientRect().bottom <= lower.getBoundingClientRect().top + 1"
-
-    def stands_above(upper: Locator, lower: Locator) -> None:
-        expect(upper).to_be_visible(timeout=WAIT)
-        page.wait_for_function(ends, arg=[upper.element_handle(), lower.element_handle()], timeout=WAIT)
-
-    stands_above(page.locator(".st-key-change canvas").first, panel)
+    expect_above(page.locator(".st-key-change canvas").first, panel)
     expect(page.locator(".st-key-change canvas").first).to_be_in_viewport(ratio=1)
     field.fill("3")
     field.press("Enter")
     expect(panel.get_by_text("Not quite.")).to_be_in_viewport(ratio=1, timeout=WAIT)
     expect(field).to_be_in_viewport(ratio=1)
-    stands_above(field, panel.locator(".st-key-lesson-foot"))
+    expect_above(field, panel.locator(".st-key-lesson-foot"))
     panel.get_by_role("button", name="Next", exact=True).click()
     expect(panel.get_by_role("heading", name=files.find("cut").steps[4].title)).to_be_in_viewport(ratio=1, timeout=WAIT)
     expect(panel.get_by_role("button", name="Close the lesson")).to_be_in_viewport(ratio=1)
