@@ -10,6 +10,9 @@ PORT ?= 8501
 HOST ?= localhost
 PROCESSES ?= 1
 DATA ?= data
+# Each worker and each server would compile all of the project again where a shell says to keep nothing that is compiled.
+test: export PYTHONDONTWRITEBYTECODE =
+
 # One worker for each of two cores. The tests of a file stay together: what they share is made once, such as a server. Files go in
 # the order in which they were collected, so that what is marked "late" comes last.
 WORKERS ?= 2
