@@ -6,6 +6,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -102,12 +103,24 @@ def _shap() -> tuple[ModuleType, ModuleType]:
     """shap's modules of explainers and of maskers. It keeps the errors of libraries that it finds missing, and with them whatever
     waits for its import, such as a visitor's text and its model: nothing waits on a thread that does nothing else."""
     with ThreadPoolExecutor(1) as alone:
-        return alone.submit(import_module, "shap.explainers").result(), alone.submit(import_module, "shap.maskers").result()
+        return alone.submit(_import_shap).result()
+
+
+def _import_shap() -> tuple[ModuleType, ModuleType]:
+    """It has numba compile its loops over masks at their first use: for seven seconds, where a text of a hundred tokens would
+    gain ten milliseconds. It is kept from that, but where umap-learn may be imported meanwhile, whose loops must be compiled."""
+    config: Any = import_module("numba.core.config")
+    before = config.DISABLE_JIT
+    try:
+        config.DISABLE_JIT = before or find_spec("umap") is None
+        return import_module("shap.explainers"), import_module("shap.maskers")
+    finally:
+        config.DISABLE_JIT = before
 
 
 @cache
 def ready() -> None:
-    """Have shap compile what it compiles when it is used first, which takes seconds."""
+    """Have shap imported, and compiled where it is compiled: both happen when it is used first, and take seconds."""
     explainers, maskers = _shap()
     whole, none = np.ones((1, 3)), np.zeros((1, 3))
     explainers.PartitionExplainer(lambda kept: kept.sum(1), maskers.Partition(none, clustering=neighbours(3)))(whole, silent=True)

@@ -1,9 +1,10 @@
-"""What reads changed texts keeps nothing of a text when it is done."""
+"""What reads changed texts keeps nothing of a text when it is done, and compiles nothing first."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.util import find_spec
 
 from tests.serving import ROOT
 
@@ -27,3 +28,19 @@ print(text() is None)
 def test_the_import_of_shap_keeps_nothing_of_who_waits_for_it():
     run = subprocess.run([sys.executable, "-c", FIRST_USE], cwd=ROOT, capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["True"]
+
+
+COMPILED = """
+from numba import njit
+from numba.core.dispatcher import Dispatcher
+from analysis import sampling
+
+sampling.ready()
+from shap.utils import _masked_model
+print(isinstance(_masked_model._init_masks, Dispatcher), isinstance(njit(lambda x: x), Dispatcher))
+"""
+
+
+def test_shap_is_not_compiled_and_what_others_compile_is():
+    run = subprocess.run([sys.executable, "-c", COMPILED], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout.split() == [str(find_spec("umap") is not None), "True"]
