@@ -30,9 +30,11 @@ def prepare() -> None:
     _component("document")(key="document-rules")
 
 
-def open_step(step: str, reply: str) -> None:
-    """Have a step of a lesson in sight, once. step: which; reply: what is said of an answer, "" for nothing."""
-    _component("step")(key="step-values", data={"step": step, "reply": reply})
+def open_step(step: str, reply: str, **more: Any) -> None:
+    """Have a step of a lesson in sight, once. step: which; reply: what is said of an answer, "" for nothing. more: right, whether
+    the answer was; picture, the kind of the view that it asks about, where that is not the first one; and heading, what “Show me”
+    brings into sight, with shown, another text for each press, "" before the first."""
+    _component("step")(key="step-values", data={"step": step, "reply": reply, **more})
 
 
 def keep_lessons(lessons: dict[str, Any], brought_back: Callable[[], None] | None = None) -> None:

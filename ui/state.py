@@ -90,6 +90,7 @@ LATER, ADDRESS = Key[Any]("later", None), Key[Any]("address", None)
 # A lesson beside the pages
 LESSON, LESSON_STEP = link("lesson", default=""), link("step", default=1)
 LESSON_NEXT, LESSON_ANSWERS = Key[Any]("lesson-next", None), Key[Any]("lesson-answers", None)  # where to go; what was answered
+LESSON_SHOWN = Key[Any]("lesson-shown", None)  # of which step the answer is shown; how often one has been
 LESSON_MODEL = Key("lesson-model", "")  # that a step asks for, until it reads the step's text
 LESSON_LANGUAGE = link("language", default="en")
 LESSON_PLACES, LESSON_FOLDED = Key[Any]("lesson-places", None), Key("lesson-folded", False)  # how far each lesson is

@@ -1,10 +1,15 @@
-// A step of a lesson begins at the top of its panel, and on a small screen with its picture in sight above it.
+// A step of a lesson begins at the top of its panel, and on a small screen with its picture in sight above it. “Show me” brings into
+// sight what it shows.
 
 const PANEL = ".st-key-lesson";
+const SMALL = matchMedia("(max-width: 1099px)"); // as in the style, where the panel is a sheet at the lower end
 const WAYS = ".st-key-lesson-foot"; // the buttons that lead on
+const ASKED = `${PANEL} :is(.stRadio, .stNumberInput)`;
+const HEADINGS = ":is(h2, h3, h4)";
 const PICTURES = ".stMain :is(.stBidiComponent, .stPlotlyChart, .stDataFrame)";
 const NO_PICTURE = `${PANEL}, .st-key-room-line`; // the strip of a room stands above the picture
 const ENOUGH = 140; // pixels of a picture, from which on it is in sight
+const UNDER = 280; // pixels below a heading that are wanted in sight with it
 const LEAST = 80; // what is less high is no picture
 const BAR = 64; // pixels at the top of the screen that a bar with the menu takes
 const PATIENCE = 15_000; // milliseconds that a picture may take to be there
@@ -18,14 +23,16 @@ export default ({ data }) => {
   const panel = document.querySelector(PANEL);
   if (!panel) return;
   if (!document.documentElement.dataset.lessonKeys) closeByEscape();
-  const small = boxOf(panel).width > innerWidth / 2;
+  const small = SMALL.matches;
   const known = document.documentElement.dataset; // a panel does not outlive its page
   if (known.lessonStep !== data.step) {
     known.lessonStep = data.step;
     panel.scrollTop = 0;
-    if (small) showPicture(panel);
+    if (small) showPicture(panel, data.picture);
     if (navigator.userActivation?.hasBeenActive ?? true) keepFocus(); // a link alone moves nothing
-  } else if (data.reply) showAnswered(panel);
+  } else if (data.reply) showAnswered(panel, data.right);
+  if (data.shown && known.lessonShown !== data.shown) showHeading(panel, data.heading);
+  known.lessonShown = data.shown;
 };
 
 // Whoever reads by keyboard, or is read to, begins a step at its title, unless they are busy elsewhere on the page.
@@ -70,38 +77,73 @@ function closeByEscape() {
   }, 250);
 }
 
-// What was answered stays in sight above the reply, which takes the lower end of the panel.
-function showAnswered(panel) {
-  const grown = new ResizeObserver(() => (panel.scrollTop = panel.scrollHeight));
+// What was answered stays in sight above the reply, which takes the lower end of the panel; and after a right answer what it has
+// brought.
+function showAnswered(panel, right) {
+  const grown = new ResizeObserver(() => {
+    const asked = document.querySelector(ASKED);
+    if (right || !asked) panel.scrollTop = panel.scrollHeight;
+    else panel.scrollTop += Math.max(0, boxOf(asked).bottom - boxOf(document.querySelector(WAYS).parentElement).top);
+  });
   for (const part of panel.querySelectorAll(".st-key-lesson-foot")) grown.observe(part);
   setTimeout(() => grown.disconnect(), SETTLED);
 }
 
-// Once, as soon as it is there, unless somebody has begun to move about the page.
-function showPicture(panel) {
+// Once, as soon as it is there. of: the kind of the view that is asked about, where it is not the first one.
+function showPicture(panel, of) {
+  untilDone(() => {
+    if (getComputedStyle(panel).position !== "fixed") return false; // the style is not there yet
+    const first = [...document.querySelectorAll(PICTURES)].find((one) => !one.closest(NO_PICTURE) && boxOf(one).height >= LEAST);
+    if (first) bringIntoSight(first, boxOf(panel).top, of);
+    return first;
+  });
+}
+
+// The heading and what stands under it, as soon as they are there, and until the page around them has come to rest.
+function showHeading(panel, words) {
+  let since = 0;
+  untilDone(() => {
+    const roots = [document.querySelector(".stMain"), ...[...document.querySelectorAll(PICTURES)].map(rootOf)];
+    const headings = roots.flatMap((root) => [...root.querySelectorAll(HEADINGS)]);
+    const heading = headings.find((one) => one.textContent.trim() === words);
+    if (!heading) return false;
+    since ||= performance.now();
+    const [floor, box] = [SMALL.matches ? boxOf(panel).top : innerHeight, boxOf(heading)];
+    const down = Math.min(box.top - BAR, Math.max(0, box.bottom + UNDER - floor));
+    if (Math.abs(down) > 1) document.querySelector(".stMain").scrollBy(0, down);
+    return performance.now() > since + FOLLOWED;
+  });
+}
+
+// Ten times a second, unless somebody has begun to move about the page.
+function untilDone(look) {
   const until = performance.now() + PATIENCE;
-  const timer = setInterval(look, 100);
+  const timer = setInterval(() => (look() || performance.now() > until) && stop(), 100);
   const stop = () => {
     clearInterval(timer);
     for (const kind of TOUCHES) removeEventListener(kind, stop, true);
   };
-  function look() {
-    const first = [...document.querySelectorAll(PICTURES)].find((one) => !one.closest(NO_PICTURE) && boxOf(one).height >= LEAST);
-    if (first) bringIntoSight(first, boxOf(panel).top);
-    if (first || performance.now() > until) stop();
-  }
   for (const kind of TOUCHES) addEventListener(kind, stop, true);
-  look();
+  if (look()) stop();
 }
 
 // What is drawn may stand below words about it: then these make room for it, as far as they must.
-function bringIntoSight(picture, floor) {
+function bringIntoSight(picture, floor, of) {
+  const isolated = rootOf(picture);
+  const asked = of && isolated.querySelector(`.hl-${of}`);
   const box = boxOf(picture);
-  if (Math.min(box.bottom, floor) - Math.max(box.top, BAR) >= Math.min(ENOUGH, box.height)) return;
-  const isolated = [picture, ...picture.querySelectorAll("*")].find((one) => one.shadowRoot)?.shadowRoot ?? picture;
-  const drawn = boxOf([...isolated.querySelectorAll("canvas, svg")].find((one) => boxOf(one).height >= LEAST) ?? picture);
+  const wanted = boxOf(asked || picture);
+  if (Math.min(wanted.bottom, floor) - Math.max(wanted.top, BAR) >= Math.min(ENOUGH, wanted.height)) return;
+  const drawn = boxOf(
+    asked || ([...isolated.querySelectorAll("canvas, svg")].find((one) => boxOf(one).height >= LEAST) ?? picture),
+  );
   const near = drawn.top < box.top + floor - BAR ? drawn : box;
   document.querySelector(".stMain").scrollBy(0, Math.min(near.top - BAR, Math.max(box.top - BAR, near.bottom - floor)));
+}
+
+// Where a picture is drawn, which may be a part of the page with a style of its own.
+function rootOf(picture) {
+  return [picture, ...picture.querySelectorAll("*")].find((one) => one.shadowRoot)?.shadowRoot ?? picture;
 }
 
 function boxOf(one) {

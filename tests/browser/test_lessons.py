@@ -123,6 +123,30 @@ def test_on_a_phone_the_picture_the_field_and_the_first_line_of_a_step_come_into
     assert page.url == "about:blank", "no page stands between the lesson and what was there before"
 
 
+def test_what_show_me_shows_comes_into_sight_and_a_style_that_comes_late_moves_nothing(open_page):
+    page = open_page("/lessons")
+    page.add_init_script("""
+        const append = HTMLHeadElement.prototype.append;
+        HTMLHeadElement.prototype.append = function (...all) {
+            if (all[0]?.id === "headlight-style") setTimeout(() => append.apply(this, all), 2000);
+            else append.apply(this, all);
+        };
+    """)
+    page.goto(re.sub("/lessons.*", "/?lesson=prediction&step=3", page.url))
+    panel, main = page.locator(".st-key-lesson"), page.locator(".stMain")
+    expect(panel).to_have_css("position", "fixed", timeout=WAIT)
+    expect(page.get_by_text("Where it looks").first).to_be_visible(timeout=WAIT)
+    assert main.evaluate("one => one.scrollTop") == 0
+    page.goto(re.sub("[?].*", "?lesson=care&step=3", page.url))
+    panel.get_by_role("spinbutton").fill("20", timeout=WAIT)
+    panel.get_by_role("spinbutton").press("Enter")
+    heading = page.get_by_role("heading", name="The prediction, before and now")
+    expect(heading).not_to_be_in_viewport(timeout=WAIT)
+    panel.get_by_role("button", name="Show me").click()
+    expect(heading).to_be_in_viewport(timeout=WAIT)
+    expect(page.get_by_text("75.7").first).to_be_in_viewport(timeout=WAIT)
+
+
 def test_a_link_to_a_stage_of_the_way_inside_opens_where_it_stands(open_page):
     page = open_page("/?lesson=attention&step=3")
     expect(page.get_by_text("The softmax makes each score positive")).to_be_in_viewport(timeout=WAIT)

@@ -41,10 +41,22 @@ def begin(lesson: Lesson, number: int = 1, more: Mapping[str, str] | None = None
     others = {} if model == lesson.model_at(state.LESSON_STEP.get()) else {"model": model}  # else the visitor's own one stays
     state.LESSON.set(lesson.name)
     state.LESSON_STEP.set(number)
+    state.LESSON_SHOWN.set(("", shown()[1]))
     reach(lesson, number)
     step = lesson.steps[number - 1]
     link = {**others, **step.link, **(more or {})}
     state.LESSON_NEXT.set((link.pop("page", step.page), link))
+
+
+def show(lesson: Lesson, number: int, choices: Mapping[str, str]) -> None:
+    """Open a step with choices under which its answer is seen."""
+    begin(lesson, number, choices)
+    state.LESSON_SHOWN.set((f"{lesson.name} {number}", shown()[1] + 1))
+
+
+def shown() -> tuple[str, int]:
+    """The step of which the answer is shown, "" for none, and how often one has been shown."""
+    return state.LESSON_SHOWN.get() or ("", 0)
 
 
 def arrive() -> None:
@@ -128,4 +140,6 @@ def bring_back(said: Any) -> None:
 
 def is_elsewhere(step: Step, page: str) -> bool:
     """Whether a visitor has gone from the step's page, or has typed another text."""
-    return page != step.page or state.written(state.TEXT) not in ("", step.link.get("text", state.written(state.TEXT)))
+    return page != step.page or any(
+        state.written(key) not in ("", step.link.get(key.name, state.written(key))) for key in (state.TEXT, state.TARGET)
+    )

@@ -27,7 +27,7 @@ LARGEST = 100_000  # bytes of a file
 MANY = 1000  # layers or heads, more than a model has
 FACTS = {"title": str, "minutes": int, "level": str, "model": str}
 COURSE = {"title": str, "minutes": int, "lessons": list}
-QUESTION = {"ask": str, "answer": str, "given": dict, "expect": object, "hint": str, "show": dict}
+QUESTION = {"ask": str, "answer": str, "given": dict, "expect": object, "hint": str, "show": dict, "heading": str}
 PUBLISHED = {"source": str, "numbers": list, "differ": str}
 NUMBER = {"of": str, "number": object, "unit": str, "answer": str, "given": dict}
 PAGES = (
@@ -38,7 +38,8 @@ PAGES = (
 @dataclass(frozen=True)
 class Question:
     """ask: in words. answer: by which of `analysis.answers` it is computed, with `given`. expect: what the author says that it
-    is, on the lesson's own model. hint: what a wrong answer gets. show: choices of the link under which the answer is seen."""
+    is, on the lesson's own model. hint: what a wrong answer gets. show: choices of the link under which the answer is seen, and
+    heading: below which it is seen then, "" at the top of the page."""
 
     ask: str
     answer: str
@@ -46,6 +47,7 @@ class Question:
     expect: object = None
     hint: str = ""
     show: Mapping[str, str] = field(default_factory=dict)
+    heading: str = ""
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ class Step:
     def asks(self) -> tuple[object, ...] | None:
         """What it asks the model, which no translation changes."""
         asked, published = self.question, self.published.measured if self.published else None
-        return (asked.answer, asked.given, asked.expect, asked.show, published) if asked else published
+        return (asked.answer, asked.given, asked.expect, asked.show, asked.heading, published) if asked else published
 
 
 @dataclass(frozen=True)
@@ -294,10 +296,11 @@ def question_of(asked: object, block: Block) -> Question:
         block.refuse("answer", f"The answer {quoted(asked['answer'])} cannot be computed. It is one of {', '.join(ANSWERS)}.")
     if complaint := check_given(asked["answer"], asked.get("given", {})):
         block.refuse("given" if "given" in asked else "answer", complaint)
-    show = choices(block, asked.get("show", {}), ("page",))
-    return Question(
-        asked["ask"], asked["answer"], frozen(asked.get("given", {})), asked.get("expect"), asked.get("hint", ""), show
-    )
+    show, heading = choices(block, asked.get("show", {}), ("page",)), asked.get("heading", "")
+    if heading and not show:
+        block.refuse("heading", "“heading:” says where “show:” shows the answer. Write “show:” too.")
+    given = frozen(asked.get("given", {}))
+    return Question(asked["ask"], asked["answer"], given, asked.get("expect"), asked.get("hint", ""), show, heading)
 
 
 def published_of(said: object, block: Block, asks: bool) -> Published:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from threading import Lock
@@ -16,6 +17,10 @@ from ui.lessons.files import Lesson, Question, Step
 from ui.memory import loaded
 from ui.show import complaint
 from ui.text import called, plain
+
+NUMBER = re.compile(r"−?\d+(\.\d+)?")  # as one among choices is written
+IN_BARS = {"likeliest token", "likeliest token is", "probability", "is surer here"}  # answers that the bars of predictions tell
+TYPED = {"after", "than", "other", "first", "second"}  # of what an answer is given: texts that one has to type to see it
 
 
 def show(page: str, model: str, hidden: bool = False) -> Callable[[], None]:
@@ -48,7 +53,7 @@ def show(page: str, model: str, hidden: bool = False) -> Callable[[], None]:
 def draw(lesson: Lesson, number: int, page: str, model: str) -> None:
     step = lesson.steps[number - 1]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="lesson-head"):
-        st.caption(f"{plain(lesson.title)} · step {number} of {len(lesson.steps)}", width="stretch")
+        st.caption(f"{plain(lesson.title)} · step\u00a0{number}\u00a0of\u00a0{len(lesson.steps)}", width="stretch")
         folded = state.LESSON_FOLDED.get()
         st.button(
             "Show the lesson" if folded else "Hide the lesson", key="lesson-fold", type="tertiary", on_click=fold,
@@ -64,7 +69,8 @@ def draw(lesson: Lesson, number: int, page: str, model: str) -> None:
             "Show this step again", key="lesson-again", icon=":material/undo:", on_click=course.begin, args=(lesson, number)
         )
     asked = ask(lesson, number, step.question, model) if step.question else None
-    if page == step.page and course.is_elsewhere(step, page):
+    rewritten = page == step.page and course.is_elsewhere(step, page)
+    if rewritten:
         st.button(
             "Bring back the text of this step",
             key="lesson-again",
@@ -77,10 +83,10 @@ def draw(lesson: Lesson, number: int, page: str, model: str) -> None:
         beside_papers.draw(step, model, measure, bool(asked and asked[0].accepts(asked[1])))
     with st.container(key="lesson-foot", gap="small"):  # on a phone it stays in sight
         if asked and step.question:
-            judge(lesson, number, step.question, model, *asked)
+            judge(lesson, number, step.question, model, *asked, rewritten)
         ways(lesson, number)
     document.keep_lessons(course.kept())
-    document.open_step(f"{lesson.name} {number}", str(asked[1]) if asked else "")
+    document.open_step(f"{lesson.name} {number}", str(asked[1]) if asked else "", **sight(lesson, number, asked))
 
 
 def ways(lesson: Lesson, number: int) -> None:
@@ -132,23 +138,41 @@ def ask(lesson: Lesson, number: int, question: Question, model: str) -> tuple[An
     return right, given == "Yes" if isinstance(right.value, bool) else given
 
 
-def judge(lesson: Lesson, number: int, question: Question, model: str, right: Answer, given: str | float | bool) -> None:
-    """Right, wrong with a hint, or right for the model that the lesson was written for."""
+def judge(
+    lesson: Lesson, number: int, question: Question, model: str, right: Answer, given: str | float | bool, rewritten: bool
+) -> None:
+    """Right, wrong with a hint, or right for the model that the lesson was written for. rewritten: whether another text than the
+    step's is on the page, which the hint may not fit."""
     its, own = f"With “{called(model)}” it is {in_words(right.value)}.", lesson.model_at(number)
     if right.accepts(given):
         st.success(plain(f"Right. {its}"), icon=":material/check:")
     elif model != own and question.expect is not None and Answer(question.expect, within=right.within).accepts(given):  # type: ignore[arg-type]
         st.info(plain(f"That is the answer of “{own}”, for which the lesson was written. {its}"))
     else:
-        st.warning(plain(f"Not quite. {question.hint}"), icon=":material/lightbulb:")
+        other = "" if TYPED & question.given.keys() or not rewritten else " But the text of this step is no longer on the page."
+        st.warning(plain(f"Not quite. {question.hint}{other}"), icon=":material/lightbulb:")
     if question.show:
         st.button(
             "Show me",
             key="lesson-show",
             icon=":material/visibility:",
-            on_click=course.begin,
+            on_click=course.show,
             args=(lesson, number, question.show),
         )
+
+
+def sight(lesson: Lesson, number: int, asked: tuple[Answer, str | float | bool] | None) -> dict[str, Any]:
+    """What of a step comes into sight, as `document.open_step` takes it. asked: the right answer and the visitor's."""
+    step = lesson.steps[number - 1]
+    question = step.question
+    of, times = course.shown()
+    heading = question.heading if question else ""
+    return {
+        "right": bool(asked and asked[0].accepts(asked[1])),
+        "picture": "prediction-bars" if step.page == "type" and question and question.answer in IN_BARS else "",
+        "heading": heading,
+        "shown": str(times) if heading and of == f"{lesson.name} {number}" else "",
+    }
 
 
 def texts(step: Step) -> tuple[str, str]:
@@ -158,7 +182,9 @@ def texts(step: Step) -> tuple[str, str]:
 
 def in_words(value: object) -> str:
     named = ("Yes" if value else "No") if isinstance(value, bool) else value
-    return f"{named:g}" if isinstance(named, int | float) else f"“{named}”"
+    if isinstance(named, int | float):
+        return f"{named:g}"
+    return str(named) if NUMBER.fullmatch(str(named)) else f"“{named}”"
 
 
 def measured(step: Step, model: str, name: str, given: Mapping[str, Any]) -> Answer:

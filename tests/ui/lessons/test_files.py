@@ -108,6 +108,9 @@ WRONG = {
         14,
         "“beside:” needs a list of numbers",
     ),
+    "a heading without “show:”": (
+        with_block("page: type", "question:", "  ask: What?", "  answer: looks ahead", "  heading: Bars"), 14, "Write “show:”"
+    ),
     "too many words": (HEADER + STEP + "word " * 121, 7, "at most 120 are read"),
     "an image from outside": (HEADER + STEP + "![x](https://example.org/a.png)", 7, "would be fetched from the internet"),
 }  # fmt: skip

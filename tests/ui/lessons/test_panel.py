@@ -98,6 +98,22 @@ def test_a_wrong_number_gets_a_hint_and_a_right_one_the_next_step():
     assert app.number_input(key="lesson-answer-mine-1").value == 3, "what was answered is kept"
 
 
+def test_who_answers_wrongly_with_another_text_on_the_page_is_told_that_the_question_is_about_the_step_s():
+    app = open_link("type", "lesson=mine&step=1&text=A+dog+ran+away")
+    app.number_input(key="lesson-answer-mine-1").set_value(4).run()
+    assert [one.value for one in app.warning] == [
+        "Not quite\\. Count them\\. But the text of this step is no longer on the page\\."
+    ]
+    press(app, "lesson-again")
+    assert [one.value for one in app.warning] == ["Not quite\\. Count them\\."]
+
+
+def test_another_answer_so_far_can_be_taken_back_as_another_text_can():
+    app = open_link("type", "lesson=kinds&step=4&model=translator&text=My+brother+has+a+red+car.&target=Mon+fr%C3%A8re")
+    assert press(app, "lesson-again").session_state["target"] == "Mon frère a une"
+    assert not [one for one in app.button if one.key == "lesson-again"]
+
+
 def test_show_me_sets_what_shows_it_and_the_answer_stays_and_nothing_can_be_undone_there():
     app = open_link("type", "lesson=mine&step=2")
     app.radio(key="lesson-answer-mine-2").set_value("Yes").run()
