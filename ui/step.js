@@ -4,7 +4,7 @@
 const PANEL = ".st-key-lesson";
 const SMALL = matchMedia("(max-width: 1099px)"); // as in the style, where the panel is a sheet at the lower end
 const WAYS = ".st-key-lesson-foot"; // the buttons that lead on
-const ASKED = `${PANEL} :is(.stRadio, .stNumberInput)`;
+const ASKED = ":is(.stRadio, .stNumberInput, .st-key-lesson-again)"; // with the button that brings the text back
 const HEADINGS = ":is(h2, h3, h4)";
 const PICTURES = ".stMain :is(.stBidiComponent, .stPlotlyChart, .stDataFrame)";
 const NO_PICTURE = `${PANEL}, .st-key-room-line`; // the strip of a room stands above the picture
@@ -31,7 +31,7 @@ export default ({ data }) => {
     if (small) showPicture(panel, data.picture);
     if (navigator.userActivation?.hasBeenActive ?? true) keepFocus(); // a link alone moves nothing
   } else if (data.reply) showAnswered(panel, data.right);
-  if (data.shown && known.lessonShown !== data.shown) showHeading(panel, data.heading);
+  if (data.shown && data.heading && known.lessonShown !== data.shown) showHeading(panel, data.heading);
   known.lessonShown = data.shown;
 };
 
@@ -81,9 +81,9 @@ function closeByEscape() {
 // brought.
 function showAnswered(panel, right) {
   const grown = new ResizeObserver(() => {
-    const asked = document.querySelector(ASKED);
-    if (right || !asked) panel.scrollTop = panel.scrollHeight;
-    else panel.scrollTop += Math.max(0, boxOf(asked).bottom - boxOf(document.querySelector(WAYS).parentElement).top);
+    const lowest = Math.max(...[...panel.querySelectorAll(ASKED)].map((one) => boxOf(one).bottom));
+    const hidden = lowest - boxOf(panel.querySelector(WAYS).parentElement).top;
+    panel.scrollTop += right ? panel.scrollHeight : Math.max(0, hidden);
   });
   for (const part of panel.querySelectorAll(".st-key-lesson-foot")) grown.observe(part);
   setTimeout(() => grown.disconnect(), SETTLED);

@@ -145,6 +145,11 @@ def test_what_show_me_shows_comes_into_sight_and_a_style_that_comes_late_moves_n
     panel.get_by_role("button", name="Show me").click()
     expect(heading).to_be_in_viewport(timeout=WAIT)
     expect(page.get_by_text("75.7").first).to_be_in_viewport(timeout=WAIT)
+    page.goto(re.sub("/change.*", "/?lesson=attention&step=5", page.url))
+    panel.get_by_role("radiogroup").get_by_text("No", exact=True).click(timeout=WAIT)
+    panel.get_by_role("button", name="Show me").click()
+    expect(heading).to_be_in_viewport(timeout=WAIT)
+    expect_above(panel.get_by_role("radiogroup"), panel.locator(".st-key-lesson-foot"))
 
 
 def test_a_link_to_a_stage_of_the_way_inside_opens_where_it_stands(open_page):

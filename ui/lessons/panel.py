@@ -166,12 +166,11 @@ def sight(lesson: Lesson, number: int, asked: tuple[Answer, str | float | bool] 
     step = lesson.steps[number - 1]
     question = step.question
     of, times = course.shown()
-    heading = question.heading if question else ""
     return {
         "right": bool(asked and asked[0].accepts(asked[1])),
         "picture": "prediction-bars" if step.page == "type" and question and question.answer in IN_BARS else "",
-        "heading": heading,
-        "shown": str(times) if heading and of == f"{lesson.name} {number}" else "",
+        "heading": question.heading if question else "",
+        "shown": str(times) if of == f"{lesson.name} {number}" else "",
     }
 
 
