@@ -137,7 +137,7 @@ function bringIntoSight(picture, floor, of) {
   const drawn = boxOf(
     asked || ([...isolated.querySelectorAll("canvas, svg")].find((one) => boxOf(one).height >= LEAST) ?? picture),
   );
-  const near = drawn.top < box.top + floor - BAR ? drawn : box;
+  const near = asked || drawn.top < box.top + floor - BAR ? drawn : box;
   document.querySelector(".stMain").scrollBy(0, Math.min(near.top - BAR, Math.max(box.top - BAR, near.bottom - floor)));
 }
 

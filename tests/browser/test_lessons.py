@@ -121,6 +121,9 @@ def test_on_a_phone_the_picture_the_field_and_the_first_line_of_a_step_come_into
     assert abs(off) <= 2, "the word of an answer stands beside its circle"
     page.go_back()
     assert page.url == "about:blank", "no page stands between the lesson and what was there before"
+    page = open_page("/?lesson=kinds&step=4", 390, 844)
+    expect(page.get_by_text("94.8").first).to_be_in_viewport(timeout=WAIT)  # the bar that is asked for, below both rows of chips
+    expect_above(page.get_by_text("94.8").first, page.locator(".st-key-lesson"))
 
 
 def test_what_show_me_shows_comes_into_sight_and_a_style_that_comes_late_moves_nothing(open_page):

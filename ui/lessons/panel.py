@@ -19,7 +19,7 @@ from ui.show import complaint
 from ui.text import called, plain
 
 NUMBER = re.compile(r"−?\d+(\.\d+)?")  # as one among choices is written
-IN_BARS = {"likeliest token", "likeliest token is", "probability", "is surer here"}  # answers that the bars of predictions tell
+IN_BARS = {"likeliest token", "likeliest token is", "probability"}  # answers that the bars of predictions tell
 TYPED = {"after", "than", "other", "first", "second"}  # of what an answer is given: texts that one has to type to see it
 
 
@@ -168,10 +168,15 @@ def sight(lesson: Lesson, number: int, asked: tuple[Answer, str | float | bool] 
     of, times = course.shown()
     return {
         "right": bool(asked and asked[0].accepts(asked[1])),
-        "picture": "prediction-bars" if step.page == "type" and question and question.answer in IN_BARS else "",
+        "picture": "prediction-bars" if step.page == "type" and question and asks_for_bars(question) else "",
         "heading": question.heading if question else "",
         "shown": str(times) if of == f"{lesson.name} {number}" else "",
     }
+
+
+def asks_for_bars(question: Question) -> bool:
+    """Whether it is the bars of predictions that one looks at first, and not the box in which one types."""
+    return question.answer in IN_BARS and not TYPED & question.given.keys()
 
 
 def texts(step: Step) -> tuple[str, str]:
