@@ -73,7 +73,7 @@ CONTROLS = {
         "Seed", "Number of the draw", 0, 1_000_000, 0, 1, "beginner", SAMPLING,
         "The same number gives the same draws, so that a whole class sees the same text.", False,
     ),
-    "tokens": Control("Tokens to go on for", "", 1, 400, 40, 1, "intermediate", ALL, "One press says at most so many.", False),
+    "tokens": Control("Tokens at most", "", 1, 400, 40, 1, "intermediate", ALL, "One press says at most so many.", False),
 }  # fmt: skip
 FIELDS = {
     "temperature": "temperature", "top-k": "top_k", "top-p": "top_p", "min-p": "min_p", "typical": "typical", "beams": "beams",

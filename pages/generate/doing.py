@@ -24,6 +24,11 @@ def case(info: ModelInfo) -> str:
     return "none" if info.kind == "encoder" or info.labels or not info.predicts else written(info)
 
 
+def by_one(info: ModelInfo) -> str:
+    """What the button for one token says: of a translation or an answer nothing is there yet to go on with."""
+    return "One more token" if written(info) else "Go on by one"
+
+
 def button(grown: Grown, beams: bool) -> str:
     """What the first button says: what the model does with the text where nothing is said yet, and then that it goes on."""
     said = grown.search if beams else grown.steps

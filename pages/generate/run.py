@@ -36,8 +36,9 @@ def buttons(grown: Grown, strategy: Strategy, most: int, cancel: Callable[[], No
         label, icon=icon, type="primary", key="generate-run", width=WIDTH,
         on_click=stop if busy else lambda: grown.begin(strategy, most), disabled=over and not beams and not busy,
     )  # fmt: skip
+    by_one = doing.by_one(loaded.info(grown.beginning.name))
     ways = [
-        ("Go on by one", ":material/arrow_forward:", "next", over, lambda: forward(grown, strategy, most)),
+        (by_one, ":material/arrow_forward:", "next", over, lambda: forward(grown, strategy, most)),
         ("Step back", ":material/undo:", "back", not back, lambda: backward(grown, beams)),
         ("Draw again", ":material/casino:", "draw", False, choose.draw_again),
         ("Start over", ":material/restart_alt:", "over", not (grown.steps or grown.search), start_over),

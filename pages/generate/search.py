@@ -32,7 +32,7 @@ def place(grown: Grown, look: Look, strategy: Strategy, most: int, pictures: lis
     """The search up to the step that is reached. strategy: as the controls say now; pictures: those of the page, to add the tree
     to them."""
     if not grown.search:
-        say(HERE, "beams", button=doing.button(grown, beams=True))
+        say(HERE, "beams", button=doing.button(grown, beams=True), by_one=doing.by_one(look.model.info))
         return
     step = grown.search[max(0, grown.reached - 1)]
     search = step.search

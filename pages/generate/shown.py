@@ -11,7 +11,7 @@ import numpy as np
 from models.generation import Step
 from models.strategy import Distribution, Strategy
 from models.tokens import Token
-from pages.generate import recipes, told
+from pages.generate import doing, recipes, told
 from pages.generate.grown import Grown
 from ui.look import Look
 from ui.picture.picture import Numbers, Picture
@@ -142,6 +142,7 @@ def bars(grown: Grown, strategy: Strategy, look: Look, pictures: list[Picture]) 
     made = picture(recipes.bars, look, options, numbers, "What comes next", "bars", after, step=step)
     pictures.append(made)
     facts: dict[str, object] = {"token": name_of(look, chosen), "said": name_of(look, step.token.id), "position": step.position}
+    facts["by_one"] = doing.by_one(look.model.info)
     facts |= facts_of(found, strategy, chosen, dart)
     below = [words(HERE, "drawn" if dart is not None else "taken", **facts)]
     if past and chosen != step.token.id:

@@ -186,6 +186,8 @@ def test_the_page_says_what_the_model_does_with_the_text(link, way, label, verb)
         app = open_link("generate", f"{link}&level={level}")
         assert app.button(key="generate-run").label == label and verb in said(app)
         assert ("continue your text" in said(app)) == (verb == "continue your text")
+        by_one = "One more token" if way else "Go on by one"
+        assert app.button(key="generate-next").label == by_one
     if way:
         beams = open_link("generate", f"{link}&level=expert&{way}=Beams")
         assert f"Press **{label}** to search" in said(beams)
