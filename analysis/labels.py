@@ -100,10 +100,14 @@ def labels_of(row: pd.Series) -> list[str]:
     return sorted(names, key=lambda name: (name in RESTS, row[f"{name}_null"] - row[f"{name}_low"]))
 
 
+def probes_of(model: LanguageModel, name: str) -> tuple[str, ...]:
+    """The texts over which one of PLACES or REPEATS is measured, within a text."""
+    return tuple(repeated_words(model, seed=seed) for seed in range(TWICE)) if name in REPEATS else (*SAMPLES, *passages())
+
+
 def read_probes(model: LanguageModel, kind: str, report: Report = silent) -> dict[str, np.ndarray]:
     """Each score on each probe: float64 [probe, layers, heads] by name; NaN where a probe says nothing about it."""
-    texts = SENTENCES if kind == "cross" else (*SAMPLES, *passages())
-    repeats = () if kind == "cross" else [repeated_words(model, seed=seed) for seed in range(TWICE)]
+    texts, repeats = (SENTENCES, ()) if kind == "cross" else (probes_of(model, PLACES[0]), probes_of(model, REPEATS[0]))
     names = [] if kind == "cross" else named()
     probes, maps, found = len(texts) + len(repeats) + 2 * len(names), [], []
     for i, text in enumerate((*texts, *repeats)):

@@ -25,15 +25,17 @@ def heads_that_look(
 def share_of_head(
     model: LanguageModel, trace: Trace, at: str, layer: int, head: int, without: str = "", beside: Numbers = ()
 ) -> Answer:
-    """The share of its attention that a head gives to a well-known place, over the texts of `head_scores`, in per cent. without:
-    changes, as the address of page "Change" writes them; beside: other numbers to choose among."""
-    from analysis.heads import REPEATS, SAMPLES, looks, repeated_words
+    """The share of its attention that a head gives to a well-known place, over the texts that page "Heads" reads, in per cent.
+    without: changes, as the address of page "Change" writes them; beside: other numbers to choose among."""
+    from analysis.heads import looks
+    from analysis.labels import mean_of, probes_of
 
     scores_of(model, at)
-    texts = [repeated_words(model, seed=seed) for seed in range(2)] if at in REPEATS else list(SAMPLES)
+    texts = list(probes_of(model, at))
     traces = model.traces(texts, [edits_of(without, model)] * len(texts))
     weights_of(traces[0], layer, head)
-    return among(100 * float(np.mean([looks(one, kind_of(one, ""))[at][layer, head] for one in traces])), beside, 0)
+    shares = np.stack([looks(one, kind_of(one, ""))[at] for one in traces])
+    return among(100 * float(mean_of(shares)[layer, head]), beside, 0)
 
 
 @named("share on special tokens")

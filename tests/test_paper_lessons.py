@@ -12,6 +12,7 @@ from analysis.answering import answer, edits_of
 from analysis.corpora import interval
 from analysis.heads import SAMPLES, head_scores
 from analysis.in_context import LITTLE, MUCH, PASSAGES, context_gains, said_twice
+from analysis.labels import head_labels
 from analysis.two_names import leads, looks_at_names
 from analysis.verb_number import agreement_with_blanks, questions
 from analysis.word_pairs import found_by_distance, found_by_heads, sentences
@@ -57,7 +58,13 @@ def test_three_heads_of_the_writer_look_most_at_the_token_before_and_three_other
         (3, 4),
         (2, 4),
     }
-    assert answer(writer, "share of a head", "a", at="induction", layer=4, head=5, without="m2.0,m3.0,m2.2").value == 83
+    assert answer(writer, "share of a head", "a", at="induction", layer=4, head=5, without="m2.0,m3.0,m2.2").value == 84
+
+
+def test_the_share_of_a_head_is_the_one_that_page_heads_shows(writer):
+    shown = head_labels(writer, seeds=0).set_index(["layer", "head"])
+    for at, layer, head in (("induction", 4, 5), ("previous", 2, 1)):
+        assert answer(writer, "share of a head", "a", at=at, layer=layer, head=head).value == round(100 * shown[at][layer, head])
 
 
 def test_a_long_text_helps_the_writer_less_than_published_and_less_without_the_four_heads(writer):
