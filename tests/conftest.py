@@ -19,6 +19,16 @@ from tests.serving import Watched, find_chromium, launch
 
 Window = tuple[int, int, bool]  # width, height, dark
 ONLY_SERVED = 10  # the exit status of a run whose failed tests all ask a running server; pytest's own end at 5
+OFF = [  # what Playwright itself switches off of what a page may meet: a browser hears the last list alone
+    "AvoidCorsURLLoaderRestartOnRedirect",
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "HttpsFirstBalancedModeAutoEnable",
+    "HttpsUpgrades",
+    "NetworkTimeServiceQuerying",
+    "OptimizationHints",
+    "PaintHolding",
+    "ThirdPartyStoragePartitioning",
+]
 failed: dict[str, bool] = {}  # each test that failed, and whether it asks a running server
 
 settings.register_profile("headlight", deadline=None)  # how long a test takes is said by benchmarks, not by tests
@@ -72,7 +82,8 @@ def chromium() -> str:
 @pytest.fixture(scope="session")
 def browser(chromium: str) -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        running = launch(playwright, chromium, "--process-per-site")  # see Watched.hold
+        # One process for a site keeps its compiled code (see Watched.hold), unless a script is compiled while it comes.
+        running = launch(playwright, chromium, "--process-per-site", f"--disable-features={','.join(['ScriptStreaming', *OFF])}")
         yield running
         running.close()
 

@@ -55,7 +55,6 @@ class Opened:
     def alone(self, head: int) -> None:
         """Only this head is on."""
         chip = head_chip(self.page, head)
-        self.page.wait_for_timeout(600)  # so that no earlier press counts as the first of two
         if self.page.locator(".head[aria-pressed=true]").count() > 1 or chip.get_attribute("aria-pressed") == "false":
             chip.dblclick()
         expect(self.page.locator(".head[aria-pressed=true]")).to_have_text([f"H{head}"])
@@ -167,15 +166,12 @@ def test_a_press_switches_a_head_and_two_leave_it_alone(opened, case):
     page = one.view("Head")
     one.layer(1)
     one.alone(2)
-    page.wait_for_timeout(600)
     head_chip(page, 0).click()
     expect(page.locator(".head[aria-pressed=true]")).to_have_text(["H0", "H2"])
     numbers_are(page, ("from", 1), one.attention[1][[0, 2]].mean(0)[1])
     expect(sentence(page)).to_contain_text("on average of 2 heads")
-    page.wait_for_timeout(600)
     head_chip(page, 2).click()
     expect(page.locator(".head[aria-pressed=true]")).to_have_text(["H0"])
-    page.wait_for_timeout(600)
     head_chip(page, 0).dblclick()
     expect(page.locator(".head[aria-pressed=true]")).to_have_count(one.attention.heads)
 

@@ -136,10 +136,8 @@ def test_heads_go_on_and_off_alone_and_all(draw):
     chips = page.locator(".head")
     head(page, 1).click()
     assert chips.evaluate_all(pressed) == [True, False, True, True]
-    page.wait_for_timeout(600)  # not a double click
     head(page, 2).dblclick()
     assert chips.evaluate_all(pressed) == [False, False, True, False]
-    page.wait_for_timeout(600)
     head(page, 2).dblclick()
     assert chips.evaluate_all(pressed) == [True] * 4
     head(page, 2).focus()
