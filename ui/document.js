@@ -2,8 +2,12 @@
 // `rules`, the style, stands above this file.
 
 const BOXES = ".st-key-text input, .st-key-target input, .st-key-other-text input";
+const TURNED = 200; // milliseconds in which Streamlit has its other theme
 
-export default () => {
+let tell = () => {}; // the server, by the element that brings this now
+
+export default ({ setTriggerValue }) => {
+  tell = setTriggerValue;
   if (document.getElementById("headlight-style")) return;
   const style = Object.assign(document.createElement("style"), { id: "headlight-style", textContent: rules });
   document.head.append(style);
@@ -12,6 +16,7 @@ export default () => {
   closeTheMenuOnPhones();
   nameTheSections();
   noticeTyping();
+  tellOfTheDark();
 };
 
 // Streamlit adds an entry to the browser's history for each change of the address, so that Back would take several presses a page.
@@ -37,6 +42,12 @@ function keepLineBreaksOfPastes() {
     document.execCommand("insertText", false, text.replace(/\r\n|\r|\n/g, "↵")); // unlike a new value, it can be undone
   };
   addEventListener("paste", paste, true);
+}
+
+// Colours that the server chooses, as those of a heatmap's scale, are asked for again when the page turns dark or light.
+function tellOfTheDark() {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  dark.addEventListener("change", () => setTimeout(() => tell("dark", dark.matches), TURNED));
 }
 
 // What is offered to newcomers is hidden from the first key on, and keeps its room: the page does not move while somebody types.

@@ -26,8 +26,9 @@ def _component(name: str) -> Callable[..., Any]:
 
 
 def prepare() -> None:
-    """Bring it, in every run of a page: a document has it from its first on."""
-    _component("document")(key="document-rules")
+    """Bring it, in every run of a page: a document has it from its first on. Where the page
+    turns dark or light, it is run again."""
+    _component("document")(key="document-rules", on_dark_change=lambda: None)
 
 
 def open_step(step: str, reply: str, **more: Any) -> None:
