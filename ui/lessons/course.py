@@ -39,6 +39,7 @@ def begin(lesson: Lesson, number: int = 1, more: Mapping[str, str] | None = None
     """Open a step of a lesson, from the next run on: its page, with its choices and no others. more: others beside the step's."""
     model = lesson.model_at(number)
     others = {} if model == lesson.model_at(state.LESSON_STEP.get()) else {"model": model}  # else the visitor's own one stays
+    state.WELCOME.set(False)  # nobody who began a lesson is asked where to begin
     state.LESSON.set(lesson.name)
     state.LESSON_STEP.set(number)
     state.LESSON_SHOWN.set(("", shown()[1]))

@@ -196,5 +196,11 @@ def test_who_comes_for_the_first_time_is_offered_a_beginning_once():
     app = open_link("type")
     app.text_input(key="text").set_value("A dog").run()
     assert not offered(app.run()), "who types has begun"
+    app = open_link("type")
+    for page, key in (("lessons", "begin-tokens"), ("type", "lesson-close")):
+        app._page_hash = calc_hash(page)
+        app.run()
+        next(button for button in app.button if button.key == key).click().run()
+    assert "# Type" in said(app) and not offered(app), "who began a lesson from the list has begun too"
     for page, link in (("type", "text=A+dog"), ("type", "level=expert"), ("attention", ""), ("type", "lesson=tokens")):
         assert not offered(open_link(page, link)), "the link says where to go"
