@@ -1,0 +1,88 @@
+"""What a run draws goes from its thread to the event loop, and from there to the browser, in bundles.
+
+Streamlit wakes the event loop for each message of a run by itself, and the loop comes round once for each that it sends. When the
+teacher of sixty moves, these are two and a half thousand messages at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING
+
+from streamlit import runtime
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.runtime import Runtime
+from streamlit.runtime.session_manager import SessionClientDisconnectedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+MOST = 100  # messages that go at once; a client has room for 500 that wait
+
+call_one_by_one = AppSession._call_soon_on_event_loop
+tell_each_time = Runtime._enqueued_some_message
+flush = AppSession.flush_browser_queue
+
+
+class Handed:
+    """What runs have handed on to an event loop and it has not done yet, in that order."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self._waiting: deque[Callable[[], None]] = deque()
+        self._asked = False  # whether the loop is going to look
+
+    def call(self, session: AppSession, do: Callable[[], None]) -> None:
+        """Have the loop do something soon. From any thread. The loop is woken where it does not come anyway."""
+        if session._event_loop is not self.loop:
+            return call_one_by_one(session, do)
+        self._waiting.append(do)
+        if not self._asked:
+            self._asked = True
+            call_one_by_one(session, self.do_all)
+
+    def do_all(self) -> None:
+        self._asked = False  # first: what is handed on from here on is done now, or asks again
+        try:
+            while self._waiting:
+                self._waiting.popleft()()
+        finally:
+            if self._waiting:  # one went wrong, of which asyncio tells; the others are not to wait for the next one
+                self.loop.call_soon(self.do_all)
+
+
+def tell_once(server: Runtime) -> None:
+    """Have the server look for messages to send, where it is not going to. From any thread."""
+    if not server._get_async_objs().need_send_data.is_set():
+        tell_each_time(server)
+
+
+def send(session: AppSession) -> list[ForwardMsg]:
+    """Send what waits for a browser, and give what is left of it: Streamlit sends that one by one, and has all else done between
+    two of them. The last one is left to it, and those after the first that could not be sent."""
+    waiting = flush(session)
+    browser = runtime.get_instance()._session_mgr.get_active_session_info(session.id) if waiting else None
+    if browser is None:
+        return waiting
+    for number, message in enumerate(waiting[:MOST]):
+        if number == len(waiting) - 1:
+            return waiting[number:]
+        try:
+            runtime.get_instance()._send_message(browser, message)
+        except SessionClientDisconnectedError:
+            return waiting[number:]
+    return waiting[MOST:]
+
+
+def hand_on(loop: asyncio.AbstractEventLoop) -> None:
+    """Let Streamlit do so, on the event loop of a server."""
+    handed = Handed(loop)
+    for kind, name, ours in (
+        (AppSession, "_call_soon_on_event_loop", lambda session, do: handed.call(session, do)),
+        (AppSession, "flush_browser_queue", send),
+        (Runtime, "_enqueued_some_message", tell_once),
+    ):
+        setattr(kind, name, ours)
