@@ -7,11 +7,13 @@ import re
 import subprocess
 import sys
 import tomllib
+from base64 import b64decode
 from functools import cache
 
 import pytest
 
 from tests.serving import ROOT
+from ui import document
 
 SHOWN = [
     file
@@ -64,7 +66,9 @@ def test_nothing_on_screen_is_loaded_from_an_outside_host(file):
 
 def test_the_page_icon_is_none_that_streamlit_fetches():
     icons = re.findall(r"page_icon\s*=\s*([^,]+),", (ROOT / "ui" / "door.py").read_text(encoding="utf-8"))
-    assert icons and all("assets/" in icon for icon in icons), "Streamlit fetches a :material/ icon from an outside host"
+    assert icons == ["document.ICON"], "Streamlit fetches a :material/ icon from an outside host"
+    own = (ROOT / "assets" / "icon.svg").read_bytes()
+    assert b64decode(document.ICON.removeprefix("data:image/svg+xml;base64,")) == own and b"xmlns" in own
 
 
 def test_streamlit_is_told_to_stay_at_home():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from base64 import b64encode
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import streamlit as st
 
 HERE = Path(__file__).parent
+ICON = "data:image/svg+xml;base64," + b64encode((HERE.parent / "assets/icon.svg").read_bytes()).decode()
 KEPT, BESIDE = "kept-values", "kept-beside"  # the keys of what a browser keeps, on page Lessons and in the panel of a lesson
 EXPLAIN = "lexicon-values"  # the key of what answers marks
 
@@ -29,6 +31,12 @@ def prepare() -> None:
     """Bring it, in every run of a page: a document has it from its first on. Where the page
     turns dark or light, it is run again."""
     _component("document")(key="document-rules", on_dark_change=lambda: None)
+
+
+@st.fragment(run_every=3600)
+def draw_again() -> None:
+    """Nothing. A browser that was cut off and comes back asks for its page again if there is a timer on it, else only for what is
+    pressed; and the server has let go of what its presses did (`ui.memory.visitors.hold`)."""
 
 
 def open_step(step: str, reply: str, **more: Any) -> None:

@@ -1,7 +1,5 @@
 """What every visitor comes through: page config, navigation, and the side bar that all pages share."""
 
-from pathlib import Path
-
 import streamlit as st
 
 from ui import document, menu, state
@@ -12,8 +10,6 @@ from ui.lexicon import follow
 from ui.memory import jobs, loaded
 from ui.rooms import seat
 from ui.serving import leaving
-
-ROOT = Path(__file__).parent.parent
 
 
 def side_bar(page: str) -> None:
@@ -32,12 +28,6 @@ def side_bar(page: str) -> None:
     seat.button()
     if picker.in_use() in loaded.shelf:
         boxes.side_bar(loaded.model(picker.in_use()).info)
-
-
-@st.fragment(run_every=3600)
-def draw_again() -> None:
-    """Nothing. A browser that was cut off and comes back asks for its page again if there is a timer on it, else only for what is
-    pressed; and the server has let go of what its presses did (`ui.memory.visitors.hold`)."""
 
 
 def open_step(here: str) -> None:
@@ -70,17 +60,16 @@ def open_step(here: str) -> None:
     leaving.open_page(page)
 
 
-st.set_page_config(page_title="Headlight", page_icon=ROOT / "assets/icon.svg", layout="wide", initial_sidebar_state=256)
-st.logo(ROOT / "assets/icon.svg", size="large")
-document.prepare()
 seat.arrive()
 page = st.navigation(menu.pages(hidden=seat.hidden()), expanded=True)
+title = f"{menu.TITLES[page.url_path or menu.FIRST]} · Headlight"  # the first page's address has no name
+st.set_page_config(page_title=title, page_icon=document.ICON, layout="wide", initial_sidebar_state=256)
+st.logo(document.ICON, size="large")
+document.prepare()
 leaving.opens(page.url_path)
-draw_again()
+document.draw_again()
 seat.enter(page.url_path or menu.FIRST)
 open_step(page.url_path or menu.FIRST)
-title = menu.TITLES[page.url_path or menu.FIRST]  # the first page's address has no name
-st.set_page_config(page_title=f"{title} · Headlight")
 side_bar(page.url_path)
 follow.bring()
 draw_lesson = panel.show(page.url_path or menu.FIRST, picker.in_use(), hidden=seat.has_notes())

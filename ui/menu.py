@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -52,11 +53,13 @@ def _page(name: str, title: str, icon: str, hidden: bool) -> StreamlitPage:
 
 
 def pages(hidden: Collection[str]) -> dict[str, list[StreamlitPage]]:
-    """The pages by their sections, for `st.navigation`; those hidden, by their names, are not in the menu. In a run only.
+    """The pages by their sections, for `st.navigation`; those hidden, by their names, are not in the menu.
 
-    Streamlit looks for a page's file when it is made, and marks the one that runs: they are made once a server, and copied.
+    Streamlit looks for a page's file when it is made, and marks the one that runs: they are made once a server, and copied. What
+    it makes outside of a run is no page, and is not kept.
     """
+    make = _page if get_script_run_ctx(suppress_warning=True) else _page.__wrapped__
     return {
-        section: [copy(_page(name, *named, name in hidden)) for name, named in of_section.items()]
+        section: [copy(make(name, *named, name in hidden)) for name, named in of_section.items()]
         for section, of_section in SECTIONS.items()
     }

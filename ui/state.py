@@ -9,14 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+if TYPE_CHECKING:
+    from streamlit.runtime.app_session import AppSession
+    from streamlit.runtime.state import SessionState
 
 T = TypeVar("T")
 U = TypeVar("U")
+_ABSENT: Any = object()
 
 
 @dataclass(frozen=True)
@@ -30,31 +37,66 @@ class Key(Generic[T]):
     linked: bool = False
 
     def get(self) -> T:
-        return st.session_state.get(self.name, self.default)
+        found: T = _value(self.name, self.default)
+        return found
 
     def get_or(self, other: U) -> T | U:
-        """Its value, or another one where the session has none. One look: Streamlit takes long for each."""
-        return st.session_state.get(self.name, other)
+        """Its value, or another one where the session has none."""
+        found: T | U = _value(self.name, other)
+        return found
 
     def set(self, value: T) -> None:
         st.session_state[self.name] = value
 
     def pop(self) -> T:
-        return st.session_state.pop(self.name, self.default)
+        return st.session_state.pop(self.name, self.default) if self.held else self.default
 
     @property
     def held(self) -> bool:
         """Whether the session has a value of it."""
-        return self.name in st.session_state
+        return _value(self.name, _ABSENT) is not _ABSENT
 
     @property
     def asked(self) -> str | None:
         """What the address asks for."""
-        return st.query_params.get(self.name)
+        return _asked(self.name)
 
     def of(self, fact: str) -> Key[Any]:
         """Something else that is known of it."""
         return Key(f"{self.name}-{fact}", None)
+
+
+def _value(name: str, other: Any) -> Any:
+    """What the session has by a name, or another value where it has none. A page asks two hundred times, so a name that belongs
+    to no widget is looked up at once where Streamlit comes to after twenty steps."""
+    if (run := get_script_run_ctx(suppress_warning=True)) is None:
+        return st.session_state.get(name, other)
+    return _value_in(run.session_state._state, name, other)
+
+
+def _value_in(session: SessionState, name: str, other: Any) -> Any:
+    if name in session._key_id_mapper:
+        try:
+            return session[name]
+        except KeyError:
+            return other
+    if (value := session._new_session_state.get(name, _ABSENT)) is not _ABSENT:
+        return value
+    return session._old_state.get(name, other)
+
+
+def _asked(name: str) -> str | None:
+    """What the address has by a name, looked up in the same way."""
+    if (run := get_script_run_ctx(suppress_warning=True)) is None:
+        return st.query_params.get(name)
+    value = run.session_state._state.query_params._query_params.get(name)
+    return value if value is None or isinstance(value, str) else value[-1] if value else ""
+
+
+def of_visit(visit: AppSession, key: Key[T]) -> T:
+    """What somebody has of a key, outside of their runs."""
+    found: T = _value_in(visit.session_state, key.name, key.default)
+    return found
 
 
 LEVELS = ("beginner", "intermediate", "expert")
@@ -363,8 +405,15 @@ OWN = (ROOM, LESSON_LANGUAGE, MODEL, TRAINED, TEXT, TARGET)  # that are not take
 
 def chosen() -> dict[str, Any]:
     """All that is chosen of what a link can say, as the session has it, without the model and the texts."""
-    names = ({key.name for key in linked_keys()} | members.keys()) - {key.name for key in OWN}
-    return {str(name): value for name, value in st.session_state.to_dict().items() if name in names}
+    names = (_names() | members.keys()) - {key.name for key in OWN}
+    found = ((name, _value(name, _ABSENT)) for name in names)
+    return {name: value for name, value in found if value is not _ABSENT}
+
+
+@cache
+def _names() -> frozenset[str]:
+    """The names of `linked_keys`."""
+    return frozenset(key.name for key in linked_keys())
 
 
 def choose(values: dict[str, Any], anew: bool = False, now: dict[str, Any] | None = None) -> None:

@@ -31,3 +31,11 @@ def test_every_run_has_pages_of_its_own_and_those_that_are_hidden_are_hidden_the
         assert app.session_state[run] == {name: (*of, "hidden" if name in hidden else "visible") for name, of in named.items()}
         assert app.session_state[f"{run}-default"] == [menu.FIRST]
     assert all((menu.PAGES / name / "page.py").is_file() for name in named)
+
+
+def test_what_is_asked_for_outside_of_a_run_is_not_kept():
+    menu._page.cache_clear()
+    menu.pages(set())
+    assert not menu._page.cache_info().currsize
+    test_every_run_has_pages_of_its_own_and_those_that_are_hidden_are_hidden_there_alone()
+    assert menu._page.cache_info().currsize

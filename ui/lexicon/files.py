@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any, NoReturn
 
 import yaml
@@ -73,7 +74,17 @@ def languages() -> list[str]:
 def stamps(language: str = FIRST) -> tuple[tuple[Path, int], ...]:
     """The files that a language is made of, in their order, and when each was changed."""
     files = [folder / f"{one}.md" for one in dict.fromkeys((FIRST, language)) for folder in folders()]
-    return tuple((file, file.stat().st_mtime_ns) for file in files if file.is_file())
+    changed = ((file, changed_at(file)) for file in files)
+    return tuple((file, when) for file, when in changed if when is not None)
+
+
+def changed_at(file: Path) -> int | None:
+    """When a file was changed, in nanoseconds; None where there is none."""
+    try:
+        known = file.stat()
+    except (OSError, ValueError):
+        return None
+    return known.st_mtime_ns if S_ISREG(known.st_mode) else None
 
 
 def entries(language: str = FIRST) -> Mapping[str, Entry]:

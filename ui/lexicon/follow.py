@@ -20,7 +20,7 @@ LISTED = state.LEARN.values[1]  # the part of page Lessons that has them all
 def bring() -> None:
     """Have the browser answer marks, in every run of a page."""
     language = state.LESSON_LANGUAGE.get()
-    language = language if language in files.languages() else FIRST
+    language = language if language == FIRST or language in files.languages() else FIRST
     data = {"from": sent.address(language), "level": LEVELS.index(state.level()), "language": language}
     document.explain(data, lambda: follow(state.selection(document.EXPLAIN).followed))
 

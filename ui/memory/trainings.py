@@ -167,6 +167,8 @@ def find(name: str) -> Trained | None:
 
 def names(keys: str) -> list[str]:
     """The trained models of this browser, and those whose keys a link has, with commas between."""
+    if not _trained:
+        return []
     asked, me = keys.split(","), browser()
     return [trained.name for trained in list(_trained.values()) if trained.key in asked or (me and trained.whose == me)]
 

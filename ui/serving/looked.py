@@ -1,17 +1,23 @@
-"""What a widget asks of a session while it is placed: one value, and not all of them."""
+"""What Streamlit itself asks for in every run, of a session and of its settings, in fewer steps than it takes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from streamlit import config
+from streamlit.components.v2.bidi_component import main as components
 from streamlit.elements.widgets import selectbox, slider, text_widgets
 from streamlit.runtime.state import get_session_state
 
 if TYPE_CHECKING:
-    from streamlit.runtime.state import SafeSessionState
+    from streamlit.runtime.state import SafeSessionState, SessionState
 
 WIDGETS = (selectbox, slider, text_widgets)
+
+present = components.make_bidi_component_presenter
+read_option = config.get_option
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,46 @@ def look() -> Session:
     return Session(OneByOne(get_session_state()))
 
 
+class Said(dict[str, Any]):
+    """What a component has said, by the names of what it says; None of what it has not. To be read: Streamlit's own one can be
+    written, and is of a class of its own each time."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        return self.get(name)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Said:
+        return self
+
+
+def presenter(events: str, component_id: str | None = None, allowed_state_keys: set[str] | None = None) -> Callable[..., Any]:
+    """What Streamlit's own function of these arguments gives, for who reads."""
+
+    def said(kept: object, state: SessionState) -> object:
+        known = state._new_widget_state.widget_metadata.get(events)
+        if not isinstance(kept, dict) or known is None or known.value_type != "json_trigger_value":
+            return kept
+        try:
+            just = state._new_widget_state[events] or []
+        except KeyError:
+            just = []
+        each = [one for one in ([just] if isinstance(just, dict) else just) if isinstance(one, dict)]
+        return Said({one["event"]: one.get("value") for one in each if isinstance(one.get("event"), str)} | kept)
+
+    return said
+
+
+def option(key: str) -> Any:
+    """A setting of Streamlit's, without the lock for which all runs of a class would wait, fifty times each."""
+    known = config._config_options
+    return known[key].value if known and key in known else read_option(key)
+
+
 def look_up_one_by_one() -> None:
-    """Let these widgets of Streamlit look that way: each copies every value of the session, to see whether its own is None."""
+    """Let Streamlit look that way: these widgets copy every value of the session, to see whether their own is None; a class is
+    made whenever somebody looks at what a component has said; and settings stand behind a lock."""
     for widget in WIDGETS:
         widget.get_session_state = look  # type: ignore[attr-defined]
+    components.make_bidi_component_presenter = presenter  # type: ignore[assignment]
+    config.get_option = option

@@ -1,13 +1,17 @@
-"""A widget that looks up one value of a session sees what it would in a copy of all of them."""
+"""What is looked up in fewer steps is what Streamlit would have found."""
 
 from __future__ import annotations
 
+import copy
 import inspect
 import re
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from streamlit import config
+from streamlit.components.v2.bidi_component import main as components
 from streamlit.runtime.state import SafeSessionState, SessionState, get_session_state
 
 from ui.serving import looked
@@ -39,3 +43,43 @@ def test_streamlit_asks_it_and_for_nothing_else(monkeypatch, widget):
         if re.match(r"(if|state_value =) .*session_state", line)
     ]
     assert used and {way for line in used for way in line} == {"in session_state", "session_state[key]"}
+
+
+EVENTS = st.dictionaries(
+    st.sampled_from(["event", "value", "other"]), st.sampled_from(["chosen", "told"]) | st.integers() | st.none()
+)
+SAID = st.none() | EVENTS | st.lists(EVENTS | st.integers())
+KEPT = st.none() | st.integers() | st.dictionaries(st.sampled_from(["chosen", "told", "kept"]), st.integers() | st.none())
+
+
+@given(SAID, KEPT, st.sampled_from(["json_trigger_value", "json_value", None]))
+def test_what_a_component_has_said_is_what_streamlit_gives(said, kept, kind):
+    state = SessionState()
+    if kind:
+        state._new_widget_state.widget_metadata["events"] = SimpleNamespace(value_type=kind)
+        state._new_widget_state.set_from_value("events", said)
+    ours, own = (make("events", "component", {"chosen"})(kept, state) for make in (looked.presenter, looked.present))
+    assert ours == own
+    if isinstance(kept, dict) and kind == "json_trigger_value":
+        assert all(getattr(ours, name) == getattr(own, name) for name in ("chosen", "told", "kept", "nothing"))
+        assert copy.deepcopy(ours) == ours
+
+
+def test_streamlit_has_it_made_there_and_its_own_can_be_read_beside_it(monkeypatch):
+    for name in ("make_bidi_component_presenter",):
+        monkeypatch.setattr(components, name, looked.present)
+    monkeypatch.setattr(config, "get_option", looked.read_option)
+    looked.look_up_one_by_one()
+    assert components.make_bidi_component_presenter is looked.presenter
+    assert "make_bidi_component_presenter(" in inspect.getsource(components.BidiComponentMixin)
+    assert config.get_option is looked.option
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_each_setting_is_as_streamlit_reads_it(monkeypatch, known):
+    every = {name: looked.read_option(name) for name in config.get_config_options()}
+    if not known:
+        monkeypatch.setattr(config, "_config_options", None)
+    assert {name: looked.option(name) for name in every} == every
+    with pytest.raises(RuntimeError, match="not defined"):
+        looked.option("server.nothing")

@@ -1,0 +1,75 @@
+"""What a key says of the session and of the address is what Streamlit would say."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+import streamlit as streamlit
+from hypothesis import given
+from hypothesis import strategies as st
+from streamlit.runtime.state import SessionState
+from streamlit.testing.v1 import AppTest
+
+from ui import state
+
+NAMES = ("level", "layer", "head", "room", "shade")
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["set", "drop", "place", "say", "compact"]), st.sampled_from(NAMES), st.integers(0, 3)), max_size=12
+)
+
+
+@given(STEPS)
+def test_whatever_was_set_said_and_placed_each_name_has_the_value_that_streamlit_finds(steps):
+    """place: a widget has the key; say: the browser sends its value; compact: a run is over."""
+    session = SessionState()
+    for what, name, value in steps:
+        if what == "set":
+            session._new_session_state[name] = value
+        elif what == "drop" and name in session:
+            del session[name]
+        elif what == "place":
+            session._key_id_mapper[name] = f"$$ID-{name}"
+        elif what == "say":
+            session._new_widget_state.set_from_value(f"$$ID-{name}", value)
+        elif what == "compact":
+            session._compact_state()
+    absent = object()
+    for name in NAMES:
+        own = session[name] if name in session else absent  # noqa: SIM401
+        assert state.of_visit(SimpleNamespace(session_state=session), state.Key(name, absent)) is own
+
+
+def script() -> None:
+    import streamlit as st
+
+    from ui import state
+
+    st.session_state["found"] = {
+        "level": state.LEVEL.get(), "asked": state.LEVEL.asked, "layer": state.LAYER.get_or("none"), "held": state.LAYER.held,
+        "twice": state.SHADE.asked, "empty": state.TEXT.asked, "missing": state.HEAD.asked, "popped": state.HEAD.pop(),
+        "chosen": state.chosen(),
+    }  # fmt: skip
+    st.session_state["own"] = {name: st.session_state[name] for name in ("level", "layer", "bars") if name in st.session_state}
+
+
+def test_in_a_run_a_key_tells_value_default_and_wish():
+    app = AppTest.from_function(script)
+    app.query_params["level"] = "expert"
+    app.query_params["shade"] = ["layer", "head"]
+    app.query_params["text"] = ""
+    app.session_state["layer"] = 3
+    app.session_state["bars"] = 7
+    app.session_state["text"] = "is no choice"
+    app.run()
+    found = app.session_state["found"]
+    assert found["level"] == state.LEVEL.default and found["asked"] == "expert"
+    assert found["layer"] == 3 and found["held"] and found["twice"] == "head" and found["empty"] == ""
+    assert found["missing"] is None and found["popped"] is None
+    assert found["chosen"] == app.session_state["own"] == {"layer": 3, "bars": 7}
+
+
+@pytest.mark.parametrize("key", [state.LEVEL, state.LAYER])
+def test_outside_of_a_run_a_key_has_what_a_bare_script_would_find(key):
+    assert key.get() == streamlit.session_state.get(key.name, key.default)
+    assert key.asked is None and not key.held
