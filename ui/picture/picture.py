@@ -13,6 +13,7 @@ import streamlit as st
 
 from analysis import Scope
 from ui.look import Look
+from ui.memory.together import once
 from ui.show import show, show_chart
 from viz.view import View
 from viz.views.board import Part
@@ -96,6 +97,12 @@ class Picture:
     @cached_property
     def drawn(self) -> Any:
         """A view of ours, a Plotly figure, a table, or a page of its own as HTML."""
+        if len(self.looks) != 1 or self.data or "model" in self.takes:
+            return self._draw()
+        look = self.looks[0]
+        return once(look.trace, (self.recipe, look.kind, look.level, repr(look.options), repr(self.options)), self._draw)
+
+    def _draw(self) -> Any:
         parts = {"model": lambda look: look.model, "trace": lambda look: look.trace, "seen": lambda look: look.scope}
         arguments = [parts[name](look) for look in self.looks for name in self.takes]
         return self.recipe(*arguments, **self.options, **self.data, **self.known)

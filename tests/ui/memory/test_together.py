@@ -1,0 +1,60 @@
+"""What many look at is made once, for as long as the trace that it is of is there."""
+
+from __future__ import annotations
+
+import gc
+from types import SimpleNamespace
+
+import pytest
+
+from ui.memory import together
+from viz.view import View
+
+
+class Text(SimpleNamespace):
+    """Something that stands for a trace: it has an identity and can go."""
+
+
+def view(size: int = 10) -> View:
+    return View("board", bytes(size), "")
+
+
+def test_what_was_made_of_a_trace_under_a_key_is_made_once():
+    text, made = Text(), [view(), view()]
+    assert together.once(text, "a", lambda: made[0]) is made[0]
+    assert together.once(text, "a", lambda: made[1]) is made[0]
+    assert together.once(text, "b", lambda: made[1]) is made[1]
+    assert together.once(Text(), "a", lambda: made[1]) is made[1], "another trace"
+
+
+@pytest.mark.parametrize("other", [view(together.LARGE + 1), [1], {"a": 1}, None], ids=["large", "list", "dict", "None"])
+def test_what_is_large_or_could_be_changed_is_made_again(other):
+    text, asked = Text(), []
+    for _ in range(2):
+        assert together.once(text, "a", lambda: asked.append(1) or other) is other
+    assert len(asked) == 2
+
+
+def test_it_goes_with_its_trace():
+    text, known = Text(), len(together._made)
+    together.once(text, "a", view)
+    assert len(together._made) == known + 1
+    del text
+    gc.collect()
+    assert len(together._made) == known
+
+
+def test_the_oldest_give_way():
+    text = Text()
+    for number in range(together.MOST + 5):
+        together.once(text, number, view)
+        together.once(text, 0, view)  # which is asked for all the time
+    kept = together._made[id(text)]
+    assert len(kept) == together.MOST and 0 in kept and 1 not in kept
+
+
+def test_what_could_not_be_made_is_asked_for_again():
+    text, made = Text(), view()
+    with pytest.raises(ZeroDivisionError):
+        together.once(text, "a", lambda: 1 / 0)
+    assert together.once(text, "a", lambda: made) is made
