@@ -9,7 +9,7 @@ from starlette.middleware import Middleware
 
 from ui.lexicon import fetched
 from ui.memory import freed
-from ui.rooms import routes
+from ui.rooms import routes, whole
 from ui.serving import address, assets, below, early, flood, going, guard, headers, heard, leaving, probes, sending
 
 freed.set_up()
@@ -19,6 +19,6 @@ app = st.App(
     lifespan=sending.lifespan,
     middleware=[
         *map(Middleware, (headers.Sealed, guard.Guard, flood.Flood, heard.Heard, address.Address)),
-        *map(Middleware, (early.Early, leaving.Leaving, going.Going)),
+        *map(Middleware, (early.Early, leaving.Leaving, whole.Whole, going.Going)),
     ],
 )

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 import models
 from ui import state
@@ -173,10 +174,20 @@ class Seat:
 
     def goes_on_with_the_page(self) -> bool:
         """Whether what the room has and this visitor has not is more than texts, on the page that they are on."""
-        at = self.room.at
-        if self.settled is None or at is None or not self.follows or self.taken == self.room.version:
+        at, before = self.room.at, self.settled
+        if before is None or at is None or not self.follows or self.taken == self.room.version:
             return False
-        return at["page"] == self.page and rest({**at, **self.fixed}) != rest(self.settled)
+        return at["page"] == self.page and rest({**at, **self.fixed}) != rest(before)
+
+    def set_off(self) -> None:
+        """Before a run: follow at once to another page, or with all of this one. The stage would begin, and ask for that."""
+        at = self.room.at
+        if self.goes_on_with_the_page():
+            if only_a_part_runs():
+                st.rerun()
+        elif at is not None and self.follows and self.settled is not None and at["page"] != self.page:
+            self.notice()
+            self.take(whole=False)
 
     def go_back(self, whole: bool) -> None:
         """For who leads: to what the class sees, where a button asked for it."""
@@ -400,9 +411,9 @@ def place() -> None:
 def pressed() -> None:
     """What the strip asks for: a run, to go one's own way, to follow again, a seat, or to leave."""
     asked, seat = (choice("room-line") or {}).get("ask"), mine()
-    if asked == "run" and seat and seat.goes_on_with_the_page():
-        st.rerun()  # at once: the stage would begin, and ask for that too
-    if asked == "follow" and seat:
+    if asked == "run" and seat:
+        seat.set_off()
+    elif asked == "follow" and seat:
         seat.follow_again()
     elif asked == "out" and seat and seat.follows:  # by the first letter, which may be one that who leads has just written too
         seat.step_out()
@@ -420,6 +431,12 @@ def leave() -> None:
     state.ROOM_SEAT.set(None)
     state.ROOM_KEY.set("")
     state.run_whole_page_next()
+
+
+def only_a_part_runs() -> bool:
+    """Whether this run is one of a part of the page."""
+    run = get_script_run_ctx(suppress_warning=True)
+    return bool(run and run.fragment_ids_this_run)
 
 
 def is_fixed(key: state.Key[Any]) -> bool:

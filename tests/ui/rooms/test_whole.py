@@ -1,0 +1,87 @@
+"""A follower's page goes on with the whole page at once where that is going to be necessary."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from ui.rooms import whole
+
+STREAM = {"type": "websocket", "path": "/_stcore/stream"}
+
+
+def asked(ask: str = "run", fragment: str = "stage", strip: bool = True) -> bytes:
+    """What a browser sends: of the strip of a room, or else of a text box into which somebody writes the same."""
+    message = BackMsg()
+    message.rerun_script.fragment_id = fragment
+    message.rerun_script.query_string = "room=ABCDEF"
+    one = message.rerun_script.widget_states.widgets.add()
+    said = json.dumps([{"event": "chosen", "value": {"ask": ask, "n": 1}}])
+    if strip:
+        one.id, one.json_trigger_value = "$$STREAMLIT_INTERNAL_KEY_room__events", said
+    else:
+        one.id, one.string_value = "text", said
+    return message.SerializeToString()
+
+
+def test_only_the_place_changes_where_the_strip_asks_for_a_run():
+    before, after = (BackMsg.FromString(one).rerun_script for one in (asked(), whole.of_the_page(asked())))
+    assert before.fragment_id == "stage" and after.fragment_id == ""
+    before.fragment_id = ""
+    assert before == after
+
+
+@given(st.binary(max_size=60))
+def test_what_is_no_such_message_stays_as_it_is(junk):
+    try:
+        fine = BackMsg.FromString(junk).rerun_script.fragment_id
+    except Exception:
+        fine = ""
+    if not fine:
+        assert whole.of_the_page(junk) == junk
+    for other in (asked(strip=False), asked(fragment="")):
+        assert whole.of_the_page(other) == other
+
+
+@pytest.mark.parametrize(("follows", "message", "changes"), [
+    (True, asked(), True), (False, asked(), False), (True, asked("out"), False), (True, asked(strip=False), False),
+])  # fmt: skip
+def test_a_line_asks_for_the_page_where_its_visitor_goes_on_with_it(monkeypatch, follows, message, changes):
+    seen = []
+
+    async def app(scope, receive, send) -> None:
+        seen.append((await receive())["bytes"])  # before anybody's visit is known
+        first = ForwardMsg()
+        first.new_session.initialize.session_id = "visit"
+        await send({"type": "websocket.send", "bytes": first.SerializeToString()})
+        seen.append((await receive())["bytes"])
+
+    async def receive() -> dict:
+        return {"type": "websocket.receive", "bytes": message}
+
+    async def send(message) -> None:
+        pass
+
+    monkeypatch.setattr(whole, "goes_on_with_the_page", lambda session: session == "visit" and follows)
+    with ThreadPoolExecutor(1) as other:
+        other.submit(asyncio.run, whole.Whole(app)(STREAM, receive, send)).result(30)
+    assert seen[0] == message and (seen[1] != message) == changes
+
+
+def test_what_is_no_page_is_passed_on():
+    passed = []
+
+    async def app(*given) -> None:
+        passed.append(given)
+
+    with ThreadPoolExecutor(1) as other:
+        for scope in ({"type": "http", "path": "/"}, {"type": "websocket", "path": "/rooms/ABCDEF/line"}):
+            other.submit(asyncio.run, whole.Whole(app)(scope, None, None)).result(30)
+            assert passed[-1] == (scope, None, None)
