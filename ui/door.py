@@ -60,16 +60,17 @@ def open_step(here: str) -> None:
     leaving.open_page(page)
 
 
-seat.arrive()
-page = st.navigation(menu.pages(hidden=seat.hidden()), expanded=True)
-title = f"{menu.TITLES[page.url_path or menu.FIRST]} · Headlight"  # the first page's address has no name
-st.set_page_config(page_title=title, page_icon=document.ICON, layout="wide", initial_sidebar_state=256)
+st.set_page_config(page_title="Headlight", page_icon=document.ICON, layout="wide", initial_sidebar_state=256)
 st.logo(document.ICON, size="large")
 document.prepare()
+seat.arrive()
+page = st.navigation(menu.pages(hidden=seat.hidden()), expanded=True)  # after an icon is set: its own is fetched from outside
 leaving.opens(page.url_path)
 document.draw_again()
 seat.enter(page.url_path or menu.FIRST)
 open_step(page.url_path or menu.FIRST)
+title = menu.TITLES[page.url_path or menu.FIRST]  # the first page's address has no name
+st.set_page_config(page_title=f"{title} · Headlight")
 side_bar(page.url_path)
 follow.bring()
 draw_lesson = panel.show(page.url_path or menu.FIRST, picker.in_use(), hidden=seat.has_notes())
