@@ -33,12 +33,6 @@ def prepare() -> None:
     _component("document")(key="document-rules", on_dark_change=lambda: None)
 
 
-@st.fragment(run_every=3600)
-def draw_again() -> None:
-    """Nothing. A browser that was cut off and comes back asks for its page again if there is a timer on it, else only for what is
-    pressed; and the server has let go of what its presses did (`ui.memory.visitors.hold`)."""
-
-
 def open_step(step: str, reply: str, **more: Any) -> None:
     """Have a step of a lesson in sight, once. step: which; reply: what is said of an answer, "" for nothing. more: right, whether
     the answer was; picture, the kind of the view that it asks about, where that is not the first one; and heading, what “Show me”

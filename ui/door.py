@@ -66,7 +66,6 @@ document.prepare()
 seat.arrive()
 page = st.navigation(menu.pages(hidden=seat.hidden()), expanded=True)  # after an icon is set: its own is fetched from outside
 leaving.opens(page.url_path)
-document.draw_again()
 seat.enter(page.url_path or menu.FIRST)
 open_step(page.url_path or menu.FIRST)
 title = menu.TITLES[page.url_path or menu.FIRST]  # the first page's address has no name

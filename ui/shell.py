@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
 SHOWN = 60  # characters of a wrong value that a sentence repeats
 
+# Seconds after which a stage is drawn again. A browser that was cut off and comes back asks for its page if there is a timer on it,
+# else only for what is pressed; and the server has let go of what its presses did (`ui.memory.visitors.hold`).
+AGAIN = 3600
+
 
 def heading(folder: Path, reads: bool = True, purpose: str = "purpose") -> DeltaGenerator:
     """The page's name, beside it in one line what it is for, or what to look for in an example; at the end of that line more of
@@ -83,7 +87,7 @@ def still(folder: Path, draw: Callable[[], None], purpose: str = "purpose") -> N
     explained: set[str] = set()
     drawn_before = False
 
-    @st.fragment
+    @st.fragment(run_every=AGAIN)
     def stage() -> None:
         nonlocal drawn_before
         with_the_page, drawn_before = not drawn_before, True
@@ -119,7 +123,7 @@ def live(
     drawn_before = told_with_the_page = False
     explained: set[str] = set()
 
-    @st.fragment
+    @st.fragment(run_every=AGAIN)
     def stage() -> None:
         nonlocal drawn_before
         with_the_page, drawn_before = not drawn_before, True

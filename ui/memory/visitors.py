@@ -46,7 +46,7 @@ def let_go() -> None:
 
 def hold(do: Callable[..., Any]) -> Held:
     """Something to do for this visitor until they go. What a press does, or a fragment, holds a text as a model has read it, and
-    Streamlit keeps it for minutes after a browser has gone. Who comes back has their page drawn again (`ui.door`)."""
+    Streamlit keeps it for minutes after a browser has gone. Who comes back has their page drawn again (`ui.shell`)."""
     held = Held(do)
     with _lock:
         _held.setdefault(me(), WeakSet()).add(held)
