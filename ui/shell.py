@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 SHOWN = 60  # characters of a wrong value that a sentence repeats
 
-# Seconds after which a stage is drawn again. A browser that was cut off and comes back asks for its page if there is a timer on it,
-# else only for what is pressed; and the server has let go of what its presses did (`ui.memory.visitors.hold`).
+# Seconds after which a stage is drawn again. A browser that was cut off and comes back asks for its page if there is a timer on
+# it, else only for what is pressed; and the server has let go of what its presses did (`ui.memory.visitors.hold`).
 AGAIN = 3600
 
 

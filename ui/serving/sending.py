@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from ui.serving import bundles, logs, looked, packets, pauses, theme
+from ui.serving import bundles, logs, looked, packets, pauses, small, theme
 
 if TYPE_CHECKING:
     import streamlit as st
@@ -28,6 +28,7 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     pauses.read_simply()
     looked.look_up_one_by_one()
     bundles.hand_on(_loop)
+    small.leave_as_they_are()
     packets.send_at_once()
     yield
     _loop = None
