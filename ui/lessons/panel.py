@@ -113,7 +113,10 @@ def ask(lesson: Lesson, number: int, question: Question, model: str) -> tuple[An
     try:
         right = measured(lesson.steps[number - 1], model, question.answer, question.given)
     except Exception as error:
-        st.info(plain(f"{question.ask} {complaint('The answer', error, 'computed')}"))
+        if state.JOB.get():  # it was asked of the model before, which need not read what this step sets
+            st.caption("The model of this step is being prepared …")
+        else:
+            st.info(plain(f"{question.ask} {complaint('The answer', error, 'computed')}"))
         return None
     answers = state.LESSON_ANSWERS.get() or {}
     key = state.Key[Any](f"lesson-answer-{lesson.name}-{number}", answers.get((lesson.name, number)))

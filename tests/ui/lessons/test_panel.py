@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
+from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from tests.pages.opening import open_link, said
@@ -388,3 +389,27 @@ def test_a_step_stands_beside_every_page_also_the_list_of_lessons(page):
     assert app.button(key="lesson-next-step").label == "Finish", "the panel is drawn to its end"
     app.button(key="lesson-fold").click().run()
     assert not app.exception and app.button(key="lesson-fold").label == "Show the lesson"
+
+
+@pytest.mark.parametrize("loads", [True, False])
+def test_a_question_that_the_model_before_cannot_be_asked_waits_while_the_step_s_own_is_loaded(loads, caplog):
+    """The filler reads no second text, which the fourth step of this lesson sets for the translator."""
+
+    def script() -> None:
+        import streamlit as st
+
+        from ui import state
+        from ui.lessons import files, panel
+
+        lesson = files.find("kinds")
+        state.JOB.set(object() if st.session_state["loads"] else None)
+        panel.ask(lesson, 4, lesson.steps[3].question, "filler")
+
+    loaded.model("filler")
+    app = AppTest.from_function(script)
+    app.session_state["loads"] = loads
+    app.run(timeout=60)
+    assert not app.exception
+    assert [one.value for one in app.caption] == ["The model of this step is being prepared …"] * loads
+    assert ["could not be computed" in one.value for one in app.info] == [True] * (not loads)
+    assert ("could not be computed" in caplog.text) != loads
