@@ -7,12 +7,24 @@ from types import SimpleNamespace
 
 import pytest
 
+import models
+from models.prefix import reading_for
 from ui.memory import together
 from viz.view import View
 
 
+class Shared:
+    """What stands for attention."""
+
+
+ENCODER = Shared()  # which several targets share
+
+
 class Text(SimpleNamespace):
-    """Something that stands for a trace: it has an identity and can go."""
+    """As much of a trace as its attention, which has an identity and can go."""
+
+    def __init__(self) -> None:
+        super().__init__(attention={"encoder": ENCODER, "cross": Shared()})
 
 
 def view(size: int = 10) -> View:
@@ -49,7 +61,7 @@ def test_the_oldest_give_way():
     for number in range(together.MOST + 5):
         together.once(text, number, view)
         together.once(text, 0, view)  # which is asked for all the time
-    kept = together._made[id(text)]
+    kept = together._made[id(text.attention["cross"])]
     assert len(kept) == together.MOST and 0 in kept and 1 not in kept
 
 
@@ -58,3 +70,20 @@ def test_what_could_not_be_made_is_asked_for_again():
     with pytest.raises(ZeroDivisionError):
         together.once(text, "a", lambda: 1 / 0)
     assert together.once(text, "a", lambda: made) is made
+
+
+@pytest.mark.parametrize(("name", "target"), [("writer", ""), ("translator", "Je")])
+def test_readers_of_one_text_have_one_drawing_and_another_text_or_target_has_its_own(name, target):
+    model = models.load(name)
+
+    def read(reader: str, text: str, target: str) -> View:
+        with reading_for(reader):
+            trace = model.trace(text, target)
+        return together.once(trace, "a", view)
+
+    first = read("me", "I am tired", target)
+    if name == "writer":  # whose texts are read once for all
+        assert read("you", "I am tired", target) is first
+    else:
+        assert read("me", "I am tired", "Je suis") is not first
+    assert read("you", "I am tired of", target) is not first
