@@ -120,7 +120,7 @@ class Attendee(Visitor):
         kind = element.WhichOneof("type")
         if kind == "text_input" and element.text_input.label == "Your text" and element.text_input.set_value:
             self.text = element.text_input.value
-        if kind == "bidi_component" and element.bidi_component.bytes:
+        if kind == "bidi_component" and element.bidi_component.component_name == "headlight_room":
             header, _ = unpacked(element.bidi_component.bytes)
             if "taken" in header:
                 self.seat, self.strip, self.strip_fragment = header, element.bidi_component.id, delta.fragment_id

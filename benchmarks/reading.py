@@ -19,7 +19,7 @@ def echoed(element) -> str | None:
 
 def drawn(element) -> str | None:
     """The text whose tokens stand on Headlight's board."""
-    if element.WhichOneof("type") != "bidi_component" or not element.bidi_component.bytes:
+    if element.WhichOneof("type") != "bidi_component" or not element.bidi_component.component_name.startswith("headlight_board"):
         return None
     header, blocks = unpacked(element.bidi_component.bytes)
     for part in (part for card in header.get("cards", ()) for part in card["parts"]):

@@ -52,11 +52,15 @@ def keep_lessons(lessons: dict[str, Any], brought_back: Callable[[], None] | Non
 
 def keep_address(**values: str | None) -> None:
     """Put values into the address, None to leave one out."""
-    _component("address")(
-        key="address-values", data={"values": values, "run": time.monotonic_ns()}
-    )  # the same data would not run again
+    data = {"values": values, "run": time.monotonic_ns()}  # the same data would not run again
+    _component("address")(key="address-values", data=_as_bytes(data))
 
 
 def explain(data: dict[str, Any], followed: Callable[[], None]) -> None:
     """Have marks of words answered. data: where what is said of them is fetched, the level's number, and the language."""
-    _component("lexicon")(key=EXPLAIN, data=data, on_followed_change=followed)
+    _component("lexicon")(key=EXPLAIN, data=_as_bytes(data), on_followed_change=followed)
+
+
+def _as_bytes(data: dict[str, Any]) -> bytes:
+    """Data of which Streamlit need not ask whether there is a table among them, which takes it long."""
+    return json.dumps(data).encode()

@@ -15,7 +15,7 @@ const fetched = new Map();
 
 export default ({ data, setTriggerValue }) => {
   window.headlightWords ??= listen(); // the document listens with the first of these modules
-  window.headlightWords({ ...data, tell: setTriggerValue });
+  window.headlightWords({ ...JSON.parse(new TextDecoder().decode(data)), tell: setTriggerValue });
 };
 
 function listen() {

@@ -102,8 +102,9 @@ def still(folder: Path, draw: Callable[[], None], purpose: str = "purpose") -> N
     with heading(folder, reads=False, purpose=purpose):
         picker.show_trouble()
     early, complaints = complained(), st.empty()
-    with complaints.container():
-        show_complaints(early)
+    if early:
+        with complaints.container():
+            show_complaints(early)
     stage()
     if more := complained():  # of what is chosen on the page itself
         with complaints.container():
@@ -134,7 +135,8 @@ def live(
                 st.rerun(scope="fragment")  # with the newest text: the one that this run began with is an old one by now
             with seat.led(with_the_page), marks.again(explained):
                 answer(with_the_page)
-        wait_until_sent()
+        if not with_the_page:
+            wait_until_sent()
 
     def answer(with_the_page: bool) -> None:
         nonlocal told_with_the_page
@@ -169,8 +171,9 @@ def live(
         for choice in (state.LAYER, state.HEAD):
             (state.COMPLAINTS.get() or {}).pop(choice.name, None)
     early, complaints = complained(), st.empty()
-    with complaints.container():
-        show_complaints(early)
+    if early:
+        with complaints.container():
+            show_complaints(early)
     stage()
     picker.about()
     if cached.names(cached.FRESH) != state.LISTED.get():

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import urlencode
 
@@ -405,9 +405,10 @@ OWN = (ROOM, LESSON_LANGUAGE, MODEL, TRAINED, TEXT, TARGET)  # that are not take
 
 def chosen() -> dict[str, Any]:
     """All that is chosen of what a link can say, as the session has it, without the model and the texts."""
-    names = (_names() | members.keys()) - {key.name for key in OWN}
-    found = ((name, _value(name, _ABSENT)) for name in names)
-    return {name: value for name, value in found if value is not _ABSENT}
+    run = get_script_run_ctx(suppress_warning=True)
+    look = partial(_value_in, run.session_state._state) if run else st.session_state.get  # for all names, which are a hundred
+    found = {name: look(name, _ABSENT) for name in _names().union(members).difference(key.name for key in OWN)}
+    return {name: value for name, value in found.items() if value is not _ABSENT}
 
 
 @cache
