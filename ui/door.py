@@ -8,6 +8,7 @@ from ui.choices.widgets import one_of
 from ui.lessons import course, panel
 from ui.lexicon import follow
 from ui.memory import jobs, loaded
+from ui.memory.turns import turn
 from ui.rooms import seat
 from ui.serving import leaving
 
@@ -60,20 +61,21 @@ def open_step(here: str) -> None:
     leaving.open_page(page)
 
 
-st.set_page_config(page_title="Headlight", page_icon=document.ICON, layout="wide", initial_sidebar_state=256)
-st.logo(document.ICON, size="large")
-document.prepare()
-seat.arrive()
-page = st.navigation(menu.pages(hidden=seat.hidden()), expanded=True)  # after an icon is set: its own is fetched from outside
-leaving.opens(page.url_path)
-seat.enter(page.url_path or menu.FIRST)
-open_step(page.url_path or menu.FIRST)
-title = menu.TITLES[page.url_path or menu.FIRST]  # the first page's address has no name
-st.set_page_config(page_title=f"{title} · Headlight")
-side_bar(page.url_path)
-follow.bring()
-draw_lesson = panel.show(page.url_path or menu.FIRST, picker.in_use(), hidden=seat.has_notes())
-page.run()
-draw_lesson()
-if done := state.DONE.pop():
-    st.toast(done, icon=":material/check:")
+with turn():
+    st.set_page_config(page_title="Headlight", page_icon=document.ICON, layout="wide", initial_sidebar_state=256)
+    st.logo(document.ICON, size="large")
+    document.prepare()
+    seat.arrive()
+    page = st.navigation(menu.pages(hidden=seat.hidden()), expanded=True)  # after an icon is set: its own is fetched from outside
+    leaving.opens(page.url_path)
+    seat.enter(page.url_path or menu.FIRST)
+    open_step(page.url_path or menu.FIRST)
+    title = menu.TITLES[page.url_path or menu.FIRST]  # the first page's address has no name
+    st.set_page_config(page_title=f"{title} · Headlight")
+    side_bar(page.url_path)
+    follow.bring()
+    draw_lesson = panel.show(page.url_path or menu.FIRST, picker.in_use(), hidden=seat.has_notes())
+    page.run()
+    draw_lesson()
+    if done := state.DONE.pop():
+        st.toast(done, icon=":material/check:")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -129,14 +129,12 @@ def live(
         nonlocal drawn_before
         with_the_page, drawn_before = not drawn_before, True
         again = state.AGAIN.pop()
-        with nullcontext() if with_the_page else press(folder.name), turn(first=again) as waited:
-            if waited > LONG and not with_the_page and not again and state.TYPING.get():
+        with nullcontext(0.0) if with_the_page else alone(folder.name, first=again) as waited:
+            if waited > LONG and not again and state.TYPING.get():
                 state.AGAIN.set(True)
                 st.rerun(scope="fragment")  # with the newest text: the one that this run began with is an old one by now
             with seat.led(with_the_page), marks.again(explained):
                 answer(with_the_page)
-        if not with_the_page:
-            wait_until_sent()
 
     def answer(with_the_page: bool) -> None:
         nonlocal told_with_the_page
@@ -178,6 +176,15 @@ def live(
     picker.about()
     if cached.names(cached.FRESH) != state.LISTED.get():
         st.rerun()  # the picker of a server's first visitor is drawn before the cache of the Hub is listed
+
+
+@contextmanager
+def alone(page: str, first: bool) -> Iterator[float]:
+    """Around a stage that runs without its page: measured, in its turn, and on its way to the browser before the next one. Gives
+    the seconds that it has waited for its turn; first: as of `turn`."""
+    with press(page), turn(first) as waited:
+        yield waited
+    wait_until_sent()
 
 
 def say_what_is_cut(name: str, most: int, cut: int, characters: int) -> None:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from tests.pages.opening import open_link
 from ui import shell
+from ui.memory import turns
 
 
 def test_who_has_typed_while_the_whole_page_waited_for_its_turn_gets_the_page(monkeypatch):
@@ -19,3 +20,11 @@ def test_who_has_typed_while_the_whole_page_waited_for_its_turn_gets_the_page(mo
     app.session_state["typing"] = True
     app.run()
     assert not app.exception and app.text_input(key="text").value == "The cat"
+
+
+def test_a_whole_page_has_one_turn_for_all_that_it_runs(monkeypatch):
+    app = open_link("attention", "text=The+cat")
+    asked, ask, free = [], turns._ask, turns._free
+    monkeypatch.setattr(turns, "_ask", lambda first: asked.append(first) or ask(first))
+    app.run()
+    assert not app.exception and (len(asked), turns._free) == (1, free)

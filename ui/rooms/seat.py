@@ -16,6 +16,7 @@ from typing import Any
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.util import calc_hash
 
 import models
 from ui import state
@@ -49,8 +50,8 @@ Choices = dict[str, Any]
 @dataclass
 class Seat:
     """taken: the version of the room that stands on the page, `taking` the one that is being placed; settled: where the last
-    whole run ended; replaced: what stood there before or was to, when it ceased to, and at which version; cut: whether the last
-    run did not reach its end."""
+    whole run ended; replaced: what stood there before or was to, when it ceased to, and at which version; sent: the page of which
+    a run was asked for because the class went there; cut: whether the last run did not reach its end."""
 
     room: Room
     who: str
@@ -61,6 +62,7 @@ class Seat:
     settled: Choices | None = None
     applied: Choices = field(default_factory=dict)
     replaced: deque[tuple[float, int, Choices]] = field(default_factory=lambda: deque(maxlen=60))
+    sent: str = ""
     cut: bool = False
     refused: str = ""
     opened: bool = False  # whether a button of the page on which the room is led has the class moved, and shows that page again
@@ -124,7 +126,10 @@ class Seat:
         changed = {name for name in here.keys() | before.keys() if here.get(name) != before.get(name)}
         if not changed:
             return
-        recent = [self.applied, *(one for when, version, one in self.replaced if self.may_echo(when, version))]
+        sent = (
+            {"page": self.page} if self.sent == self.page else {}
+        )  # to it only by name: what it lacks went with the page before
+        recent = [self.applied, sent, *(one for when, version, one in self.replaced if self.may_echo(when, version))]
         touched = {name for name in changed if not any(one and one.get(name) == here.get(name) for one in recent)}
         if not (touched & set(SURE) if cut else touched):
             self.taken = -1
@@ -172,22 +177,33 @@ class Seat:
         if there:
             open_page(page)
 
-    def goes_on_with_the_page(self) -> bool:
-        """Whether what the room has and this visitor has not is more than texts, on the page that they are on."""
+    def goes_on_with(self) -> str:
+        """The page that this visitor is to have as a whole, for more than texts is new; else ""."""
         at, before = self.room.at, self.settled
         if before is None or at is None or not self.follows or self.taken == self.room.version:
-            return False
-        return at["page"] == self.page and rest({**at, **self.fixed}) != rest(before)
+            return ""
+        return str(at["page"]) if rest({**at, **self.fixed}) != rest(before) else ""
 
     def set_off(self) -> None:
-        """Before a run: follow at once to another page, or with all of this one. The stage would begin, and ask for that."""
-        at = self.room.at
-        if self.goes_on_with_the_page():
-            if only_a_part_runs():
-                st.rerun()
-        elif at is not None and self.follows and self.settled is not None and at["page"] != self.page:
+        """Before a run: follow at once to another page, or with all of this one. The stage would begin, and ask for that. A run
+        of the other page, as `ui.rooms.whole` asks for, needs nothing here."""
+        if not runs(self.page) or not (there := self.goes_on_with()):
+            return
+        if there != self.page:
             self.notice()
             self.take(whole=False)
+        elif only_a_part_runs():
+            st.rerun()
+
+    def stay(self, page: str) -> None:
+        """Go back from a page to which the visitor was sent, where they have touched something before it ran."""
+        before, here, self.sent = self.settled, self.found, ""
+        if before is None or here is None or before["page"] == page:
+            return
+        state.choose(chosen(before | here), anew=True)  # what was touched, and what went with the widgets of that page
+        for key in TEXTS:
+            key.of("last").set(here[key.name])
+        open_page(before["page"])
 
     def go_back(self, whole: bool) -> None:
         """For who leads: to what the class sees, where a button asked for it."""
@@ -240,7 +256,7 @@ class Seat:
                 self.opened = False
                 go_to_page()
                 st.rerun()
-        self.settled, self.taken, self.cut = here, self.taking, False
+        self.settled, self.taken, self.cut, self.sent = here, self.taking, False, ""
         self.person.at = here
         if (place := in_words(here)) != self.person.place:
             self.person.place = place
@@ -322,6 +338,8 @@ def enter(page: str) -> None:
         if seat.settled is None and seat.person.leads and page == OWN_PAGE:
             seat.taken = -1  # what is led from there begins with what the class sees
         seat.notice()
+        if seat.sent == page and not seat.follows:
+            seat.stay(page)
         seat.take(whole=True)
         if not seat.follows:
             seat.hold()
@@ -410,6 +428,8 @@ def place() -> None:
 
 def pressed() -> None:
     """What the strip asks for: a run, to go one's own way, to follow again, a seat, or to leave."""
+    if "room-line" not in st.session_state:
+        return  # of a page that is left by now: it asked for a run, and this is it
     asked, seat = (choice("room-line") or {}).get("ask"), mine()
     if asked == "run" and seat:
         seat.set_off()
@@ -437,6 +457,12 @@ def only_a_part_runs() -> bool:
     """Whether this run is one of a part of the page."""
     run = get_script_run_ctx(suppress_warning=True)
     return bool(run and run.fragment_ids_this_run)
+
+
+def runs(page: str) -> bool:
+    """Whether this run is one of that page, by its name in an address."""
+    run = get_script_run_ctx(suppress_warning=True)
+    return bool(run and run.page_script_hash == calc_hash(page))
 
 
 def is_fixed(key: state.Key[Any]) -> bool:

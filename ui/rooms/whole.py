@@ -1,4 +1,4 @@
-"""A run that a room asks for, where it is going to be one of the whole page."""
+"""A run that a room asks for, where it is going to be one of a whole page."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from streamlit import runtime
+from streamlit.components.v2.bidi_component.constants import EVENT_DELIM
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
+from streamlit.util import calc_hash
 
-from ui.serving.leaving import session_of
+from ui.serving.leaving import opens_for, session_of
 from ui.state import ROOM_SEAT, of_visit
 
 if TYPE_CHECKING:
@@ -19,7 +22,8 @@ if TYPE_CHECKING:
 
 class Whole:
     """ASGI middleware that has it be one from its beginning. The strip stands in the stage, so it asks for a run of that alone,
-    which is enough for a text; for anything else that run would begin, and ask for the page: two runs for each follower."""
+    which is enough for a text; for anything else that run would begin, and ask for the page, this one or another: two runs for
+    each follower."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -32,8 +36,11 @@ class Whole:
         async def receive_next() -> Message:
             message = await receive()
             asked = message.get("bytes") or b""
-            if session and b'"run"' in asked and goes_on_with_the_page(session):
-                return {**message, "bytes": of_the_page(asked)}
+            if session and b'"run"' in asked and (seat := seat_of(session)) and (page := seat.goes_on_with()):
+                if (whole := of_the_page(asked, page)) != asked:
+                    seat.sent = page
+                    opens_for(session, page)
+                return {**message, "bytes": whole}
             return message
 
         async def send_on(message: Message) -> None:
@@ -44,21 +51,26 @@ class Whole:
         await self.app(scope, receive_next, send_on)
 
 
-def goes_on_with_the_page(session: str) -> bool:
-    """Whether whoever is in that session follows to what takes a run of the page that they are on."""
+def seat_of(session: str) -> Seat | None:
+    """The seat of whoever is in that session."""
     visit = runtime.get_instance().get_app_session(session)
-    seat: Seat | None = of_visit(visit, ROOM_SEAT) if visit else None
-    return bool(seat and seat.goes_on_with_the_page())
+    return of_visit(visit, ROOM_SEAT) if visit else None
 
 
-def of_the_page(asked: bytes) -> bytes:
-    """A message in which the strip of a room asks for a run of its stage, as one for the whole page; any other as it is."""
+def of_the_page(asked: bytes, page: str) -> bytes:
+    """A message in which the strip of a room asks for a run of its stage, as one for a whole page, by its name in an address; any
+    other as it is."""
     try:
         whole = BackMsg.FromString(asked)
     except DecodeError:
         return asked
-    sent = whole.rerun_script
-    if not sent.fragment_id or not any('"ask"' in one.json_trigger_value for one in sent.widget_states.widgets):
+    sent, states = whole.rerun_script, whole.rerun_script.widget_states.widgets
+    if not sent.fragment_id or not (strip := next((one.id for one in states if '"ask"' in one.json_trigger_value), "")):
         return asked
     sent.fragment_id = ""
+    if (there := calc_hash(page)) != sent.page_script_hash:
+        sent.page_script_hash, sent.query_string = there, ""  # nothing of an address comes along, as in `leaving.open_page`
+        own = strip.removeprefix(f"{STREAMLIT_INTERNAL_KEY_PREFIX}_").partition(EVENT_DELIM)[0]
+        if all(one.id != own for one in states):
+            states.add(id=own, json_value="{}")  # else it is let go with its page, before it is asked what was pressed
     return whole.SerializeToString()

@@ -28,7 +28,12 @@ def open_page(name: str) -> NoReturn:
 
 def opens(name: str) -> None:
     """Say which page the server has this visitor on, by its name in an address. In each run of a whole page."""
-    if asked := _asked.get(visitors.me()):
+    opens_for(visitors.me(), name)
+
+
+def opens_for(session: str, name: str) -> None:
+    """The same of somebody by their session, before such a run."""
+    if asked := _asked.get(session):
         asked.open(calc_hash(name or FIRST))
 
 

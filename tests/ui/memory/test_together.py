@@ -48,6 +48,7 @@ def test_what_is_large_or_could_be_changed_is_made_again(other):
 
 
 def test_it_goes_with_its_trace():
+    gc.collect()  # what went before
     text, known = Text(), len(together._made)
     together.once(text, "a", view)
     assert len(together._made) == known + 1

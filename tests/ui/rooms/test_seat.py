@@ -83,6 +83,50 @@ def test_a_page_is_followed(teacher):
     assert other.session_state["room-seat"].page == "layers" and person(other).follows
 
 
+def send(other: AppTest, page: str) -> AppTest:
+    """A follower's next run is one of the page to which the class went (`ui.rooms.whole`)."""
+    other.session_state["room-seat"].sent = page
+    return back(other, page)
+
+
+def test_who_is_sent_to_a_page_has_it_in_one_run(teacher):
+    app, room = teacher
+    other = follow(room)
+    app.text_input(key="text").set_value("The cat sat").run()
+    back(app, "layers")
+    send(other, "layers")
+    assert person(other).follows and other.session_state["room-seat"].page == "layers"
+    assert choices(other, "text", "level") == ("The cat sat", "expert") == choices(app, "text", "level")
+    assert not other.session_state["room-seat"].sent
+
+
+@pytest.mark.parametrize("name", ["text", "layer"])
+def test_who_touches_something_before_that_run_stays_and_has_what_they_touched(teacher, name):
+    app, room = teacher
+    other = follow(room)
+    back(app, "layers")
+    if name == "text":
+        other.text_input(key="text").set_value("Mine")
+    else:
+        other.selectbox(key="layer").set_value(1)
+    send(other, "layers")
+    assert not person(other).follows
+    back(other, "attention")
+    mine = ("Mine", 4) if name == "text" else ("The cat", 1)
+    assert choices(other, "text", "layer", "view", "level") == (*mine, "Heatmap", "expert")
+    assert other.session_state["room-seat"].page == "attention" and not other.exception
+
+
+def test_who_is_sent_to_a_page_from_which_the_class_has_gone_on_goes_on_too(teacher):
+    app, room = teacher
+    other = follow(room)
+    back(app, "layers")
+    back(app, "flow")
+    send(other, "layers")
+    back(other, "flow")
+    assert person(other).follows and other.session_state["room-seat"].page == "flow"
+
+
 def test_a_lesson_and_its_step_are_followed(teacher):
     app, room = teacher
     other = follow(room)

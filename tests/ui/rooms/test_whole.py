@@ -11,8 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.util import calc_hash
 
 from ui.rooms import whole
+
+
+class Seat:
+    """As much of a seat as says where the class is."""
+
+    sent = ""
+
+    def __init__(self, page: str) -> None:
+        self.goes_on_with = lambda: page
+
 
 STREAM = {"type": "websocket", "path": "/_stcore/stream"}
 
@@ -21,7 +32,7 @@ def asked(ask: str = "run", fragment: str = "stage", strip: bool = True) -> byte
     """What a browser sends: of the strip of a room, or else of a text box into which somebody writes the same."""
     message = BackMsg()
     message.rerun_script.fragment_id = fragment
-    message.rerun_script.query_string = "room=ABCDEF"
+    message.rerun_script.query_string, message.rerun_script.page_script_hash = "room=ABCDEF", calc_hash("type")
     one = message.rerun_script.widget_states.widgets.add()
     said = json.dumps([{"event": "chosen", "value": {"ask": ask, "n": 1}}])
     if strip:
@@ -32,10 +43,18 @@ def asked(ask: str = "run", fragment: str = "stage", strip: bool = True) -> byte
 
 
 def test_only_the_place_changes_where_the_strip_asks_for_a_run():
-    before, after = (BackMsg.FromString(one).rerun_script for one in (asked(), whole.of_the_page(asked())))
+    before, after = (BackMsg.FromString(one).rerun_script for one in (asked(), whole.of_the_page(asked(), "type")))
     assert before.fragment_id == "stage" and after.fragment_id == ""
     before.fragment_id = ""
     assert before == after
+
+
+def test_of_another_page_nothing_comes_along_from_the_address():
+    before, after = (BackMsg.FromString(one).rerun_script for one in (asked(), whole.of_the_page(asked(), "layers")))
+    assert (after.page_script_hash, after.query_string, after.fragment_id) == (calc_hash("layers"), "", "")
+    states = after.widget_states.widgets
+    assert states[:-1] == before.widget_states.widgets, "what was touched meanwhile is seen"
+    assert (states[-1].id, states[-1].json_value) == ("room", "{}"), "its strip is there when it is asked"
 
 
 @given(st.binary(max_size=60))
@@ -45,16 +64,18 @@ def test_what_is_no_such_message_stays_as_it_is(junk):
     except Exception:
         fine = ""
     if not fine:
-        assert whole.of_the_page(junk) == junk
+        assert whole.of_the_page(junk, "type") == junk
     for other in (asked(strip=False), asked(fragment="")):
-        assert whole.of_the_page(other) == other
+        assert whole.of_the_page(other, "type") == other
 
 
-@pytest.mark.parametrize(("follows", "message", "changes"), [
-    (True, asked(), True), (False, asked(), False), (True, asked("out"), False), (True, asked(strip=False), False),
+@pytest.mark.parametrize(("page", "message", "changes"), [
+    ("type", asked(), True), ("layers", asked(), True), ("", asked(), False), ("type", asked("out"), False),
+    ("layers", asked(strip=False), False),
 ])  # fmt: skip
-def test_a_line_asks_for_the_page_where_its_visitor_goes_on_with_it(monkeypatch, follows, message, changes):
-    seen = []
+def test_a_line_asks_for_the_page_where_its_visitor_goes_on_with_it(monkeypatch, page, message, changes):
+    seen, opened, seat = [], [], Seat(page)
+    monkeypatch.setattr(whole, "opens_for", lambda *one: opened.append(one))
 
     async def app(scope, receive, send) -> None:
         seen.append((await receive())["bytes"])  # before anybody's visit is known
@@ -69,10 +90,11 @@ def test_a_line_asks_for_the_page_where_its_visitor_goes_on_with_it(monkeypatch,
     async def send(message) -> None:
         pass
 
-    monkeypatch.setattr(whole, "goes_on_with_the_page", lambda session: session == "visit" and follows)
+    monkeypatch.setattr(whole, "seat_of", lambda session: seat if session == "visit" else None)
     with ThreadPoolExecutor(1) as other:
         other.submit(asyncio.run, whole.Whole(app)(STREAM, receive, send)).result(30)
     assert seen[0] == message and (seen[1] != message) == changes
+    assert (seat.sent, opened) == ((page, [("visit", page)]) if changes else ("", []))
 
 
 def test_what_is_no_page_is_passed_on():
