@@ -39,6 +39,7 @@ AIM = 1.0  # seconds until the last one has a move
 PATIENCE = 30.0  # seconds for which a move is waited for
 TYPED, EVERY = 20, 0.12  # letters, and seconds from one to the next
 REST = 1.5  # seconds after a move, in which what belongs to it is done
+GIVEN_BACK = 2.0  # seconds after which the server has given back what was freed when somebody went
 KEPT = 0.05  # of the memory at the start, that may be more when all have gone
 KINDS = ("a text", "a level", "a page")
 
@@ -219,7 +220,7 @@ async def visit(url: str) -> None:
     """Somebody comes and goes: Streamlit lets go of who has gone when somebody does."""
     async with Teacher(url) as one:
         await one.join()
-    await asyncio.sleep(2)
+    await asyncio.sleep(GIVEN_BACK)
 
 
 def row(what: str, lessons: dict[str, Lesson], said: Callable[[Lesson], str]) -> None:
@@ -257,6 +258,7 @@ def compare(given: argparse.Namespace) -> list[str]:
         process = psutil.Process(server.process.pid)
 
         def look() -> None:
+            time.sleep(GIVEN_BACK)
             before.update(held(server), memory=process.memory_info().rss / 1e6)
 
         def wait_for_memory(gone: float) -> None:

@@ -8,15 +8,10 @@ from __future__ import annotations
 
 import ctypes
 import os
-import threading
-import time
 from functools import cache
 
 MMAP_THRESHOLD, ARENA_MAX = -3, -8  # glibc's numbers for what is set
 LARGE = 4 * 2**20  # bytes: what takes as many gets pages of its own, which go back as soon as it is freed
-EVERY = 5.0  # seconds, at least, from one time to the next: each takes some milliseconds
-
-_lock, _last = threading.Lock(), float("-inf")  # when it was given back last, by time.monotonic
 
 
 @cache
@@ -39,11 +34,6 @@ def set_up() -> None:
 
 
 def give_back() -> None:
-    """Give what was freed back to the system, unless that was done a moment ago."""
-    global _last
-    with _lock:
-        if time.monotonic() - _last < EVERY:
-            return
-        _last = time.monotonic()
+    """Give what was freed back to the system, which takes some milliseconds."""
     if library := _library():
         library.malloc_trim(ctypes.c_size_t(0))
