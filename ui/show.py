@@ -71,5 +71,6 @@ def complaint(name: str, error: Exception, doing: str = "drawn") -> str:
 
 
 def choice(key: str) -> Any:
-    """What was chosen in the view of that key, inside its `chosen` callback."""
-    return state.selection(key).chosen
+    """What was chosen in the view of that key, inside its `chosen` callback; None where its page has been left meanwhile."""
+    found = state.selection(key)
+    return found.chosen if found else None

@@ -534,5 +534,5 @@ def address() -> str:
 
 
 def selection(view: str) -> Any:
-    """What is chosen in a view or a chart that is mounted by that name."""
-    return st.session_state[view]
+    """What is chosen in a view or a chart that is mounted by that name; None where its page has been left meanwhile."""
+    return _value(view, None)

@@ -18,11 +18,13 @@ KINDS = {str: "a text", int: "a whole number", dict: "names and values", list: "
 
 
 def text_of(file: Path, largest: int) -> str:
-    """The text of a file of at most so many bytes. Errors: FileError otherwise, and where it is not UTF-8."""
-    if file.stat().st_size > largest:
-        raise FileError(file.name, 1, f"The file has more than {largest:,} bytes. Make it shorter, or two of it.")
+    """The text of a file of at most so many bytes. Errors: FileError otherwise, and where it cannot be read or is not UTF-8."""
     try:
-        return file.read_text(encoding="utf-8").replace("\r\n", "\n")
+        if file.stat().st_size > largest:
+            raise FileError(file.name, 1, f"The file has more than {largest:,} bytes. Make it shorter, or two of it.")
+        return file.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
+    except OSError:
+        raise FileError(file.name, 1, "The file cannot be read. See whether it is still there, and who may read it.") from None
     except UnicodeDecodeError:
         raise FileError(file.name, 1, "The file is not UTF-8 text. Save it as UTF-8.") from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -68,10 +69,12 @@ def switch(key: Key[Any], label: str, value: bool = False, place: Any = st, **mo
 
 def number(key: Key[Any], label: str, least: float, most: float, default: float, step: float | None = None, **more: Any) -> Any:
     """A number in its box, of the kind of its default."""
-    check_number(key, label, least, most)
     kind = type(default)
+    check_number(key, label, least, most)
+    if not (isinstance(default, int) and is_infinite(key.asked)):  # over which Streamlit would fall: no whole number is one
+        more["bind"] = "query-params"
     bounds = kind(least), kind(most), default, None if step is None else kind(step)
-    return kind(st.number_input(label, *bounds, key=key.name, bind="query-params", **more))
+    return kind(st.number_input(label, *bounds, key=key.name, **more))
 
 
 def slider(key: Key[Any], label: str, least: float, most: float, step: float, **more: Any) -> float:
@@ -90,3 +93,11 @@ def check_number(key: Key[Any], label: str, least: float, most: float) -> None:
         fits = False
     if not fits:
         state.complain(key, str(asked), f"“{label}” at")
+
+
+def is_infinite(asked: str | None) -> bool:
+    """Whether an address asks for a number without an end."""
+    try:
+        return asked is not None and math.isinf(float(asked))
+    except ValueError:
+        return False

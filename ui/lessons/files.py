@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -20,6 +20,7 @@ from ui.written import Block, header_of, mapping, text_of
 SHIPPED = Path(__file__).parents[2] / "lessons"
 STEP, TEACHER = re.compile(r"^## +(.+)$", re.M), "For the teacher"
 BLOCK = re.compile(r"^```yaml\n(.*?)^```\n?", re.M | re.S)
+OWN = ("lesson", "step", "language", "room")  # where somebody is
 STAYS = ("text", "target", "level")  # from page to page
 OUTSIDE = re.compile(r"!\[[^\]]*\]\(\s*<?((?:https?:)?//[^)\s]*)")  # an image
 WORDS = 120  # of a step at most
@@ -142,9 +143,22 @@ def files() -> dict[str, Path]:
     """Every lesson's file by its name; one's own takes the place of a shipped one of that name."""
     found = {}
     for folder in folders():
-        for file in sorted([*folder.glob("*.md"), *folder.glob("[a-z][a-z]/*.md")]):
+        for file in texts([*folder.glob("*.md"), *folder.glob("[a-z][a-z]/*.md")]):
             found[file.relative_to(folder).with_suffix("").as_posix()] = file
     return found
+
+
+def texts(paths: Iterable[Path]) -> list[Path]:
+    """The files among them: no folders, and nothing hidden, such as the sign of an editor that a file is open in it."""
+    return sorted(path for path in paths if path.is_file() and not path.name.startswith("."))
+
+
+def changed_at(file: Path) -> int:
+    """When a file was changed last; 0 where it has gone meanwhile, which is said when it is read."""
+    try:
+        return file.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def languages() -> list[str]:
@@ -156,7 +170,7 @@ def courses() -> list[Course]:
     """The courses, the shortest first. Errors: FileError where a file is wrong."""
     found = {}
     for folder in folders():
-        for file in sorted(folder.glob("courses/*.md")):
+        for file in texts(folder.glob("courses/*.md")):
             found[file.stem] = course_of(file)
     return sorted(found.values(), key=lambda course: course.minutes)
 
@@ -166,6 +180,11 @@ def course_of(file: Path) -> Course:
     header = header_of(text, file.name, "course")
     header.allow(COURSE, COURSE, "course")
     facts, known = header.values, files()
+    for number, name in enumerate(facts["lessons"]):
+        if not isinstance(name, str):
+            header.refuse("lessons", f"“lessons:” needs names of lessons, and {quoted(str(name))} is none.")
+        if name in facts["lessons"][:number]:
+            header.refuse("lessons", f"The lesson {quoted(name)} stands there twice. Name it once.")
     if missing := [name for name in facts["lessons"] if name not in known]:
         header.refuse("lessons", f"There is no lesson {quoted(missing[0])}. There are {', '.join(known)}.")
     return Course(file.stem, facts["title"], facts["minutes"], tuple(facts["lessons"]), text[header.end :].strip())
@@ -176,8 +195,8 @@ def find(name: str) -> Lesson | None:
     known = files()
     file, original = known.get(name), known.get(name.rpartition("/")[2]) if "/" in name else None
     if file and original:
-        return translated(file, name, file.stat().st_mtime_ns, original, original.stat().st_mtime_ns)
-    return read(file, name, file.stat().st_mtime_ns) if file else None
+        return translated(file, name, changed_at(file), original, changed_at(original))
+    return read(file, name, changed_at(file)) if file else None
 
 
 @lru_cache(maxsize=256)
@@ -264,6 +283,8 @@ def choices(block: Block, of: Mapping[str, Any], more: tuple[str, ...] = ()) -> 
     keys = {key.name: key for key in state.linked_keys()}
     link = {}
     for name, value in of.items():
+        if name in OWN:
+            block.refuse(name, f"A step does not set {quoted(name)}: who reads it has that already. Leave it out.")
         if name not in keys and name not in more and not re.match("(build|train|generate)-", str(name)):
             block.refuse(str(name), f"A page has no choice {quoted(name)}. Names are those of an address, such as view or head.")
         if isinstance(value, dict | list) or value is None:
@@ -276,7 +297,8 @@ def choices(block: Block, of: Mapping[str, Any], more: tuple[str, ...] = ()) -> 
         default = keys[name].default if name in keys else ""
         if isinstance(default, bool) and text not in ("true", "false"):
             block.refuse(name, f"“{name}:” needs true or false.")
-        if isinstance(default, int | float) and not isinstance(default, bool):
+        counts = isinstance(default, int | float) and not isinstance(default, bool)
+        if counts or (name not in keys and str(name).startswith(state.GENERATING)):
             if not re.fullmatch(r"-?\d{1,9}(\.\d{1,9})?", text):
                 block.refuse(name, f"“{name}:” needs a number.")
             if isinstance(default, int) and "." in text:

@@ -31,6 +31,7 @@ from ui.text import number_below
 from viz.views.room import room as room_view
 
 ECHO = 2.5  # seconds for which a browser may still send what was replaced, from when it shows what came instead
+PRESSED = 0.3  # the same of a page: what fragments send of one that is left is dropped, so that mostly its name was pressed
 LATE = 60.0  # the same where it never says that it does
 ABSENT: Any = object()
 OWN_PAGE = "room"  # of who leads: nobody follows there
@@ -97,7 +98,10 @@ class Seat:
         hidden = self.hidden
         there = (self.room.at or {}).get("page") or next((name for name in TITLES if name not in hidden), page)
         if page in hidden and page != there:
-            state.TROUBLE.set(NOT_HERE.format(page=TITLES.get(page, page)))
+            if self.follows and self.settled is not None and page in {self.settled["page"], self.sent}:
+                self.sent = there  # where the class is by now: nothing was touched
+            else:
+                state.TROUBLE.set(NOT_HERE.format(page=TITLES.get(page, page)))
             open_page(there)
 
     def here(self) -> Choices:
@@ -131,6 +135,9 @@ class Seat:
         )  # to it only by name: what it lacks went with the page before
         recent = [self.applied, sent, *(one for when, version, one in self.replaced if self.may_echo(when, version))]
         touched = {name for name in changed if not any(one and one.get(name) == here.get(name) for one in recent)}
+        late = [old["page"] for when, version, old in self.replaced if self.may_echo(when, version, PRESSED)]
+        if "page" in changed and here["page"] not in (self.applied.get("page"), self.sent, *late):
+            touched.add("page")
         if not (touched & set(SURE) if cut else touched):
             self.taken = -1
         elif self.mirrors:
@@ -142,12 +149,12 @@ class Seat:
         """Remember what gives way, at a version, to something else."""
         self.replaced.append((self.room.clock(), version, old))
 
-    def may_echo(self, when: float, version: int) -> bool:
+    def may_echo(self, when: float, version: int, echo: float = ECHO) -> bool:
         """Whether the browser may still send what was replaced then, at a version: on a busy server it hears of that late."""
         now = self.room.clock()
         if self.mirrors:  # who leads chooses what has just stood there more often than a browser is late
             return now - when < ECHO
-        return now - when < LATE and now - max(when, self.person.shows(version)) < ECHO
+        return now - when < LATE and now - max(when, self.person.shows(version)) < echo
 
     def take(self, whole: bool) -> None:
         """Have what the room has, before its widgets are placed. whole: whether the whole page runs, and not its stage alone, in
@@ -197,8 +204,8 @@ class Seat:
 
     def stay(self, page: str) -> None:
         """Go back from a page to which the visitor was sent, where they have touched something before it ran."""
-        before, here, self.sent = self.settled, self.found, ""
-        if before is None or here is None or before["page"] == page:
+        before, here, self.sent = self.settled, self.found or self.here(), ""
+        if before is None or before["page"] == page:
             return
         state.choose(chosen(before | here), anew=True)  # what was touched, and what went with the widgets of that page
         for key in TEXTS:
@@ -428,8 +435,6 @@ def place() -> None:
 
 def pressed() -> None:
     """What the strip asks for: a run, to go one's own way, to follow again, a seat, or to leave."""
-    if "room-line" not in st.session_state:
-        return  # of a page that is left by now: it asked for a run, and this is it
     asked, seat = (choice("room-line") or {}).get("ask"), mine()
     if asked == "run" and seat:
         seat.set_off()

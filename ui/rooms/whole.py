@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
@@ -65,7 +66,7 @@ def of_the_page(asked: bytes, page: str) -> bytes:
     except DecodeError:
         return asked
     sent, states = whole.rerun_script, whole.rerun_script.widget_states.widgets
-    if not sent.fragment_id or not (strip := next((one.id for one in states if '"ask"' in one.json_trigger_value), "")):
+    if not sent.fragment_id or not (strip := next((one.id for one in states if asks_for_a_run(one.json_trigger_value)), "")):
         return asked
     sent.fragment_id = ""
     if (there := calc_hash(page)) != sent.page_script_hash:
@@ -74,3 +75,12 @@ def of_the_page(asked: bytes, page: str) -> bytes:
         if all(one.id != own for one in states):
             states.add(id=own, json_value="{}")  # else it is let go with its page, before it is asked what was pressed
     return whole.SerializeToString()
+
+
+def asks_for_a_run(said: str) -> bool:
+    """Whether a strip says that, and nothing else beside it."""
+    try:
+        asked = [event["value"]["ask"] for event in json.loads(said)]
+    except (ValueError, LookupError, TypeError):
+        return False
+    return bool(asked) and set(asked) == {"run"}

@@ -108,6 +108,8 @@ WRONG = {
         14,
         "“beside:” needs a list of numbers",
     ),
+    "where somebody is": (with_block("page: type", "step: 3"), 11, "A step does not set “step”"),
+    "no number of generating": (with_block("page: generate", "generate-temperature: zzz"), 11, "needs a number"),
     "a heading without “show:”": (
         with_block("page: type", "question:", "  ask: What?", "  answer: looks ahead", "  heading: Bars"), 14, "Write “show:”"
     ),
@@ -199,3 +201,28 @@ def test_the_guide_lists_every_answer_with_what_it_needs():
     for name, ask in ANSWERS.items():
         needed = list(inspect.signature(ask).parameters)[2:]
         assert re.findall("`([a-z]+)`", rows[name]) == [one.rstrip("_") for one in needed]
+
+
+def test_what_is_no_file_is_no_lesson_and_one_that_has_gone_is_told(tmp_path, monkeypatch):
+    monkeypatch.setenv("HEADLIGHT_LESSONS", str(tmp_path))
+    (tmp_path / "folder.md").mkdir()
+    (tmp_path / ".#open.md").symlink_to("nobody@nowhere")
+    (tmp_path / "dangling.md").symlink_to("nowhere")
+    (tmp_path / "mine.md").write_text("\ufeff" + HEADER + STEP, encoding="utf-8")
+    assert not {"folder", ".#open", "dangling"} & set(files.files()) and files.find("mine").title
+    (tmp_path / "mine.md").unlink()
+    monkeypatch.setattr(files, "files", lambda: {"mine": tmp_path / "mine.md"})
+    with pytest.raises(FileError, match="cannot be read"):
+        files.find("mine")
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [("[tokens, [x]]", "names of lessons"), ("[tokens, 5]", "names of lessons"), ("[tokens, tokens]", "twice")],
+)
+def test_a_course_names_each_lesson_once(names, words, tmp_path, monkeypatch):
+    (tmp_path / "courses").mkdir()
+    (tmp_path / "courses" / "short.md").write_text(f"---\ntitle: A\nminutes: 5\nlessons: {names}\n---\n")
+    monkeypatch.setenv("HEADLIGHT_LESSONS", str(tmp_path))
+    with pytest.raises(FileError, match=words):
+        files.courses()

@@ -117,6 +117,31 @@ def test_who_touches_something_before_that_run_stays_and_has_what_they_touched(t
     assert other.session_state["room-seat"].page == "attention" and not other.exception
 
 
+def test_a_press_on_the_page_before_is_heard_as_soon_as_the_new_one_is_shown(teacher):
+    app, room = teacher
+    other = follow(room)
+    back(app, "layers")
+    send(other, "layers")
+    mine, began = other.session_state["room-seat"], room.clock()
+    back(other, "attention")  # as a browser sends it that has not heard of the move yet
+    back(other, "layers")
+    assert person(other).follows
+    room.note_shown(mine.who, mine.taken)
+    room.clock = lambda: began + 1
+    back(other, "attention")
+    assert not person(other).follows and mine.page == "attention"
+
+
+def test_who_is_where_the_class_no_longer_may_be_goes_with_it(teacher):
+    app, room = teacher
+    other = follow(room)
+    room.fix(hidden=["attention"])
+    back(app, "layers")
+    other.run()
+    back(other, "layers")
+    assert person(other).follows and not other.warning and other.session_state["room-seat"].page == "layers"
+
+
 def test_who_is_sent_to_a_page_from_which_the_class_has_gone_on_goes_on_too(teacher):
     app, room = teacher
     other = follow(room)

@@ -65,7 +65,7 @@ def test_what_is_no_such_message_stays_as_it_is(junk):
         fine = ""
     if not fine:
         assert whole.of_the_page(junk, "type") == junk
-    for other in (asked(strip=False), asked(fragment="")):
+    for other in (asked(strip=False), asked(fragment=""), asked("out"), asked("leave")):
         assert whole.of_the_page(other, "type") == other
 
 
