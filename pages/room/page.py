@@ -38,7 +38,9 @@ def draw() -> None:
         fix(mine)
         choose_pages(mine)
         files.button(mine.room)
-        st.button("End the room", key="room-end", icon=":material/close:", on_click=end, args=(mine,))
+        with st.popover("End the room", icon=":material/close:"):
+            say(HERE, "end")
+            st.button("End it for all", key="room-end", on_click=end, args=(mine,))
 
 
 def begin() -> None:

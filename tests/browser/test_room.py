@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from playwright.sync_api import Page, WebSocketRoute, expect
 
@@ -81,6 +82,7 @@ def test_a_class_follows_steps_out_comes_back_and_answers(chromium, new_page, mo
     with serve(port=port):
         all_find_each_other_again(room)
         press(room.lead, "End the room")
+        press(room.lead, "End it for all")
         for page in room.all:
             expect(strip(page)).to_contain_text(f"The room {room.code} has ended.")
 
@@ -154,7 +156,10 @@ def all_answer_a_question(room: Class) -> None:
     room.lead.get_by_label("The question").press("Tab")
     room.lead.get_by_label("The choices, one in a line").fill("a dot\na <i>word</i>")
     room.lead.get_by_label("The choices, one in a line").press("Tab")
+    room.phone.locator(".stMain").evaluate("one => one.scrollTo(0, 500)")
     press(room.lead, "Ask")
+    for part in (strip(room.phone).get_by_role("heading"), strip(room.phone).get_by_role("button", name="a dot")):
+        expect(part).to_be_in_viewport(ratio=1)
     for page, tabs, answer in zip(room.all, (1, 2, 1), ("a dot", "a <i>word</i>", "a dot"), strict=True):
         expect(strip(page).get_by_role("heading")).to_have_text("What <b>comes</b> next?")
         strip(page).get_by_role("button", name="Leave the room").focus()
@@ -165,6 +170,12 @@ def all_answer_a_question(room: Class) -> None:
     for page in (room.lead, room.first, room.phone):
         assert not (grave := violations(page)), "\n".join(grave)
     expect(strip(room.phone).locator(".bars li")).to_have_count(0)
+    name = strip(room.phone).get_by_label("Your name, if you like")
+    name.fill("Ada")
+    name.press("Tab")  # after the answer
+    with room.lead.expect_download() as taken:
+        press(room.lead, "Take the answers home")
+    assert '"Ada","a dot"' in Path(taken.value.path()).read_text(encoding="utf-8-sig")
     press(room.lead, "Show the counts to all")
     expect(strip(room.phone).locator(".bars li")).to_have_text(["a dot2", "a <i>word</i>1"])
 

@@ -62,7 +62,7 @@ def draw(lesson: Lesson, number: int, page: str, model: str) -> None:
         st.button("Close the lesson", key="lesson-close", icon=":material/close:", type="tertiary", on_click=course.leave)
     if folded:
         return
-    st.markdown(f"#### {plain(step.title)}\n\n{step.words}")
+    st.markdown(f"#### {plain(step.title)}\n\n{together(step.words)}")
     if page != step.page:
         st.caption("This is another page than that of the step. Look around as long as you like.")
         st.button(
@@ -87,6 +87,11 @@ def draw(lesson: Lesson, number: int, page: str, model: str) -> None:
         ways(lesson, number)
     document.keep_lessons(course.kept())
     document.open_step(f"{lesson.name} {number}", str(asked[1]) if asked else "", **sight(lesson, number, asked))
+
+
+def together(words: str) -> str:
+    """Words in which no line ends between a number and its per cent."""
+    return re.sub(r"(?<=\d) (?=%)", "\u00a0", words)
 
 
 def ways(lesson: Lesson, number: int) -> None:

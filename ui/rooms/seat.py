@@ -19,7 +19,9 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.util import calc_hash
 
 import models
+from models.errors import FileError
 from ui import state
+from ui.lessons import files
 from ui.memory import allowed, loaded, trainings
 from ui.menu import TITLES
 from ui.rooms.home import ELSEWHERE
@@ -306,7 +308,16 @@ def in_words(here: Choices) -> str:
     """Where somebody is, for who leads."""
     page = str(here["page"]).capitalize()
     lesson, step = here.get(state.LESSON.name), here.get(state.LESSON_STEP.name, 1)
-    return f"{page}, step {step} of “{lesson}”" if lesson else page
+    return f"{page}, step {step} of “{title_of(lesson)}”" if lesson else page
+
+
+def title_of(lesson: str) -> str:
+    """A lesson as its readers know it, by the name of its file."""
+    try:
+        found = files.find(lesson)
+    except FileError:
+        found = None
+    return found.title if found else lesson
 
 
 # ---------------------------------------------------------------- what pages call

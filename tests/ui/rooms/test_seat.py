@@ -158,7 +158,11 @@ def test_a_lesson_and_its_step_are_followed(teacher):
     app.session_state["lesson"], app.session_state["step"] = "tokens", 2
     app.run()
     other.run()
-    assert choices(other, "lesson", "step") == ("tokens", 2) and "tokens" in person(other).place and person(other).follows
+    assert (
+        choices(other, "lesson", "step") == ("tokens", 2)
+        and files.find("tokens").title in person(other).place
+        and person(other).follows
+    )
 
 
 @pytest.mark.parametrize(
@@ -485,5 +489,5 @@ def test_a_question_is_put_with_what_the_model_says(teacher):
     assert room.question.shown
     press(app, "End the question")
     assert room.question is None and app.get("download_button")
-    press(app, "End the room")
+    press(app, "End it for all")
     assert room.ended and choices(app, "room") == ("",)

@@ -18,6 +18,8 @@ export function drawQuestion(node, line, send) {
   write(node.said, said(line, asked, seat));
   node.bars.replaceChildren(...(asked.counts ?? []).map(([words, count]) => bar(words, count, asked.answers)));
   write(node.model, asked.model ? `The model answers: ${asked.model}` : "");
+  if (node.fresh) node.scrollIntoView({ block: "nearest" }); // with its words and its choices
+  node.fresh = false;
 }
 
 function build(node, line, asked, send) {
@@ -29,9 +31,11 @@ function build(node, line, asked, send) {
   node.said.setAttribute("role", "status");
   node.bars = element("ul", "bars");
   node.model = element("p", "model");
-  const form = leads ? [] : [asked.kind === "choices" ? choices(node, line, asked, send) : box(line, asked, send), nameBox(line)];
+  const form = leads
+    ? []
+    : [asked.kind === "choices" ? choices(node, line, asked, send) : box(line, asked, send), nameBox(line, send)];
   node.replaceChildren(node.words, ...form, node.said, node.bars, node.model);
-  if (!leads && !asked.mine) node.scrollIntoView({ block: "nearest" });
+  node.fresh = !leads && !asked.mine;
 }
 
 function choices(node, line, asked, send) {
@@ -55,8 +59,14 @@ function box(line, asked, send) {
   return form;
 }
 
-function nameBox(line) {
-  return field("Your name, if you like", line.drafts.name, 40, (text) => (line.drafts.name = text));
+// Who has pressed a choice before they write their name has it beside their answer too.
+function nameBox(line, send) {
+  const input = field("Your name, if you like", line.drafts.name, 40, (text) => (line.drafts.name = text));
+  input.addEventListener("change", () => {
+    const mine = line.news?.question?.mine;
+    if (mine) send(mine, input.value);
+  });
+  return input;
 }
 
 function field(label, value, most, keep) {
@@ -69,7 +79,7 @@ function field(label, value, most, keep) {
 
 function said(line, asked, seat) {
   if (line.wrong) return line.wrong;
-  if (seat.role === "leads") return asked.shown ? "Everybody sees these counts." : "Only you see these counts.";
+  if (seat.role === "leads") return asked.shown ? "Everybody sees these counts." : "Not yet on the others’ pages.";
   return asked.mine ? `You answered “${asked.mine}”. You can still change it.` : "";
 }
 
