@@ -71,7 +71,7 @@ function moved(event) {
 
 function focused(event) {
   const mark = markOf(event);
-  if (mark && mark !== quiet && mark !== anchor && mark.matches(":focus-visible")) open(mark, false);
+  if (mark && mark !== quiet && mark !== anchor && mark.matches(":focus-visible")) open(mark, false, true);
   if (!mark) quiet = null;
 }
 
@@ -81,13 +81,15 @@ function left(event) {
   if (mark && mark === anchor && !kept) timer = setTimeout(() => !kept && close(), 0);
 }
 
-async function open(mark, press) {
+// Where the focus alone has opened it, Tab passes it by: it closes as the focus leaves its word, and would send the focus back.
+async function open(mark, press, focus = false) {
   clearTimeout(timer);
   const words = await all();
   if (!(mark = press ? await placed(mark) : standing(mark))) return;
   if (!frame?.isConnected) frame = make();
   anchor = mark;
   kept = press;
+  frame.inert = focus;
   fill(words, mark);
   if (!frame.matches(":popover-open")) frame.showPopover();
   place();

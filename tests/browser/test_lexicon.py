@@ -67,3 +67,20 @@ def test_a_word_in_the_address_is_explained_as_one_that_was_pressed_before_the_p
     page = open_page("/?text=The+cat+sat&level=intermediate#w-head")
     expect(page.get_by_role("dialog", name="head", exact=True)).to_contain_text(files.entries()["head"].said[1], timeout=WAIT)
     assert "#" not in page.url
+
+
+def test_tab_passes_by_a_frame_that_the_focus_alone_has_opened_and_enter_goes_into_it(open_page):
+    page = open_page("/attention?view=Reading")
+    mark, frame = page.locator('.stMain a[href^="#w-"]').last, page.locator("#headlight-word")
+    expect(mark).to_be_visible(timeout=30_000)
+    page.keyboard.press("Tab")
+    mark.focus()
+    expect(frame).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(frame).to_be_hidden()
+    assert not mark.evaluate("one => one === document.activeElement"), "the focus is not sent back"
+    mark.focus()
+    expect(frame).to_be_visible()
+    assert frame.evaluate("one => one.inert")
+    page.keyboard.press("Enter")
+    expect(frame).to_be_focused()
