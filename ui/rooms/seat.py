@@ -132,9 +132,7 @@ class Seat:
         changed = {name for name in here.keys() | before.keys() if here.get(name) != before.get(name)}
         if not changed:
             return
-        sent = (
-            {"page": self.page} if self.sent == self.page else {}
-        )  # to it only by name: what it lacks went with the page before
+        sent = {"page": self.page} if self.sent == self.page else {}  # what else is not there went with the page before
         recent = [self.applied, sent, *(one for when, version, one in self.replaced if self.may_echo(when, version))]
         touched = {name for name in changed if not any(one and one.get(name) == here.get(name) for one in recent)}
         late = [old["page"] for when, version, old in self.replaced if self.may_echo(when, version, PRESSED)]
