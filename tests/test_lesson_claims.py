@@ -169,7 +169,7 @@ def smaller(model, text, target):
     assert chance(model, text.replace("river", "house"), "water") < chance(model, text)
 
 
-@tells("care", 3, "The strongest look of this head, and a small effect: both are true at once.")
+@tells("care", 3, "The strongest look of “cold” in this head, and a small effect: both are true at once.")
 def small_effect(model, text, target):
     assert 0 < chance(model, text) - chance(model, text, without="h5.0") < 10
 

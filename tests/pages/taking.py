@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 from collections.abc import Sequence
@@ -89,6 +90,47 @@ def data(drawn: View | go.Figure | pd.DataFrame) -> bytes:
     if isinstance(drawn, pd.DataFrame):
         return drawn.to_csv().encode()
     return on_page(drawn, dark=False).update_layout(template=None).to_json().encode()
+
+
+def assert_made_again(made: Picture) -> None:
+    """Its notebook draws what stands on the page."""
+    assert_alike(header(made_again(made)), header(made.drawn), made.name)
+
+
+def header(drawn: View | go.Figure | pd.DataFrame) -> object:
+    """What a picture shows, as JSON, and the bytes of its arrays as numbers."""
+    if isinstance(drawn, pd.DataFrame):
+        return drawn.reset_index().astype(object).to_dict("split")
+    if not isinstance(drawn, View):
+        return json.loads(data(drawn), object_hook=numbers)
+    length = int.from_bytes(drawn.data[:4], "little")
+    found = json.loads(drawn.data[4 : 4 + length])
+    begin = 4 + length + -(4 + length) % 8
+    for one in found["arrays"].values():
+        count = int(np.prod(one["shape"]))
+        one["values"] = np.frombuffer(drawn.data, one["dtype"], count, begin + one["offset"]).astype(float).tolist()
+    return found
+
+
+def numbers(one: dict) -> dict:
+    """The numbers of an array, where a figure has their bytes."""
+    return one | {"bdata": np.frombuffer(base64.b64decode(one["bdata"]), one["dtype"]).tolist()} if "bdata" in one else one
+
+
+def assert_alike(a: object, b: object, where: str = "") -> None:
+    """The same, and numbers within what reading on from other keys, or adding in another order, may change."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        assert a.keys() == b.keys(), where
+        for name in a:
+            assert_alike(a[name], b[name], f"{where}.{name}")
+    elif isinstance(a, list) and isinstance(b, list):
+        assert len(a) == len(b), where
+        for at, (one, other) in enumerate(zip(a, b, strict=True)):
+            assert_alike(one, other, f"{where}.{at}")
+    elif isinstance(a, float) or isinstance(b, float):
+        assert a == pytest.approx(b, rel=2e-3, abs=1e-5, nan_ok=True), where
+    else:
+        assert a == b, where
 
 
 def table(made: Picture) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.pages.taking import arrays, data, made_again, offered, table
+from tests.pages.taking import arrays, assert_made_again, offered, table
 from ui.picture.caption import caption
 from ui.picture.take_away import page
 
@@ -123,7 +123,7 @@ def test_each_picture_is_made_again_by_its_notebook_and_its_files_are_read_back(
     assert [one.part or one.key for one in found.values()] == (names.split(", ") if "," in names else names.split())
     assert len({one.title for one in found.values()}) == len(found), "a menu tells them apart"
     for made in found.values():
-        assert data(made_again(made)) == data(made.drawn), made.name
+        assert_made_again(made)
         assert len(table(made)) > 0 and set(made.numbers()) <= set(arrays(made).files)
         said = caption(made)
         assert said.picture and str(said) in page(made, said).replace("&#x27;", "'")

@@ -7,9 +7,8 @@ import pytest
 from models.strategy import Strategy
 from tests.models import chatting
 from tests.pages.generate.test_generate import LINK, TEXT, board, ids, press
-from tests.pages.generate.test_taken import assert_alike, header
 from tests.pages.opening import open_link
-from tests.pages.taking import made_again, offered
+from tests.pages.taking import assert_made_again, offered
 from ui.memory import loaded
 
 
@@ -64,7 +63,7 @@ def test_its_link_and_its_pictures_know_of_the_turn(monkeypatch, link, folder):
     found = offered(monkeypatch, "generate", f"{link}&generate-said={said}")
     for made in found.values():
         assert made.options["said"]["chat"] is True
-        assert_alike(header(made_again(made)), header(made.drawn))
+        assert_made_again(made)
 
 
 def test_a_model_without_a_template_has_no_such_switch():

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import io
-import json
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import pytest
 
 from models.strategy import Strategy
 from pages.generate import steps
 from pages.generate.grown import Beginning, Grown
-from tests.pages.taking import arrays, data, made_again, offered, table
+from tests.pages.taking import arrays, assert_made_again, offered, table
 from ui.memory import loaded
 from ui.picture.caption import caption
 from ui.picture.files import csv
 from ui.picture.take_away import page
-from viz.view import View
 
 TEXT = "text=The+cat+sat+on+the+mat"
 SAID = "generate-said=14-561-308-2645~1-370-924"
@@ -38,42 +35,13 @@ LINKS = {  # with the parts or keys of what can be taken away
 }
 
 
-def header(drawn: View | go.Figure) -> object:
-    """What a picture shows, as JSON, and the bytes of its arrays as numbers."""
-    if not isinstance(drawn, View):
-        return json.loads(data(drawn))
-    length = int.from_bytes(drawn.data[:4], "little")
-    found = json.loads(drawn.data[4 : 4 + length])
-    begin = 4 + length + -(4 + length) % 8
-    for one in found["arrays"].values():
-        count = int(np.prod(one["shape"]))
-        one["values"] = np.frombuffer(drawn.data, one["dtype"], count, begin + one["offset"]).astype(float).tolist()
-    return found
-
-
-def assert_alike(a: object, b: object) -> None:
-    """The same, and numbers within what reading on from other keys may change."""
-    if isinstance(a, dict) and isinstance(b, dict):
-        assert a.keys() == b.keys()
-        for name in a:
-            assert_alike(a[name], b[name])
-    elif isinstance(a, list) and isinstance(b, list):
-        assert len(a) == len(b)
-        for one, other in zip(a, b, strict=True):
-            assert_alike(one, other)
-    elif isinstance(a, float) or isinstance(b, float):
-        assert a == pytest.approx(b, rel=2e-3, abs=1e-5, nan_ok=True)
-    else:
-        assert a == b
-
-
 @pytest.mark.parametrize(("link", "names"), LINKS.items(), ids=lambda one: one[:70])
 def test_each_picture_is_made_again_by_its_notebook_and_its_files_are_read_back(monkeypatch, link, names):
     found = offered(monkeypatch, "generate", link)
     assert [one.part or one.key for one in found.values()] == (names.split(", ") if "," in names else names.split())
     assert len({one.title for one in found.values()}) == len(found), "a menu tells them apart"
     for made in found.values():
-        assert_alike(header(made_again(made)), header(made.drawn))
+        assert_made_again(made)
         assert len(table(made)) > 0 and set(made.numbers()) <= set(arrays(made).files)
         said = caption(made)
         assert said.picture and str(said) in page(made, said).replace("&#x27;", "'")

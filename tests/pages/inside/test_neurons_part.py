@@ -9,7 +9,7 @@ from analysis import inside
 from pages.inside import choose, neurons, opened, recipes
 from tests.analysis import test_inside_models as seen
 from tests.pages.opening import open_link, said
-from tests.pages.taking import data, made_again, offered
+from tests.pages.taking import assert_made_again, offered
 from ui import state
 from ui.look import Look
 from ui.picture.picture import Picture
@@ -85,7 +85,7 @@ def test_a_notebook_makes_the_pictures_again(monkeypatch):
     ours = [one for name, one in pictures.items() if name.split()[0] in (neurons.BOARD, neurons.CURVE, neurons.SAMPLE)]
     assert len(ours) == 5
     for one in ours:
-        assert data(made_again(one)) == data(one.drawn), one.title
+        assert_made_again(one)
 
 
 def test_the_curve_is_drawn_where_the_function_is_and_the_point_lies_on_it():

@@ -12,7 +12,7 @@ from tests.models.huggingface.test_text import folder
 from tests.models.networks import network
 from tests.models.pieces.test_pieces import KINDS
 from tests.pages.opening import open_link, said
-from tests.pages.taking import arrays, data, made_again, offered, table
+from tests.pages.taking import arrays, assert_made_again, offered, table
 from ui import state
 from ui.memory import allowed, loaded
 
@@ -55,7 +55,7 @@ def test_the_part_is_there_at_every_level_and_its_pictures_are_made_again(monkey
     found = mine(offered(monkeypatch, "inside", f"{HERE}&level={level}&model={model}&{TEXT}"))
     assert list(found) == MINE
     for made in found.values():
-        assert data(made_again(made)) == data(made.drawn), made.name
+        assert_made_again(made)
         assert len(table(made)) > 0 and set(made.numbers()) <= set(arrays(made).files)
 
 
@@ -66,15 +66,14 @@ def test_models_of_the_hub_have_it_too(monkeypatch, anybody, hub_kinds, kind, le
     found = mine(offered(monkeypatch, "inside", f"{HERE}&level={level}&model={hub_kinds[kind]}&text=the+cat+sat"))
     assert list(found) == MINE
     for made in found.values():
-        assert data(made_again(made)) == data(made.drawn), made.name
+        assert_made_again(made)
 
 
 @pytest.mark.parametrize("kind", FAMILIES.values())
 def test_a_text_is_read_by_the_tokenizer_of_a_model_whose_weights_are_not(monkeypatch, anybody, hub_kinds, kind):
     found = mine(offered(monkeypatch, "inside", f"{HERE}&level=expert&{TEXT}&other-tokenizer={hub_kinds[kind]}"))
-    assert list(found) == MINE and data(made_again(found["inside-tokenizers other"])) == data(
-        found["inside-tokenizers other"].drawn
-    )
+    assert list(found) == MINE
+    assert_made_again(found["inside-tokenizers other"])
 
 
 @pytest.mark.parametrize("level", state.LEVELS)

@@ -9,7 +9,7 @@ from models.scratch.config import TransformerConfig
 from models.training.live import SIZES, Budget, Training
 from models.training.tasks import TASKS
 from pages.train import shown
-from tests.pages.taking import arrays, data, made_again, offered, table
+from tests.pages.taking import arrays, assert_made_again, offered, table
 from ui import state
 from ui.memory import trainings
 from ui.picture.caption import caption
@@ -30,7 +30,7 @@ def test_a_training_in_every_form(training, monkeypatch, look):
     found = offered(monkeypatch, "train", f"level=expert&curves={look}")
     assert list(found) == [f"train-curves-{look}", "trained-heads", "trained-map"]
     for made in found.values():
-        assert data(made_again(made)) == data(made.drawn)
+        assert_made_again(made)
         said = str(caption(made))
         assert "repeat" in said and "Model:" not in said and "Text:" not in said
     lines, heads, one = found.values()
