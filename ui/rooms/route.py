@@ -14,7 +14,7 @@ from ui import state
 from ui.memory import trainings
 from ui.menu import TITLES
 from ui.rooms.home import MONTH, home
-from ui.rooms.store import DAY, HIDDEN, WORDS, Person, Room, RoomError, rooms
+from ui.rooms.store import DAY, ENDED, HIDDEN, WORDS, Person, Room, RoomError, rooms
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection, Request
@@ -141,7 +141,7 @@ async def speak(socket: WebSocket, room: Room, person: Person, bell: asyncio.Eve
         bell.clear()
         if rooms.is_over(room):
             rooms.close(room)
-    await socket.send_json({"gone": f"The room {room.code} has ended.", "again": False})
+    await socket.send_json({"gone": ENDED.format(code=room.code), "again": False})
     await socket.close()
 
 

@@ -128,6 +128,8 @@ class Seat:
         self.mirrors = self.person.leads and self.room.moved_by_another(self.person)
         if before is None or not (self.follows or self.mirrors):
             return
+        if self.follows and not self.applied:
+            return  # as nobody leads yet, a browser of the time before a restart goes on to send what it shows
         self.found = here = self.here()
         changed = {name for name in here.keys() | before.keys() if here.get(name) != before.get(name)}
         if not changed:
@@ -257,7 +259,8 @@ class Seat:
         here, before = self.here(), self.settled
         if here != before and before is not None:
             self.replace(before, self.taking)
-        if here != before and here["page"] != OWN_PAGE and self.moves and (before is not None or self.room.at is None):
+        begins = self.opened or (self.room.at is None and not state.JOB.get())  # else the class would go by another model
+        if here != before and here["page"] != OWN_PAGE and self.moves and (before is not None or begins):
             self.taking = self.room.move(here, self.person)
             if self.opened:  # what is to be seen stands now
                 self.opened = False

@@ -38,6 +38,7 @@ KINDS = ("choices", "a number", "a word")
 HIDDEN = "hidden"  # among what is fixed: pages that are not in the menu of the class
 
 NONE = "There is no room {code}. It has ended, or its code is another one."
+ENDED = "The room {code} has ended."
 GUESSED = "Too many codes that do not exist came from your {where}. Try again in a minute."
 
 
@@ -320,7 +321,7 @@ class Rooms:
                 room = self.make(code)
             if not room:
                 self.note(address, browser)
-                raise RoomError(NONE.format(code=line(code, 6)))
+                raise RoomError((ENDED if code in self.closed else NONE).format(code=line(code, 6)))
             return room, leads
 
     def is_over(self, room: Room) -> bool:

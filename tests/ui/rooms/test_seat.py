@@ -373,11 +373,12 @@ def test_a_second_tab_of_who_leads_moves_nobody_until_it_is_used(teacher, monkey
     assert room.at["text"] == "From here" and room.at["page"] == "type"
 
 
-def second_device(app: AppTest, page: str) -> AppTest:
+def second_device(app: AppTest, page: str, **link: str) -> AppTest:
     """Another device of who leads, at a page."""
     other = AppTest.from_file(app._script_path, default_timeout=60)
     other._page_hash = calc_hash(page)
-    other.query_params["room"] = app.session_state["room"]
+    for name, value in {**link, "room": app.session_state["room"]}.items():
+        other.query_params[name] = value
     other.session_state["room-key"] = app.session_state["room-key"]
     return other.run()
 
@@ -412,6 +413,44 @@ def test_after_a_restart_who_leads_goes_back_to_where_most_of_the_class_are(teac
     back(lead, "attention")
     assert choices(lead, "text", "level", "layer", "head", "view") == ("The dog", "expert", 1, 2, "Reading")
     assert room.at["text"] == "The dog" and room.at["page"] == "attention"
+
+
+def test_what_a_browser_sends_before_anybody_leads_again_is_no_touch_unless_it_says_so(teacher):
+    app, room = teacher
+    del rooms.rooms[room.code]
+    room = rooms.make(room.code)
+    late, writes = follow(room, link="text=The+ca"), follow(room, link="text=The+ca")
+    for visit in (late, writes):
+        visit.text_input(key="text").set_value("The cat sat").run()
+        assert person(visit).follows and choices(visit, "text") == ("The cat sat",)
+    writes.session_state["room-seat"].step_out()  # as the strip asks for with the first letter
+    lead = second_device(app, "attention")
+    for visit in (late, writes):
+        visit.run()
+    assert person(late).follows and choices(late, "text") == choices(lead, "text") != ("The cat sat",)
+    assert not person(writes).follows and choices(writes, "text") == ("The cat sat",)
+
+
+def test_who_leads_again_moves_nobody_to_another_model_while_their_own_is_read(teacher, monkeypatch):
+    app, room = teacher
+    del rooms.rooms[room.code]
+    let = threading.Event()
+
+    def load(name, report):
+        assert name == "writer" or let.wait(60)
+        return loaded._load(name, report)
+
+    monkeypatch.setattr(loaded, "shelf", Shelf(load, lambda: 10**9, stay=("writer",)))
+    lead = second_device(app, "attention", model="sorter", text="Where is the cat")
+    room = rooms.rooms[room.code]
+    assert lead.session_state["job"] and room.at is None
+    let.set()
+    loaded.shelf.get("sorter")
+    other = follow(room, link="model=sorter")
+    for visit in (lead, other):
+        visit.run()
+        assert choices(visit, "in-use") == ("sorter",)
+    assert room.at["model"] == room.at["asked"] == "sorter" and person(other).follows
 
 
 def test_the_second_device_has_the_notes_of_the_lesson_and_moves_its_steps(teacher):

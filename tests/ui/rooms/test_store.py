@@ -57,7 +57,7 @@ def test_a_room_ends_some_time_after_who_leads_has_gone_and_makes_place(rooms, c
     clock.now = 1801
     assert rooms.open()[0].code != room.code and room.ended and len(rooms.rooms) == 1
     for given_key in ("", key):
-        with pytest.raises(RoomError, match=f"There is no room {room.code}"):
+        with pytest.raises(RoomError, match=f"The room {room.code} has ended."):
             rooms.find(room.code, given_key)
 
 
