@@ -79,6 +79,8 @@ def test_a_class_follows_steps_out_comes_back_and_answers(chromium, new_page, mo
         all_wait_for_who_leads(room)
         all_are_led_through_a_lesson_from_a_second_device(room, new_page(390, 844))
         all_go_to_another_model(room)
+    for page in (room.lead, *room.all):
+        expect(strip(page)).to_contain_text("The room is away for a moment.")
     with serve(port=port):
         all_find_each_other_again(room)
         press(room.lead, "End the room")
@@ -220,9 +222,20 @@ def all_are_led_through_a_lesson_from_a_second_device(room: Class, device: Page)
         expect(page.locator(".st-key-lesson")).to_contain_text("step 2 of")
     expect(notes).to_contain_text(re.compile(r"step 2 of .*Aim\.", re.S))
     device.close()
+    the_way_back_is_in_sight_below_a_page_and_a_lesson(room.phone)
     press(room.lead, "Close the lesson")
     for page in room.all:
         expect(page.locator(".st-key-lesson")).to_have_count(0)
+
+
+def the_way_back_is_in_sight_below_a_page_and_a_lesson(page: Page) -> None:
+    page.locator(".st-key-lesson").get_by_role("button", name="Back", exact=True).click()
+    expect(strip(page)).to_contain_text("You go your own way.")
+    page.locator(".stMain").evaluate("one => one.scrollTo(0, 10_000)")
+    expect(strip(page).get_by_role("button", name="Follow again")).to_be_in_viewport(ratio=1)
+    press(page, "Follow again")
+    expect(strip(page)).to_contain_text("You follow your teacher")
+    expect(page.locator(".st-key-lesson")).to_contain_text("step 2 of")
 
 
 def all_go_to_another_model(room: Class) -> None:

@@ -43,6 +43,7 @@ SURE = (
     "asked",
     *(key.name for key in (*TEXTS, state.LEVEL, state.LESSON, state.LESSON_STEP)),
 )  # no run changes them alone
+OURS = {state.LESSON.name, state.LESSON_STEP.name}  # no browser sends them, so that each change of them was pressed
 NOT_HERE = "Your teacher has taken page “{page}” out of your menu for now. You see another one."
 REFUSED = "Your teacher shows a model that this server may not show to you. You see another one."
 
@@ -137,6 +138,7 @@ class Seat:
         sent = {"page": self.page} if self.sent == self.page else {}  # what else is not there went with the page before
         recent = [self.applied, sent, *(one for when, version, one in self.replaced if self.may_echo(when, version))]
         touched = {name for name in changed if not any(one and one.get(name) == here.get(name) for one in recent)}
+        touched |= {name for name in changed & OURS if here.get(name) != self.applied.get(name)}
         late = [old["page"] for when, version, old in self.replaced if self.may_echo(when, version, PRESSED)]
         if "page" in changed and here["page"] not in (self.applied.get("page"), self.sent, *late):
             touched.add("page")
@@ -398,7 +400,7 @@ def seated(code: str) -> Seat | None:
 @contextmanager
 def led(with_the_page: bool) -> Iterator[None]:
     """In this block a page's stage runs, with the page or by itself; above it stands the strip of the room."""
-    strip, seat = st.container(), mine()
+    strip, seat = st.container(key="room-strip"), mine()
     if seat and not with_the_page:
         seat.notice()
         seat.take(whole=False)

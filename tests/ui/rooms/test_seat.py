@@ -415,6 +415,18 @@ def test_after_a_restart_who_leads_goes_back_to_where_most_of_the_class_are(teac
     assert room.at["text"] == "The dog" and room.at["page"] == "attention"
 
 
+def test_who_goes_back_a_step_as_soon_as_they_are_led_on_goes_their_own_way(teacher):
+    app, room = teacher
+    other = follow(room)
+    for step in (1, 2):
+        app.session_state["lesson"], app.session_state["step"] = "heads", step
+        app.run()
+        other.run()
+        assert choices(other, "lesson", "step") == ("heads", step) and person(other).follows
+    press(other, "Back")
+    assert choices(other, "lesson", "step") == ("heads", 1) and not person(other).follows
+
+
 def test_what_a_browser_sends_before_anybody_leads_again_is_no_touch_unless_it_says_so(teacher):
     app, room = teacher
     del rooms.rooms[room.code]

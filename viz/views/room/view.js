@@ -10,6 +10,7 @@ import { drawQuestion } from "./question.js";
 
 const AGAIN = 2000; // milliseconds after which a run is asked for again: what is asked while Streamlit's line is down is lost
 const HANDS_OFF = 400; // after a key or a press, for which nothing is asked: the visitor goes first
+const AWAY = "The room is away for a moment. Stay here: you will follow again by yourself.";
 const APART = 15_000; // without a strip on the page, after which the line is closed
 const lines = new Map(); // by code
 let touched = 0;
@@ -110,7 +111,10 @@ function connect(line) {
   socket.onclose = () => {
     if (line.socket !== socket) return;
     line.socket = null;
-    if (!line.over) line.timer = setTimeout(() => connect(line), 500 + Math.random() * (line.gone ? 4000 : 1500));
+    if (line.over) return;
+    line.lost = true;
+    line.timer = setTimeout(() => connect(line), 500 + Math.random() * (line.gone ? 4000 : 1500));
+    draw(line);
   };
 }
 
@@ -135,7 +139,7 @@ function hear(line, said) {
     line.wrong = said.wrong ?? "";
     if (line.news?.question && "mine" in said) line.news.question.mine = said.mine; // news of it come only with the next beat
   } else {
-    Object.assign(line, { news: said, gone: "" });
+    Object.assign(line, { news: said, gone: "", lost: false });
     keepHeld(
       line,
       said,
@@ -207,6 +211,7 @@ function draw(line) {
   view.ask = "follow";
   write(view.act, again ? "Follow again" : "");
   view.act.hidden = !again;
+  document.documentElement.dataset.room = again ? "own" : ""; // for the page, which keeps the strip in sight then
   write(view.leave, line.over || seat.role === "waits" ? "Close this" : "Leave the room");
   view.leave.hidden = seat.role === "leads" && !line.over;
   const places = seat.large ? (news?.places ?? []) : [];
@@ -217,7 +222,8 @@ function draw(line) {
 function how(line) {
   const { seat } = line.view;
   const { news } = line;
-  if (line.gone) return line.again ? "The room is away for a moment. Stay here: you will follow again by yourself." : line.gone;
+  if (line.gone && !line.again) return line.gone;
+  if (line.gone || (line.lost && seat.role !== "waits")) return AWAY;
   if (seat.role === "waits") return seat.said;
   if (seat.role === "leads") {
     if (!news) return "";
