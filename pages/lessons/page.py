@@ -86,7 +86,7 @@ def course_card(each: Course, lessons: dict[str, Lesson], language: str) -> None
         facts += f" · {done} finished" if ahead else " · all finished"
     with st.container(border=True, key=f"course-{each.name}"):
         st.markdown(f"### {plain(each.title)}\n\n:small[:gray[{facts}]]")
-        with st.container(horizontal=True, gap="small"):
+        with st.container(horizontal=True, gap="small", key=f"strung-{each.name}"):
             for number, lesson in numbered:
                 one(each, number, lesson, bool(done) and (number, lesson) in ahead[:1])
         if each.teacher:
