@@ -252,9 +252,32 @@ def looked_back(model, text, target):
     assert chance(model, text) > 80 and said(model, "likeliest token", text.replace("bell", "cup")) == "cup"
 
 
+@tells("find", 3, "At “The” and “a” the start gets about as much.")
+def nearly_even(model, text, target):
+    trace = model.trace(text)
+    weights, said = trace.attention["self"][4][5], [one.text.strip() for one in trace.tokens]
+    second = said.index("The", said.index("The") + 1)
+    for word in range(second, len(said)):
+        copied = said.index(said[word]) + 1  # what followed the first one
+        if said[word] in ("The", "a"):
+            assert weights[word, 0] == pytest.approx(weights[word, copied], abs=0.05)
+        else:
+            assert weights[word].argmax() == copied
+
+
 @tells("find", 4, "This model has more than one such head.")
 def more_than_one(model, text, target):
     assert (head_scores(model)["induction"] > 0.5).sum() > 1
+
+
+@tells("find", 5, "three of the heads that look most at “bell” here are switched off")
+def strongest_lookers(model, text, target):
+    looks = {
+        (layer, head): said(model, "weight", text, layer=layer, head=head, to="bell", **{"from": "silver"})
+        for layer in range(model.info.layers)
+        for head in range(model.info.heads)
+    }
+    assert set(sorted(looks, key=looks.get)[-3:]) == {(4, 5), (5, 6), (5, 0)}
 
 
 @tells("find", 5, "The probability falls from more than 80 % to about 10 %.")
