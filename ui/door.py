@@ -61,7 +61,7 @@ def open_step(here: str) -> None:
     leaving.open_page(page)
 
 
-with turn():
+with turn(first=seat.goes_first()):
     st.set_page_config(page_title="Headlight", page_icon=document.ICON, layout="wide", initial_sidebar_state=256)
     st.logo(document.ICON, size="large")
     document.prepare()

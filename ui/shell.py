@@ -129,7 +129,7 @@ def live(
         nonlocal drawn_before
         with_the_page, drawn_before = not drawn_before, True
         again = state.AGAIN.pop()
-        with nullcontext(0.0) if with_the_page else alone(folder.name, first=again) as waited:
+        with nullcontext(0.0) if with_the_page else alone(folder.name, first=again or seat.goes_first()) as waited:
             if waited > LONG and not again and state.TYPING.get():
                 state.AGAIN.set(True)
                 st.rerun(scope="fragment")  # with the newest text: the one that this run began with is an old one by now
@@ -212,7 +212,7 @@ def by_itself(key: str, draw: Callable[[], None]) -> None:
         if not drawn_before:  # with the rest, in whose turn it is
             drawn_before = True
             return place()
-        with turn():
+        with turn(first=seat.goes_first()):
             jobs.here()
             if state.WHOLE_PAGE.pop():
                 st.rerun()

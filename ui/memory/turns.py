@@ -21,7 +21,8 @@ def turn(first: bool = False) -> Iterator[float]:
     """Wait until fewer runs than there are cores are in such a block; gives the seconds that this took.
 
     A run of a whole page is in one from its beginning, and so is its stage where that runs alone.
-    Who came first is next, or else the unlucky ones of a full room wait twice as long as the others; `first` goes before all.
+    Who came first is next, or else the unlucky ones of a full room wait twice as long as the others. `first` goes before all: who
+    has waited already and has typed on, and who leads a class.
     """
     mine, began = _ask(first), time.monotonic()
     taken = mine.wait(PATIENCE) or not _give_up(mine)

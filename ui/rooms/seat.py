@@ -349,6 +349,12 @@ def hidden() -> set[str]:
     return seat.hidden if seat else set()
 
 
+def goes_first() -> bool:
+    """Whether a class waits for what this visitor does next: then its runs wait for theirs."""
+    seat = mine()
+    return bool(seat and seat.person.leads and any(one.follows for one in seat.room.here()))
+
+
 def enter(page: str) -> None:
     """Take a seat, and follow. At the beginning of each run of a whole page."""
     seat = arrive()

@@ -10,7 +10,7 @@ from streamlit.util import calc_hash
 
 from tests.pages.opening import open_link, press, said, unmarked
 from ui.lessons import files
-from ui.memory import allowed, loaded
+from ui.memory import allowed, loaded, turns
 from ui.memory.shelf import Shelf
 from ui.menu import TITLES
 from ui.rooms import seat
@@ -413,6 +413,21 @@ def test_after_a_restart_who_leads_goes_back_to_where_most_of_the_class_are(teac
     back(lead, "attention")
     assert choices(lead, "text", "level", "layer", "head", "view") == ("The dog", "expert", 1, 2, "Reading")
     assert room.at["text"] == "The dog" and room.at["page"] == "attention"
+
+
+def test_the_runs_of_who_leads_a_class_go_before_those_of_the_class(teacher, monkeypatch):
+    app, room = teacher
+    asked, ask = [], turns._ask
+    monkeypatch.setattr(turns, "_ask", lambda first: asked.append(first) or ask(first))
+    other = follow(room)
+    for here, first in ((0, False), (1, True)):
+        person(other).lines = here
+        asked.clear()
+        app.run()
+        assert set(asked) == {first}
+        asked.clear()
+        other.run()
+        assert set(asked) == {False}
 
 
 def test_who_goes_back_a_step_as_soon_as_they_are_led_on_goes_their_own_way(teacher):
