@@ -137,6 +137,7 @@ LESSON_MODEL = Key("lesson-model", "")  # that a step asks for, until it reads t
 LESSON_LANGUAGE = link("language", default="en")
 LESSON_PLACES, LESSON_FOLDED = Key[Any]("lesson-places", None), Key("lesson-folded", False)  # how far each lesson is
 LESSON_FINISHED: Key[tuple[str, ...]] = Key("lesson-finished", ())  # also those that are begun again
+LESSON_COURSE = Key("lesson-course", "")  # from the card of which one a lesson was begun last
 
 # Words of the field: where on the page each stands first, and which are looked for in the list of all
 EXPLAINED: Key[dict[str, str] | None] = Key("explained", None)

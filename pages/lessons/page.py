@@ -42,7 +42,7 @@ def list_lessons(language: str) -> None:
     say(HERE, "how")
     document.keep_lessons(course.kept(), lambda: course.bring_back(state.selection(document.KEPT).kept))
     try:
-        for each in files.courses():
+        for each in sorted(files.courses(), key=lambda one: one.name != state.LESSON_COURSE.get()):
             course_card(each, lessons, language)
     except FileError as error:
         st.error(plain(str(error)), icon=":material/report:")
@@ -81,6 +81,7 @@ def course_card(each: Course, lessons: dict[str, Lesson], language: str) -> None
     named = [lessons.get(f"{language}/{name}" if language else name, lessons.get(name)) for name in each.lessons]
     numbered = [(number, lesson) for number, lesson in enumerate(named, 1) if lesson]
     ahead = [(number, lesson) for number, lesson in numbered if not course.is_finished(lesson)]
+    elsewhere = state.LESSON_COURSE.get() not in ("", each.name)  # another course goes on, which may have the same lessons
     facts = f"{each.minutes} minutes · {len(each.lessons)} lessons"
     if done := len(numbered) - len(ahead):
         facts += f" · {done} finished" if ahead else " · all finished"
@@ -88,7 +89,7 @@ def course_card(each: Course, lessons: dict[str, Lesson], language: str) -> None
         st.markdown(f"### {plain(each.title)}\n\n:small[:gray[{facts}]]")
         with st.container(horizontal=True, gap="small", key=f"strung-{each.name}"):
             for number, lesson in numbered:
-                one(each, number, lesson, bool(done) and (number, lesson) in ahead[:1])
+                one(each, number, lesson, bool(done) and not elsewhere and (number, lesson) in ahead[:1])
         if each.teacher:
             with st.expander(words(HERE, "for the teacher")):
                 st.markdown(each.teacher)
@@ -101,8 +102,14 @@ def one(each: Course, number: int, lesson: Lesson, comes_next: bool) -> None:
         f"Next: {title}" if comes_next else title, key=f"course-{each.name}-{lesson.name.rpartition('/')[2]}",
         type="secondary" if comes_next else "tertiary", icon=":material/check:" if finished else None,
         help="Finished. Press it to read it again." if finished else None,
-        on_click=course.begin, args=(lesson, course.reached(lesson) or 1),
+        on_click=begin_of, args=(each, lesson),
     )  # fmt: skip
+
+
+def begin_of(each: Course, lesson: Lesson) -> None:
+    """Begin a lesson of a course, or go on with it."""
+    state.LESSON_COURSE.set(each.name)
+    course.begin(lesson, course.reached(lesson) or 1)
 
 
 def line(lesson: Lesson, ahead: bool) -> None:

@@ -371,6 +371,20 @@ def test_a_course_marks_what_was_finished_and_says_what_comes_next_also_when_tha
     assert named(app, "course-two-mine").icon == ":material/check:" and named(app, "begin-mine").label == "Continue with step 2"
 
 
+def test_of_two_courses_with_the_same_lessons_the_one_that_was_begun_goes_on_and_stands_first(mine):
+    (mine / "courses").mkdir()
+    for name in ("one", "two"):
+        (mine / "courses" / f"{name}.md").write_text(COURSE)
+    app = open_link("lessons", "")
+    named(app, "course-two-mine").click().run()
+    for _ in range(2):
+        app = press(app, "lesson-next-step")
+    app = on_the_list(app)
+    cards = [one.key for one in app.button if (one.key or "").startswith("course-") and one.key.endswith("-tokens")]
+    labels = [named(app, key).label for key in ("course-two-tokens", "course-one-tokens")]
+    assert cards.index("course-two-tokens") == 0 and labels == ["Next: 2. Words, pieces, tokens", "2. Words, pieces, tokens"]
+
+
 def test_what_a_browser_has_kept_is_taken_as_far_as_it_can_be_true(monkeypatch):
     asked = {"places": {"mine": 2, "nothing": 3, "tokens": "4", "heads": -1}, "finished": ["tokens", "nothing", 7, "tokens"]}
     said_so = [asked, None, "<b>", {"places": []}, {"places": {}, "finished": {}}]
