@@ -14,8 +14,8 @@ from analysis import Question, attributions, explain, faithfulness
 from pages.explain import recipes
 from pages.explain.asked import METHODS, TITLES
 from tests.models.networks import GROUPED, tokenizer
-from tests.pages.generate.test_taken import header
 from tests.pages.opening import finish, open_link, said
+from tests.pages.taking import header
 from tests.serving import ROOT
 from ui import state
 from ui.memory import loaded

@@ -10,8 +10,8 @@ import models
 from analysis.composition import WAYS, HeadWeights
 from analysis.redundancy import Likeness
 from pages.heads import recipes, why
-from tests.pages.generate.test_taken import header
 from tests.pages.opening import open_link, said
+from tests.pages.taking import header
 
 FRENCH = "model=translator&level=expert&text=The+cat+sat"
 
