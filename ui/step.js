@@ -13,6 +13,7 @@ const UNDER = 280; // pixels below a heading that are wanted in sight with it
 const LEAST = 80; // what is less high is no picture
 const BAR = 64; // pixels at the top of the screen that a bar with the menu takes
 const PATIENCE = 15_000; // milliseconds that a picture may take to be there
+const DRAWN = 5000; // the same of the view that is asked about, once the first one is there
 const SETTLED = 500; // milliseconds in which a reply has found its place
 const FOLLOWED = 1500; // milliseconds in which a page that is drawn again may take the focus away
 const TOUCHES = ["pointerdown", "wheel", "keydown", "touchmove"];
@@ -91,11 +92,15 @@ function showAnswered(panel, right) {
 
 // Once, as soon as it is there. of: the kind of the view that is asked about, where it is not the first one.
 function showPicture(panel, of) {
+  let since = 0;
   untilDone(() => {
     if (getComputedStyle(panel).position !== "fixed") return false; // the style is not there yet
     const first = [...document.querySelectorAll(PICTURES)].find((one) => !one.closest(NO_PICTURE) && boxOf(one).height >= LEAST);
-    if (first) bringIntoSight(first, boxOf(panel).top, of);
-    return first;
+    if (!first) return false;
+    since ||= performance.now();
+    if (of && !rootOf(first).querySelector(`.hl-${of}`) && performance.now() < since + DRAWN) return false;
+    bringIntoSight(first, boxOf(panel).top, of);
+    return true;
   });
 }
 
