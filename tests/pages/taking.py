@@ -92,9 +92,9 @@ def data(drawn: View | go.Figure | pd.DataFrame) -> bytes:
     return on_page(drawn, dark=False).update_layout(template=None).to_json().encode()
 
 
-def assert_made_again(made: Picture) -> None:
-    """Its notebook draws what stands on the page."""
-    assert_alike(header(made_again(made)), header(made.drawn), made.name)
+def assert_made_again(made: Picture, within: float = 1e-4) -> None:
+    """Its notebook draws what stands on the page; numbers within a share that another order of adding may change."""
+    assert_alike(header(made_again(made)), header(made.drawn), made.name, within)
 
 
 def header(drawn: View | go.Figure | pd.DataFrame) -> object:
@@ -108,7 +108,7 @@ def header(drawn: View | go.Figure | pd.DataFrame) -> object:
     begin = 4 + length + -(4 + length) % 8
     for one in found["arrays"].values():
         count = int(np.prod(one["shape"]))
-        one["values"] = np.frombuffer(drawn.data, one["dtype"], count, begin + one["offset"]).astype(float).tolist()
+        one["values"] = np.frombuffer(drawn.data, one["dtype"], count, begin + one["offset"]).tolist()
     return found
 
 
@@ -117,18 +117,18 @@ def numbers(one: dict) -> dict:
     return one | {"bdata": np.frombuffer(base64.b64decode(one["bdata"]), one["dtype"]).tolist()} if "bdata" in one else one
 
 
-def assert_alike(a: object, b: object, where: str = "") -> None:
-    """The same, and numbers within what reading on from other keys, or adding in another order, may change."""
+def assert_alike(a: object, b: object, where: str, within: float) -> None:
+    """The same, whole numbers and words exactly."""
     if isinstance(a, dict) and isinstance(b, dict):
         assert a.keys() == b.keys(), where
         for name in a:
-            assert_alike(a[name], b[name], f"{where}.{name}")
+            assert_alike(a[name], b[name], f"{where}.{name}", within)
     elif isinstance(a, list) and isinstance(b, list):
         assert len(a) == len(b), where
         for at, (one, other) in enumerate(zip(a, b, strict=True)):
-            assert_alike(one, other, f"{where}.{at}")
+            assert_alike(one, other, f"{where}.{at}", within)
     elif isinstance(a, float) or isinstance(b, float):
-        assert a == pytest.approx(b, rel=2e-3, abs=1e-5, nan_ok=True), where
+        assert a == pytest.approx(b, rel=within, abs=1e-5, nan_ok=True), where
     else:
         assert a == b, where
 

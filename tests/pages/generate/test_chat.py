@@ -63,7 +63,7 @@ def test_its_link_and_its_pictures_know_of_the_turn(monkeypatch, link, folder):
     found = offered(monkeypatch, "generate", f"{link}&generate-said={said}")
     for made in found.values():
         assert made.options["said"]["chat"] is True
-        assert_made_again(made)
+        assert_made_again(made, within=2e-3)  # reading on from other keys
 
 
 def test_a_model_without_a_template_has_no_such_switch():
