@@ -1,5 +1,6 @@
 # make app      open Headlight in the browser      (PORT=8501, HOST=0.0.0.0 to let the room in, PROCESSES=4 for many)
-# make test     run every test                     (ARGS="tests/viz -k heatmap" for some)
+# make test     run the tests that a change waits for    (ARGS="tests/viz -k heatmap" for some)
+# make test-all run every test: those of `make test`, then all others
 # make lint     ruff, mypy, import-linter, and oxlint and oxfmt for JavaScript
 # make train    train the shipped models and the lens, or go on training them   (DATA=folder with the texts)
 # make setup    only make .venv and install        (PYTHON=python3.12 to choose the Python)
@@ -11,15 +12,10 @@ HOST ?= localhost
 PROCESSES ?= 1
 DATA ?= data
 # Each worker and each server would compile all of the project again where a shell says to keep nothing that is compiled.
-test: export PYTHONDONTWRITEBYTECODE =
+test test-all: export PYTHONDONTWRITEBYTECODE =
 
-# One worker for each of two cores. The tests of a file stay together: what they share is made once, such as a server. Files go in
-# the order in which they were collected, so that what is marked "late" comes last.
+# One worker for each of two cores; tests/conftest.py says which tests stay together.
 WORKERS ?= 2
-
-# Tests that ask a server and failed beside others (and nothing else did: 10) may have waited for the machine. Alone, only a
-# fault fails.
-once_more = echo "Once more, alone:" && $(python) -m pytest -n 0 --last-failed --last-failed-no-failures none $(ARGS)
 
 python := .venv/bin/python
 install := $(python) -m pip install --disable-pip-version-check
@@ -27,14 +23,19 @@ install := $(python) -m pip install --disable-pip-version-check
 # A .venv whose Python is gone (upgraded, or the folder came from elsewhere) is made again.
 _ := $(shell $(python) -c "" 2>/dev/null || rm -f .venv/.runtime .venv/.processes .venv/.developer)
 
-.PHONY: app test lint train setup clean
+pytest = $(python) -m pytest -n $(WORKERS) --no-loadscope-reorder
+
+.PHONY: app test test-all lint train setup clean
 
 app: .venv/.runtime $(if $(filter-out 1,$(PROCESSES)),.venv/.processes)
 	@exec $(python) -m ui.command --port "$(PORT)" --host "$(HOST)" --processes "$(PROCESSES)"
 
 test: .venv/.developer
 	@bin/chromium --install >/dev/null || [ "$${CI:-}" != true ]
-	@$(python) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS) || { [ $$? -eq 10 ] && $(once_more); }
+	@$(pytest) -m "not thorough" $(ARGS)
+
+test-all: test
+	@$(pytest) -m thorough --durations=20 $(ARGS)
 
 lint: .venv/.developer
 	$(python) -m ruff check .

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import chain
 
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -14,11 +16,11 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 import pytest
 from hypothesis import settings
 from playwright.sync_api import Browser, Page, sync_playwright
+from xdist.scheduler import LoadScopeScheduling
 
-from tests.serving import Watched, find_chromium, launch
+from tests.serving import ROOT, Watched, find_chromium, launch
 
 Window = tuple[int, int, bool]  # width, height, dark
-ONLY_SERVED = 10  # the exit status of a run whose failed tests all ask a running server; pytest's own end at 5
 OFF = [  # what Playwright itself switches off of what a page may meet: a browser hears the last list alone
     "AvoidCorsURLLoaderRestartOnRedirect",
     "AvoidUnnecessaryBeforeUnloadCheckSync",
@@ -29,43 +31,44 @@ OFF = [  # what Playwright itself switches off of what a page may meet: a browse
     "PaintHolding",
     "ThirdPartyStoragePartitioning",
 ]
-failed: dict[str, bool] = {}  # each test that failed, and whether it asks a running server
 
 settings.register_profile("headlight", deadline=None)  # how long a test takes is said by benchmarks, not by tests
 settings.load_profile("headlight")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Every test that asks for a browser is marked so.
+    """Mark what drives a browser or asks a server of its own, and put the tests into the order in which workers take them.
 
-    Where a machine has more to do than it can, a browser may see half of what a person waits for. Such a test is tried
-    up to three times, and the summary names it ("RERUN"), for the cause may be the app's own.
-    What asks a server without a browser is marked too. What is marked `late` comes last."""
+    Such a test is left to `make test-all` unless it is marked `smoke`. Long files with something that is made once come first, then
+    single browser tests, which fill what is left of each worker's time, and last of all what is marked `late`."""
     for item in items:
         if "chromium" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.flaky(reruns=2))
         elif {"serve", "serve_by"} & vars(item.module).keys():
             item.add_marker(pytest.mark.served)
-    items.sort(key=lambda item: "late" in item.keywords)  # the others stay in their order
+        if {"browser", "served"} & item.keywords.keys() and "smoke" not in item.keywords:
+            item.add_marker(pytest.mark.thorough)
+    items.sort(key=lambda item: ("late" in item.keywords, stands_alone(item.nodeid.partition("::")[0])))
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Where nothing failed but what asks a server, with a browser or without, the run ends with ONLY_SERVED, and `make test`
-    tries those tests once more alone."""
-    if exitstatus == pytest.ExitCode.TESTS_FAILED and failed and all(failed.values()):
-        session.exitstatus = ONLY_SERVED
+@cache
+def stands_alone(file: str) -> bool:
+    """Whether each test of a file may run on any worker: it asks the one server of that worker, and nothing is made for the file."""
+    made_once = re.search(r"""scope=["']module["']|\bserve(_by)?\(""", (ROOT / file).read_text("utf-8"))
+    return file.startswith("tests/browser/") and not made_once
 
 
-def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    if report.failed:
-        failed[report.nodeid] = bool({"browser", "served"} & report.keywords.keys())
+class Scheduling(LoadScopeScheduling):
+    """The tests of a file go to one worker, since they share what is made once for them; browser tests go one by one."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return nodeid if stands_alone(file) else file
 
 
-def pytest_collectreport(report: pytest.CollectReport) -> None:
-    if report.failed:
-        failed[report.nodeid] = False
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Scheduling:
+    return Scheduling(config, log)
 
 
 @pytest.fixture(scope="session")
