@@ -39,8 +39,8 @@ settings.load_profile("headlight")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what drives a browser or asks a server of its own, and put the tests into the order in which workers take them.
 
-    Such a test is left to `make test-all` unless it is marked `smoke`. Long files with something that is made once come first, then
-    single browser tests, which fill what is left of each worker's time, and last of all what is marked `late`."""
+    Such a test is left to `make test-all` unless it is marked `smoke`. Whole files come first, then single browser tests, which
+    fill what is left of each worker's time, and last of all what is marked `late`."""
     for item in items:
         if "chromium" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
@@ -53,7 +53,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @cache
 def stands_alone(file: str) -> bool:
-    """Whether each test of a file may run on any worker: it asks the one server of that worker, and nothing is made for the file."""
+    """Whether each test of a file may run on any worker: it asks that worker's server, and nothing is made for the file."""
     made_once = re.search(r"""scope=["']module["']|\bserve(_by)?\(""", (ROOT / file).read_text("utf-8"))
     return file.startswith("tests/browser/") and not made_once
 

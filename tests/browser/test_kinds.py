@@ -162,13 +162,21 @@ def test_a_text_too_long_for_the_address_stays_on_the_next_page(open_page):
     expect(box(page)).to_have_value(long)
 
 
-@pytest.mark.parametrize("view", ["Head", "Reading", "Model", "Query-key", "Heatmap"])
+VIEWS = {
+    "Head": ".hl-head-view",
+    "Reading": ".hl-reading-view",
+    "Model": ".hl-model-view",
+    "Query-key": ".hl-query-key-view",
+    "Heatmap": ".js-plotly-plot",
+}
+
+
 @pytest.mark.parametrize(("name", "attention"), [("BERT", ""), ("T5", "Cross"), ("T5", "Encoder"), ("T5", "Decoder")])
-def test_every_view_draws_every_kind(open_with, name, attention, view):
-    page = open_with(
-        name, "attention", level="expert", view=view, target="the dog sat", **{"attention": attention} if attention else {}
-    )
-    kind = {"Head": ".hl-head-view", "Reading": ".hl-reading-view", "Model": ".hl-model-view", "Query-key": ".hl-query-key-view"}
-    expect(page.locator(kind.get(view, ".js-plotly-plot")).first).to_be_visible(timeout=WAIT)
-    expect(page.get_by_text("In words")).to_be_visible()
-    assert page.get_by_text(re.compile("could not be (drawn|read)")).count() == 0
+def test_every_view_draws_every_kind(open_with, name, attention):
+    choices = {"attention": attention} if attention else {}
+    page = open_with(name, "attention", level="expert", view="Head", target="the dog sat", **choices)
+    for view, picture in VIEWS.items():
+        page.get_by_role("radio", name=view, exact=True).or_(page.get_by_role("button", name=view, exact=True)).first.click()
+        expect(page.get_by_test_id("stMain").locator(picture).first).to_be_visible(timeout=WAIT)
+        expect(page.get_by_text("In words")).to_be_visible()
+        assert page.get_by_text(re.compile("could not be (drawn|read)")).count() == 0

@@ -129,11 +129,19 @@ def test_one_token_and_no_head_are_sentences(open_flow, folders):
     expect(page.get_by_text("There is only one token")).to_be_visible(timeout=WAIT)
 
 
-@pytest.mark.parametrize("view", ["Side by side", "Layer by layer", "Streams", "Which to believe"])
+VIEWS = {
+    "Side by side": ".hl-reading-view",
+    "Layer by layer": ".hl-compare-view",
+    "Streams": ".st-key-streams .js-plotly-plot",
+    "Which to believe": ".st-key-deletion .js-plotly-plot",
+}
+
+
 @pytest.mark.parametrize(("name", "target"), [("BERT", ""), ("T5", "the dog")])
-def test_every_view_draws_other_kinds_of_models(open_flow, folders, name, target, view):
+def test_every_view_draws_other_kinds_of_models(open_flow, folders, name, target):
     text = "The <mask> sat on the mat." if name == "BERT" else "The cat sat on the mat."
-    page = open_flow(model=str(folders[name]), text=text, target=target, show=view, level="expert")
-    drawn = {"Side by side": ".hl-reading-view", "Layer by layer": ".hl-compare-view"}.get(view, ".js-plotly-plot")
-    expect(page.locator(drawn).first).to_be_visible(timeout=WAIT)
-    assert page.get_by_text(re.compile("could not be (drawn|read)")).count() == 0
+    page = open_flow(model=str(folders[name]), text=text, target=target, level="expert")
+    for view, picture in VIEWS.items():
+        press(page, view)
+        expect(page.locator(picture).first).to_be_visible(timeout=WAIT)
+        assert page.get_by_text(re.compile("could not be (drawn|read)")).count() == 0

@@ -127,22 +127,21 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=[f"text-{number}" for number in range(len(HOSTILE))])
-def test_any_text_gives_a_picture_and_stays(open_page, text):
+def test_any_text_gives_a_picture_and_stays(open_page):
     page = ready(open_page("/?level=expert"))
     page.evaluate("() => { window.alert = () => { throw new Error('a script of the text ran') } }")
-    box(page).fill(text)
-    kept = box(page).input_value()
-    expect(chips(page)).to_have_count(len(models.load("writer").tokenize(kept)))
-    expect(bars(page)).to_have_count(10)
-    assert box(page).input_value() == kept
-    assert page.locator(".stMain img[src='x'], .stMain b:text-is('bold')").count() == 0
-    no_error(page)
+    for text in HOSTILE:
+        box(page).fill(text)
+        typed = box(page).input_value()
+        expect(chips(page)).to_have_count(len(models.load("writer").tokenize(typed)))
+        expect(bars(page)).to_have_count(10)
+        assert box(page).input_value() == typed
+        assert page.locator(".stMain img[src='x'], .stMain b:text-is('bold')").count() == 0
+        no_error(page)
 
 
-@pytest.mark.parametrize("text", ["%00", "%ED%A0%80x", "%F0%9F", "a%0Ab"])
-def test_odd_bytes_in_a_link(open_page, text):
-    page = ready(open_page(f"/?text={text}"))
+def test_odd_bytes_in_a_link(open_page):
+    page = ready(open_page("/?text=%ED%A0%80x%00%F0%9F"))
     no_error(page)
 
 
@@ -160,19 +159,10 @@ def test_a_hundred_thousand_characters(open_page):
     expect(page.get_by_text("are left out here")).to_have_count(0)
 
 
-@pytest.mark.parametrize(
-    ("link", "sentence"),
-    [
-        ("model=gpt9", "the model “gpt9”"),
-        ("level=wizard", "the level “wizard”"),
-        ("level=intermediate&layer=L99", "the layer “L99”"),
-        ("level=intermediate&head=%3Cb%3E", "the head “<b>”"),
-        ("model=" + quote("**x** $y$ [z](http://a)"), "the model “**x** $y$ [z](http://a)”"),
-    ],
-)
-def test_a_made_up_link_says_so_and_shows_the_default(open_page, link, sentence):
-    page = ready(open_page(f"/?text=Hello+there&{link}"))
-    expect(page.get_by_text(sentence)).to_be_visible()
+def test_a_made_up_link_says_so_and_shows_the_default(open_page):
+    """tests/pages/test_links.py has every other kind of wrong link; here its words stay text in a browser."""
+    page = ready(open_page("/?text=Hello+there&model=" + quote("**x** $y$ [z](http://a) <b>")))
+    expect(page.get_by_text("the model “**x** $y$ [z](http://a) <b>”")).to_be_visible()
     expect(box(page)).to_have_value("Hello there")
     no_error(page)
 
