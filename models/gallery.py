@@ -31,7 +31,7 @@ def gallery() -> tuple[Entry, ...]:
 
 
 def table() -> str:
-    """The gallery as a Markdown table, for the README."""
+    """The gallery as a Markdown table, for docs/models.md."""
     rows = [
         f"| [{entry.name}](https://huggingface.co/{entry.name}) | {entry.kind} | {count(entry.parameters)} | "
         f"{size(entry.bytes)} | {entry.look} |"

@@ -1,6 +1,7 @@
 """What somebody does in a folder of their own with an installed Headlight. `tests/test_wheel.py` runs it with that Python.
 
-Its argument is a file of Python lines, README's as they are for the installed form: its imports and first lines run here.
+Its argument is a file with the lines of docs/python.md, as they are for the installed form: all their imports run here, and the
+first other lines.
 """
 
 import ast
@@ -24,11 +25,12 @@ assert best.text.strip() == "time" and best.probability > 0.5
 assert abs(attention[3].sum(-1) - 1).max() < 1e-5 and "</html>" in view.to_html()
 assert analysis.logit_lens(model, trace).shape[0] and Path(viz.view.__file__).is_relative_to(here)
 
-# README's lines: all that they import, and the first that they do.
+# All that the documented lines import, and the first that they do.
 statements = ast.parse(lines).body
 imports = [one for one in statements if isinstance(one, ast.Import | ast.ImportFrom)]
-for statement in [*imports, *statements[len(imports) :][:8]]:
-    exec(compile(ast.Module([statement], []), "README.md", "exec"))
+others = [statement for statement in statements if statement not in imports]
+for statement in [*imports, *others[:8]]:
+    exec(compile(ast.Module([statement], []), "docs/python.md", "exec"))
 
 # A notebook that is taken away runs with this Python, and draws what the page draws.
 from headlight.pages.attention import recipes  # noqa: E402

@@ -31,7 +31,7 @@ from tests.image import last, lay, program, settings
 from tests.models.huggingface.test_open import save
 from tests.models.networks import network
 from tests.serving import ROOT, serve_by
-from tests.test_readme import BLOCKS
+from tests.test_readme import PYTHON_BLOCKS
 from ui.serving import assets
 
 
@@ -82,6 +82,8 @@ def test_what_lies_in_the_wheel(wheel):
     assert (
         message_from_bytes(raw)["Description-Content-Type"] == "text/markdown" and "See what a transformer sees" in raw.decode()
     )
+    targets = re.findall(r"\]\(([^)]*)\)", raw.decode())
+    assert targets and all(target.startswith("http") for target in targets), "an index has neither the film nor the documents"
     lines = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
     pins = {canonicalize_name(pin.name): pin for pin in map(Requirement, lines)}
     asked = {need: re.findall('extra == "(.+)"', str(need.marker)) for need in about.requires_dist}
@@ -123,10 +125,10 @@ def test_imports_are_rewritten_and_nothing_else():
 
 
 def test_from_an_empty_folder_it_imports_predicts_draws_and_answers(installed, tmp_path, monkeypatch):
-    lines = tmp_path / "lines" / "README.py"
+    lines = tmp_path / "lines" / "documented.py"
     lines.parent.mkdir()
     stranger = save(network("GPT-2"), tmp_path / "hub")  # stands in for what is on the Hub
-    lines.write_text(inside("".join(BLOCKS)).replace('"gpt2"', repr(str(stranger))), "utf-8")
+    lines.write_text(inside("".join(PYTHON_BLOCKS)).replace('"gpt2"', repr(str(stranger))), "utf-8")
     empty = tmp_path / "empty"
     empty.mkdir()
     done = subprocess.run(

@@ -16,6 +16,8 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 HERE = Path(__file__).parent
 FOLDERS = ("analysis", "models", "pages", "ui", "viz")
 _FROM = re.compile(rf"^([ \t]*from )(?=(?:{'|'.join(FOLDERS)})\b)", re.MULTILINE)
+_PICTURE = re.compile(r"^!\[[^\]]*\]\((?!https?:)[^)]*\)\n+", re.MULTILINE)
+_LINK = re.compile(r"\[([^\]]+)\]\((?!https?:)[^)]*\)")
 _IMPORT = re.compile(rf"^([ \t]*)(?=import (?:{'|'.join(FOLDERS)})$)", re.MULTILINE)
 # Of these the app uses what may be another thing in their next major version, so that a later one is not promised.
 NEAR = ("streamlit", "transformers")
@@ -40,10 +42,17 @@ def needed(requirements: str) -> list[str]:
     return found
 
 
+def description(readme: str) -> str:
+    """README for a package index, which has neither the film nor the documents: relative links become their words."""
+    return _LINK.sub(r"\1", _PICTURE.sub("", readme))
+
+
 class Needs(MetadataHookInterface):
     """Reads what is needed from requirements.txt, its one home, and what each extra needs from a file of its own."""
 
     def update(self, metadata: dict) -> None:
+        text = description((Path(self.root) / "README.md").read_text("utf-8"))
+        metadata["readme"] = {"content-type": "text/markdown", "text": text}
         metadata["dependencies"] = needed((Path(self.root) / "requirements.txt").read_text("utf-8"))
         metadata["optional-dependencies"] = {
             extra: needed((Path(self.root) / f"requirements-{extra}.txt").read_text("utf-8")) for extra in ("processes", "ray")
