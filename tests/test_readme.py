@@ -48,6 +48,7 @@ def run(blocks: list[str], names: dict[str, object]) -> None:
                 pytest.fail(f"{source}\n{type(error).__name__}: {error}")
 
 
+@pytest.mark.thorough
 def test_every_line_for_a_notebook_in_python_md_runs(tmp_path, monkeypatch):
     folders = {"gpt2": save(network("GPT-2"), tmp_path / "hub"), "owner/classifier": saved("BERT", tmp_path / "classifier")}
     monkeypatch.chdir(tmp_path)
@@ -210,7 +211,7 @@ def test_the_head_looks_where_readme_says():
     assert tokens[-1] == "silver" and tokens.count("silver") == 2
     assert tokens.index("bell") == tokens.index("silver") + 1, "the word after the first “silver”"
     assert trace.attention["self"][4][5, -1, tokens.index("bell")] > 0.9
-    assert "(L4 H5) gives more\n   than 90 % of its attention to “bell”" in README
+    assert "(L4 H5) gives more than 90 % of its attention to “bell”" in README
 
 
 def test_without_the_head_the_word_is_as_unlikely_as_readme_says():
