@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -32,6 +33,10 @@ OFF = [  # what Playwright itself switches off of what a page may meet: a browse
     "ThirdPartyStoragePartitioning",
 ]
 
+# Of the architectures of the Hub, `make test` has a decoder, an encoder with and without a head, an encoder-decoder, and a decoder
+# whose softmax is tapped; `make test-all` has all.
+CORE = {"GPT-2", "BERT", "BERT without a head", "T5", "BLOOM"}
+
 settings.register_profile("headlight", deadline=None)  # how long a test takes is said by benchmarks, not by tests
 settings.load_profile("headlight")
 
@@ -39,16 +44,23 @@ settings.load_profile("headlight")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what drives a browser or asks a server of its own, and put the tests into the order in which workers take them.
 
-    Such a test is left to `make test-all` unless it is marked `smoke`. Whole files come first, then single browser tests, which
-    fill what is left of each worker's time, and last of all what is marked `late`."""
+    Such a test is left to `make test-all` unless it is marked `smoke`, and so are architectures beyond CORE. Whole files come
+    first, then single browser tests, which fill what is left of each worker's time, and last of all what is marked `late`."""
     for item in items:
         if "chromium" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
         elif {"serve", "serve_by"} & vars(item.module).keys():
             item.add_marker(pytest.mark.served)
-        if {"browser", "served"} & item.keywords.keys() and "smoke" not in item.keywords:
+        if ({"browser", "served"} & item.keywords.keys() and "smoke" not in item.keywords) or is_of_another_architecture(item):
             item.add_marker(pytest.mark.thorough)
     items.sort(key=lambda item: ("late" in item.keywords, stands_alone(item.nodeid.partition("::")[0])))
+
+
+def is_of_another_architecture(item: pytest.Item) -> bool:
+    """Whether a test is about an architecture that is not in CORE."""
+    networks = sys.modules.get("tests.models.networks")  # where no test has imported it, none is about one
+    values = item.callspec.params.values() if networks and hasattr(item, "callspec") else ()
+    return any(isinstance(value, str) and value in networks.NETWORKS and value not in CORE for value in values)
 
 
 @cache
