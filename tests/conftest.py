@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import sys
@@ -19,7 +20,7 @@ from hypothesis import settings
 from playwright.sync_api import Browser, Page, sync_playwright
 from xdist.scheduler import LoadScopeScheduling
 
-from tests.serving import ROOT, Watched, find_chromium, launch
+from tests.serving import ROOT, Server, Watched, find_chromium, launch, serve
 
 Window = tuple[int, int, bool]  # width, height, dark
 OFF = [  # what Playwright itself switches off of what a page may meet: a browser hears the last list alone
@@ -33,8 +34,10 @@ OFF = [  # what Playwright itself switches off of what a page may meet: a browse
     "ThirdPartyStoragePartitioning",
 ]
 
-# Of the architectures of the Hub, `make test` has a decoder, an encoder with and without a head, an encoder-decoder, and a decoder
-# whose softmax is tapped; `make test-all` has all.
+STARTS_A_SERVER = re.compile(r"\bserve(_by)?\(")
+
+# Of the architectures of the Hub, `make test` has a decoder, an encoder with and without a head, an encoder-decoder, and a
+# decoder whose softmax is tapped; `make test-all` has all.
 CORE = {"GPT-2", "BERT", "BERT without a head", "T5", "BLOOM"}
 
 settings.register_profile("headlight", deadline=None)  # how long a test takes is said by benchmarks, not by tests
@@ -47,9 +50,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     Such a test is left to `make test-all` unless it is marked `smoke`, and so are architectures beyond CORE. Whole files come
     first, then single browser tests, which fill what is left of each worker's time, and last of all what is marked `late`."""
     for item in items:
-        if "chromium" in getattr(item, "fixturenames", ()):
+        if "chromium" in item.fixturenames:
             item.add_marker(pytest.mark.browser)
-        elif {"serve", "serve_by"} & vars(item.module).keys():
+        elif {"server", "several"} & set(item.fixturenames) or STARTS_A_SERVER.search(inspect.getsource(item.function)):
             item.add_marker(pytest.mark.served)
         if ({"browser", "served"} & item.keywords.keys() and "smoke" not in item.keywords) or is_of_another_architecture(item):
             item.add_marker(pytest.mark.thorough)
@@ -66,8 +69,8 @@ def is_of_another_architecture(item: pytest.Item) -> bool:
 @cache
 def stands_alone(file: str) -> bool:
     """Whether each test of a file may run on any worker: it asks that worker's server, and nothing is made for the file."""
-    made_once = re.search(r"""scope=["']module["']|\bserve(_by)?\(""", (ROOT / file).read_text("utf-8"))
-    return file.startswith("tests/browser/") and not made_once
+    text = (ROOT / file).read_text("utf-8")
+    return file.startswith("tests/browser/") and 'scope="module"' not in text and not STARTS_A_SERVER.search(text)
 
 
 class Scheduling(LoadScopeScheduling):
@@ -81,6 +84,15 @@ class Scheduling(LoadScopeScheduling):
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Scheduling:
     return Scheduling(config, log)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """The app, served once for all tests of a worker that do it no harm.
+
+    At the end of the session this fails if the server reached beyond this machine."""
+    with serve() as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.serving import serve
+from tests.serving import Server
 from viz import View
 
 TEXT = "The cat sat on the mat."
@@ -19,10 +19,9 @@ expect.set_options(timeout=15_000)  # milliseconds: on a busy machine five thous
 
 
 @pytest.fixture(scope="session")
-def app_url(chromium: str) -> Iterator[str]:
-    """The address of the app. At the end of the session this fails if the server reached beyond this machine."""
-    with serve() as server:
-        yield server.url
+def app_url(chromium: str, server: Server) -> str:
+    """The address of the app, where there is a browser to open it in."""
+    return server.url
 
 
 @pytest.fixture

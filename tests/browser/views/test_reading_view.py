@@ -65,6 +65,16 @@ def test_one_head_after_several_has_no_strips_left(draw, redraw):
     expect(page.locator("tr")).to_have_count(5)
 
 
+def test_a_word_that_is_written_again_keeps_its_shade(draw, redraw):
+    page = draw(reading_view(TOKENS, HEADS[1]))
+    before = shades(page)
+    assert before[3] > 0
+    words = [*TOKENS[:3], SimpleNamespace(id=3, text=" onto", special=False, fragment=False), TOKENS[4]]
+    redraw(page, reading_view(words, HEADS[1]))
+    expect(page.locator(".word").nth(3)).to_have_text("onto")
+    assert shades(page) == before
+
+
 def test_strips_do_not_lie_on_the_words_or_on_the_next_line(draw):
     many = [SimpleNamespace(id=i, text=" word", special=i % 9 == 0, fragment=False) for i in range(60)]
     page = draw(reading_view(many, np.full((8, 60, 60), 1 / 60)), width=390)

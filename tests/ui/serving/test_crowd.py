@@ -6,7 +6,6 @@ import asyncio
 import re
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 
@@ -15,19 +14,13 @@ import pytest
 from benchmarks.crowd import texts, typing
 from benchmarks.protocol import Visitor
 from benchmarks.reading import drawn
-from tests.serving import Server, serve
+from tests.serving import Server
 from ui.serving import assets
 from viz import modules
 from viz.view import kinds
 
 MANY = 20
 EACH = 12  # texts
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with serve() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

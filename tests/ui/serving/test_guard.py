@@ -6,7 +6,6 @@ import asyncio
 import http.client
 import shutil
 import socket
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from urllib.parse import urlsplit
@@ -23,7 +22,7 @@ from websockets.sync.client import connect
 from benchmarks.protocol import Visitor
 from benchmarks.rounds import PARTS, nothing
 from models.catalog import WEIGHTS
-from tests.serving import ROOT, Server, serve
+from tests.serving import ROOT, Server
 from ui.serving import guard
 
 
@@ -68,12 +67,6 @@ def test_the_name_of_a_public_host_is_told(monkeypatch):
 )
 def test_no_header_raises(host, origin):
     assert isinstance(guard.refuse(scope("websocket", host, origin)), str)
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with serve() as running:  # fails at its end if the server asked the outside world
-        yield running
 
 
 def ask(server: Server, method: str, path: str, body: bytes | None = None, **headers: str) -> int:

@@ -32,7 +32,7 @@ function blank(text, position) {
   node.tabIndex = -1;
   node.position = position;
   text.append(node);
-  return { node, opacity: 0, ink: "", faint: false, asked: false, strips: "" };
+  return { node, shaded: 0, ink: "", faint: false, asked: false, strips: "" };
 }
 
 // Spaces before a word stand outside of what is shaded, so that a shade fits its word; line breaks come after their mark.
@@ -55,5 +55,5 @@ function spell(token, pieces, kind) {
   token.node.replaceChildren(...[before, word, breaks].filter((part) => part !== ""));
   token.word = word;
   token.node.classList.remove("faint");
-  Object.assign(token, { opacity: 0, ink: "", faint: false, asked: false, strips: "" });
+  Object.assign(token, { shaded: 0, ink: "", faint: false, asked: false, strips: "" });
 }
