@@ -30,10 +30,11 @@ from queue import SimpleQueue
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = Path(__file__).with_suffix(".toml")
-SUITES = {"make test": "not thorough", "make test-all": "thorough"}  # marks, as `pytest -m` takes them
+THOROUGH = "thorough"  # the mark of the tests that only `make test-all` runs
 FAILED = re.compile(r"^(?:FAILED|ERROR) (tests/.+?)(?: - .*)?$", flags=re.MULTILINE)
 PASSED, NO_TESTS = 0, 5  # exit statuses of pytest
 LONGEST = 30 * 60  # seconds of one run of pytest; a fault may make a test wait for ever
+ENDLESS = f"a test that does not end within {LONGEST // 60} minutes"
 NEAR, FOLDER, REST = 1, 2, 3  # how far from the changed file tests are looked for
 
 
@@ -138,7 +139,10 @@ def stages(fault: Fault) -> dict[int, list[str]]:
 
 
 def run_tests(root: Path, marks: str, tests: Sequence[str], without: Sequence[str] = ()) -> str:
-    """Run tests in a copy until the first failure. Returns its name, "" if all passed. without: tests that are left out."""
+    """Run tests in a copy until the first failure. Returns its name, "" if all passed. without: tests that are left out.
+
+    Errors: RuntimeError if pytest itself fails.
+    """
     options = ["-n", "0", "-x", "-q", "-p", "no:cacheprovider", *(f"--deselect={name}" for name in without)]
     command = [sys.executable, "-m", "pytest", *options, *(["-m", marks] if marks else []), *tests]
     process = subprocess.Popen(
@@ -149,11 +153,12 @@ def run_tests(root: Path, marks: str, tests: Sequence[str], without: Sequence[st
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-        return f"a test that did not end in {LONGEST // 60} minutes"
+        return ENDLESS
     if process.returncode in (PASSED, NO_TESTS):
         return ""
-    names = FAILED.findall(output)
-    return names[0] if names else f"pytest ended with {process.returncode}: {output.strip().splitlines()[-1:]}"
+    if not (names := FAILED.findall(output)):
+        raise RuntimeError(f"pytest ended with status {process.returncode}, and names no test:\n{output}")
+    return names[0]
 
 
 def catching_test(fault: Fault, root: Path, marks: str, furthest: int) -> str:
@@ -166,9 +171,7 @@ def catching_test(fault: Fault, root: Path, marks: str, furthest: int) -> str:
             fault.remove(root)
             if not failed:
                 break
-            if "::" not in failed and not failed.startswith("tests/"):
-                return failed
-            if not run_tests(root, "", [failed]):
+            if failed == ENDLESS or not run_tests(root, "", [failed]):
                 return failed
             print(f"{failed} fails without the fault too, so it is left out.", file=sys.stderr)
             if failed in unsound or "::" not in failed:
@@ -177,10 +180,18 @@ def catching_test(fault: Fault, root: Path, marks: str, furthest: int) -> str:
     return ""
 
 
+def suites(wanted: str) -> dict[str, list[str]]:
+    """The marks of the tests that a suite has and none before it: "test" is the first alone, "all" both."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["pytest"]["ini_options"]
+    if not any(mark.startswith(f"{THOROUGH}:") for mark in settings["markers"]):
+        return {"make test": []}
+    return {"make test": [f"not {THOROUGH}"]} | ({"make test-all": [THOROUGH]} if wanted == "all" else {})
+
+
 def tried(fault: Fault, root: Path, options: argparse.Namespace) -> Result:
     start = time.monotonic()
-    for suite in list(SUITES)[: 1 if options.suite == "test" else 2]:
-        marks = " and ".join([SUITES[suite], *(f"not {mark}" for mark in options.without)])
+    for suite, marks_of_suite in suites(options.suite).items():
+        marks = " and ".join([*marks_of_suite, *(f"not {mark}" for mark in options.without)])
         if test := catching_test(fault, root, marks, options.stages):
             return Result(fault, test, suite, time.monotonic() - start)
     return Result(fault, "", "", time.monotonic() - start)
