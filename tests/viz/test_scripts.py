@@ -138,6 +138,19 @@ console.log(JSON.stringify([list.count, list.total, lines]));"""
     assert len({tuple(line[:3]) for line in lines}) == count
 
 
+@pytest.mark.parametrize("top", [0, 3])
+@pytest.mark.parametrize("causal", [True, False])
+def test_a_line_leads_to_every_token_that_a_query_sees_also_to_itself(causal, top):
+    script = f"""import {{ scan }} from "./views/head_view/lines.js";
+const planes = [{{ data: new Uint8Array(9).fill(85) }}];
+const options = {{ least: 1, top: {top}, pairs: "all" }};
+const header = {{ shape: [1, 3, 3], causal: {json.dumps(causal)} }};
+const lines = [];
+scan({{ planes, header, options }}, (plane, row, column) => lines.push([row, column]));
+console.log(JSON.stringify(lines));"""
+    assert json.loads(printed(script)) == [[row, column] for row in range(3) for column in range(row + 1 if causal else 3)]
+
+
 def test_commas_inside_brackets_part_nothing():
     gradient = "linear-gradient(to right, rgb(1, 2, 3), rgba(0, 0, 0, 0.5))"
     assert called("views/export/gradients.js", "commas", [f"{gradient}, none"], [""], ["a"]) == [[gradient, "none"], [], ["a"]]

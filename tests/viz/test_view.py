@@ -125,6 +125,16 @@ def test_text_of_the_user_is_never_markup(view):
     assert unescape(re.search(r'srcdoc="([^"]*)"', frame)[1]) == page
 
 
+@pytest.mark.parametrize("text", NASTY)
+def test_a_caption_is_never_markup(text):
+    """A caption quotes the text that a visitor typed."""
+    view = views("a")[0]
+    page = view.to_html(caption=text)
+    captions = re.findall(r'<p class="caption">(.*?)</p>\n<script>', page, flags=re.S)
+    assert [unescape(caption) for caption in captions] == [text]
+    assert page.count("<") == view.to_html(caption="plain").count("<")
+
+
 @pytest.mark.parametrize("view", views("a", " b"), ids=lambda view: view.kind)
 def test_a_page_asks_nothing_of_the_outside(view):
     assert not re.search(r"https?:|//[a-z]+\.|@import|url\(|<link|src=", view.to_html())

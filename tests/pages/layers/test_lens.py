@@ -2,9 +2,13 @@
 
 import pytest
 
+import models
+from analysis.lens import lens
 from pages.layers.recipes import TOP, rank_in_words
+from tests.pages.levels import read
 from tests.pages.opening import open_link
 from ui.lessons import course
+from viz.numbers import percent
 
 
 def test_a_rank_is_said_in_words():
@@ -20,3 +24,14 @@ def test_a_rank_is_said_in_words():
 )
 def test_the_lens_that_a_link_need_not_name_is_the_one_that_the_page_opens_with(link, lens):
     assert open_link("layers", link).session_state["lens"] == lens
+
+
+def test_the_words_name_the_layers_whose_predictions_they_report():
+    """Row l + 1 of the lens is what block l left, and blocks count from 0."""
+    model = models.load("writer")
+    seen = lens(model.trace("The cat sat"))
+    last, settled = model.info.layers - 1, int(seen.settled[-1]) - 1
+    assert settled >= 0, "this answer stands from the input on, so the words name no block"
+    words = read(open_link("layers", "level=expert&part=Lens&lens=logit+lens&text=The+cat+sat"))
+    assert f"has rank 1 **{'only after the last layer, ' if settled == last else 'from '}L{settled}" in words
+    assert f"In row “L{last}”, the likeliest token is" in words and f"({percent(seen.probabilities[-1, -1, 0])})" in words

@@ -62,6 +62,11 @@ def test_what_is_sent_is_the_weights_to_one_in_510(heads, queries, keys, causal,
     assert header(view)["causal"] == (queries == keys > 1 and not np.triu(weights, 1).any())
 
 
+def test_a_window_keeps_the_positions_of_its_first_query_and_its_first_key():
+    view = head_view(tokens(2), tokens(3), softmax(1, 2, 3, False, 0), starts=(100, 7))
+    assert header(view)["starts"] == [100, 7]
+
+
 @given(sizes, sizes, st.integers(0, 2**32 - 1))
 def test_weights_that_are_not_numbers_are_sent_as_nothing_and_counted(heads, count, seed):
     weights = softmax(heads, count, count, True, seed)
