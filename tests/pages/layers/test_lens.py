@@ -5,7 +5,7 @@ import pytest
 import models
 from analysis.lens import lens
 from pages.layers.recipes import TOP, rank_in_words
-from tests.pages.levels import read
+from tests.pages.levels import flat, read
 from tests.pages.opening import open_link
 from ui.lessons import course
 from viz.numbers import percent
@@ -34,4 +34,5 @@ def test_the_words_name_the_layers_whose_predictions_they_report():
     assert settled >= 0, "this answer stands from the input on, so the words name no block"
     words = read(open_link("layers", "level=expert&part=Lens&lens=logit+lens&text=The+cat+sat"))
     assert f"has rank 1 **{'only after the last layer, ' if settled == last else 'from '}L{settled}" in words
-    assert f"In row “L{last}”, the likeliest token is" in words and f"({percent(seen.probabilities[-1, -1, 0])})" in words
+    share = flat(percent(seen.probabilities[-1, -1, 0]))
+    assert f"In row “L{last}”, the likeliest token is “{model.token_text(int(seen.answer[-1])).strip()}” ({share})" in words
