@@ -119,6 +119,23 @@ console.log(JSON.stringify(said));"""
     assert json.loads(printed(script)) == [True, False, False, False, True, True, False]
 
 
+def test_a_view_points_in_all_others_of_its_link_that_are_on_the_page():
+    script = """
+const events = new EventTarget();
+globalThis.addEventListener = events.addEventListener.bind(events);
+globalThis.removeEventListener = events.removeEventListener.bind(events);
+globalThis.dispatchEvent = events.dispatchEvent.bind(events);
+const { onPoint, point } = await import("./shared/link.js");
+const heard = [];
+const view = (name, link, isConnected = true) => ({ name, link, root: { isConnected } });
+const views = [view("chips", "a"), view("heads", "a"), view("left", "a", false), view("others", "b"), view("alone", "")];
+for (const each of views) onPoint(each, (position) => heard.push([each.name, position]));
+point(views[0], 3);
+point(views[4], 4);
+console.log(JSON.stringify(heard));"""
+    assert json.loads(printed(script)) == [["heads", 3]]
+
+
 @settings(max_examples=8, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 60), st.integers(1, 6))
 def test_of_too_many_lines_the_strongest_are_drawn(seed, most, levels):
