@@ -69,6 +69,21 @@ def test_in_a_run_a_key_tells_value_default_and_wish():
     assert found["chosen"] == app.session_state["own"] == {"layer": 3, "bars": 7}
 
 
+def choices() -> None:
+    from ui import state
+
+    state.ADDRESS.set({})
+    state.keep(state.LAYER, "L3", "L0")
+    state.keep(state.SPECIAL, False, True)
+    state.keep(state.RESIDUAL, 0.25, 0.5)
+    state.keep(state.FUSION, "mean", "mean")
+
+
+def test_an_address_has_what_is_chosen_and_no_defaults():
+    app = AppTest.from_function(choices).run()
+    assert app.session_state["address"] == {"layer": "L3", "special": "false", "residual": "0.25", "fusion": None}
+
+
 @pytest.mark.parametrize("key", [state.LEVEL, state.LAYER])
 def test_outside_of_a_run_a_key_has_what_a_bare_script_would_find(key):
     assert key.get() == streamlit.session_state.get(key.name, key.default)
