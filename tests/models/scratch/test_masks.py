@@ -9,6 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from models.recorder import recording
 from models.scratch.config import KINDS, PATTERNS, TransformerConfig
 from models.scratch.masks import drawn, mask, pairs, pattern
 from tests.models.ours import SMALL, answer, small, texts
@@ -112,3 +113,15 @@ def test_what_a_pattern_hides_is_not_read(kind):
         before, after = answer(network, ids), answer(network, changed)
     differs = (before - after).abs().amax((0, 2)) > 1e-6
     assert differs[:7].all() and not differs[7:].any()
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder"])
+@pytest.mark.parametrize("name", PATTERNS)
+def test_recorded_weights_are_zero_exactly_where_a_pattern_hides(name, kind):
+    network = small(kind=kind, pattern=name, global_tokens=GLOBAL)
+    seen = [[DEFINED[name](query, key) and (kind == "encoder" or key <= query) for key in range(N)] for query in range(N)]
+    with torch.inference_mode(), recording() as record:
+        network(texts(1, N))
+    assert len(record.calls) == network.config.layers
+    for call in record.calls:
+        assert torch.equal(call.weights() > 0, torch.tensor(seen).expand(*call.shape))
