@@ -14,6 +14,7 @@ from analysis.gradients import gradient_rollout, looked_at, relevances
 from analysis.routes import Paths, matrices, paths, shares
 from analysis.values import value_weights
 from models.language_model import LanguageModel
+from models.readonly import read_only
 from models.trace import Trace
 
 if TYPE_CHECKING:
@@ -83,12 +84,13 @@ class Attribution:
     @cached_property
     def attention(self) -> list[np.ndarray]:
         """The attention of each step, its heads fused."""
-        return matrices(self.ways, self.fusion, self.discard)
+        return [read_only(one) for one in matrices(self.ways, self.fusion, self.discard)]
 
     @cached_property
     def values(self) -> list[np.ndarray]:
         """What each step brings (see `value_weights`), scaled so that rows sum to 1. Errors: ValueError where it is not known."""
-        return matrices(self.ways, discard=self.discard, of=lambda step: value_weights(self.model, self.trace, step))
+        brought = matrices(self.ways, discard=self.discard, of=lambda step: value_weights(self.model, self.trace, step))
+        return [read_only(one) for one in brought]
 
     @cached_property
     def gradients(self) -> dict[str, Gradients]:
@@ -101,7 +103,7 @@ class Attribution:
     def relevance(self) -> list[np.ndarray]:
         """How strongly the prediction's logit depends on each weight of each step (see `analysis.gradients.relevance`)."""
         others = None if self.against is None else self.model.gradients(self.trace, self.position, self.against)
-        return relevances(self.ways, self.gradients, others)
+        return [read_only(one) for one in relevances(self.ways, self.gradients, others)]
 
     def _checked(self, layer: int | None) -> int:
         layer = self.ways.layers - 1 if layer is None else layer

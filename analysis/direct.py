@@ -148,7 +148,7 @@ def straight(model: LanguageModel, trace: Trace, token: int, position: int) -> t
     """
     import torch
 
-    rows = torch.from_numpy(np.ascontiguousarray(trace.stream[-1].reshape(-1, trace.stream.shape[-1])))
+    rows = torch.tensor(trace.stream[-1].reshape(-1, trace.stream.shape[-1]))
     x = rows[position].double()
 
     def logits(streams: torch.Tensor) -> torch.Tensor:

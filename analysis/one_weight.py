@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from models.edits import Cut, Edit, Row, Temperature
+from models.readonly import array_of
 from models.rotary import Rotary
 from models.trace import Attention
 
@@ -135,4 +136,4 @@ def _within(index: int, count: int, noun: str) -> int:
 
 
 def _array(tensor: Tensor) -> np.ndarray:
-    return tensor.float().cpu().numpy()
+    return array_of(tensor)

@@ -12,6 +12,7 @@ import numpy as np
 from analysis.inside.sample import passages
 from analysis.scopes import typed
 from models.language_model import LanguageModel
+from models.readonly import read_only
 
 PASSAGES = 12  # of the built-in sample: enough tokens for a mean, and few enough to be read at a press
 ANSWERED = 6  # of these, what an encoder-decoder reads
@@ -80,7 +81,7 @@ def means(model: LanguageModel, texts: Sequence[str]) -> Means:
         for stack, parts in trace.parts.items():
             places = typed(trace.attention[stack].queries)
             outs.setdefault((stack, "feedforward"), []).append(parts["feedforward"][:, None, places])
-    return {part: np.concatenate(some, axis=2).mean(2, np.float64).astype(np.float32) for part, some in outs.items()}
+    return {part: read_only(np.concatenate(some, axis=2).mean(2, np.float64).astype(np.float32)) for part, some in outs.items()}
 
 
 def answer(model: LanguageModel, text: str) -> str:

@@ -100,7 +100,7 @@ def run(
     start = min((begins(edit, model.info.layers) for row in rows for edit in row.edits), default=0) if before else 0
     plan, stream = plan_of(model, rows, keeps, adds, start), None
     if before and start:
-        stream = torch.from_numpy(before.hidden["self"][start].copy()).expand(len(rows), -1, -1).to(model.device)
+        stream = torch.tensor(before.hidden["self"][start]).expand(len(rows), -1, -1).to(model.device)
     with torch.inference_mode():
         return model._pass_edited([row.tokens for row in rows], [row.said for row in rows], plan, stream=stream)
 

@@ -155,7 +155,7 @@ class Plan:
         for row, edit in edits:
             at = slice(None) if edit.position is None else slice(edit.position, edit.position + 1)
             given = edit.add if edit.value is None else edit.value
-            vector = torch.from_numpy(given.copy()).to(stream.device, stream.dtype)
+            vector = torch.tensor(given).to(stream.device, stream.dtype)
             stream[row, at] = vector if edit.value is not None else stream[row, at] + vector
         return stream
 
@@ -271,7 +271,7 @@ class Plan:
             if isinstance(edit, Row) and edit.query < found.shape[2]:
                 found = found.clone()
                 found[row, edit.head, edit.query] = 0
-                found[row, edit.head, edit.query, : len(edit.weights)] = torch.from_numpy(edit.weights.copy()).to(found)
+                found[row, edit.head, edit.query, : len(edit.weights)] = torch.tensor(edit.weights).to(found)
         return found
 
     def _scaled(self, out: Tensor, edits: Sequence[tuple[int, Edit]]) -> Tensor:
@@ -285,7 +285,7 @@ class Plan:
         out = out * factor
         for row, edit in changed:
             if edit.mean is not None:
-                mean = torch.from_numpy(edit.mean.copy()).to(out)
+                mean = torch.tensor(edit.mean).to(out)
                 if mean.shape[-1] != out.shape[3] or (mean.dim() == 2 and len(mean) != out.shape[1]):
                     raise ValueError(
                         f"The mean of a head must be [{out.shape[3]}] or [{out.shape[1]}, {out.shape[3]}] here; "

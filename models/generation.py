@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from models.decoding import Beams, Branch, Said, by_length, log_softmax
 from models.given import Spelt
+from models.readonly import frozen, read_only
 from models.strategy import Distribution, Strategy, distribution, scored
 from models.tokens import Token
 
@@ -36,10 +37,14 @@ class Read:
     """
 
     logits: np.ndarray
-    attention: dict[str, np.ndarray]
+    attention: Mapping[str, np.ndarray]
     tokens: int
     seconds: float = 0.0
     bytes: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "logits", read_only(self.logits))
+        object.__setattr__(self, "attention", frozen(self.attention))
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +80,7 @@ class Step:
     tokens: tuple[Token, ...]
     source: tuple[Token, ...]
     logits: np.ndarray
-    attention: dict[str, np.ndarray]
+    attention: Mapping[str, np.ndarray]
     strategy: Strategy
     read: Read
     never: frozenset[int] = frozenset()

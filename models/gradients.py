@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from models.readonly import array_of
 from models.recorder import Call
 
 
@@ -30,11 +31,11 @@ class Gradients:
         layer = range(self.layers)[layer]
         slopes, values = self._slopes[layer].float(), self._values[layer]
         if values is None:
-            return slopes.cpu().numpy()
+            return array_of(slopes)
         slopes = slopes.transpose(0, 1)  # [heads, query, d_head]
         shared = values.float().transpose(1, 2)  # [kv_heads, d_head, key]
         grouped = slopes.unflatten(0, (len(shared), -1))  # [kv_heads, heads of each, query, d_head]
-        return (grouped @ shared[:, None]).flatten(0, 1).cpu().numpy()  # [heads, query, key]
+        return array_of((grouped @ shared[:, None]).flatten(0, 1))  # [heads, query, key]
 
     @property
     def nbytes(self) -> int:

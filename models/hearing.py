@@ -13,6 +13,7 @@ from torch import Tensor
 from models.adding import Adds, Place, Sums
 from models.batches import Ready, batches, of_trace, plan_of
 from models.edits import Edit, check
+from models.readonly import array_of
 
 if TYPE_CHECKING:
     from models.language_model import LanguageModel
@@ -120,4 +121,4 @@ def _laid(given: Given) -> dict[tuple[str, int], np.ndarray]:
 
 
 def _array(one: Tensor) -> np.ndarray:
-    return one.detach().float().cpu().numpy()
+    return array_of(one)

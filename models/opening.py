@@ -189,6 +189,6 @@ def _check_call(what: str, call: Call, shape: tuple[int, int, int]) -> None:
 def _expect(what: str, array: np.ndarray | Tensor, shape: tuple[int, ...], infinite: bool = False) -> None:
     if tuple(array.shape) != shape:
         raise ValueError(f"{what} is {list(array.shape)} and not {list(shape)}")
-    numbers = torch.as_tensor(array)
+    numbers = torch.tensor(array) if isinstance(array, np.ndarray) else array
     if numbers.isnan().any() or not (infinite or numbers.isfinite().all()):
         raise ValueError(f"{what} holds what is no number")

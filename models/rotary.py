@@ -7,6 +7,8 @@ from typing import Literal
 
 import numpy as np
 
+from models.readonly import read_only
+
 
 @dataclass(frozen=True, eq=False)
 class Rotary:
@@ -21,6 +23,9 @@ class Rotary:
     frequencies: np.ndarray
     pairs: Literal["halves", "neighbours"] = "halves"
     start: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "frequencies", read_only(self.frequencies))
 
     def undone(self, x: np.ndarray, positions: np.ndarray) -> np.ndarray:
         """Queries or keys [position, d_head] turned back to how they were before: float64 of the same shape."""

@@ -37,7 +37,7 @@ def save(trace: Trace, path: str | os.PathLike, weights: bool, logits: bool, par
     if logits and trace.predicts:
         scores = trace.label(trace._last) if trace.label else trace.logits
         assert scores is not None, "it predicts"
-        shelf.put("logits", torch.from_numpy(scores))
+        shelf.put("logits", torch.tensor(scores))
     if parts:
         for stack, some in trace.parts.items():
             shelf.put_all(f"parts.{stack}", some)
@@ -80,7 +80,7 @@ class _Shelf:
 
     def put_all(self, name: str, arrays: dict[str, np.ndarray]) -> None:
         for key, array in arrays.items():
-            self.put(f"{name}.{key}", torch.from_numpy(np.array(array)))
+            self.put(f"{name}.{key}", torch.tensor(array))
 
 
 def _written(shelf: _Shelf, kind: str, attention: Attention, weights: bool) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def _written(shelf: _Shelf, kind: str, attention: Attention, weights: bool) -> d
         calls.append(numbers(call) | where)
         rotary = attention.rotary(layer)
         if rotary is not None:
-            angles = shelf.put(f"{kind}.{layer}.turns", torch.from_numpy(np.array(rotary.frequencies)))
+            angles = shelf.put(f"{kind}.{layer}.turns", torch.tensor(rotary.frequencies))
             turns.append({"frequencies": angles, "pairs": rotary.pairs, "start": rotary.start})
         else:
             turns.append(None)
@@ -122,6 +122,6 @@ def _edit_written(shelf: _Shelf, number: int, edit: Edit) -> dict[str, Any]:
     for one in fields(edit):
         value = getattr(edit, one.name)
         if isinstance(value, np.ndarray):
-            value = {"array": shelf.put(f"edits.{number}.{one.name}", torch.from_numpy(value.copy()))}
+            value = {"array": shelf.put(f"edits.{number}.{one.name}", torch.tensor(value))}
         said[one.name] = value.item() if isinstance(value, np.generic) else value
     return said

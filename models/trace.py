@@ -1,17 +1,19 @@
-"""A Trace: what a model did with one text. It is frozen; what is costly is computed when somebody asks."""
+"""A Trace: what a model did with one text. It is frozen, its arrays included; what is costly is computed when somebody asks."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from models.edits import told
+from models.readonly import array_of, frozen, read_only
 from models.tokens import Token
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ LEEWAY = 0.01  # by which rows of weights in 16 bits may miss 1
 class Attention:
     """The attention of one kind (self, encoder, decoder, cross) in one trace; index it by layer.
 
-    layers, heads: counts; queries, keys: the tokens that look and that are looked at.
+    layers, heads: counts; queries, keys: the tokens that look and that are looked at. The arrays that it gives are read-only.
     """
 
     def __init__(
@@ -79,8 +81,7 @@ class Attention:
         attention.queries, attention.keys, attention._calls = list(queries), list(keys), ()
         attention._rotary, attention.chooses = lambda layer: None, chooses
         attention.layers, attention.heads = weights.shape[:2]
-        weights.flags.writeable = False
-        attention._known = dict(enumerate(weights))
+        attention._known = dict(enumerate(read_only(weights)))
         return attention
 
     @property
@@ -134,7 +135,7 @@ class Attention:
 
     def scores(self, layer: int) -> np.ndarray:
         """q·k after scaling (and a temperature that was edited in), before mask and softmax: float32 [heads, query, key]."""
-        return _array(self._call(layer).scores())
+        return array_of(self._call(layer).scores())
 
     def rotary(self, layer: int) -> Rotary | None:
         """How rotary positions turned the queries and keys of a layer; None where they did not, or not as is known."""
@@ -156,15 +157,15 @@ class Attention:
 
     def q(self, layer: int) -> np.ndarray:
         """Queries after positions were applied: float32 [heads, position, d_head]."""
-        return _array(self._call(layer).query)
+        return array_of(_there(self._call(layer).query))
 
     def k(self, layer: int) -> np.ndarray:
         """Keys after positions were applied, one a query head: float32 [heads, position, d_head]."""
-        return _array(self._call(layer).expanded("key"))
+        return array_of(self._call(layer).expanded("key"))
 
     def v(self, layer: int) -> np.ndarray:
         """Values, one a query head: float32 [heads, position, d_head]."""
-        return _array(self._call(layer).expanded("value"))
+        return array_of(self._call(layer).expanded("value"))
 
     def _call(self, layer: int) -> Call:
         if not self._calls:
@@ -182,7 +183,7 @@ class Attention:
         call = self._call(layer)
         if call.out is None:
             raise ValueError("What the heads of this model give is not known, only their weights of attention.")
-        return _array(call.out.transpose(0, 1))
+        return array_of(call.out.transpose(0, 1))
 
     @property
     def bytes(self) -> int:
@@ -206,12 +207,16 @@ class Opened:
     info: ModelInfo
     weights: str
     logits: np.ndarray | None = None
-    parts: dict[str, dict[str, np.ndarray]] | None = None
+    parts: Mapping[str, Mapping[str, np.ndarray]] | None = None
+
+    def __post_init__(self) -> None:
+        if self.logits is not None:
+            object.__setattr__(self, "logits", read_only(self.logits))
 
 
 @dataclass(frozen=True)
 class Trace:
-    """One text, read once.
+    """One text, read once. All that it holds is read-only, because what was remembered of it serves the texts that begin alike.
 
     tokens: what the model read, special tokens included; text: what was typed; cut: characters at its left that did not fit.
     target: what the decoder of an encoder-decoder read, its start token first.
@@ -228,8 +233,8 @@ class Trace:
 
     text: str
     tokens: list[Token]
-    attention: dict[str, Attention]
-    hidden: dict[str, np.ndarray]
+    attention: Mapping[str, Attention]
+    hidden: Mapping[str, np.ndarray]
     cut: int = 0
     unembed: Callable[[np.ndarray], np.ndarray] | None = field(default=None, repr=False)
     target: list[Token] = field(default_factory=list)
@@ -239,13 +244,18 @@ class Trace:
     label: Callable[[np.ndarray], np.ndarray] | None = field(default=None, repr=False)
     row: dict[int, np.ndarray] = field(default_factory=dict, repr=False, compare=False)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attention", MappingProxyType(dict(self.attention)))
+        if isinstance(self.hidden, dict):  # what is elsewhere crosses when somebody looks at it
+            object.__setattr__(self, "hidden", frozen(self.hidden))
+
     @property
     def info(self) -> ModelInfo | None:
         """The facts about the model that read it; None of a trace that was put together by hand."""
         return None if self.model is None else self.model.info
 
     @cached_property
-    def parts(self) -> dict[str, dict[str, np.ndarray]]:
+    def parts(self) -> Mapping[str, Mapping[str, np.ndarray]]:
         """What the parts of each block add to the stream: the outputs of attention and feed-forward, computed when asked for.
 
         By stack ("self", or "encoder" and "decoder") and part ("attention", "feedforward", "cross"): float32 [layers, position,
@@ -257,8 +267,10 @@ class Trace:
         if isinstance(self.model, Opened):
             if self.model.parts is None:
                 raise ValueError("This file holds no parts of blocks: save it with trace.save(path, parts=True).")
-            return self.model.parts
-        return self.model.parts(self)
+            parts = self.model.parts
+        else:
+            parts = self.model.parts(self)
+        return MappingProxyType({stack: frozen(arrays) for stack, arrays in parts.items()})
 
     def save(self, path: str | os.PathLike, weights: bool = False, logits: bool = True, parts: bool = False) -> None:
         """Write it to a file of safetensors, which `models.load_trace` opens without the model. What stands there is replaced.
@@ -297,7 +309,7 @@ class Trace:
     def logits(self) -> np.ndarray | None:
         """Scores of the token after each position: float32 [position, vocabulary]; None without a language-model head."""
         known = self.model.logits if isinstance(self.model, Opened) and not self.label else None
-        return known if known is not None else self.unembed(self._last) if self.unembed else None
+        return known if known is not None else read_only(self.unembed(self._last)) if self.unembed else None
 
     def logits_at(self, position: int | slice | list[int]) -> np.ndarray | None:
         """One row of `logits`, or some, computed by themselves: float32 [vocabulary] or [positions, vocabulary]."""
@@ -310,7 +322,7 @@ class Trace:
         place = range(len(self._last))[position]
         row = self.row.get(place)
         if row is None:
-            row = self.unembed(self._last[place])
+            row = read_only(self.unembed(self._last[place]))
             self.row.clear()
             self.row[place] = row
         return row.copy()
@@ -328,13 +340,13 @@ class Trace:
         """The residual stream that predictions are made of, after the embedding and after each block, each as `unembed` takes it:
         float32 [layers + 1, position, d_model]."""
         stream = self.hidden["self" if "self" in self.hidden else "decoder"]
-        return np.stack([self.tail(each) for each in stream]) if self.tail else stream
+        return read_only(np.stack([self.tail(each) for each in stream])) if self.tail else stream
 
     @cached_property
     def _last(self) -> np.ndarray:
         """The stream that logits are made of, row by row [position, d_model]."""
         last = self.hidden["self" if "self" in self.hidden else "decoder"][-1]
-        return self.tail(last) if self.tail else last
+        return read_only(self.tail(last)) if self.tail else last
 
 
 def _check_rows(weights: np.ndarray) -> None:
@@ -357,6 +369,6 @@ def _check_rows(weights: np.ndarray) -> None:
         )
 
 
-def _array(tensor: Tensor | None) -> np.ndarray:
+def _there(tensor: Tensor | None) -> Tensor:
     assert tensor is not None, "`_call` has said what is not known"
-    return tensor.float().cpu().numpy()
+    return tensor

@@ -20,6 +20,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from models.catalog import WEIGHTS, names
+from models.readonly import read_only
 
 if TYPE_CHECKING:
     import torch
@@ -43,6 +44,10 @@ class TunedLens:
 
     matrices: np.ndarray
     offsets: np.ndarray
+
+    def __post_init__(self) -> None:  # it is remembered for as long as its file stays as it is
+        object.__setattr__(self, "matrices", read_only(self.matrices))
+        object.__setattr__(self, "offsets", read_only(self.offsets))
 
     def __call__(self, hidden: np.ndarray) -> np.ndarray:
         """h + h A + b at every layer, the last one as it is: float32 of the shape given, [layers + 1, position, d_model].

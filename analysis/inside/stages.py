@@ -9,6 +9,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from models.readonly import read_only
+
 Index = tuple[int, ...]
 ROWS = ("token", "query", "source")  # the axis that counts positions of a text
 
@@ -87,6 +89,9 @@ class Stage:
     missing: str | None = None
     held: np.ndarray | None = None  # the positions that there are numbers of; None: all
 
+    def __post_init__(self) -> None:
+        self.recorded = None if self.recorded is None else read_only(self.recorded)
+
     @property
     def formula(self) -> str:
         """Which form its formula has: "lookup", "add", "layer norm", "rms norm", "linear", "dot product", "scale", "softmax" …"""
@@ -100,7 +105,7 @@ class Stage:
     @cached_property
     def values(self) -> np.ndarray:
         """The numbers of the window: float32, its dimensions as in `axes`."""
-        return self.rows(self.positions)
+        return read_only(self.rows(self.positions))
 
     @property
     def shape(self) -> tuple[int, ...]:

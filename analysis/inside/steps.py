@@ -243,6 +243,6 @@ def on_arrays(call: Callable[..., Any], *rest: object, **options: object) -> Cal
 
     def function(values: np.ndarray) -> np.ndarray:
         with torch.inference_mode():
-            return array(call(torch.from_numpy(np.ascontiguousarray(values, np.float32)), *rest, **options))
+            return array(call(torch.tensor(values, dtype=torch.float32), *rest, **options))
 
     return function

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from models.readonly import array_of
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -31,14 +33,14 @@ Matrix = np.ndarray | Stored
 
 def array(value: Any) -> np.ndarray:
     """A tensor as float32."""
-    return value.detach().float().cpu().numpy()
+    return array_of(value)
 
 
 def matrix(tensor: Tensor) -> Matrix:
     """Weights to be indexed and multiplied with; those of a large model in 16 bits would not fit twice as large beside it."""
     tensor = tensor.detach()
     plain = tensor.device.type == "cpu" and str(tensor.dtype) == "torch.float32"
-    return tensor.numpy() if plain else Stored(tensor)
+    return array_of(tensor) if plain else Stored(tensor)
 
 
 def times(x: np.ndarray, weight: Matrix, rows: np.ndarray | None = None) -> np.ndarray:

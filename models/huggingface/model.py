@@ -38,6 +38,7 @@ from models.language_model import LanguageModel, ModelInfo, check_plain, check_t
 from models.long import beginning, moved
 from models.outcomes import Labels
 from models.prefix import Encoded, Ids, Recent, Stamp, first, joined
+from models.readonly import array_of
 from models.recorder import Call, Record, recording
 from models.rotary import Rotary
 from models.shuffling import shuffle
@@ -339,7 +340,8 @@ class HuggingFaceModel(LanguageModel):
 
     def _numbers(self, values: np.ndarray) -> Tensor:
         """An array where the network is, in its type."""
-        return torch.from_numpy(np.ascontiguousarray(values)).to(self.network.device, self.network.dtype)
+        values = np.ascontiguousarray(values)
+        return torch.tensor(values, device=self.network.device, dtype=self.network.dtype)  # a copy: traces are read-only
 
     def with_random_weights(self, seed: int) -> HuggingFaceModel:
         try:
@@ -401,11 +403,11 @@ class HuggingFaceModel(LanguageModel):
         last: Any = self.network.get_output_embeddings() if self.predicts else None
         if last is None or "t(" in self._way_out or last.weight.shape[1] != self.info.d_model:
             return super().unembedding()
-        return last.weight.float().cpu().numpy()
+        return array_of(last.weight)
 
     def embedding(self, ids: Sequence[int] | slice = slice(None)) -> np.ndarray:
         table = cast(nn.Embedding, self.network.get_input_embeddings())
-        return table.weight[ids].float().cpu().numpy()
+        return array_of(table.weight[ids])
 
     def _rotary(self, layer: int) -> Rotary | None:
         return self._turns[layer]

@@ -11,6 +11,7 @@ from torch import nn
 from transformers.pytorch_utils import Conv1D
 
 from models.huggingface.layout import Layout
+from models.readonly import array_of
 from models.recorder import Record
 
 
@@ -49,4 +50,4 @@ class Outputs:
             raise ValueError("How this model carries what a head brings into the residual stream could not be found.")
         module = self.found[call]
         weight = module.weight.detach() if isinstance(module, Conv1D) else module.weight.detach().T
-        return weight.unflatten(0, (heads, -1)).float().cpu().numpy()
+        return array_of(weight.unflatten(0, (heads, -1)))

@@ -177,7 +177,7 @@ def _prober(model: HuggingFaceModel, ids: Ids, source: list[Token]) -> HuggingFa
 def _same(model: HuggingFaceModel, one: Read, other: Read) -> bool:
     pairs = [(one.logits, other.logits), *((one.attention[kind], other.attention[kind]) for kind in other.attention)]
     close = 1e-4 if model.network.dtype == torch.float32 else 5e-2
-    return all(a.shape == b.shape and apart(*map(torch.from_numpy, (a, b))) <= close for a, b in pairs)
+    return all(a.shape == b.shape and apart(*map(torch.tensor, (a, b))) <= close for a, b in pairs)
 
 
 def _ends(model: HuggingFaceModel) -> frozenset[int]:

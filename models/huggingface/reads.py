@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
 from models.huggingface.layout import Layout
+from models.readonly import array_of
 from models.recorder import Record
 
 NAMES = ("query", "key", "value")
@@ -111,7 +112,7 @@ class Reads:
         weight = weight if isinstance(at.module, Conv1D) else weight.T  # [d_model, columns]
         each = torch.stack([weight[:, start : start + at.size] for start in at.starts])
         each = each * (at.factor if isinstance(at.factor, float) else at.factor[:, None])
-        return each.repeat_interleave(heads // len(each), 0).float().cpu().numpy()
+        return array_of(each.repeat_interleave(heads // len(each), 0))
 
 
 def _sizes(module: nn.Linear | Conv1D) -> tuple[int, int]:

@@ -193,7 +193,7 @@ class FarModel(Elsewhere):
         return self._scores(stream, "tail")
 
     def _scores(self, rows: np.ndarray, way: str) -> np.ndarray:
-        return self._ask({"asked": "scores", "way": way}, {"rows": torch.from_numpy(np.array(rows))})[1]["made"].numpy()
+        return self._ask({"asked": "scores", "way": way}, {"rows": torch.tensor(rows)})[1]["made"].numpy()
 
     def forget(self, but_for: Callable[[Hashable], bool] | None = None) -> None:
         with self._lock:

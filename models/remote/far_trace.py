@@ -10,6 +10,7 @@ from typing import overload
 
 import numpy as np
 
+from models.readonly import array_of
 from models.recorder import Call
 from models.remote.parts import Part, call_of, rotary_of
 from models.tokens import Token
@@ -45,7 +46,7 @@ class Streams(Mapping[str, np.ndarray]):
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self._names:
             raise KeyError(name)
-        return self._parts[f"hidden/{name}"].tensors["rows"].numpy()
+        return array_of(self._parts[f"hidden/{name}"].tensors["rows"])
 
     def __contains__(self, name: object) -> bool:
         return name in self._names
@@ -143,4 +144,4 @@ class FarTrace(Trace):
 
     def _part(self, name: str, key: str) -> np.ndarray:
         assert self.parts_of is not None, "it is made with its parts"
-        return self.parts_of[name].tensors[key].numpy()
+        return array_of(self.parts_of[name].tensors[key])

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -41,7 +40,7 @@ def part_of(trace: Trace, name: str) -> Part | None:
     """That part; None where this trace has none, because it is shorter, say."""
     what, *where = name.split("/")
     if what == "hidden" and where[0] in trace.hidden:
-        return Part({}, {"rows": torch.from_numpy(trace.hidden[where[0]])})
+        return Part({}, {"rows": torch.tensor(trace.hidden[where[0]])})
     if what == "last":
         return Part({}, {"rows": torch.tensor(trace._last)})
     if what == "scores" and trace.predicts and -len(trace.read) <= int(where[0]) < len(trace.read):
@@ -69,7 +68,7 @@ def _call(attention: Attention, layer: int) -> Part:
     tensors = held(call)
     said: dict[str, Any] = numbers(call)
     if rotary is not None:
-        tensors["turns"] = torch.from_numpy(np.array(rotary.frequencies))
+        tensors["turns"] = torch.tensor(rotary.frequencies)
         said |= {"pairs": rotary.pairs, "start": rotary.start}
     return Part(said, tensors)
 

@@ -22,6 +22,7 @@ from models.language_model import LanguageModel, ModelInfo, check_plain, check_t
 from models.outcomes import Labels
 from models.precision import name_of, note
 from models.prefix import Encoded, Recent, Stamp
+from models.readonly import array_of
 from models.recorder import Record, note_hidden, recording
 from models.rotary import Rotary
 from models.scratch import positions
@@ -173,7 +174,7 @@ class ScratchModel(LanguageModel):
 
     def output_weights(self, kind: str, layer: int) -> np.ndarray:
         output = self._attention(kind, layer).output.weight  # [d_model, heads · d_head]
-        return output.T.unflatten(0, (self.info.heads, -1)).float().cpu().numpy()  # [heads, d_head, d_model]
+        return array_of(output.T.unflatten(0, (self.info.heads, -1)))  # [heads, d_head, d_model]
 
     def query_weights(self, kind: str, layer: int) -> np.ndarray:
         return self._read_by(self._attention(kind, layer).query)
@@ -190,7 +191,7 @@ class ScratchModel(LanguageModel):
     def _read_by(self, linear: nn.Linear) -> np.ndarray:
         """A linear map into the heads, one a query head: float32 [heads, d_model, d_head]."""
         each = linear.weight.T.unflatten(1, (-1, self.network.config.d_head)).transpose(0, 1)
-        return each.repeat_interleave(self.info.heads // len(each), 0).float().cpu().numpy()
+        return array_of(each.repeat_interleave(self.info.heads // len(each), 0))
 
     def way_out(self, rows: Tensor) -> Tensor:
         return self.network.unembed(rows.to(self._stack.embedding.weight.dtype))
@@ -205,10 +206,10 @@ class ScratchModel(LanguageModel):
             return super().unembedding()
         stack = self._stack if self.info.kind != "encoder-decoder" else self.network.decoder
         last = stack.embedding if config.tied else stack.unembedding
-        return last.weight.float().cpu().numpy()
+        return array_of(last.weight)
 
     def embedding(self, ids: Sequence[int] | slice = slice(None)) -> np.ndarray:
-        return self._stack.embedding.weight[ids].float().cpu().numpy()
+        return array_of(self._stack.embedding.weight[ids])
 
     def _reader(self, text: str, target: str, cache: bool, chat: bool) -> Reader:
         if chat:
@@ -319,7 +320,7 @@ class ScratchModel(LanguageModel):
     def _numbers(self, values: np.ndarray) -> Tensor:
         """An array where the network is, in its type."""
         weight = self._stack.embedding.weight
-        return torch.from_numpy(values).to(weight.device, weight.dtype)
+        return torch.tensor(values, device=weight.device, dtype=weight.dtype)  # a copy: traces are read-only
 
     def _unembed(self, hidden: np.ndarray) -> np.ndarray:
         with torch.inference_mode():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -78,8 +80,8 @@ def test_when_the_answer_is_settled():
     trace = toy(layers=3, positions=4, vocabulary=3)
     #                 position: 0                    1 from the start       2 at the last       3 lost on the way
     best = np.array([[1, 0, 0, 2], [1, 0, 1, 1], [2, 0, 1, 2], [2, 0, 0, 2]])
-    trace.hidden["self"][:] = np.eye(3)[best]
-    assert lens(trace).settled.tolist() == [2, 0, 3, 2]
+    settled = replace(trace, hidden={"self": np.eye(3, dtype=np.float32)[best]})
+    assert lens(settled).settled.tolist() == [2, 0, 3, 2]
 
 
 def test_some_positions_are_those_of_all():

@@ -1,0 +1,204 @@
+"""Nothing that is handed out can change what a model remembers: whoever writes into an array is refused, or has a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import analysis
+from analysis.inside.way import follow
+from models.huggingface.model import HuggingFaceModel
+from models.language_model import LanguageModel
+from models.rotary import Rotary
+from models.scratch.decoder_model import DecoderModel
+from models.scratch.encoder_decoder_model import EncoderDecoderModel
+from models.scratch.encoder_model import EncoderModel
+from models.scratch.signs import END, MASK, START
+from models.tokens import Token
+from models.trace import Attention, Trace
+from models.training.corpus import train_tokenizer
+from tests.models.networks import NETWORKS, network, tokenizer
+from tests.models.ours import small
+
+TEXT, TARGET = "the cat sat on the mat", "on the mat"
+MORE = " and the dog sat"
+TOKENIZER = train_tokenizer(["the cat sat on the mat and the dog sat on the cat"] * 3, 280, (START, END, MASK))
+OURS = {"decoder": DecoderModel, "encoder": EncoderModel, "encoder-decoder": EncoderDecoderModel}
+THEIRS = ("GPT-2", "Llama, grouped-query", "BLOOM", "BERT", "BART")
+
+
+def model_of(name: str) -> LanguageModel:
+    if name in OURS:
+        made = small(kind=name, vocabulary=TOKENIZER.get_vocab_size(), positions="rotary", qk_norm=False)
+        return OURS[name](made, TOKENIZER, "small", "test")
+    return HuggingFaceModel(network(name), tokenizer(NETWORKS[name][0]), NETWORKS[name][0], True, name)
+
+
+@pytest.fixture(scope="module", params=[*OURS, *THEIRS])
+def model(request) -> LanguageModel:
+    return model_of(request.param)
+
+
+def target(model: LanguageModel) -> str:
+    return TARGET if model.info.kind == "encoder-decoder" else ""
+
+
+def arrays(thing: object, seen: dict[int, object] | None = None) -> Iterator[np.ndarray]:
+    """Every array that can be reached from a value by its public names, items and columns; models and functions aside."""
+    seen = {} if seen is None else seen  # held, so that no other value gets the identity of one
+    if isinstance(thing, np.ndarray):
+        yield thing
+    if isinstance(thing, pd.DataFrame):
+        yield from (thing[name].to_numpy() for name in thing.columns)
+    if id(thing) in seen or isinstance(thing, np.ndarray | pd.DataFrame | LanguageModel | str | Token):
+        return
+    seen[id(thing)] = thing
+    if isinstance(thing, Mapping):
+        parts = list(thing.values())
+    elif isinstance(thing, list | tuple):
+        parts = list(thing)
+    elif isinstance(thing, Attention):
+        parts = [[of(layer) for layer in range(thing.layers)] for of in readings(thing)]
+    elif is_dataclass(thing):
+        names = [one.name for one in fields(thing)]
+        names += [name for name in dir(type(thing)) if hasattr(getattr(type(thing), name), "__get__")]
+        parts = [value_of(thing, name) for name in names if not name.startswith("_")]
+    else:
+        return
+    for part in parts:
+        yield from arrays(part, seen)
+
+
+def readings(attention: Attention) -> list:
+    """What an attention gives of each layer, as far as the model shows it."""
+    shown = attention._calls and attention._calls[0].query is not None
+    queries = [attention.scores, attention.q, attention.k, attention.v, attention.out] if shown else []
+    return [attention.__getitem__, attention.rotary, *queries]
+
+
+def value_of(thing: object, name: str) -> object:
+    """An attribute; None of one that this value cannot give, or that has to be called."""
+    try:
+        value = getattr(thing, name)
+    except (ValueError, AssertionError):
+        return None
+    return None if callable(value) else value
+
+
+def spoil(thing: object) -> int:
+    """Write into every array that can be reached; how many there are."""
+    found = list(arrays(thing))
+    for array in found:
+        if array.flags.writeable:
+            array.fill(1) if array.dtype != object else None
+    return len(found)
+
+
+def remembered(model: LanguageModel) -> list[np.ndarray]:
+    """All that a reading gives, of a text, of one that goes on from it, and of one that begins like it."""
+    texts = (TEXT, TEXT + MORE, TEXT[:-3] + "cat")
+    traces = [model.trace(text, target(model)) for text in texts]
+    steps = list(model.generate(TEXT, max_new_tokens=3, target=target(model))) if model.grows else []
+    return [np.array(one) for one in arrays([traces, steps, weights_of(model)])]
+
+
+def weights_of(model: LanguageModel) -> list[np.ndarray]:
+    """The weights that a model hands out, as far as this one can tell them apart."""
+    kind = next(iter(model.trace(TEXT, target(model)).attention))
+    ways = [lambda: model.embedding(), lambda: model.embedding([3, 4]), model.unembedding]
+    ways += [
+        lambda of=of: of(kind, 1) for of in (model.query_weights, model.key_weights, model.value_weights, model.output_weights)
+    ]
+    found = []
+    for way in ways:
+        try:
+            found.append(way())
+        except ValueError:  # not every model has all of them
+            continue
+    return found
+
+
+def unchanged(model: LanguageModel, before: list[np.ndarray]) -> bool:
+    after = remembered(model)
+    numbers = [(a, b) for a, b in zip(before, after, strict=True) if a.dtype != object]
+    return all(np.allclose(a, b, rtol=0, atol=1e-4, equal_nan=True) for a, b in numbers)
+
+
+def analyses(model: LanguageModel, trace: Trace) -> Iterator[object]:
+    """What analyses make of a trace, those above all that hand on its numbers as they are."""
+    kind = next(iter(trace.attention))
+    attention, stack = trace.attention[kind], next(iter(trace.hidden))
+    logits = trace.logits_at(-1)
+    yield [
+        analysis.rollout(attention),
+        analysis.flow(attention),
+        analysis.entropy(attention),
+        analysis.head_statistics(attention),
+    ]
+    yield [analysis.maps(attention), analysis.pair(attention, 2, 1), analysis.head_divergence(attention)]
+    yield [analysis.project(trace.hidden[stack]), analysis.Attribution(model, trace, -1, int(logits.argmax()))]
+    yield [analysis.logit_lens(model, trace), analysis.scope(attention), analysis.paths(trace)]
+    if attention._calls[0].query is not None:
+        yield [analysis.query_key(attention, 1, 1, 2), analysis.head_means(model, kind, [TEXT])]
+        yield analysis.head_means(model, kind, [TEXT])
+    yield model.gradients(trace, len(trace.read) - 1, 3)[kind][0]
+    yield follow(model, trace, 1, 0).stages
+
+
+def test_no_array_of_a_reading_can_change_what_is_remembered(model):
+    before = remembered(model)
+    for text in (TEXT, TEXT + MORE):
+        assert spoil([model.trace(text, target(model)), weights_of(model)]) > 8
+    assert unchanged(model, before)
+
+
+def test_no_array_of_a_step_can_change_the_steps_after_it(model):
+    if not model.grows:
+        pytest.skip("it does not go on with a text")
+    before = [step.said for step in model.generate(TEXT, max_new_tokens=4, target=target(model))]
+    chances = [step.probabilities for step in model.generate(TEXT, max_new_tokens=4, target=target(model))]
+    said = []
+    for step, chance in zip(model.generate(TEXT, max_new_tokens=4, target=target(model)), chances, strict=True):
+        assert spoil(step) > 3
+        np.testing.assert_allclose(step.probabilities, chance, atol=1e-6)
+        said.append(step.said)
+    assert said == before
+
+
+def test_no_array_of_an_analysis_can_change_what_is_remembered(model):
+    before, trace = remembered(model), model.trace(TEXT, target(model))
+    for made in analyses(model, trace):
+        assert spoil(made) > 0
+    assert unchanged(model, before)
+
+
+def test_the_means_of_heads_are_kept_apart_from_those_that_are_given():
+    model = model_of("decoder")
+    before = np.array(analysis.head_means(model))
+    spoil(analysis.head_means(model))
+    assert np.array_equal(analysis.head_means(model), before)
+
+
+def test_what_a_trace_holds_cannot_be_replaced(model):
+    trace = model.trace(TEXT, target(model))
+    stack, kind = next(iter(trace.hidden)), next(iter(trace.attention))
+    for held, name in ((trace.hidden, stack), (trace.attention, kind), (trace.parts, stack)):
+        with pytest.raises(TypeError):
+            held[name] = held[name]
+    with pytest.raises(ValueError, match="read-only"):
+        trace.hidden[stack] *= 0
+
+
+def test_an_array_that_a_trace_was_made_of_stays_its_owners():
+    tokens, own = [Token(1, "a", 0, 1)], np.zeros((2, 1, 4), np.float32)
+    weights = np.ones((1, 1, 1, 1), np.float32)
+    trace = Trace("a", tokens, {"self": Attention.from_arrays(weights, tokens, tokens)}, {"self": own})
+    own += 1
+    weights *= 0
+    assert not trace.hidden["self"].flags.writeable and trace.attention["self"][0].sum() == 1
+    turns = np.ones(2)
+    assert not Rotary(turns).frequencies.flags.writeable and turns.flags.writeable
