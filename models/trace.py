@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -54,15 +54,20 @@ class Attention:
 
     @classmethod
     def from_arrays(
-        cls, weights: np.ndarray, queries: Sequence[Token], keys: Sequence[Token], chooses: bool = False
+        cls,
+        weights: np.ndarray | Tensor | Sequence[np.ndarray] | Sequence[Tensor],
+        queries: Sequence[Token],
+        keys: Sequence[Token],
+        chooses: bool = False,
     ) -> Attention:
-        """Attention computed elsewhere: weights [layers, heads, query, key], float, rows that sum to 1 (in 16 bits, within 1 %).
+        """Attention computed elsewhere: weights [layers, heads, query, key], a tensor or an array of floats, or a list of layers.
 
-        chooses: it is the cross-attention of a decoder that reads the queries (see `rows`). Errors: ValueError for weights of
-        another shape, or that are no attention.
+        Each row sums to 1 (in 16 bits, within 1 %), or to less where an attention sink takes the rest, which no key gets. A copy
+        is kept. chooses: it is the cross-attention of a decoder that reads the queries (see `rows`). Errors: ValueError for
+        weights of another shape, or that are no attention.
         """
         try:
-            weights = np.array(weights, dtype=np.float32)
+            weights = _float32(weights)
         except (TypeError, ValueError) as error:
             raise ValueError(f"The weights must be an array of numbers; they are {type(weights).__name__}.") from error
         if weights.ndim != 4 or not weights.shape[0] * weights.shape[1] or weights.shape[2:] != (len(queries), len(keys)):
@@ -349,10 +354,17 @@ class Trace:
         return read_only(self.tail(last)) if self.tail else last
 
 
+def _float32(numbers: Any) -> np.ndarray:
+    """A copy of an array, a tensor, or a list of either: float32. Errors: TypeError, ValueError for what holds no numbers."""
+    if isinstance(numbers, list | tuple) and any(hasattr(part, "detach") for part in numbers):
+        return np.stack([_float32(part) for part in numbers])
+    return np.array(array_of(numbers) if hasattr(numbers, "detach") else numbers, dtype=np.float32)  # numpy has no bfloat16
+
+
 def _check_rows(weights: np.ndarray) -> None:
     """Errors: ValueError for weights [layers, heads, query, key] that no softmax gives, with the first row of them."""
-    sums = weights.sum(-1)
-    odd = np.argwhere(~((np.abs(sums - 1) <= LEEWAY) & (weights >= -LEEWAY).all(-1)))  # NaN is within nothing
+    sums = weights.sum(-1)  # less than 1 where a sink takes a share
+    odd = np.argwhere(~((sums > 0) & (sums <= 1 + LEEWAY) & (weights >= -LEEWAY).all(-1)))  # NaN is within nothing
     if len(odd):
         layer, head, query = (int(one) for one in odd[0])
         row = weights[layer, head, query]
@@ -365,7 +377,7 @@ def _check_rows(weights: np.ndarray) -> None:
         )
         raise ValueError(
             f"These weights are no attention: the row of query {query} in L{layer} H{head} {what}. Each row must be shares that "
-            "sum to 1, as after a softmax."
+            "sum to 1, as after a softmax, or to less where an attention sink takes the rest."
         )
 
 

@@ -13,9 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import models
+from analysis import rollout
 from models.errors import ModelError
+from models.huggingface.model import HuggingFaceModel
 from models.recorder import recording
 from models.scratch.decoder_model import DecoderModel
+from tests.models.networks import network, tokenizer
 
 anything = st.text(st.characters(codec=None), max_size=80) | st.text(
     st.sampled_from("the cat sat 👩‍👩‍👧 \n\té\0<|start|>\ud800"), max_size=80
@@ -92,7 +95,7 @@ def test_the_values_weighed_and_projected_are_what_the_block_adds(small):
     """The residual stream closes: stream + attention + feed-forward = stream after the block."""
     trace = small.trace("the cat sat")
     attention, block = trace.attention["self"], small.decoder.blocks[1]
-    x = torch.from_numpy(trace.hidden["self"][1])
+    x = torch.tensor(trace.hidden["self"][1])
     mixed = torch.from_numpy(attention[1] @ attention.v(1)).transpose(0, 1).flatten(1)
     x = x + block.attention.output(mixed)
     x = x + block.feedforward(block.feedforward_norm(x))
@@ -195,8 +198,32 @@ def test_what_is_no_attention_is_refused_in_a_sentence(weights, sentence):
 def test_a_softmax_of_any_precision_is_an_attention(seed, dtype):
     rows = torch.randn(2, 3, 5, 400, generator=torch.Generator().manual_seed(seed)).mul(4).softmax(-1).to(dtype)
     queries, keys = ([models.Token(i, "a", 0, 1) for i in range(count)] for count in rows.shape[2:])
-    attention = models.Attention.from_arrays(rows.float().numpy(), queries, keys)
-    np.testing.assert_array_equal(attention.only(1)[0], attention[1])
+    expected = rows.float().numpy()
+    for numbers in (rows, rows.clone().requires_grad_(), list(rows), expected, list(expected)):  # whatever holds the numbers
+        attention = models.Attention.from_arrays(numbers, queries, keys)
+        np.testing.assert_array_equal(attention.only(1)[0], attention[1])
+        np.testing.assert_array_equal([attention[0], attention[1]], expected)
+
+
+@pytest.mark.parametrize("share", [0.001, 0.4, 0.999])
+def test_rows_may_sum_to_less_than_one_where_a_sink_takes_the_rest(share):
+    """A softmax over the keys and one key more that brings nothing, as in GPT-OSS; the rest is given to no key."""
+    tokens = [models.Token(i, "a", 0, 1) for i in range(5)]
+    rows = torch.rand(2, 3, 5, 5).softmax(-1) * share
+    attention = models.Attention.from_arrays(rows, tokens, tokens)
+    np.testing.assert_allclose(attention[1].sum(-1), share, rtol=1e-5)
+    np.testing.assert_allclose(rollout(attention).sum(-1), 1, atol=1e-6)
+    rows *= 0
+    assert attention[0].sum() > 0, "what is given may change afterwards"
+
+
+def test_the_attention_of_a_model_with_sinks_is_taken_as_the_model_gives_it():
+    model = HuggingFaceModel(network("GPT-OSS, sinks"), tokenizer("decoder"), "decoder", True, "sinks")
+    attention = model.trace("the cat sat on the mat").attention["self"]
+    maps = [attention[layer] for layer in range(attention.layers)]
+    assert all((weights.sum(-1) < 0.99).any() for weights in maps), "a sink takes a share"
+    again = models.Attention.from_arrays(maps, attention.queries, attention.keys)
+    np.testing.assert_array_equal([again[layer] for layer in range(again.layers)], maps)
 
 
 @pytest.mark.parametrize("wrong", [None, 3, b"the cat", ["the", "cat"]])
