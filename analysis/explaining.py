@@ -13,14 +13,14 @@ import numpy as np
 from analysis.attention_rollout import rollout
 from analysis.attribution import Attribution
 from analysis.perturbation import Question, Report, rank_correlation
-from analysis.sampling import FEWEST, ORDERS, leave_one_out, lime, ready, sampled_shap, shap
+from analysis.sampling import ENUMERATED, FEWEST, ORDERS, enumerated_shap, leave_one_out, lime, ready, sampled_shap, shap
 from analysis.slopes import STEPS, ends, gradient_times_input, integrated_gradients
 from models.given import Text
 from models.language_model import LanguageModel
 
 LOOKS = ("attention × gradient", "rollout")  # shares of what is looked at, not evidence
 SLOPES = ("gradient × input", "integrated gradients")
-DRAWN = ("lime", "sampled shap")  # at random, so that another seed gives other numbers
+DRAWN = ("lime", "sampled shap")  # at random, so that another seed gives other numbers (see `is_drawn`)
 METHODS = ("leave-one-out", *SLOPES, "lime", "shap", "sampled shap", *LOOKS)
 QUICK = ("leave-one-out", *SLOPES, *LOOKS)  # for a short text
 
@@ -32,7 +32,9 @@ class Explanation:
     scores: float64 [token of `trace.tokens`, then of `trace.target`], NaN for those that were not asked about. Above 0: it speaks
     for the prediction, in nats of its log-probability; of the two `LOOKS`, a share of what is looked at, never below 0.
     difference: what the scores should sum to, None where a method promises nothing. passes: texts that the model read, or passes
-    forward and back; seconds: that it took here.
+    forward and back; seconds: that it took here. kind: of SHAP which values these are, "enumerated" (Shapley values, from every
+    choice of tokens), "sampled" (estimates of them) or "tree" (Owen values over a tree of neighbours); of others "". draws: of
+    what is sampled the estimate of each random order, float64 [order, token], whose mean the scores are; else None.
     """
 
     method: str
@@ -40,10 +42,21 @@ class Explanation:
     passes: int
     seconds: float
     difference: float | None = None
+    kind: str = ""
+    draws: np.ndarray | None = None
 
     @property
     def total(self) -> float:
         return float(np.nansum(self.scores))
+
+    def errors(self, groups: Sequence[Sequence[int]]) -> np.ndarray | None:
+        """The standard error of the sum of the scores of each group of tokens, from how far the random orders are apart: float64
+        [group], NaN as the scores; None where nothing was sampled."""
+        if self.draws is None:
+            return None
+        asked = [[token for token in group if not np.isnan(self.scores[token])] for group in groups]
+        sums = np.stack([self.draws[:, group].sum(1) for group in asked], axis=1)  # [order, group]
+        return np.where([not group for group in asked], np.nan, sums.std(0, ddof=1) / np.sqrt(len(sums)))
 
 
 def explain(
@@ -61,7 +74,7 @@ def explain(
         raise ValueError("There is no token that could be taken away. Type a few words.")
     if method in ("lime", *SLOPES):  # before the clock runs: libraries take long the first time
         import_module("captum.attr")
-    elif method in ("shap", "sampled shap"):
+    elif method == "shap" or (method == "sampled shap" and is_drawn(method, len(question.units))):
         ready()
     began, asked = time.perf_counter(), replace(question, _known={})  # what another method has read is not free here
     units, texts = asked.units, texts or passes_needed(method, len(asked.units))
@@ -82,18 +95,34 @@ def explain(
         return _explained(asked, method, units, leave_one_out(asked, report), asked.texts, began)
     if method == "lime":
         return _explained(asked, method, units, lime(asked, texts, seed, report), asked.texts, began)
-    values = shap(asked, texts, report) if method == "shap" else sampled_shap(asked, ORDERS, seed, report)
+    kind, draws = "tree" if method == "shap" else "sampled" if is_drawn(method, len(units)) else "enumerated", None
+    if kind == "sampled":
+        draws = sampled_shap(asked, ORDERS, seed, report)
+        values = draws.mean(0)
+    else:
+        values = shap(asked, texts, report) if kind == "tree" else enumerated_shap(asked, report)
     none, full = asked.evidence(np.array([np.zeros(len(units), bool), np.ones(len(units), bool)]))
-    return _explained(asked, method, units, values, asked.texts, began, float(full - none))
+    explained = _explained(asked, method, units, values, asked.texts, began, float(full - none))
+    return replace(explained, kind=kind, draws=None if draws is None else _placed(asked, units, draws))
 
 
 def _explained(
     question: Question, method: str, places: Sequence[int], found: np.ndarray, passes: int, began: float,
     difference: float | None = None,
 ) -> Explanation:  # fmt: skip
-    scores = np.full(len(question.trace.tokens) + len(question.trace.target), np.nan)
-    scores[list(places)] = found
-    return Explanation(method, scores, passes, time.perf_counter() - began, difference)
+    return Explanation(method, _placed(question, places, found), passes, time.perf_counter() - began, difference)
+
+
+def _placed(question: Question, places: Sequence[int], values: np.ndarray) -> np.ndarray:
+    """Values [..., place] among all tokens [..., token], NaN for the others."""
+    placed = np.full((*values.shape[:-1], len(question.trace.tokens) + len(question.trace.target)), np.nan)
+    placed[..., list(places)] = values
+    return placed
+
+
+def is_drawn(method: str, units: int) -> bool:
+    """Whether a method draws at random where so many units can go: few enough are enumerated by SHAP."""
+    return method in DRAWN and not (method == "sampled shap" and units <= ENUMERATED)
 
 
 def passes_needed(method: str, units: int) -> int:
@@ -104,7 +133,7 @@ def passes_needed(method: str, units: int) -> int:
         "integrated gradients": STEPS,
         "lime": max(FEWEST, 4 * units),
         "shap": min(units * units + 2, max(FEWEST, 4 * units)),
-        "sampled shap": ORDERS * (2 * units + 1),
+        "sampled shap": ORDERS * (2 * units + 1) if units > ENUMERATED else 2**units,
         "attention × gradient": 1,
         "rollout": 1,
     }[method]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis import Explanation, Question, explain, spread
-from analysis.explaining import DRAWN, METHODS, SLOPES, passes_needed
+from analysis.explaining import METHODS, SLOPES, is_drawn, passes_needed
 from ui import effort
 from ui.look import Look
 from ui.memory import jobs
@@ -146,17 +146,18 @@ def every(asked: Asked) -> dict[str, Explanation | str] | None:
 
 def spreads(asked: Asked) -> dict[str, np.ndarray] | None:
     """The scores of the methods that draw at random, with several seeds: [seed, token]; None while they are not there."""
-    key, time = (*asked.key, "spread"), sum(asked.seconds(method, SEEDS) for method in DRAWN)
+    drawn = [method for method in METHODS if is_drawn(method, len(asked.question.units))]
+    key, time = (*asked.key, "spread"), sum(asked.seconds(method, SEEDS) for method in drawn)
     if time > WAIT and not effort.begun(key):
         effort.offer(f"Ask with {SEEDS} seeds ({effort.lasting(time)})", key)
         return None
 
     def work(report: jobs.Report) -> dict[str, np.ndarray]:
         found = {}
-        for i, method in enumerate(DRAWN):
+        for i, method in enumerate(drawn):
 
             def part(share: float, words: str, i: int = i, method: str = method) -> None:
-                report((i + share) / len(DRAWN), f"{TITLES[method]}, {words}")
+                report((i + share) / len(drawn), f"{TITLES[method]}, {words}")
 
             found[method] = spread(asked.question, method, SEEDS, part)
         return found

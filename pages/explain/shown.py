@@ -38,7 +38,7 @@ def panel(asked: Asked) -> list[Picture]:
     with left:
         show(drawing.drawn, drawing.key)
     with right:
-        asked.say(f"method {method}", word=plain(asked.called))
+        say_method(asked, found)
         asked.say("contrast" if asked.against is not None else "no contrast", word=plain(asked.called))
         if asked.look.trace.target:
             say(HERE, "read twice" if asked.look.model.info.labels else "both sides")
@@ -49,6 +49,17 @@ def panel(asked: Asked) -> list[Picture]:
     with st.expander("The numbers"):
         st.dataframe(table(asked, found), hide_index=True)
     return [drawing]
+
+
+def say_method(asked: Asked, found: Explanation) -> None:
+    """What the numbers are; of Shapley values whether they were enumerated or sampled, and then how sure they are."""
+    errors = found.errors([[unit] for unit in asked.question.units])
+    asked.say(
+        f"method {found.method}{' enumerated' if found.kind == 'enumerated' else ''}",
+        word=plain(asked.called),
+        texts=f"{found.passes:,}",
+        error="" if errors is None else f"{decimal(float(errors.max()))} {asked.unit}",
+    )
 
 
 def amounts(asked: Asked, found: Explanation) -> tuple[np.ndarray, str]:
@@ -65,7 +76,9 @@ def coloured(asked: Asked, found: Explanation) -> Picture:
     def numbers() -> dict[str, Numbers]:
         values, unit = amounts(asked, found)
         named = {"token": [token.text for token in asked.seen[0]]}
-        return {"per cent" if unit == "%" else unit: Numbers(values, ("token",), named)}
+        arrays = {"per cent" if unit == "%" else unit: Numbers(values, ("token",), named)}
+        errors = found.errors(asked.seen[1])
+        return arrays if errors is None else arrays | {"standard error": Numbers(errors, ("token",), named)}
 
     return asked.picture(
         recipes.explained, "explain-text", TITLES[found.method], options, numbers=numbers, known={"scores": found.scores}
@@ -81,7 +94,10 @@ def say_sums(found: Explanation) -> None:
 
 
 def table(asked: Asked, found: Explanation) -> pd.DataFrame:
-    """A row a token or word, as in the picture."""
+    """A row a token or word, as in the picture; with the standard error of what is sampled."""
     values, unit = amounts(asked, found)
     names = [label(token.text) for token in asked.seen[0]]
-    return pd.DataFrame({"Token": names, unit: [decimal(value) for value in values]})
+    columns = {"Token": names, unit: [decimal(value) for value in values]}
+    if (errors := found.errors(asked.seen[1])) is not None:
+        columns["± standard error"] = [decimal(error) for error in errors]
+    return pd.DataFrame(columns)

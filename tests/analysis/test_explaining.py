@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -27,9 +29,9 @@ HEADLESS = "BERT without a head"
 every = pytest.mark.parametrize("name", ASKED)
 
 
-def asked(name: str, against: int | None = None) -> Question:
+def asked(name: str, against: int | None = None, text: str = "") -> Question:
     made = model(name)
-    text = TEXTS.get(name, "The dog ran to the old house and sat on the").replace("<|mask|>", made.info.mask or "")
+    text = (text or TEXTS.get(name, "The dog ran to the old house and sat on the")).replace("<|mask|>", made.info.mask or "")
     trace = made.trace(text, target(name))
     place = made.places(trace)[0]
     first, second = (one.id for one in made.top(trace.logits_at(place), place, 2))
@@ -180,6 +182,63 @@ def test_shap_finds_what_is_added_up(method, monkeypatch):
     assert explain(question, "leave-one-out").scores[question.units] == pytest.approx(worth, abs=1e-6)
     ranked = spearmanr(explain(question, "lime").scores[question.units], worth).statistic
     assert ranked == pytest.approx(1)
+
+
+SHORT = {"writer": "The cat sat on the", "filler": "The dog ran to the <|mask|>", "translator": "the cat sat", "GPT-2": "the cat"}
+
+
+@pytest.mark.parametrize("name", SHORT)
+@pytest.mark.parametrize("against", [False, True])
+def test_shap_of_few_tokens_is_the_mean_over_every_order(name, against):
+    """Not an estimate: what a token brings when its turn comes, over all n! orders, and shap's own exact explainer."""
+    import shap
+
+    question = asked(name, against, SHORT[name])
+    count = len(question.units)
+    assert 2 <= count <= 6
+
+    def evidence(kept: np.ndarray) -> np.ndarray:
+        return question.evidence(kept > 0.5)
+
+    expected = np.zeros(count)
+    orders = list(itertools.permutations(range(count)))
+    for order in orders:
+        values = evidence(np.array([np.isin(np.arange(count), order[:size]) for size in range(count + 1)]))
+        expected[list(order)] += np.diff(values) / len(orders)
+    found = explain(question, "sampled shap")
+    assert found.scores[question.units] == pytest.approx(expected, abs=1e-4)
+    exact = shap.explainers.ExactExplainer(evidence, shap.maskers.Independent(np.zeros((1, count))))
+    direct = exact(np.ones((1, count)), max_evals=2**count, silent=True).values[0]
+    assert found.scores[question.units] == pytest.approx(direct, abs=1e-4)
+    assert (found.kind, found.draws, found.passes) == ("enumerated", None, 2**count)
+    assert explain(question, "sampled shap", seed=9).scores == pytest.approx(found.scores, nan_ok=True)
+
+
+def test_the_standard_error_of_sampled_shap_is_how_far_other_seeds_are_apart(monkeypatch):
+    """In a game whose tokens work in pairs, over 80 seeds: the spread of the estimates, and none where each adds its own."""
+    question = asked("writer")
+    count = len(question.units)
+    assert count > 8
+    draw = np.random.default_rng(0)
+    alone, pairs = draw.normal(size=count), draw.normal(size=(count, count))
+
+    def game(self: Question, kept: np.ndarray, report: object = None) -> np.ndarray:
+        kept = np.asarray(kept, float)
+        return kept @ alone + ((kept @ pairs) * kept).sum(1) + 3 * kept[:, 0] * kept[:, 3] * kept[:, 5]
+
+    monkeypatch.setattr(Question, "evidence", game)
+    groups = [[unit] for unit in question.units] + [question.units[2:5]]
+    answers = [explain(question, "sampled shap", seed) for seed in range(80)]
+    assert {answer.kind for answer in answers} == {"sampled"}
+    sums = np.array([[answer.scores[group].sum() for group in groups] for answer in answers])
+    errors = np.array([answer.errors(groups) for answer in answers])
+    spread_of_seeds, expected = sums.std(0, ddof=1), np.sqrt((errors**2).mean(0))
+    noisy = spread_of_seeds > 1e-6  # what only works in pairs is the same forth and back, in every order
+    assert noisy.sum() >= 3
+    assert expected[noisy] == pytest.approx(spread_of_seeds[noisy], rel=0.25)
+    assert expected[~noisy] == pytest.approx(0, abs=1e-6)
+    assert all(answer.draws.mean(0)[question.units] == pytest.approx(answer.scores[question.units]) for answer in answers)
+    assert explain(question, "shap").kind == "tree" and explain(question, "lime").errors(groups) is None
 
 
 @every

@@ -38,6 +38,21 @@ def test_the_table_is_the_analysis(method):
     assert numbers(app) == [decimal(factor * score) for score in scores]
 
 
+@pytest.mark.parametrize("level", ["intermediate", "expert"])
+def test_shap_says_whether_it_was_enumerated_and_shows_its_standard_error_where_it_was_not(level):
+    few = open_link("explain", f"text=The+cat+sat+on&level={level}&explain-by=Sampled+SHAP")
+    assert "16" in said(few) and "tandard error" not in said(few) and few.dataframe[0].value.shape[1] == 2
+    many = open_link("explain", f"{LINK}&level={level}&explain-by=Sampled+SHAP")
+    model = models.load("writer")
+    trace = model.trace(TEXT)
+    place = len(trace.tokens) - 1
+    question = Question(model, trace, place, int(trace.logits_at(place).argmax()))
+    errors = explain(question, "sampled shap").errors([[unit] for unit in range(len(trace.tokens))])
+    table = many.dataframe[0].value
+    assert table["± standard error"].tolist() == [decimal(error) for error in errors]
+    assert f"{decimal(float(np.nanmax(errors)))} nats" in said(many)
+
+
 def test_the_token_that_is_named_is_the_strongest_for_or_against():
     model = models.load("writer")
     trace = model.trace("The dog ran")
