@@ -79,12 +79,12 @@ def explain(
     began, asked = time.perf_counter(), replace(question, _known={})  # what another method has read is not free here
     units, texts = asked.units, texts or passes_needed(method, len(asked.units))
     if method in LOOKS:
-        kind = Attribution(asked.model, asked.trace, asked.position, asked.token, against=asked.against)
+        looks = Attribution(asked.model, asked.trace, asked.position, asked.token, against=asked.against)
         labels = asked.model.info.labels
         if method == "rollout" and labels and labels.pooled:  # the label is made of every row
             found = rollout(asked.trace.attention["self"])[-1].mean(0)
         else:
-            found = asked.of_tokens(kind.scores(method))
+            found = asked.of_tokens(looks.scores(method))
         return _explained(asked, method, range(len(found)), found, texts, began)
     if method in SLOPES:
         by = gradient_times_input if method == SLOPES[0] else integrated_gradients

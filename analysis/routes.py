@@ -6,7 +6,7 @@ two for each of the decoder's: the target looks at itself, and at what the encod
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -35,7 +35,7 @@ class Step:
 class Paths:
     """tokens: all that is read, the source before the target; start: where what the model predicts from begins (0: one text)."""
 
-    attention: dict[str, Attention]
+    attention: Mapping[str, Attention]
     tokens: list[Token]
     start: int
     steps: tuple[Step, ...]

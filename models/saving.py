@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,7 +78,7 @@ class _Shelf:
         self._known[key] = name, tensor
         return name
 
-    def put_all(self, name: str, arrays: dict[str, np.ndarray]) -> None:
+    def put_all(self, name: str, arrays: Mapping[str, np.ndarray]) -> None:
         for key, array in arrays.items():
             self.put(f"{name}.{key}", torch.tensor(array))
 
