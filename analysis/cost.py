@@ -45,8 +45,8 @@ class Cost:
 
 @dataclass(frozen=True)
 class Measured:
-    """The same, measured: by part and stack as in `costs`. cache: bytes of the keys and values of the text; seconds: of one
-    forward pass."""
+    """The same, measured: by part and stack as in `costs`. cache: bytes of the keys and values of the text that is written
+    and of its source; seconds: of one forward pass."""
 
     parameters: dict[tuple[str, str], int]
     flops: dict[tuple[str, str], int]
@@ -201,9 +201,10 @@ def scores_bytes(config: TransformerConfig, length: int) -> int:
     return BYTES * config.heads * length * length
 
 
-def cache_bytes(config: TransformerConfig, length: int) -> int:
-    """Keys and values of a text that a decoder keeps while it writes: 2 L g e n float32."""
-    return 2 * config.layers * config.key_heads * config.d_head * length * BYTES
+def cache_bytes(config: TransformerConfig, length: int, source: int = 0) -> int:
+    """Keys and values that a decoder keeps while it writes: 2 L g e float32 of each token of its text, and of each token of the
+    source that its cross-attention looks at."""
+    return 2 * config.layers * config.key_heads * config.d_head * (length + source) * BYTES
 
 
 def crossing(config: TransformerConfig, over: str = "") -> float:
@@ -278,7 +279,7 @@ def measure(config: TransformerConfig, length: int, target: int | None = None, s
         if (name := path.partition(".")[2]) in leaves:
             flops[_part(name, both)] += sum(kinds.values())
     flops["unembedding", "decoder" if both else ""] += counter.get_total_flops() - flops.total()  # it is no module
-    kept = sum(half.numel() * BYTES for pair in cache.layers for half in pair)
+    kept = sum(half.numel() * BYTES for pair in (*cache.layers, *cache.source) for half in pair)
     return Measured(dict(parameters), dict(flops), dict(activations), kept, seconds)
 
 

@@ -81,6 +81,11 @@ class Question:
         found[:-1] += scores[count + 1 :]
         return found
 
+    @property
+    def length(self) -> int:
+        """How many tokens are read for an answer, of the source and of what was said."""
+        return len(self.read) + len(self.said)
+
     @cached_property
     def units(self) -> list[int]:
         """What can be taken away: what was typed, masks apart. Positions of `trace.tokens`; those of a target, which follows its

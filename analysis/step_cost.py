@@ -24,7 +24,8 @@ class StepCost:
     """Operations of a step that chooses the token after n others, 2 a multiply-and-add, products of matrices only.
 
     With keys and values kept it reads one token, and looks at n keys: `token` + `key` · n. Without, it reads all, and an
-    encoder-decoder its source too: `start` + `again` · n + `pair` · n².
+    encoder-decoder its source too: `start` + `again` · n + `pair` · n². Of an encoder-decoder, n counts what its decoder read,
+    and all is for the one source that it was counted with, whose keys each token looks at too.
     """
 
     token: int
@@ -45,6 +46,7 @@ class StepCost:
 def step_cost(model: LanguageModel, text: str = "The cat", target: str = "") -> StepCost:
     """Counted while the model says three tokens, both ways: both are exactly such sums, so that three tell all lengths.
 
+    text: of a decoder any will do; of an encoder-decoder it is the source, and another length of it costs something else.
     Where a window or a router hides keys, they are counted as they are computed with a short text. Errors: as
     `LanguageModel.generate`.
     """

@@ -76,7 +76,8 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
     left.metric("Parameters", count(total))
     operations = count(sum(part.flops.value for part in parts))
     middle.metric(f"Operations for {_length(n)}", operations)
-    cached = "none" if config.kind == "encoder" else size(cost.cache_bytes(config, m if config.kind == "encoder-decoder" else n))
+    kept = cost.cache_bytes(config, m, n) if config.kind == "encoder-decoder" else cost.cache_bytes(config, n)
+    cached = "none" if config.kind == "encoder" else size(kept)
     right.metric("Keys and values kept", cached)
     measured = None
     if n > config.context or m > config.context:

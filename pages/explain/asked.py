@@ -105,7 +105,7 @@ class Asked:
     def seconds(self, method: str, times: int = 1) -> float:
         """About how long a method takes."""
         texts = passes_needed(method, len(self.question.units)) * (BACK if method in SLOPES else 1)
-        return effort.seconds(self.look.model.info, len(self.question.read), times * texts)
+        return effort.seconds(self.look.model.info, self.question.length, times * texts)
 
 
 def explanation(asked: Asked, method: str) -> Explanation | None:
@@ -113,7 +113,7 @@ def explanation(asked: Asked, method: str) -> Explanation | None:
     key, time = (*asked.key, method), asked.seconds(method)
     if time > WAIT and not effort.begun(key):
         passes = passes_needed(method, len(asked.question.units))
-        say(HERE, "takes long", method=TITLES[method], passes=f"{passes:,}", tokens=f"{len(asked.question.read):,}")
+        say(HERE, "takes long", method=TITLES[method], passes=f"{passes:,}", tokens=f"{asked.question.length:,}")
         effort.offer(f"Ask {TITLES[method]} ({effort.lasting(time)})", key)
         return None
     return jobs.result(key, lambda report: explain(asked.question, method, report=report), f"Asking {TITLES[method]}")
@@ -123,7 +123,7 @@ def every(asked: Asked) -> dict[str, Explanation | str] | None:
     """What each method says, or a sentence where it says nothing; None while they are under way, or wait for a press."""
     key, time = (*asked.key, "every"), sum(asked.seconds(method) for method in METHODS)
     if time > WAIT and not effort.begun(key):
-        say(HERE, "all take long", tokens=f"{len(asked.question.read):,}")
+        say(HERE, "all take long", tokens=f"{asked.question.length:,}")
         effort.offer(f"Ask every method ({effort.lasting(time)})", key)
         return None
 

@@ -33,7 +33,7 @@ LENGTHS = (1024, 8192, 131_072)
 TIMES = 3  # readings that a time is the median of
 Timed = tuple[float, float, Speeds] | tuple[()]
 
-_known: WeakKeyDictionary[LanguageModel, StepCost] = WeakKeyDictionary()
+_known: WeakKeyDictionary[LanguageModel, dict[int, StepCost]] = WeakKeyDictionary()  # by the tokens of the source, 0: no source
 
 
 def place(grown: Grown, look: Look, pictures: list[Picture]) -> None:
@@ -79,7 +79,7 @@ def boxes(grown: Grown, look: Look) -> Picture:
 def costs(grown: Grown, model: LanguageModel, read: int, source: int) -> None:
     """Bytes, operations and milliseconds of one token more, at this length and at others."""
     try:
-        cost = _costs(model)
+        cost = _costs(model, grown.beginning.text, source)
     except ValueError as error:
         st.caption(plain(str(error)))
         return
@@ -94,16 +94,19 @@ def costs(grown: Grown, model: LanguageModel, read: int, source: int) -> None:
     place = st.empty()  # the times come later
     place.dataframe(pd.DataFrame(table), hide_index=True)
     context = f"{model.info.context:,}" if model.info.context else "without a limit"
-    say(HERE, "costs", context=context, **{name: f"{value:,}" for name, value in vars(cost).items()})
+    facts = {name: f"{value:,}" for name, value in (*vars(cost).items(), ("source", source))}
+    say(HERE, "costs both" if source else "costs", context=context, **facts)
     found = times(grown, cost, read)
     if found is not None:
         place.dataframe(pd.DataFrame(table | milliseconds(found, lengths)), hide_index=True)
 
 
-def _costs(model: LanguageModel) -> StepCost:
-    if (known := _known.get(model)) is None:
-        known = _known[model] = step_cost(model, "The cat")
-    return known
+def _costs(model: LanguageModel, text: str, source: int) -> StepCost:
+    """What a step costs, for any text of a decoder, or beside a source of so many tokens, which is counted itself."""
+    known = _known.setdefault(model, {})
+    if source not in known:
+        known[source] = step_cost(model, text if source else "The cat")
+    return known[source]
 
 
 def milliseconds(found: StepTime, lengths: Sequence[int]) -> dict[str, list[str]]:

@@ -221,5 +221,6 @@ def decoder_layers(model: LanguageModel) -> int:
 
 def each(model: LanguageModel, step: Step) -> int:
     """Numbers that are kept of one token in one layer, keys and values together."""
-    read = len(step.tokens)
-    return model.cache_bytes(read, len(step.source)) // read // decoder_layers(model) // {"float32": 4}.get(model.info.dtype, 2)
+    read, source = len(step.tokens), len(step.source)
+    more = model.cache_bytes(read + 1, source) - model.cache_bytes(read, source)  # a source has keys and values of its own
+    return more // decoder_layers(model) // {"float32": 4}.get(model.info.dtype, 2)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+from transformers.modeling_outputs import BaseModelOutput
 
-from analysis.cost import costs
+from analysis.cost import costs, kernels
 from analysis.step_cost import step_cost
 from models.scratch.config import TransformerConfig
 from tests.models.test_generate import TEXT, hub, ours
@@ -40,6 +43,39 @@ def test_a_step_of_a_hub_model_passes_each_weight_once_and_each_key_twice(name):
     assert found.token == 2 * matrices
     assert found.key == found.pair == 4 * model.info.layers * model.info.heads * head_size
     assert found.unkept(30) == found.pair * 900 + 30 * 2 * (matrices - last.numel()) + 2 * last.numel()
+
+
+@pytest.mark.parametrize("words", [1, 4, 9])
+def test_a_step_of_a_translator_costs_what_the_formulas_say_for_the_source_that_is_read(words):
+    """Of `analysis.cost`, for a source of m tokens: all of both stacks, and of the unembedding one token."""
+    model, length = ours("encoder-decoder"), 7
+    text = " ".join(["cat"] * words)
+    found, config, source = step_cost(model, text), model.network.config, len(model.tokenize(text))
+    parts = costs(config, source, length)
+    whole = {(one.part, one.stack): one.flops.value for one in parts}
+    head = whole["unembedding", "decoder"]
+    assert found.unkept(length) == sum(whole.values()) - head + head // length
+    d, layers = config.d_model, config.layers
+    token = whole["self-attention: q, k, v, output", "decoder"] // length  # of one token, whose scores meet n keys
+    token += whole["feed-forward", "decoder"] // length + head // length
+    token += 4 * layers * d * d + 4 * layers * d * source  # the query and the output of cross-attention, and its scores
+    assert found.kept(length) == token + 4 * layers * d * length
+
+
+@pytest.mark.parametrize("name", ["T5", "BART"])
+def test_a_step_of_a_hub_translator_is_what_torch_counts_with_that_source(name):
+    model = hub(name)
+    text = "the cat sat on the mat and the dog sat on the cat"
+    network, found, source = model.network, step_cost(model, text), torch.tensor([[one.id for one in model.tokenize(text)]])
+    said = torch.tensor([[model.start, *range(3, 12)]])
+    with torch.inference_mode():
+        with FlopCounterMode(display=False, custom_mapping=kernels()) as whole:
+            network(input_ids=source, decoder_input_ids=said, use_cache=False)
+        past = network(input_ids=source, decoder_input_ids=said[:, :-1], use_cache=True)
+        memory = BaseModelOutput(last_hidden_state=past.encoder_last_hidden_state)
+        with FlopCounterMode(display=False, custom_mapping=kernels()) as step:
+            network(encoder_outputs=memory, decoder_input_ids=said[:, -1:], past_key_values=past.past_key_values, use_cache=True)
+    assert (whole.get_total_flops(), step.get_total_flops()) == (found.unkept(said.shape[1]), found.kept(said.shape[1]))
 
 
 @pytest.mark.parametrize("opened", [lambda: ours("encoder-decoder"), lambda: hub("T5"), lambda: hub("Mixtral")])

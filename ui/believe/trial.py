@@ -52,7 +52,7 @@ class Trial:
     def seconds(self, exact: bool) -> float:
         """About how long the curves take."""
         units = len(self.question.units)
-        length = len(self.question.read) - (0 if self.question.mask else units / 2)  # what is deleted is half on average
+        length = self.question.length - (0 if self.question.mask else units / 2)  # what is deleted is half on average
         return effort.seconds(self.look.model.info, length, texts_read(units, len(self.scores), exact=exact))
 
     def measure(self, finer: bool = True) -> Faithfulness | None:

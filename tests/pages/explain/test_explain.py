@@ -131,6 +131,13 @@ def test_a_beginner_reads_how_far_to_believe_it():
     assert expected in said(app)
 
 
+def test_work_takes_longer_where_more_of_an_answer_is_read_too():
+    made = models.load("translator")
+    traces = [made.trace("The cat sleeps.", target) for target in ("Le", "Le chat dort sous la table.")]
+    few, many = (Question(made, trace, len(trace.target) - 1, 5).length for trace in traces)
+    assert few == len(traces[0].tokens) + len(traces[0].target) and many - few == len(traces[1].target) - len(traces[0].target)
+
+
 def test_long_work_says_its_cost_and_waits_for_a_press():
     long = "+".join(["The+dog+ran+to+the+old+house."] * 30)
     app = open_link("explain", f"text={long}&level=expert&explain-by=LIME")

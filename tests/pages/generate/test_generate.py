@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from analysis.step_cost import step_cost
+from models import sizes
 from models.errors import Cancelled
 from models.strategy import Strategy
 from pages.generate import recipes, run, search
 from pages.generate.grown import Beginning, Grown, Run
-from pages.generate.recipes import ROWS, first_row, likeliest, read_and_said
+from pages.generate.recipes import ROWS, each, first_row, likeliest, read_and_said
 from pages.generate.shown import look_at, step_of, with_next
 from tests.models.test_generate import ours
 from tests.pages.opening import PATIENCE, open_link, said
@@ -400,6 +402,19 @@ def test_the_cache_is_measured_as_the_formula_says():
     model, grown = loaded.model("writer"), app.session_state["generated"]
     expected = model.cache_bytes(len(grown.ahead.tokens))
     assert grown.ahead.read.bytes == expected and said(app).count(f"**{expected:,} bytes**") == 2
+
+
+@pytest.mark.parametrize("text", ["I am tired.", "The black cat is sleeping under the table in the garden."])
+def test_the_operations_of_a_translator_are_those_for_the_source_that_is_typed(text):
+    app = press(open_link("generate", f"model=translator&level=expert&generate-cache=true&text={text.replace(' ', '+')}"), "next")
+    model, grown = loaded.model("translator"), app.session_state["generated"]
+    read, cost = len(grown.ahead.tokens), step_cost(model, text)
+    table = next(one.value for one in app.dataframe if "operations with the cache" in one.value)
+    counted = [sizes.count(operations) for operations in (cost.kept(read), cost.unkept(read))]
+    assert [table["operations with the cache"][0], table["without it"][0]] == counted
+    assert f"your source of {len(model.tokenize(text))} tokens" in said(app)
+    config = model.network.config
+    assert each(model, grown.ahead) == 2 * config.key_heads * config.d_head, "of one token in one layer, without the source"
 
 
 def test_milliseconds_are_measured_at_this_length_and_estimated_at_others():
