@@ -14,7 +14,7 @@ from analysis.attention_rollout import rollout
 from analysis.attribution import Attribution
 from analysis.perturbation import Question, Report, rank_correlation
 from analysis.sampling import ENUMERATED, FEWEST, ORDERS, enumerated_shap, leave_one_out, lime, ready, sampled_shap, shap
-from analysis.slopes import STEPS, ends, gradient_times_input, integrated_gradients
+from analysis.slopes import STEPS, adds_to_tokens, ends, gradient_times_input, integrated_gradients
 from models.given import Text
 from models.language_model import LanguageModel
 
@@ -32,9 +32,10 @@ class Explanation:
     scores: float64 [token of `trace.tokens`, then of `trace.target`], NaN for those that were not asked about. Above 0: it speaks
     for the prediction, in nats of its log-probability; of the two `LOOKS`, a share of what is looked at, never below 0.
     difference: what the scores should sum to, None where a method promises nothing. passes: texts that the model read, or passes
-    forward and back; seconds: that it took here. kind: of SHAP which values these are, "enumerated" (Shapley values, from every
-    choice of tokens), "sampled" (estimates of them) or "tree" (Owen values over a tree of neighbours); of others "". draws: of
-    what is sampled the estimate of each random order, float64 [order, token], whose mean the scores are; else None.
+    forward and back; seconds: that it took here. kind: which numbers these are: of SHAP "enumerated" (Shapley values, from every
+    choice of tokens), "sampled" (estimates of them) or "tree" (Owen values over a tree of neighbours); of gradient × input "layer
+    input" or "token embedding", which the slope is taken against; of others "". draws: of what is sampled the estimate of each
+    random order, float64 [order, token], whose mean the scores are; else None.
     """
 
     method: str
@@ -60,13 +61,19 @@ class Explanation:
 
 
 def explain(
-    question: Question, method: str, seed: int = 0, texts: int | None = None, report: Report | None = None
+    question: Question,
+    method: str,
+    seed: int = 0,
+    texts: int | None = None,
+    report: Report | None = None,
+    tokens_alone: bool = False,
 ) -> Explanation:
     """Ask which tokens speak for a prediction, by one of `METHODS`.
 
     seed: what `DRAWN` methods draw with; texts: how many changed texts LIME and SHAP may read, None for `passes_needed`. report:
-    is told how far it is. Errors: ValueError for another method, where nothing was typed, and where the model does not give what
-    the method needs.
+    is told how far it is. tokens_alone: of gradient × input, the slope against the vectors of tokens before positions are added
+    (see `analysis.slopes`). Errors: ValueError for another method, where nothing was typed, and where the model does not give
+    what the method needs.
     """
     if method not in METHODS:
         raise ValueError(f"The method must be one of {', '.join(METHODS)}; it is {method!r}.")
@@ -87,10 +94,7 @@ def explain(
             found = asked.of_tokens(looks.scores(method))
         return _explained(asked, method, range(len(found)), found, texts, began)
     if method in SLOPES:
-        by = gradient_times_input if method == SLOPES[0] else integrated_gradients
-        found = asked.of_tokens(by(asked, report=report))[units]
-        first, last = ends(asked) if by is integrated_gradients else (0.0, None)
-        return _explained(asked, method, units, found, texts, began, None if last is None else last - first)
+        return _by_slope(asked, method, texts, report, tokens_alone, began)
     if method == "leave-one-out":
         return _explained(asked, method, units, leave_one_out(asked, report), asked.texts, began)
     if method == "lime":
@@ -104,6 +108,16 @@ def explain(
     none, full = asked.evidence(np.array([np.zeros(len(units), bool), np.ones(len(units), bool)]))
     explained = _explained(asked, method, units, values, asked.texts, began, float(full - none))
     return replace(explained, kind=kind, draws=None if draws is None else _placed(asked, units, draws))
+
+
+def _by_slope(asked: Question, method: str, passes: int, report: Report | None, tokens_alone: bool, began: float) -> Explanation:
+    if method == SLOPES[0]:
+        found = asked.of_tokens(gradient_times_input(asked, report, tokens_alone))[asked.units]
+        explained = _explained(asked, method, asked.units, found, passes, began)
+        return replace(explained, kind="token embedding" if tokens_alone or not adds_to_tokens(asked) else "layer input")
+    found = asked.of_tokens(integrated_gradients(asked, report=report))[asked.units]
+    first, last = ends(asked)
+    return _explained(asked, method, asked.units, found, passes, began, last - first)
 
 
 def _explained(
@@ -148,13 +162,14 @@ def attributions(
     target: Text = "",
     against: int | None = None,
     seed: int = 0,
+    tokens_alone: bool = False,
 ) -> np.ndarray:
     """What each token of a text is worth to a prediction: float64 [token], NaN for those that were not asked about.
 
     method: one of `METHODS`. position: of `trace.read`, where is predicted (for an encoder that of a mask; of a text that is
     labelled there is one alone); token: an id, or the number of a label, None for the likeliest one; against: why this one rather
     than that one; target: what an encoder-decoder has said, which follows its source in
-    the result. What the numbers mean: see `Explanation`.
+    the result. tokens_alone: as `explain`. What the numbers mean: see `Explanation`.
     Errors: as `explain` and `Question`; ValueError for a position, token or label that is not there.
     """
     trace = model.trace(text, target)
@@ -167,7 +182,8 @@ def attributions(
         token = int(logits.argmax()) if token is None else token
         if strange := [one for one in (token, against) if one is not None and not 0 <= one < len(logits)]:
             raise ValueError(f"There is no {'label' if labels else 'token'} {strange[0]}: they are 0 to {len(logits) - 1:,}.")
-    return explain(Question(model, trace, position, token or 0, against), method, seed).scores
+    question = Question(model, trace, position, token or 0, against)
+    return explain(question, method, seed, tokens_alone=tokens_alone).scores
 
 
 def agreement(found: Sequence[Explanation], units: Sequence[int]) -> np.ndarray:

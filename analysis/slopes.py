@@ -17,16 +17,17 @@ STEPS = 64  # points on the way from nothing to the text
 TOKENS = 1024  # that are read forward and backward at once
 
 
-def gradient_times_input(question: Question, report: Report | None = None) -> np.ndarray:
+def gradient_times_input(question: Question, report: Report | None = None, tokens_alone: bool = False) -> np.ndarray:
     """The slope of the evidence against what the first layer is given at each token, times that: nats, float64 [token].
 
     It is what the evidence would lose by this slope if the vector went to 0, position and all; it sums to nothing in particular.
-    Errors: as `models.entering.logits_from`.
+    tokens_alone: against the vector that the table of tokens holds, before a position is added, which is what captum's layer
+    methods and most others take. Errors: as `models.entering.logits_from` and `streams_of`.
     Source: Shrikumar, Greenside and Kundaje 2017, "Learning Important Features Through Propagating Activation Differences", 2.
     """
     from captum.attr import InputXGradient  # here, because it takes long to import
 
-    streams, _, read = _asked(question, report, 1)
+    streams, _, read = _asked(question, report, 1, tokens_alone)
     return _joined(InputXGradient(read).attribute(tuple(stream.requires_grad_() for stream in streams)))
 
 
@@ -76,11 +77,23 @@ def nothing(question: Question) -> Token:
     return model.tokenize(" ")[-1]
 
 
+def adds_to_tokens(question: Question) -> bool:
+    """Whether the first layer is given more than the vectors of tokens, at whatever scale: positions that are added, say."""
+    trace = question.trace
+    stream = next(iter(trace.hidden.values()))[0].astype(np.float64)
+    vectors = question.model.embedding([token.id for token in trace.tokens]).astype(np.float64)
+    if vectors.shape != stream.shape:
+        return True
+    scale = (stream * vectors).sum() / max(np.finfo(float).tiny, (vectors * vectors).sum())
+    near = 1e-4 if question.model.info.dtype == "float32" else 2e-2
+    return bool(np.abs(stream - scale * vectors).max() > near * np.abs(stream).max())
+
+
 def _asked(
-    question: Question, report: Report | None, steps: int
+    question: Question, report: Report | None, steps: int, tokens_alone: bool = False
 ) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...], Callable[..., Tensor]]:
-    """What the first layer of each stack is given of the text and of nothing [1, position, d_model], and the evidence by such
-    streams."""
+    """What the first layer of each stack is given of the text and of nothing [1, position, d_model], or the tokens' own vectors,
+    and the evidence by such streams."""
 
     from models.entering import logits_from, streams_of
     from models.outcomes import log_chances_of
@@ -90,7 +103,7 @@ def _asked(
     count, done = len(trace.tokens), 0
     if question.model.info.labels and trace.target:  # a classifier's decoder reads the text again, a place later
         empty[count + 1 :] = empty[: count - 1]
-    both = streams_of(question.model, trace, [trace.tokens, empty[:count]], [trace.target, empty[count:]])
+    both = streams_of(question.model, trace, [trace.tokens, empty[:count]], [trace.target, empty[count:]], tokens_alone)
     whole, begin = tuple(one[:1].clone() for one in both), tuple(one[1:].clone() for one in both)
 
     def read(*streams: Tensor) -> Tensor:
@@ -98,7 +111,7 @@ def _asked(
         if report:
             report(min(1.0, done / steps), f"{min(done, steps):,} of {steps:,} passes forward and back")
         done += len(streams[0])
-        logits = logits_from(question.model, trace, streams, question.position).float()
+        logits = logits_from(question.model, trace, streams, question.position, tokens_alone).float()
         if question.against is not None:
             return logits[:, question.token] - logits[:, question.against]
         return log_chances_of(logits, question.model.info.labels)[:, question.token]

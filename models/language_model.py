@@ -378,6 +378,12 @@ class LanguageModel(ABC):
         how long it is depends on the token."""
         return False
 
+    @property
+    def _tables(self) -> list[Tensor]:
+        """The tables [vocabulary, d_embedding] in which its stacks look tokens up. Errors: ValueError where the weights are not
+        here."""
+        raise ValueError(f"The weights of {self.info.name} are not here, so no slope is taken against the embedding of a token.")
+
     @abstractmethod
     def way_out(self, rows: Tensor) -> Tensor:
         """Rows of the stream as `Trace.stream` has it [row, d_model] as logits [row, vocabulary], in the gradient mode of the

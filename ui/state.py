@@ -213,6 +213,7 @@ EXPLAIN_BY = link(
     "attention × gradient", "rollout",
 )  # fmt: skip
 EXPLAIN_WORD, EXPLAIN_AGAINST = link("explain-word"), link("explain-against")
+EXPLAIN_TOKENS = link("explain-tokens", default=False)  # gradient × input of the token embedding alone
 
 # Space
 SPACE = link("space", "Tokens", "One word", "Vocabulary")

@@ -405,6 +405,12 @@ class HuggingFaceModel(LanguageModel):
             return super().unembedding()
         return array_of(last.weight)
 
+    @property
+    def _tables(self) -> list[Tensor]:
+        both = self.kind == "encoder-decoder"
+        stacks = [self.network.get_encoder(), self.network.get_decoder()] if both else [self.network]
+        return [cast(nn.Embedding, stack.get_input_embeddings()).weight for stack in stacks]
+
     def embedding(self, ids: Sequence[int] | slice = slice(None)) -> np.ndarray:
         table = cast(nn.Embedding, self.network.get_input_embeddings())
         return array_of(table.weight[ids])

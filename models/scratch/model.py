@@ -208,6 +208,10 @@ class ScratchModel(LanguageModel):
         last = stack.embedding if config.tied else stack.unembedding
         return array_of(last.weight)
 
+    @property
+    def _tables(self) -> list[Tensor]:
+        return [self._stack.embedding.weight]
+
     def embedding(self, ids: Sequence[int] | slice = slice(None)) -> np.ndarray:
         return array_of(self._stack.embedding.weight[ids])
 

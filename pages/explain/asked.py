@@ -108,15 +108,17 @@ class Asked:
         return effort.seconds(self.look.model.info, self.question.length, times * texts)
 
 
-def explanation(asked: Asked, method: str) -> Explanation | None:
+def explanation(asked: Asked, method: str, tokens_alone: bool = False) -> Explanation | None:
     """What a method says; None while it is under way, or waits for a press. Errors: as `analysis.explain`."""
-    key, time = (*asked.key, method), asked.seconds(method)
+    key, time = (*asked.key, method, tokens_alone), asked.seconds(method)
     if time > WAIT and not effort.begun(key):
         passes = passes_needed(method, len(asked.question.units))
         say(HERE, "takes long", method=TITLES[method], passes=f"{passes:,}", tokens=f"{asked.question.length:,}")
         effort.offer(f"Ask {TITLES[method]} ({effort.lasting(time)})", key)
         return None
-    return jobs.result(key, lambda report: explain(asked.question, method, report=report), f"Asking {TITLES[method]}")
+    return jobs.result(
+        key, lambda report: explain(asked.question, method, report=report, tokens_alone=tokens_alone), f"Asking {TITLES[method]}"
+    )
 
 
 def every(asked: Asked) -> dict[str, Explanation | str] | None:

@@ -42,11 +42,11 @@ def amounts(
 
 def explained(
     model: LanguageModel, trace: Trace, *, method: str, position: int, token: int, against: int | None, second: str,
-    scope_options: dict[str, Any], simple: bool, scores: np.ndarray | None = None,
+    scope_options: dict[str, Any], simple: bool, tokens_alone: bool = False, scores: np.ndarray | None = None,
 ) -> View:  # fmt: skip
     """The text, coloured by what each token is worth to the prediction."""
     if scores is None:
-        scores = explain(Question(model, trace, position, token, against), method).scores
+        scores = explain(Question(model, trace, position, token, against), method, tokens_alone=tokens_alone).scores
     tokens, groups, start = select_tokens(trace, second, scope_options, simple)
     found, unit = amounts(model, trace, scores, groups, method=method, position=position, token=token, simple=simple)
     best = int(np.nan_to_num(np.abs(found), nan=-1).argmax())  # the strongest, for or against

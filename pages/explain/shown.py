@@ -7,15 +7,17 @@ import pandas as pd
 import streamlit as st
 
 from analysis import Explanation
+from analysis.explaining import SLOPES
+from analysis.slopes import adds_to_tokens
 from pages.explain import recipes
 from pages.explain.asked import HERE, TITLES, Asked, explanation
 from pages.explain.believe import doubt
 from ui import state
-from ui.choices.widgets import one_of
+from ui.choices.widgets import one_of, switch
 from ui.picture.picture import Numbers, Picture
 from ui.show import picture, show
 from ui.text import plain
-from ui.words import say
+from ui.words import say, words
 from viz.numbers import decimal
 from viz.tokens import label
 
@@ -24,16 +26,17 @@ def panel(asked: Asked) -> list[Picture]:
     """The text, coloured; beside it what the numbers are and how far to trust them."""
     method = state.EXPLAIN_BY.default
     if asked.look.beginner:
-        state.later("intermediate", state.EXPLAIN_BY)
+        state.later("intermediate", state.EXPLAIN_BY, state.EXPLAIN_TOKENS)
     else:
         if (named := state.EXPLAIN_BY.asked or "") in TITLES:
             state.take_as(state.EXPLAIN_BY, named)  # by the name that it has in a lesson
         method = one_of(state.EXPLAIN_BY, state.EXPLAIN_BY.values, "the method", menu=True, written=TITLES.__getitem__)
         state.keep(state.EXPLAIN_BY, TITLES[method], TITLES[state.EXPLAIN_BY.default])
-    found = explanation(asked, method)
+    alone = method == SLOPES[0] and asks_tokens_alone(asked)
+    found = explanation(asked, method, alone)
     if found is None:
         return []
-    drawing = coloured(asked, found)
+    drawing = coloured(asked, found, alone)
     left, right = st.columns([6, 4])
     with left:
         show(drawing.drawn, drawing.key)
@@ -51,11 +54,21 @@ def panel(asked: Asked) -> list[Picture]:
     return [drawing]
 
 
+def asks_tokens_alone(asked: Asked) -> bool:
+    """Whether the slope is wanted against the token embedding alone; asked where the first layer is given more than that."""
+    if not adds_to_tokens(asked.question):
+        return False
+    alone = switch(state.EXPLAIN_TOKENS, words(HERE, "token switch"))
+    state.keep(state.EXPLAIN_TOKENS, alone, False)
+    return alone
+
+
 def say_method(asked: Asked, found: Explanation) -> None:
-    """What the numbers are; of Shapley values whether they were enumerated or sampled, and then how sure they are."""
+    """What the numbers are; of Shapley values whether they were enumerated or sampled, and then how sure they are; of gradient ×
+    input what the slope is taken against."""
     errors = found.errors([[unit] for unit in asked.question.units])
     asked.say(
-        f"method {found.method}{' enumerated' if found.kind == 'enumerated' else ''}",
+        f"method {found.method}{f' {found.kind}' if found.kind in ('enumerated', 'token embedding') else ''}",
         word=plain(asked.called),
         texts=f"{found.passes:,}",
         error="" if errors is None else f"{decimal(float(errors.max()))} {asked.unit}",
@@ -70,8 +83,8 @@ def amounts(asked: Asked, found: Explanation) -> tuple[np.ndarray, str]:
     )  # fmt: skip
 
 
-def coloured(asked: Asked, found: Explanation) -> Picture:
-    options = {"method": found.method, **asked.text_options}
+def coloured(asked: Asked, found: Explanation, alone: bool = False) -> Picture:
+    options = {"method": found.method, **asked.text_options, **({"tokens_alone": True} if alone else {})}
 
     def numbers() -> dict[str, Numbers]:
         values, unit = amounts(asked, found)
@@ -81,7 +94,12 @@ def coloured(asked: Asked, found: Explanation) -> Picture:
         return arrays if errors is None else arrays | {"standard error": Numbers(errors, ("token",), named)}
 
     return asked.picture(
-        recipes.explained, "explain-text", TITLES[found.method], options, numbers=numbers, known={"scores": found.scores}
+        recipes.explained,
+        "explain-text",
+        f"{TITLES[found.method]}{', token embedding only' if alone else ''}",
+        options,
+        numbers=numbers,
+        known={"scores": found.scores},
     )
 
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 
 import numpy as np
 import pytest
 import torch
-from captum.attr import InputXGradient, IntegratedGradients, Lime
+from captum.attr import InputXGradient, IntegratedGradients, LayerGradientXActivation, Lime
 from scipy.stats import spearmanr
 
 from analysis import Question, agreement, attributions, explain, rollout, spread
 from analysis.effects import log_softmax
 from analysis.explaining import DRAWN, LOOKS, METHODS, passes_needed
 from analysis.sampling import neighbours
+from analysis.slopes import adds_to_tokens
 from models.entering import logits_from, streams_of
 from tests.models.edited import model, target
 from tests.models.networks import network
+from tests.models.test_generate import ours
 
 MASKED = "The dog ran into the <mask> with a bone."
 TEXTS = {"filler": MASKED.replace("<mask>", "<|mask|>"), "BERT": MASKED, "ALBERT": MASKED}
@@ -119,6 +122,65 @@ def test_captum_called_directly_gives_the_same_slopes(name):
     direct = joined(IntegratedGradients(evidence).attribute(streams, begin, n_steps=64))
     found = explain(question, "integrated gradients").scores
     assert found[question.units] == pytest.approx(direct[question.units], abs=1e-4)
+
+
+LAYERS = {
+    "GPT-2": lambda network: [network.transformer.wte],
+    "OPT": lambda network: [network.model.decoder.embed_tokens],
+    "BERT": lambda network: [network.bert.embeddings.word_embeddings],
+    "ALBERT": lambda network: [network.albert.embeddings.word_embeddings],
+    "Llama, grouped-query": lambda network: [network.model.embed_tokens],
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_the_slope_against_token_embeddings_is_captums_of_that_layer(name):
+    """On transformers' own network, by captum's own hooks on its table of tokens."""
+    question = asked(name)
+    plain = network(name).requires_grad_(True)
+    ids, place = torch.tensor([[token.id for token in question.trace.tokens]]), question.position
+
+    def evidence(ids: torch.Tensor) -> torch.Tensor:
+        return torch.log_softmax(plain(ids).logits[:, place], -1)[:, question.token]
+
+    (layer,) = LAYERS[name](plain)
+    direct = LayerGradientXActivation(evidence, layer).attribute(ids)[0].sum(-1).detach().numpy()
+    found = explain(question, "gradient × input", tokens_alone=True)
+    assert found.scores[question.units] == pytest.approx(direct[question.units], abs=1e-4) and found.kind == "token embedding"
+    other = explain(question, "gradient × input")
+    same = np.allclose(other.scores, found.scores, atol=1e-4, equal_nan=True)
+    assert (other.kind, same) == (("token embedding", True) if "Llama" in name else ("layer input", False))
+
+
+def test_the_slope_against_token_embeddings_of_both_stacks_is_captums():
+    question = asked("BART")
+    plain = network("BART").requires_grad_(True)
+    encoder, decoder = plain.model.encoder.embed_tokens, plain.model.decoder.embed_tokens
+    read, said = (torch.tensor([[one.id for one in some]]) for some in (question.trace.tokens, question.trace.target))
+
+    def evidence(read: torch.Tensor, said: torch.Tensor) -> torch.Tensor:
+        logits = plain(input_ids=read, decoder_input_ids=said).logits[:, question.position]
+        return torch.log_softmax(logits, -1)[:, question.token]
+
+    with torch.no_grad():  # a table of its own for each, so that captum tells their calls apart
+        plain.model.decoder.embed_tokens = copy.deepcopy(decoder)
+        plain.model.encoder.embed_tokens = copy.deepcopy(encoder)
+    layers = [plain.model.encoder.embed_tokens, plain.model.decoder.embed_tokens]
+    direct = LayerGradientXActivation(evidence, layers).attribute((read, said))
+    expected = np.concatenate([one[0].sum(-1).detach().numpy() for one in direct])
+    found = explain(question, "gradient × input", tokens_alone=True).scores
+    assert found[question.units] == pytest.approx(expected[question.units], abs=1e-4)
+
+
+@pytest.mark.parametrize(("positions", "adds"), [("rotary", False), ("none", False), ("learned", True), ("sinusoidal", True)])
+def test_what_is_added_to_tokens_is_told_from_what_is_not(positions, adds):
+    """And without it the two ways to take the slope give the same, whatever the embedding is scaled by."""
+    made = ours("decoder", positions=positions, embedding_scale=True)
+    trace = made.trace("the cat sat on")
+    question = Question(made, trace, len(trace.tokens) - 1, 5)
+    assert adds_to_tokens(question) == adds
+    both = [explain(question, "gradient × input", tokens_alone=alone).scores for alone in (False, True)]
+    assert np.allclose(*both, atol=1e-5, equal_nan=True) != adds
 
 
 def test_the_slope_is_that_of_transformers_own_network():

@@ -13,7 +13,7 @@ import models
 from analysis import Question, attributions, explain, faithfulness
 from pages.explain import recipes
 from pages.explain.asked import METHODS, TITLES
-from tests.models.networks import GROUPED, tokenizer
+from tests.models.networks import GROUPED, network, tokenizer
 from tests.pages.opening import finish, open_link, said
 from tests.pages.taking import header
 from tests.serving import ROOT
@@ -154,6 +154,23 @@ def test_a_model_without_a_head_says_that_there_is_nothing_to_explain(level, tmp
     loaded.model(str(tmp_path / "headless"))
     told = said(open_link("explain", f"model={tmp_path / 'headless'}&{LINK}&level={level}&explain=Methods"))
     assert ("makes no guesses" if level == "beginner" else "has no language-model head") in told
+
+
+@pytest.mark.parametrize("level", ["intermediate", "expert"])
+def test_gradient_times_input_says_which_vector_it_is_of_and_offers_the_token_embedding_alone(level, tmp_path, monkeypatch):
+    monkeypatch.setenv("HEADLIGHT_MODEL_DIRS", str(tmp_path))
+    network("GPT-2").save_pretrained(tmp_path)
+    tokenizer("decoder").save_pretrained(tmp_path)
+    model = loaded.model(str(tmp_path))
+    link = f"model={tmp_path}&text=the+cat+sat+on&level={level}&explain-by=Gradient+×+input"
+    for alone, name in ((False, "the first layer is given"), (True, "embedding alone")):
+        app = open_link("explain", f"{link}&explain-tokens={str(alone).lower()}")
+        scores = attributions(model, "the cat sat on", "gradient × input", tokens_alone=alone)
+        assert numbers(app) == [decimal(score) for score in scores] and name in said(app)
+        assert app.toggle(key="explain-tokens").value == alone and not app.warned
+    assert len(open_link("explain", f"{link}&explain-tokens=nonsense").warned) == 1
+    rotary = open_link("explain", f"{LINK}&level={level}&explain-by=Gradient+×+input")
+    assert "embedding alone" in said(rotary) and not [one for one in rotary.toggle if one.key == "explain-tokens"]
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
