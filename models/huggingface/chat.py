@@ -6,24 +6,19 @@ What a visitor typed never becomes one of the template's signs: "<|im_end|>" in 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from models.errors import panics_caught
 from models.huggingface.names import short
 from models.huggingface.offsets import settle
-from models.huggingface.text import TextTokens
+from models.huggingface.text import Placed, TextTokens
 from models.tokens import SURROGATE, Token, Turn
 
-if TYPE_CHECKING:
-    from tokenizers import Encoding
-
-MARK = "\ue000\ue001\ue000"  # for private use, so that no template has it
-Placed = list[tuple[int, tuple[int, int]]]  # an id, and where it stands
+MARK = "\uf8f0\uf8f1\uf8f0"  # for private use, so that no template has it, and no tokenizer as CANINE has others
 
 
 def chats(vocabulary: TextTokens) -> bool:
-    """Whether there is a template, and the tokenizer says where its tokens stand."""
-    return bool(vocabulary.tokenizer.chat_template) and vocabulary.tokenizer.is_fast
+    """Whether the tokenizer has a chat template."""
+    return bool(vocabulary.tokenizer.chat_template)
 
 
 @panics_caught()
@@ -40,13 +35,19 @@ def as_chat(vocabulary: TextTokens, text: str) -> Turn:
     if not (whole.startswith(before) and whole.endswith(after)) or typed.strip() != text.strip():
         raise ValueError("The chat template of this model changes the text that it is given. Switch the chat turn off.")
     with vocabulary._lock:
-        placed = _placed(vocabulary, whole)
-        signs = vocabulary.special | _signs(vocabulary, _placed(vocabulary, before + MARK + after))
-        own = [id for id, _ in _placed(vocabulary, before + MARK + after) if id in signs]
-        if [id for id, _ in placed if id in signs] != own:
+        frame = before + MARK + after
+        signs = vocabulary.special | _signs(vocabulary, vocabulary.placed(frame))
+
+        def used(written: str, placed: Placed) -> list[int]:
+            unknown = vocabulary.tokenizer.unk_token_id, vocabulary.tokenizer.unk_token  # it stands for text that is not its name
+            parts = [(id, written[start:end].strip()) for id, (start, end) in placed]
+            return [id for id, part in parts if id in signs and (id != unknown[0] or part == unknown[1])]
+
+        own, placed = used(frame, vocabulary.placed(frame)), vocabulary.placed(whole)
+        if used(whole, placed) != own:
             placed = _apart(vocabulary, before, typed, after, signs)
-    if [id for id, _ in placed if id in signs] != own:
-        raise ValueError("The text has a sign in it that the chat template uses. Take it out, or switch the chat turn off.")
+        if used(whole, placed) != own:
+            raise ValueError("The text has a sign in it that the chat template uses. Take it out, or switch the chat turn off.")
     return Turn(whole, tuple(_tokens(vocabulary, placed, len(before), typed, text)))
 
 
@@ -65,16 +66,6 @@ def _rendered(vocabulary: TextTokens, text: str) -> str:
         raise ValueError(f"The chat template of this model cannot be used: {short(error, 120)}") from error
 
 
-def _placed(vocabulary: TextTokens, text: str, split: bool = False) -> Placed:
-    """The tokens of a text as it is, where signs are signs; with split they are letters."""
-    tokenizer = vocabulary.tokenizer
-    try:
-        found: Encoding = tokenizer(text, add_special_tokens=False, split_special_tokens=split, verbose=False).encodings[0]
-    finally:
-        tokenizer.backend_tokenizer.encode_special_tokens = tokenizer.split_special_tokens
-    return list(zip(found.ids, found.offsets, strict=True))
-
-
 def _signs(vocabulary: TextTokens, placed: Placed) -> frozenset[int]:
     """The tokens that a template has and no text is cut into: those that were added to the vocabulary, spaces aside."""
     added = vocabulary.tokenizer.added_tokens_decoder
@@ -83,13 +74,13 @@ def _signs(vocabulary: TextTokens, placed: Placed) -> frozenset[int]:
 
 def _apart(vocabulary: TextTokens, before: str, typed: str, after: str, signs: frozenset[int]) -> Placed:
     """The tokens where what is typed, with what stands between it and the nearest signs, is read as letters."""
-    first = max([end for id, (_, end) in _placed(vocabulary, before) if id in signs], default=0)
-    last = min([start for id, (start, _) in _placed(vocabulary, after) if id in signs], default=len(after))
+    first = max([end for id, (_, end) in vocabulary.placed(before) if id in signs], default=0)
+    last = min([start for id, (start, _) in vocabulary.placed(after) if id in signs], default=len(after))
     parts = (before[:first], before[first:] + typed + after[:last], after[last:])
     found: Placed = []
     at = 0
     for number, part in enumerate(parts):
-        found += [(id, (at + start, at + end)) for id, (start, end) in _placed(vocabulary, part, split=number == 1)]
+        found += [(id, (at + start, at + end)) for id, (start, end) in vocabulary.placed(part, split=number == 1)]
         at += len(part)
     return found
 
@@ -100,7 +91,8 @@ def _tokens(vocabulary: TextTokens, placed: Placed, first: int, typed: str, text
     front, own, back = list[Token](), list[Token](), list[Token]()
     for id, (start, end) in placed:
         shown, fragment = vocabulary.text(id)
-        inside = start < first + len(typed) and end > first and id not in vocabulary.special
+        word = id not in vocabulary.special or id == vocabulary.tokenizer.unk_token_id
+        inside = start < first + len(typed) and end > first and word
         at = [begin + min(max(one - first, 0), len(typed)) for one in (start, end)]
         side = own if inside else back if end > first else front
         begins, ends = at if inside else [len(text)] * 2 if side is back else [0, 0]

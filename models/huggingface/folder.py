@@ -41,7 +41,7 @@ VOCABULARY = re.compile(
     r"|[\w.-]+\.(?:model|spm|tiktoken|tokenizer|vocab)",
     re.ASCII,
 )
-BESIDE = {"tokenizer_config.json", "special_tokens_map.json", "generation_config.json"}
+BESIDE = {"tokenizer_config.json", "special_tokens_map.json", "generation_config.json", "chat_template.jinja"}
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".h5", ".msgpack", ".onnx", ".gguf")
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from models.pieces.rules import Rules
 
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
+Placed = list[tuple[int, tuple[int, int]]]  # the id of a token, and the start and end of its characters
 
 
 class TextTokens:
@@ -100,6 +101,30 @@ class TextTokens:
             encoding = self.tokenizer(*texts, verbose=False)
             return self._read(encoding, texts)
 
+    def types(self, tokens: Sequence[Token]) -> list[int] | None:
+        """The token types that the tokenizer gives these tokens: not always their segments. None where it gives no types."""
+        if self.known_types is None:
+            return None
+        known = self.known_types
+        return [
+            known.get((token.id if _is_added(token) else None, token.segment), known.get((None, token.segment), 0))
+            for token in tokens
+        ]
+
+    @cached_property
+    def known_types(self) -> dict[tuple[int | None, int], int] | None:
+        """The token type by the id of an added token, None for typed ones, and its segment; from a text and a pair of texts."""
+        known: dict[tuple[int | None, int], int] = {}
+        for texts in (["a"], ["a", "a"])[: 1 + self.pairs]:
+            with self._lock:
+                encoding = self.tokenizer(*texts, verbose=False)
+                if "token_type_ids" not in encoding:
+                    return None
+                tokens = self._read(encoding, texts)
+            for token, type in zip(tokens, encoding["token_type_ids"], strict=True):
+                known.setdefault((token.id if _is_added(token) else None, token.segment), type)
+        return known
+
     @panics_caught()
     def target(self, text: str) -> list[Token]:
         """The tokens of a text for the decoder of an encoder-decoder: `tokenizer(text_target=text)` without the last eos."""
@@ -109,6 +134,24 @@ class TextTokens:
             with self._target_mode():
                 tokens = self._read(encoding, [text])
         return tokens[:-1] if tokens and tokens[-1].id == self.tokenizer.eos_token_id else tokens
+
+    def placed(self, text: str, split: bool = False) -> Placed:
+        """The tokens of a text with nothing added, for a caller that holds the lock.
+
+        Special tokens written in the text are special tokens; with `split` they are read letter by letter.
+        """
+        tokenizer = self.tokenizer
+        if not tokenizer.is_fast:
+            pieces = cast(list[str], tokenizer.tokenize(text, split_special_tokens=split))
+            ids = cast(list[int], tokenizer.convert_tokens_to_ids(pieces))  # of several pieces it gives several
+            surfaces = [None if piece == tokenizer.unk_token else self._surface(piece) for piece in pieces]
+            return list(zip(ids, align(surfaces, text), strict=True))
+        try:
+            encodings = tokenizer(text, add_special_tokens=False, split_special_tokens=split, verbose=False).encodings
+        finally:
+            tokenizer.backend_tokenizer.encode_special_tokens = tokenizer.split_special_tokens
+        assert encodings is not None, "a fast tokenizer has them"
+        return list(zip(encodings[0].ids, encodings[0].offsets, strict=True))
 
     def _read(self, encoding: BatchEncoding, texts: list[str]) -> list[Token]:
         if self.tokenizer.is_fast:
@@ -257,6 +300,10 @@ class _Spelling:
         if self.byte_fallback and (byte := _BYTE.fullmatch(piece)):
             return bytes([int(byte[1], 16)])
         return (piece.replace("▁", " ") if self.metaspace else piece).encode("utf-8", "replace")
+
+
+def _is_added(token: Token) -> bool:
+    return token.special and token.start == token.end
 
 
 def _has(tokenizer: PreTrainedTokenizerBase, piece: str) -> bool:

@@ -27,14 +27,22 @@ def chat_tokenizer(template: str = CHATML, special: bool = True) -> T.PreTrained
     return made
 
 
+def chat_tokenizer_in_python(template: str = CHATML) -> T.PreTrainedTokenizerBase:
+    """A tokenizer of bytes without a Rust half, so that it does not say where its tokens stand."""
+    made = T.ByT5Tokenizer(extra_ids=0)
+    made.add_tokens([T.AddedToken(sign, special=True, normalized=False) for sign in SIGNS], special_tokens=True)
+    made.chat_template = template
+    return made
+
+
 def chat_network(size: int) -> T.PreTrainedModel:
     built = network("Llama, grouped-query")
     built.resize_token_embeddings(size, mean_resizing=False)
     return built
 
 
-def chat_model(template: str = CHATML, special: bool = True) -> HuggingFaceModel:
-    made = chat_tokenizer(template, special)
+def chat_model(template: str = CHATML, special: bool = True, fast: bool = True) -> HuggingFaceModel:
+    made = chat_tokenizer(template, special) if fast else chat_tokenizer_in_python(template)
     return HuggingFaceModel(chat_network(len(made)), made, "decoder", True, "tiny chat")
 
 

@@ -7,16 +7,25 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
+import transformers as T
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import models
+from models.huggingface.chat import as_chat, chats
 from models.huggingface.model import HuggingFaceModel
+from models.huggingface.text import TextTokens
 from models.strategy import Strategy
 from tests.models.chatting import CHATML, LLAMA, SIGNS, chat_model
+from tests.models.huggingface.test_text import FAMILIES, folder
 from tests.models.networks import network, tokenizer
 
-KINDS = {"ChatML": (CHATML, True), "signs that are added only": (CHATML, False), "signs that are plain text": (LLAMA, True)}
+KINDS = {
+    "ChatML": (CHATML, True),
+    "signs that are added only": (CHATML, False),
+    "signs that are plain text": (LLAMA, True),
+    "a tokenizer in Python": (CHATML, True, False),
+}
 WORDS = st.text(st.sampled_from("ab é\n\t😀<|>_imstarend[INST]/0"), max_size=20)
 TYPED = st.lists(st.one_of(WORDS, st.sampled_from([*SIGNS, "<s>", "</s>", "user\n"])), max_size=4).map("".join)
 
@@ -71,6 +80,27 @@ def test_each_typed_token_stands_where_it_was_typed(kind, text):
     for one in typed:
         if not one.fragment and one.text.strip():
             assert one.text.strip() in text[one.start : one.end] or one.text.strip() in turn.written
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_kind_of_tokenizer_with_a_template_keeps_it(family, tmp_path_factory):
+    made = FAMILIES[family](folder(tmp_path_factory.getbasetemp()))
+    made.add_tokens([T.AddedToken(sign, special=True, normalized=False) for sign in SIGNS], special_tokens=True)
+    made.chat_template = CHATML
+    vocabulary = TextTokens(made)
+    assert chats(vocabulary)
+    for text in ("the cat", "naïve café 猫"):
+        said = [{"role": "user", "content": text}]
+        expected = made.apply_chat_template(said, add_generation_prompt=True, return_dict=True)["input_ids"]
+        turn = as_chat(vocabulary, text)
+        assert [token.id for token in turn.tokens] == list(expected)
+        covered = {place for token in turn.tokens for place in range(token.start, token.end)}
+        assert covered <= set(range(len(text))) and covered >= {0, len(text) - 1}
+    signs = {*vocabulary.special, *made.convert_tokens_to_ids(list(SIGNS))} - {made.unk_token_id}
+    read, empty = (
+        [token.id for token in as_chat(vocabulary, some).tokens if token.id in signs] for some in (f"the {SIGNS[0]} cat", "")
+    )
+    assert read == empty, "what is typed never becomes a sign"
 
 
 def test_it_answers_as_transformers_does():

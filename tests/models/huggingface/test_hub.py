@@ -24,6 +24,7 @@ from models.huggingface import confined, memory
 from models.huggingface.hub import cached_models
 from models.huggingface.open import open_model, open_vocabulary
 from models.huggingface.text import TextTokens
+from tests.models import chatting
 from tests.models.networks import network, tokenizer
 from tests.serving import ROOT
 
@@ -203,6 +204,17 @@ def test_of_a_tokenizer_alone_no_weight_is_fetched_or_needed(hub, monkeypatch):
     monkeypatch.setenv("HEADLIGHT_HUB", "0")
     with pytest.raises(ModelError, match="switched off"):
         open_vocabulary("owner/llama")
+
+
+def test_a_chat_template_beside_the_tokenizer_comes_with_it(hub, tmp_path):
+    folder = Path(chatting.save(tmp_path / "chat"))
+    template = folder / "chat_template.jinja"
+    assert template.read_text() == chatting.CHATML, "the library writes the template to a file of its own"
+    hub.repositories["owner/chat"] = {"main": folder}
+    for opened in (open_model("owner/chat").tokenizer, open_vocabulary("owner/chat").tokenizer):
+        assert opened.chat_template == chatting.CHATML
+    written = {file.name for file in folder.iterdir() if file.suffix in (".json", ".jinja")}
+    assert written <= set(hub.sent), "all that the library reads of the folder is fetched"
 
 
 def test_a_folder_asks_nobody(hub):
