@@ -582,10 +582,8 @@ class HuggingFaceModel(LanguageModel):
     def _inputs(self, texts: Sequence[Sequence[Token]], said: Sequence[Sequence[int]]) -> Inputs:
         """What the network is given of texts, and of what its decoder has said to each, all equally long."""
         inputs: Inputs = {"input_ids": torch.tensor([[token.id for token in text] for text in texts], device=self.network.device)}
-        if self._segments:
-            inputs["token_type_ids"] = torch.tensor(
-                [[token.segment for token in text] for text in texts], device=self.network.device
-            )
+        if self._typed:
+            inputs["token_type_ids"] = torch.tensor(list(map(self.vocabulary.types, texts)), device=self.network.device)
         if any(said):
             inputs["decoder_input_ids"] = torch.tensor(said, device=self.network.device)
         return self._uncached(inputs)
@@ -660,7 +658,7 @@ class HuggingFaceModel(LanguageModel):
     def _ready(self) -> None:
         """Find the layout, through the attention interface or else by listening to the softmax, and check what rests on it."""
         pairs = self.kind == "encoder-decoder"
-        self._segments = self.kind == "encoder" and getattr(self.config, "type_vocab_size", 0) > 1
+        self._typed = self.kind == "encoder" and self._takes_types()
         self._positions = _positions(self.network)
         try:
             embedding = self.network.get_input_embeddings()
@@ -716,6 +714,14 @@ class HuggingFaceModel(LanguageModel):
         self._reusable = (
             self.kind == "decoder" and not self._tap and not self._layout.others and checks.rereads(self._probe(length))
         )
+
+    def _takes_types(self) -> bool:
+        """Whether transformers would give the network the token types of its tokenizer, and it has a vector for each."""
+        types, most = self.vocabulary.known_types, getattr(self.config, "type_vocab_size", None)
+        takes = all(
+            "token_type_ids" in inspect.signature(one.forward).parameters for one in (self.network, self.network.base_model)
+        )
+        return types is not None and takes and (most is None or max(types.values()) < most)
 
     def _probe(self, source: int, target: int = 0) -> Inputs:
         """Inputs of so many tokens, all different as far as there are so many."""
