@@ -13,6 +13,7 @@ import numpy as np
 from models.decoding import softmax as softmax  # it is taken from here
 from models.generation import Reader, Step, begin
 from models.given import SECOND, Text, text_of
+from models.languages import in_language
 from models.outcomes import Labels, chances, log_chances
 from models.stored_weights import WeightsFile, known_by
 from models.strategy import Strategy
@@ -43,7 +44,8 @@ class ModelInfo:
     layers, heads: of the encoder where there are two stacks; decoder_layers, decoder_heads: of the decoder then, else 0.
     predicts: has a language-model head; labels: what a classifier predicts in the place of tokens, None for others; queries: its
     queries, keys, values and scores can be had; pairs: reads two texts at once; mask: its mask token, or ""; dtype: of the
-    numbers it calculates with, "float32" | "bfloat16" | "float16". notes: sentences on what cannot be had, and why.
+    numbers it calculates with, "float32" | "bfloat16" | "float16". notes: sentences on what cannot be had, and why. languages:
+    the codes of those that a translator of many reads and writes, for `source_language` and `target_language`.
     """
 
     name: str
@@ -65,6 +67,7 @@ class ModelInfo:
     dtype: str = "float32"
     notes: tuple[str, ...] = ()
     labels: Labels | None = None
+    languages: tuple[str, ...] = ()
 
 
 class LanguageModel(ABC):
@@ -133,7 +136,15 @@ class LanguageModel(ABC):
     def is_special(self, id: int) -> bool:
         """Whether a token of the vocabulary is no text but a sign, such as one for the end."""
 
-    def trace(self, text: Text, target: Text = "", edits: Sequence[Edit] = (), remember: bool = True) -> Trace:
+    def trace(
+        self,
+        text: Text,
+        target: Text = "",
+        edits: Sequence[Edit] = (),
+        remember: bool = True,
+        source_language: str = "",
+        target_language: str = "",
+    ) -> Trace:
         """Read a text and keep what happened. A text longer than the context is cut from the left (see `Trace.cut`).
 
         text, target: a str, or ids of tokens, which are read as they are: no sign is put before or after them, so that
@@ -143,13 +154,29 @@ class LanguageModel(ABC):
         Nothing is remembered across a change of the network: of a weight, a hook, its mode, dtype or device. A change that torch
         does not count (through `.data`, numpy, a plain attribute) has to be told of by `forget`.
         edits: values of `models.edits`, what is changed while it reads; nothing is remembered of such a reading.
+        source_language, target_language: of a translator of many languages, two of `info.languages`. A text may name its language
+        itself, which is the same: "fra_Latn Bonjour" (NLLB), "__fr__ Bonjour" (M2M100).
         Errors: TypeError for what is no text and no edit; ValueError for a second text where the model reads one, for an id that
         is none of its tokens, and for an edit of what the model does not have.
         """
+        text, target = self._in_languages(text, target, source_language, target_language)
         asked, said = text_of(self, text), text_of(self, target, SECOND)
         if edits:
             return self.traces([asked], [edits], said)[0]
         return replace(self._read(asked, said, remember), model=self)
+
+    def _in_languages(self, text: Text, target: Text, source_language: str, target_language: str) -> tuple[Text, Text]:
+        """The texts with signs of their languages. Errors: ValueError for a language that it lacks, and for ids."""
+        signed = []
+        for given, language in ((text, source_language), (target, target_language)):
+            if language and language not in self.info.languages:
+                known = ", ".join(self.info.languages[:3])
+                has = f"its languages are {known} … (see `info.languages`)" if known else "it takes no name of a language"
+                raise ValueError(f"{self.info.name} has no language {language!r}: {has}.")
+            if language and not isinstance(given, str):
+                raise ValueError("Ids of tokens are read as they are: put the id of the language among them.")
+            signed.append(in_language(given, language, self.info.languages) if language and isinstance(given, str) else given)
+        return signed[0], signed[1]
 
     def traces(
         self, texts: Text | Sequence[Text], edits: Sequence[Sequence[Edit]] = (), targets: Text | Sequence[Text] = ""
@@ -238,10 +265,12 @@ class LanguageModel(ABC):
         given: Sequence[int] = (),
         chat: bool = False,
         edits: Sequence[Edit] = (),
+        source_language: str = "",
+        target_language: str = "",
     ) -> Generator[Step, None, None]:
         """What a decoder says after a text, or an encoder-decoder after its target, token by token (see `Step`).
 
-        text, target: a str or ids of tokens, as for `trace`.
+        text, target: a str or ids of tokens, and source_language, target_language, as for `trace`.
 
         It ends where the model ends its text, or after `max_new_tokens`. Closing the iterator frees its keys and values. said:
         ids that were said already, to go on from another word than the one chosen: `(*step.said[:-1], other)`. given: ids that
@@ -256,6 +285,7 @@ class LanguageModel(ABC):
         Errors: ValueError for a model that does not go on with a text, for less than one token, for an id that is none, and, with
         the figures, where keys and values would not fit in memory; TypeError for what is no text and no strategy.
         """
+        text, target = self._in_languages(text, target, source_language, target_language)
         asked, begun = text_of(self, text), text_of(self, target, "The target")
         return begin(self, asked, begun, strategy, max_new_tokens, tuple(said), cache, tuple(given), chat, edits)
 
@@ -410,10 +440,12 @@ class LanguageModel(ABC):
         As stored: some models scale them, or widen them to d_model, when they read. The rows may be more than the tokens.
         """
 
-    def predict(self, text: Text, target: Text = "", top: int = 10) -> list[Prediction]:
+    def predict(
+        self, text: Text, target: Text = "", top: int = 10, source_language: str = "", target_language: str = ""
+    ) -> list[Prediction]:
         """The most likely tokens, the first one first; probabilities from a softmax over the whole vocabulary.
 
-        text, target: a str or ids of tokens, as for `trace`.
+        text, target: a str or ids of tokens, and source_language, target_language, as for `trace`.
 
         A decoder predicts what comes after the text, an encoder-decoder what comes after the target, an encoder what stands at
         each mask (`top` predictions each, in the order of the masks); a classifier which labels fit the text, or each token.
@@ -421,7 +453,7 @@ class LanguageModel(ABC):
         """
         if not isinstance(top, int) or top < 1:
             raise ValueError(f"top says how many predictions are wanted, a whole number from 1 on; it is {top!r}.")
-        trace = self.trace(text, target)
+        trace = self.trace(text, target, source_language=source_language, target_language=target_language)
         if not trace.predicts:
             raise ValueError(f"{self.info.name} has no language-model head, so it makes no predictions.")
         predictions: list[Prediction] = []

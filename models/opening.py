@@ -85,7 +85,7 @@ class _Opening:
 
 def facts_of(said: dict[str, Any]) -> ModelInfo:
     """The facts about a model, from what JSON made of them."""
-    facts: dict[str, Any] = {name: tuple(value) if name == "notes" else value for name, value in said.items()}
+    facts: dict[str, Any] = {name: tuple(value) if name in ("notes", "languages") else value for name, value in said.items()}
     if facts.get("labels"):
         facts["labels"] = Labels(**facts["labels"] | {"names": tuple(facts["labels"]["names"])})
     return ModelInfo(**facts)

@@ -85,6 +85,10 @@ class HuggingFaceModel(LanguageModel):
         self.kind, self.predicts, self.labels = kind, predicts and not labels, labels
         if labels and kind == "encoder-decoder":
             at_each_position(self.network)
+        forced = getattr(getattr(network, "generation_config", None), "forced_bos_token_id", None)
+        if not self.vocabulary.target_language:
+            codes = {id: code for code, id in self.vocabulary.languages.items()}
+            self.vocabulary.target_language = codes.get(forced, "") if isinstance(forced, int) else ""
         self.config = network.config.get_text_config(decoder=kind != "encoder")
         self.start = _start(network.config, tokenizer)
         if self._labels_text and getattr(self.config, "pad_token_id", None) is None:
@@ -354,7 +358,7 @@ class HuggingFaceModel(LanguageModel):
             other = HuggingFaceModel(network, tokens, self.kind, self.predicts, name, source, labels=labels)
         except Exception as error:
             raise ValueError(f"{self.info.name} could not be made again with random weights: {short(error, 120)}.") from error
-        other.at_most = self.at_most
+        other.at_most, other.vocabulary.target_language = self.at_most, self.vocabulary.target_language
         return other
 
     def output_weights(self, kind: str, layer: int) -> np.ndarray:
@@ -462,8 +466,11 @@ class HuggingFaceModel(LanguageModel):
     def _said(self, target: str) -> list[Token]:
         """What the decoder is given: its start token, then the target, without what ends it.
 
-        A model that names no start (mBART) is started by the language that its tokenizer puts at the end.
+        A model that names no start (mBART) is started by the language that its tokenizer puts at the end; a translator of many
+        languages (NLLB, M2M100) by its start token and then the language.
         """
+        if self.vocabulary.languages:
+            return self._said_in_language(target)
         said = self.vocabulary.target(target or "a")  # the letter shows what stands around a text
         body = [i for i, token in enumerate(said) if not token.special or token.start < token.end]
         if not body and target:
@@ -473,6 +480,16 @@ class HuggingFaceModel(LanguageModel):
         start = self.start if named or end == len(said) else said[-1].id
         said = said[:end] if target else said[:first]
         return said if [token.id for token in said[:1]] == [start] else [self._special(start), *said]
+
+    def _said_in_language(self, target: str) -> list[Token]:
+        languages, config = self.vocabulary.languages.values(), self.network.config
+        said = self.vocabulary.target(target)
+        added = [token.id for token in said if token.special and token.start == token.end]
+        first = [id for id in added if id in languages][:1]
+        if getattr(config, "decoder_start_token_id", None) is not None and not (first and self.start in languages):
+            first = [self.start, *first]
+        body = [token for token in said if not token.special or token.start < token.end]
+        return [*map(self._special, first or [self.start]), *body]
 
     def _special(self, id: int) -> Token:
         return Token(id, self.vocabulary.text(id)[0], 0, 0, special=True)
@@ -815,6 +832,7 @@ class HuggingFaceModel(LanguageModel):
             dtype=str(self.network.dtype).removeprefix("torch."),
             notes=tuple(notes),
             labels=self.labels,
+            languages=tuple(self.vocabulary.languages) if self.kind == "encoder-decoder" and not self.labels else (),
         )
 
     def _context(self) -> int | None:

@@ -8,12 +8,13 @@ from contextlib import contextmanager
 from functools import cached_property
 from itertools import pairwise
 from threading import Lock
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from transformers import BatchEncoding, PreTrainedTokenizerBase
 
 from models.errors import panics_caught
 from models.huggingface.offsets import align, settle
+from models.languages import language_of
 from models.tokens import SURROGATE, Token, byte_of
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ class TextTokens:
 
     size: tokens in the vocabulary, added ones included. mask: the mask token as one types it, "" when there is none. pairs:
     whether it joins two texts with special tokens between, as encoders read them. special: the ids of special tokens, the
-    unknown token among them.
+    unknown token among them. languages: the ids of a translator's languages by their codes; target_language: the code of the one
+    that it writes where a text names none, or "".
 
     A token's text is what it stands for, as in `ByteLevelTokens`: "Ġdog" and "▁dog" are " dog", and a byte that is not a
     character by itself is spelt, "<0xF0>". "##" (WordPiece), "@@" and "</w>" stay, because no character says what they say:
@@ -52,6 +54,8 @@ class TextTokens:
                 *getattr(tokenizer, "lang_code_to_id", {}).values(),  # M2M100 does not call its languages special
             ]
         )
+        self.languages = _languages(tokenizer)
+        self.target_language = str(getattr(tokenizer, "tgt_lang", None) or "") if self.languages else ""
         self.mask = str(tokenizer.mask_token or "")
         self.pairs = self._separates()
 
@@ -94,12 +98,21 @@ class TextTokens:
     def tokens(self, text: str, second: str | None = None) -> list[Token]:
         """The tokens of a text, or of a pair of texts, special tokens included; the ids are those of `tokenizer(text, second)`.
 
-        Offsets count in `text`, those of segment 1 in `second`. Lone surrogates are read as U+FFFD.
+        Offsets count in `text`, those of segment 1 in `second`. Lone surrogates are read as U+FFFD. A text that names its
+        language at its front (see `models.languages`) is read as one in that language, without the sign.
         """
         texts = [SURROGATE.sub("\ufffd", part) for part in (text, second) if part is not None]
+        language, at = language_of(texts[0], self.languages) if second is None else ("", 0)
         with self._lock:
-            encoding = self.tokenizer(*texts, verbose=False)
-            return self._read(encoding, texts)
+            if not language:
+                return self._read(self.tokenizer(*texts, verbose=False), texts)
+            rest, tokenizer = [texts[0][at:]], cast(Any, self.tokenizer)
+            before = tokenizer.src_lang
+            try:
+                tokenizer.src_lang = language
+                return _later(self._read(tokenizer(*rest, verbose=False), rest), at)
+            finally:
+                tokenizer.src_lang = before
 
     def types(self, tokens: Sequence[Token]) -> list[int] | None:
         """The token types that the tokenizer gives these tokens: not always their segments. None where it gives no types."""
@@ -127,13 +140,35 @@ class TextTokens:
 
     @panics_caught()
     def target(self, text: str) -> list[Token]:
-        """The tokens of a text for the decoder of an encoder-decoder: `tokenizer(text_target=text)` without the last eos."""
+        """The tokens of a text for the decoder of an encoder-decoder: `tokenizer(text_target=text)` without the last eos.
+
+        A translator of many languages is to write the one that the text names at its front, or else `target_language`; without
+        either no token says what the language is.
+        """
         text = SURROGATE.sub("\ufffd", text)
+        named, at = language_of(text, self.languages)
+        language, rest = named or self.target_language, text[at:]
         with self._lock:
-            encoding = self.tokenizer(text_target=text, verbose=False)
-            with self._target_mode():
-                tokens = self._read(encoding, [text])
-        return tokens[:-1] if tokens and tokens[-1].id == self.tokenizer.eos_token_id else tokens
+            if self.languages and not language:
+                return self._read(self.tokenizer(rest, add_special_tokens=False, verbose=False), [rest])
+            with self._writing(language):
+                encoding = self.tokenizer(text_target=rest, verbose=False)
+                with self._target_mode():
+                    tokens = self._read(encoding, [rest])
+        return _later(tokens[:-1] if tokens and tokens[-1].id == self.tokenizer.eos_token_id else tokens, at)
+
+    @contextmanager
+    def _writing(self, language: str) -> Iterator[None]:
+        tokenizer = cast(Any, self.tokenizer)
+        if not self.languages:
+            yield
+            return
+        before = tokenizer.tgt_lang
+        try:
+            tokenizer.tgt_lang = language
+            yield
+        finally:
+            tokenizer.tgt_lang = before
 
     def placed(self, text: str, split: bool = False) -> Placed:
         """The tokens of a text with nothing added, for a caller that holds the lock.
@@ -329,6 +364,23 @@ def _locate(body: list[int], ids: list[int], at: int, likely: int) -> int | None
     """Where the ids of a text begin among all; from `at` on, and first of all where they are likely."""
     places = [likely, *range(at, len(ids) - len(body) + 1)]
     return next((place for place in places if ids[place : place + len(body)] == body), None)
+
+
+def _languages(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
+    """The ids of the languages that a tokenizer puts around its texts, by their codes; none of most tokenizers."""
+    if not hasattr(tokenizer, "set_tgt_lang_special_tokens"):
+        return {}
+    known = getattr(tokenizer, "lang_code_to_id", None)
+    if known is None:  # NLLB has them among its special tokens, and nowhere else
+        named = {str(token) for token in tokenizer.special_tokens_map.values() if not isinstance(token, list)}
+        special = {str(token): id for id, token in tokenizer.added_tokens_decoder.items() if token.special}
+        known = {text: id for text, id in special.items() if "_" in text and text not in named}
+    return dict(known)
+
+
+def _later(tokens: list[Token], at: int) -> list[Token]:
+    """Tokens of what stands in a text from a character on; what was added in front stays in front."""
+    return [token if token.special and token.end == 0 else _moved(token, token.start + at, token.end + at) for token in tokens]
 
 
 def _moved(token: Token, start: int, end: int) -> Token:

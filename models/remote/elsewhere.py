@@ -84,8 +84,11 @@ class Elsewhere(LanguageModel):
         given: Sequence[int] = (),
         chat: bool = False,
         edits: Sequence[Edit] = (),
+        source_language: str = "",
+        target_language: str = "",
     ) -> Generator[Step, None, None]:
-        return self.beside.generate(text, strategy, max_new_tokens, target, said, cache, given, chat, edits)
+        languages = source_language, target_language
+        return self.beside.generate(text, strategy, max_new_tokens, target, said, cache, given, chat, edits, *languages)
 
     def _reader(self, text: str, target: str, cache: bool, chat: bool) -> Reader:
         return self.beside._reader(text, target, cache, chat)

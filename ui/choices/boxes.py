@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 import models
+from models.languages import in_language, language_of
 from ui import state
 from ui.choices import examples as guides
 from ui.choices.widgets import switch
@@ -98,8 +99,12 @@ def write(info: ModelInfo, answers: bool = True) -> tuple[str, str, DeltaGenerat
     text = one_line(state.TEXT, "Your text", "Type something …")
     second = ""
     if info.kind == "encoder-decoder" and not info.labels:
-        with st.container(key="answer-box", horizontal=True, vertical_alignment="bottom", gap="small", wrap=False):
+        wraps = bool(info.languages)
+        with st.container(key="answer-box", horizontal=True, vertical_alignment="bottom", gap="small", wrap=wraps):
             second = one_line(state.TARGET, "The answer so far", "Leave it empty, or begin it …", labelled=True)
+            if info.languages:
+                language(state.TEXT, "From", info)
+                language(state.TARGET, "To", info)
             if answers:
                 st.button("Go on", icon=":material/play_arrow:", on_click=go_on, args=(info,), help=GO_ON)
     elif info.pairs and state.TWO_TEXTS.get():
@@ -289,6 +294,20 @@ def answer(info: ModelInfo, text: str) -> str:
         return ""
     state.SAID.set(loaded.go_on(info.name, text))
     return state.SAID.get()
+
+
+def language(key: Key[str], label: str, info: ModelInfo) -> None:
+    """A menu of a translator's languages: the choice stands at the front of the text in a box, where it can be typed too."""
+    menu = key.of("language")
+    menu.set(language_of(state.written(key), info.languages)[0])
+    st.selectbox(
+        label,
+        ("", *info.languages),
+        key=menu.name,
+        on_change=lambda: change(key, in_language(state.written(key), menu.get(), info.languages)),
+        format_func=lambda code: code or "not chosen",
+        width=140,
+    )
 
 
 def go_on(info: ModelInfo) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import models
 from models.errors import Cancelled, ModelError
+from models.languages import language_of
 from models.progress import Progress, Report
 from models.remote import backend
 from ui.memory import trainings, visitors
@@ -149,7 +150,8 @@ def _go_on(model: LanguageModel, text: str, answer: str) -> str:
         if model.is_special(best.id):
             break
         piece = model.token_text(best.id)
-        answer += piece if answer else piece.lstrip(" ")
+        only_sign = language_of(answer, model.info.languages)[1] == len(answer)  # or there is nothing yet
+        answer += piece.lstrip(" ") if only_sign else piece
     return answer
 
 
