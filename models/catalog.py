@@ -52,9 +52,11 @@ def load(name: str, device: str | None = None, report: Report = silent, dtype: A
 
     from models.huggingface.model import HuggingFaceModel
     from models.huggingface.open import open_model
+    from models.huggingface.trial import plainly
 
     opened = open_model(name, device, report, wanted)
-    return HuggingFaceModel(**{field.name: getattr(opened, field.name) for field in fields(opened)})
+    with plainly(name):
+        return HuggingFaceModel(**{field.name: getattr(opened, field.name) for field in fields(opened)})
 
 
 def load_tokenizer(name: str, report: Report = silent) -> Vocabulary:

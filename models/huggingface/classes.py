@@ -24,6 +24,7 @@ NOT_TEXT = {
     "musicgen_melody": "a music model",
     "perceiver": "a model of many kinds of input",
     "trocr": "the text half of an image model",
+    "tapas": "a model of tables, which it is asked about",
 }
 # By a word in the name of the task, the most telling first.
 SUBJECTS = {
@@ -44,6 +45,12 @@ SUBJECTS = {
 }
 TEXT_ALTHOUGH = {"blt"}  # its class says that it sees images; it reads bytes of text
 TASKS: tuple[str, ...] = ("ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering", "ForMultipleChoice")
+OTHER_TASKS = {  # of heads that are not shown: what such a model was trained to do
+    "ForQuestionAnswering": "to mark where in a text the answer to a question begins and ends",
+    "ForMultipleChoice": "to choose among several answers",
+    "ForNextSentencePrediction": "to say whether one text follows another",
+    "ForPreTraining": "to be trained further",
+}
 LABELLED = {"text": "FOR_SEQUENCE_CLASSIFICATION_", "token": "FOR_TOKEN_CLASSIFICATION_"}
 TASKS += ("ForNextSentencePrediction", "ForSequenceScoring", "ForImageClassification", "DoubleHeadsModel")
 

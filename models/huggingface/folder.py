@@ -42,17 +42,22 @@ VOCABULARY = re.compile(
     re.ASCII,
 )
 BESIDE = {"tokenizer_config.json", "special_tokens_map.json", "generation_config.json", "chat_template.jinja"}
+ADAPTER = "adapter_config.json"
+BESIDE |= {ADAPTER}
+WRAPPERS = re.compile(r"(?:^|(?<=\.))_orig_mod\.")  # what torch.compile puts into the names of a network's weights
+ADAPTER_ALONE = "{} holds an adapter (such as LoRA), not a whole model. Load the model that it belongs to."
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".h5", ".msgpack", ".onnx", ".gguf")
 
 
 @dataclass(frozen=True)
 class Stored:
-    """A tensor in a file: the file, its dtype as safetensors spells it, its shape, its size in bytes."""
+    """A tensor in a file: the file, its dtype as safetensors spells it, its shape, its size in bytes, its name there."""
 
     file: Path
     dtype: str
     shape: tuple[int, ...]
     bytes: int
+    key: str
 
 
 @dataclass(frozen=True)
@@ -88,7 +93,7 @@ def look_at(path: Path, name: str) -> Folder:
     tensors: dict[str, Stored] = {}
     for shard in shards:
         tensors |= header(shard)
-    return Folder(path, config, tensors)
+    return Folder(path, config, {WRAPPERS.sub("", key): stored for key, stored in tensors.items()})
 
 
 def check_is_file(file: Path, name: str) -> None:
@@ -103,8 +108,8 @@ def check_is_file(file: Path, name: str) -> None:
 def check_config_is_there(files: Iterable[str], name: str) -> None:
     if CONFIG in files:
         return
-    if "adapter_config.json" in files:
-        raise ModelError(f"{quoted(name)} holds an adapter (such as LoRA), not a whole model. Load the model that it belongs to.")
+    if ADAPTER in files:
+        raise ModelError(ADAPTER_ALONE.format(quoted(name)))
     raise ModelError(f"{quoted(name)} holds no config.json, so it is not a model in the Hugging Face format.")
 
 
@@ -153,6 +158,8 @@ def weights_files(files: Iterable[str], index: Path, name: str) -> list[str]:
         return shards_of(index, name)
     found = sorted(f for f in files if f.endswith(".safetensors") and not f.startswith(("adapter_", "consolidated")))
     if not found:
+        if ADAPTER in files:
+            raise ModelError(ADAPTER_ALONE.format(quoted(name)))
         pickles = sorted(f for f in files if f.endswith(PICKLES))
         if pickles:
             raise ModelError(
@@ -176,10 +183,14 @@ def is_vocabulary(file: str) -> bool:
     return bool(VOCABULARY.fullmatch(file))
 
 
+class NoTokenizer(ModelError):
+    """There is no file of a tokenizer. Perhaps the model reads no text at all, which its config tells."""
+
+
 def check_tokenizer_is_there(files: Iterable[str], name: str) -> None:
     # tokenizer_config.json alone will do for the tokenizers of bytes, which have no vocabulary.
     if not any(is_vocabulary(file) or file == "tokenizer_config.json" for file in files):
-        raise ModelError(
+        raise NoTokenizer(
             f"{quoted(name)} holds no tokenizer files (such as tokenizer.json), so Headlight cannot read text with it."
         )
 
@@ -205,7 +216,7 @@ def header(file: Path) -> dict[str, Stored]:
             shape = tuple(entry["shape"])
             if math.prod(shape) * BITS[entry["dtype"]] != 8 * (last - first) or first < 0 or min(shape, default=0) < 0:
                 raise ValueError(key)
-            tensors[key] = Stored(file, entry["dtype"], shape, last - first)
+            tensors[key] = Stored(file, entry["dtype"], shape, last - first, key)
             end = max(end, last)
     except OSError as error:
         raise ModelError(f"{what} cannot be read: {short(error)}.") from error

@@ -18,6 +18,7 @@ from models.huggingface.folder import (
     BESIDE,
     CONFIG,
     INDEX,
+    NoTokenizer,
     check_config_is_there,
     check_tokenizer_is_there,
     is_vocabulary,
@@ -114,7 +115,11 @@ def download(
     weights = weights_files(files, folder / INDEX, shown)
     if absent := [file for file in weights if file not in files]:
         raise ModelError(f"{quoted(shown)} is not complete: its weights file {quoted(absent[0])} is missing.")
-    check_tokenizer_is_there(files, shown)
+    try:
+        check_tokenizer_is_there(files, shown)
+    except NoTokenizer:
+        confined("try_kind", folder / CONFIG, shown, report)
+        raise
     check_it_fits(folder / CONFIG, shown, device, report, dtype)
     wanted = [*(file for file in files if is_vocabulary(file) or file in BESIDE), *weights]
     ahead = [file for file in wanted if not (folder / file).exists()]

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from models.errors import ModelError
-from models.huggingface.classes import Candidate, candidates, config_of
+from models.huggingface.classes import OTHER_TASKS, Candidate, candidates, config_of
 from models.huggingface.confined import confined
-from models.huggingface.folder import Folder, look_at, read_json
+from models.huggingface.folder import ADAPTER, CONFIG, Folder, NoTokenizer, look_at, read_json
 from models.huggingface.memory import place
-from models.huggingface.names import HubName, is_folder_name, quoted
+from models.huggingface.names import HubName, is_folder_name, quoted, short, tidied
 from models.huggingface.text import TextTokens
 from models.huggingface.trial import label, open_tokenizer, plainly, text_of, tokenizer_of
 from models.huggingface.weights import passing, read
@@ -29,6 +29,16 @@ PERMUTED = "XLNet predicts words in a shuffled order, which is not what is shown
 LACKS = "Its config.json speaks of {count} labels, but its files hold no head that gives so many scores, so no labels are shown. "
 LACKS += "You can still look at its attention and hidden states."
 LISTS = {"eos_token_id", "bad_words_ids", "suppress_tokens"}
+ANOTHER_TASK = "It was trained {}. Headlight does not show what its head for that answers."
+UNREAD = (
+    "Its files hold {count} within its layers that transformers’ {cls} does not read, such as {name}: the model that was trained "
+)
+UNREAD += "with them may answer otherwise than what is shown here."
+LEFT_OUT = "Its files also hold {count} that {cls} has no place for, such as {name}; they are left out."
+ADAPTED = (
+    "An adapter{kind} lies beside its weights and is not applied: this is the model without it. To see both together, merge them "
+)
+ADAPTED += "with peft (merge_and_unload, then save_pretrained) and open that folder."
 TIED = "The files name no language-model head; predictions use the input embedding, which this kind of model shares."
 
 
@@ -61,6 +71,7 @@ def open_model(name: str, device: str | None = None, report: Report = silent, dt
     Errors: ModelError, with a sentence for the person who asked; Cancelled, when `report` raises it.
     """
     with plainly(name):
+        name = tidied(name)
         if is_folder_name(name):
             path, source = Path(name).expanduser().absolute(), "folder"
         else:
@@ -74,6 +85,7 @@ def open_model(name: str, device: str | None = None, report: Report = silent, dt
 def open_vocabulary(name: str, report: Report = silent) -> TextTokens:
     """The tokenizer of a model alone, named as for `open_model`: no weight is fetched or read. Errors: as there."""
     with plainly(name):
+        name = tidied(name)
         if is_folder_name(name):
             path = Path(name).expanduser().absolute()
         else:
@@ -87,7 +99,7 @@ def open_vocabulary(name: str, report: Report = silent) -> TextTokens:
 
 def open_folder(path: Path, name: str, source: str, device: str | None, report: Report, dtype: str | None = None) -> Opened:
     report(Progress("prepare"))
-    folder = look_at(path, name)
+    folder = looked_at(path, name, report)
     tried = confined("try_folder", path, name, report)  # before transformers sees a file of it in this process
     config = config_of(folder.config, name)
     tokenizer = open_tokenizer(folder, config, name)
@@ -109,8 +121,18 @@ def open_folder(path: Path, name: str, source: str, device: str | None, report: 
         notes += note(dtype)
     elif placement.dtype != "float32":
         notes += (f"Its weights are in {placement.dtype}, because float32 would not fit in memory.",)
+    notes += notes_on_files(tried, chosen, folder)
     labels = labels if chosen.labels else None
     return Opened(network, tokenizer, chosen.kind, chosen.head, name, source, notes, files, labels=labels)
+
+
+def looked_at(path: Path, name: str, report: Report) -> Folder:
+    """As `look_at`; of a folder without a tokenizer it is said what else than text the model reads, if it does."""
+    try:
+        return look_at(path, name)
+    except NoTokenizer:
+        confined("try_kind", path / CONFIG, name, report)
+        raise
 
 
 def check_precision(dtypes: list[str], name: str) -> None:
@@ -137,9 +159,28 @@ def _are_ids(value: object) -> bool:
 def notes_on(chosen: Candidate, config: PreTrainedConfig, folder: Folder) -> tuple[str, ...]:
     if chosen.labels:
         return ()
-    if not chosen.head:
-        return (PERMUTED if config.model_type == "xlnet" else NO_HEAD,)
     said = folder.config.get("architectures")
     named = str(said[0]) if isinstance(said, list) and said else ""
+    if not chosen.head:
+        other = next((task for name, task in OTHER_TASKS.items() if named.endswith(name)), "")
+        return (PERMUTED if config.model_type == "xlnet" else NO_HEAD, *([ANOTHER_TASK.format(other)] if other else []))
     bare = named.endswith("Model") and named != chosen.cls.__name__
     return (TIED,) if bare and "LMHead" not in named else ()
+
+
+def notes_on_files(tried: dict, chosen: Candidate, folder: Folder) -> tuple[str, ...]:
+    """Notes on what the folder holds and the network does not: weights that it has no place for, and an adapter."""
+    notes = []
+    (inside, *first_inside), (unread, *first) = tried["inside"], tried["unread"]
+    if inside:
+        notes.append(UNREAD.format(count=_weights(inside), cls=chosen.cls.__name__, name=quoted(first_inside[0])))
+    elif unread:
+        notes.append(LEFT_OUT.format(count=_weights(unread), cls=chosen.cls.__name__, name=quoted(first[0])))
+    if (file := folder.path / ADAPTER).is_file():
+        kind = read_json(file, ADAPTER).get("peft_type")
+        notes.append(ADAPTED.format(kind=f" ({short(kind, 20)})" if isinstance(kind, str) else ""))
+    return tuple(notes)
+
+
+def _weights(count: int) -> str:
+    return f"{count:,} weight{'s' if count > 1 else ''}"

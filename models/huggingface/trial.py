@@ -25,6 +25,7 @@ from models.huggingface.folder import (
     read_config,
 )
 from models.huggingface.names import quoted, short
+from models.huggingface.text import TextTokens
 from models.huggingface.weights import Rehearsal, rehearse
 from models.outcomes import Labels, labels_of
 from models.progress import silent
@@ -46,16 +47,29 @@ def try_config(file: str, name: str) -> int:
         return rehearse(first.cls, config, {}, silent).elements
 
 
+def try_kind(file: str, name: str) -> bool:
+    """Whether a config.json is that of a model of text. Errors: ModelError, which says what it is instead."""
+    with plainly(name):
+        raw = read_config(Path(file), name)
+        return bool(candidates(config_of(raw, name), raw.get("architectures"), name))
+
+
 def try_folder(path: str, name: str) -> dict:
     """Which candidate fits the files, its elements, and the names of the tensors that it uses. Errors: ModelError."""
     with plainly(name):
         folder = look_at(Path(path), name)
         config = config_of(folder.config, name)
-        check_reading(open_tokenizer(folder, config, name), name)
         choices = candidates(config, folder.config.get("architectures"), name)
+        check_reading(open_tokenizer(folder, config, name), name)
         label(config, choices[0], folder.config, name)
         chosen, rehearsal = choose(choices, text_of(config, choices[0]), folder, name)
-        return {"choice": choices.index(chosen), "elements": rehearsal.elements, "used": list(rehearsal.used)}
+        return {
+            "choice": choices.index(chosen),
+            "elements": rehearsal.elements,
+            "used": list(rehearsal.used),
+            "unread": [len(rehearsal.unread), *rehearsal.unread[:1]],
+            "inside": [len(rehearsal.inside), *rehearsal.inside[:1]],
+        }
 
 
 def try_tokenizer(path: str, name: str) -> bool:
@@ -66,7 +80,7 @@ def try_tokenizer(path: str, name: str) -> bool:
 
 
 def check_reading(tokenizer: PreTrainedTokenizerBase, name: str) -> None:
-    """Errors: ModelError for a tokenizer that would make a flood of a short text."""
+    """Errors: ModelError for a tokenizer that would make a flood of a short text, or that reads no plain text."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     steps = [step for step in (getattr(backend, "normalizer", None), getattr(backend, "decoder", None)) if step is not None]
     tokens = 0
@@ -75,8 +89,16 @@ def check_reading(tokenizer: PreTrainedTokenizerBase, name: str) -> None:
         pieces = tokenizer.convert_ids_to_tokens(list(range(min(len(tokenizer), 100))))
         tokenizer.convert_tokens_to_string([pieces] if isinstance(pieces, str) else pieces)
         if tokens <= MOST_TOKENS:
-            return
+            return check_plain_text(tokenizer, name)
     raise ModelError(f"The tokenizer of {quoted(name)} makes a flood of text of a short one, so Headlight does not read with it.")
+
+
+def check_plain_text(tokenizer: PreTrainedTokenizerBase, name: str) -> None:
+    """Errors: ModelError for a tokenizer that needs more than a text, such as a table or the places of words on a page."""
+    try:
+        TextTokens(tokenizer).tokens("a")
+    except Exception as error:  # each family has its own way to say so
+        raise ModelError(f"The tokenizer of {quoted(name)} does not read a plain text: {short(error, 120)}") from error
 
 
 def growth(step: dict) -> float:

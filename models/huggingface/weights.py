@@ -30,17 +30,25 @@ if TYPE_CHECKING:
 
 # Making a network changes torch's default dtype and transformers' logging for the whole process: one at a time.
 MAKING = threading.Lock()
+# Tensors of no consequence here: tables that are made again when a model is opened, and the pooler, which `make` leaves out.
+TABLES = re.compile(r"(^|\.)(position_ids|token_type_ids|inv_freq|masked_bias|attn\.bias|attention\.bias|pooler\..*)$")
+NUMBERED = re.compile(r".*?\.\d+\.")  # up to the number of a layer
 EXPERT = re.compile(r"\.experts\.\d+\.")  # a tensor of one expert; transformers makes one tensor of a layer's experts
 
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """What would happen: parameters and buffers in numbers of elements, and which tensors of the files are used or lacking."""
+    """What would happen: parameters and buffers in numbers of elements, and which tensors of the files are used or lacking.
+
+    unread: the tensors of the files that the network has no place for; inside: those of them within layers that it has.
+    """
 
     elements: int
     used: dict[str, Stored]
     missing: list[str]
     mismatched: list[str]
+    unread: list[str]
+    inside: list[str]
 
 
 def rehearse(cls: type[PreTrainedModel], config: PreTrainedConfig, tensors: dict[str, Stored], report: Report) -> Rehearsal:
@@ -54,11 +62,15 @@ def rehearse(cls: type[PreTrainedModel], config: PreTrainedConfig, tensors: dict
     with alone(report):
         network, info = make(cls, config, {key: Lazy(key, empty) for key in tensors}, "meta", "float32")
     counted = [*network.parameters(), *network.buffers()]
+    unread = sorted(key for key in info["unexpected_keys"] if not TABLES.search(key))
+    layers = {found[0] for key in network.state_dict() if (found := NUMBERED.match(key))}
     return Rehearsal(
         elements=sum(tensor.numel() for tensor in counted),
         used=used,
         missing=lacking(info, cls),
         mismatched=sorted(entry[0] for entry in info["mismatched_keys"]),
+        unread=unread,
+        inside=[key for key in unread if (found := NUMBERED.match(key)) and found[0] in layers],
     )
 
 
@@ -133,7 +145,7 @@ class Reading:
             try:
                 if not self.done:
                     self.report(Progress("read", 0, self.total))
-                tensor = self.open(self.tensors[key].file).get_tensor(key)
+                tensor = self.open(self.tensors[key].file).get_tensor(self.tensors[key].key)
                 self.done += self.tensors[key].bytes
                 self.report(Progress("read", self.done, self.total))
                 return tensor

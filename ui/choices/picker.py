@@ -7,7 +7,6 @@ it only while the other is loading: pages ask `in_use`.
 from __future__ import annotations
 
 import os
-import re
 import uuid
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -15,6 +14,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import streamlit as st
 
 import models
+from models.errors import ModelError
+from models.huggingface import names
 from models.huggingface.names import is_folder_name
 from models.progress import Progress
 from models.remote import backend
@@ -28,7 +29,6 @@ from ui.text import called, number_below, plain
 if TYPE_CHECKING:
     from models.language_model import ModelInfo
 
-HUB_ADDRESS = re.compile(r"^https?://huggingface\.co/(?=[^/\s]+)|(?<=\w)/(tree|blob)/main/?$|(?<=\w)/$")
 POLL = 0.5  # seconds between two looks at a loading
 REMEMBERED = 6  # recent choices of a visitor
 SHOWN = 40  # characters of a name in the side bar
@@ -79,7 +79,10 @@ def side_bar(fixed: bool = False) -> None:
 
 def tidied(name: str) -> str:
     """One name for what people write in several ways: an address of the Hub, a path with a slash at its end."""
-    name = HUB_ADDRESS.sub("", name.strip())
+    try:
+        name = names.tidied(name)
+    except ModelError:  # an address of something else, which is said when it is opened
+        return name
     if is_folder_name(name) and not name.startswith(("~", "\\\\")):
         name = os.path.normpath(name) if os.path.isabs(name) else os.path.join(".", os.path.normpath(name))
     return name
