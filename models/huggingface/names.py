@@ -58,9 +58,11 @@ def tidied(name: str) -> str:
 
     A branch, a tag or a commit in the address stands after an "@". Errors: ModelError for the address of something else.
     """
+    if is_folder_name(name):
+        return name
     name = name.strip()
     if not (address := ADDRESS.fullmatch(name)):
-        return name if FOLDER.match(name) else name.rstrip("/")
+        return name.rstrip("/")
     parts = [part for part in unquote(re.split(r"[?#]", address[1])[0]).split("/") if part]
     if parts and parts[0] in KINDS:
         raise ModelError(f"{quoted(name)} is the address of {KINDS[parts[0]]}, not of a model.")

@@ -80,7 +80,7 @@ def side_bar(fixed: bool = False) -> None:
 def tidied(name: str) -> str:
     """One name for what people write in several ways: an address of the Hub, a path with a slash at its end."""
     try:
-        name = names.tidied(name)
+        name = names.tidied(name.strip())
     except ModelError:  # an address of something else, which is said when it is opened
         return name
     if is_folder_name(name) and not name.startswith(("~", "\\\\")):

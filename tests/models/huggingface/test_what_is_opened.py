@@ -166,6 +166,7 @@ def test_the_address_of_a_page_is_the_name_of_its_model(host):
 def test_other_names_stay_as_they_are():
     for name in ("gpt2", "owner/name", "owner/name@v1", "./huggingface.co/x", "/x/", "~/x", "https://example.org/owner/name"):
         assert tidied(name) == name
-    assert tidied("owner/name/") == "owner/name"
+    assert tidied("owner/name/") == "owner/name" and tidied(" gpt2 ") == "gpt2"
+    assert tidied("/a folder with a space at its end ") == "/a folder with a space at its end "
     with pytest.raises(ModelError, match="is not a model’s name"):
         open_model("https://example.org/owner/name")
