@@ -129,3 +129,30 @@ def test_what_was_typed_stays_when_its_run_ends_before_the_box_is_placed():
     for text in ("The cat sa", "The cat sat"):
         app.text_input(key="text").set_value(text).run()
     assert "again" in app.session_state and app.text_input(key="text").value == "The cat sat"
+
+
+def test_the_languages_of_a_translator_are_chosen_beside_the_boxes_and_stand_in_them():
+    def page() -> None:
+        import streamlit as st
+
+        from models.language_model import ModelInfo
+        from ui.choices.boxes import write
+
+        facts = ModelInfo("m", "encoder-decoder", 1, 1, 1, 1, 1, None, 1, "", languages=("de", "fr"))
+        text, second, _ = write(facts, answers=False)
+        st.text(f"{text}|{second}")
+
+    app = AppTest.from_function(page)
+    app.query_params["text"], app.query_params["target"] = "the cat", "le chat"
+    app.run()
+    menus = {menu.label: menu for menu in app.selectbox}
+    assert [(menu.value, menu.options) for menu in menus.values()] == [("", ["not chosen", "de", "fr"])] * 2
+    menus["To"].select("fr").run()
+    assert app.text[0].value == "the cat|__fr__ le chat"
+    next(menu for menu in app.selectbox if menu.label == "From").select("de").run()
+    assert app.text[0].value == "__de__ the cat|__fr__ le chat"
+    app.text_input[1].set_value("__de__ die Katze").run()
+    assert [menu.value for menu in app.selectbox] == ["de", "de"], "a sign that is typed is a choice too"
+    app.selectbox[1].select("").run()
+    assert app.text[0].value == "__de__ the cat|die Katze"
+    assert not app.exception
