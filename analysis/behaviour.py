@@ -144,10 +144,13 @@ class Behaviour:
 
     def measures(self, sets: Sequence[Collection[Node]]) -> np.ndarray:
         """The measure with only some of the parts: float64 [set], nats."""
+        return self.measure_of(self.logits(sets))
+
+    def logits(self, sets: Sequence[Collection[Node]]) -> np.ndarray:
+        """The prediction with only some of the parts: float32 [set, vocabulary]."""
         from models.batches import answers
 
-        lists = [self.without(kept) for kept in sets]
-        return self.measure_of(answers(self.model, self.trace, lists, self.position))
+        return answers(self.model, self.trace, [self.without(kept) for kept in sets], self.position)
 
     def shares(self, sets: Sequence[Collection[Node]]) -> np.ndarray:
         """The same as shares of the behaviour: 1 as the whole model, 0 as without all parts."""

@@ -1,9 +1,11 @@
-"""The circuit of a prediction: the fewest heads and feed-forwards that keep it, found by taking away, and held against chance."""
+"""The circuit of a prediction: the fewest heads and feed-forwards that keep it, beside other sets of the same size."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from math import comb
 
 import numpy as np
 
@@ -11,7 +13,8 @@ from analysis.behaviour import Behaviour, Node
 from models.language_model import LanguageModel
 from models.trace import Trace
 
-RANDOM = 20  # sets of the same size: of 21 sets drawn alike one beats the 20 others, which is less than 5 %
+SETS = 20  # of the circuit's size, beside which it is seen: of 21 sets drawn alike one beats the 20 others, less than 5 %
+SAME = 1e-3  # nats: sets that differ by less do equally well, as far as rounding lets us see
 LEAST = 0.01  # nats between all parts and none: less is nothing that could be kept
 AT_ONCE = 16  # readings in a batch, at most
 STEPS = 8  # about so often what is left is estimated again
@@ -21,13 +24,17 @@ Report = Callable[[float, str], None]
 
 @dataclass(frozen=True)
 class Circuit:
-    """What was found. All shares are of `whole` − `nothing`: 1 is the whole model, 0 the model without all `nodes`.
+    """A circuit, and how it stands among other sets of its size.
 
+    All shares are of the gain `whole` − `nothing`, in log-probability or in a difference of logits: 1 is the whole model, 0 the
+    model without all `nodes`.
     nodes: all heads and feed-forwards that were asked about; kept: those of the circuit, both the first layer first. share: what
     is left with only them (faithfulness); left: what is left without them (completeness: the less, the less was forgotten).
-    random_shares, random_lefts: float64 [set], the same of sets drawn at random, with as many heads and as many feed-forwards.
+    random_shares, random_lefts: float64 [set], the same of other sets with as many heads and as many feed-forwards; every_set:
+    whether these are all that there are, else they were drawn at random, none twice.
     without: float64 [kept], what is left of the circuit when one more part is taken away. whole, nothing: the measure in nats,
-    the log-probability of the token, or the difference of its logit from another's. readings: how often the text was read.
+    the log-probability of the token, or the difference of its logit from that of `against`. alone: float32 [vocabulary], the
+    logits with only the circuit. readings: how often the text was read.
     """
 
     nodes: tuple[Node, ...]
@@ -36,20 +43,45 @@ class Circuit:
     left: float
     random_shares: np.ndarray
     random_lefts: np.ndarray
+    every_set: bool
     without: np.ndarray
     whole: float
     nothing: float
+    token: int
+    against: int | None
+    alone: np.ndarray
     readings: int
 
     @property
+    def wins(self) -> bool:
+        """Whether with only the circuit the token is still the likeliest of all, or likelier than `against`."""
+        rival = np.delete(self.alone, self.token).max() if self.against is None else self.alone[self.against]
+        return bool(self.alone[self.token] > rival)
+
+    @property
+    def share_rank(self) -> int:
+        """The circuit's place among all sets by how close each alone is to the whole model, from 1. An equal set goes first."""
+        return 1 + int((np.abs(1 - self.random_shares) <= abs(1 - self.share) + self._same).sum())
+
+    @property
+    def left_rank(self) -> int:
+        """Its place by how little is left without each, from 1. An equal set goes first."""
+        return 1 + int((self.random_lefts <= self.left + self._same).sum())
+
+    @property
     def faithful(self) -> bool:
-        """Whether it is closer to the whole model than every random set."""
-        return bool(abs(1 - self.share) < np.abs(1 - self.random_shares).min())
+        """Whether it is closer to the whole model than every other set that was tried; False where there is no other."""
+        return self.share_rank == 1 and len(self.random_shares) > 0
 
     @property
     def complete(self) -> bool:
-        """Whether less is left without it than without every random set."""
-        return bool(self.left < self.random_lefts.min())
+        """Whether less is left without it than without every other set that was tried; False where there is no other."""
+        return self.left_rank == 1 and len(self.random_lefts) > 0
+
+    @property
+    def _same(self) -> float:
+        """The share that counts as no difference."""
+        return SAME / (self.whole - self.nothing)
 
 
 def find_circuit(
@@ -73,6 +105,8 @@ def find_circuit(
     may exist. token: an id, None for the likeliest; the rest: as `Behaviour`. seed: what random sets are drawn with. report: is
     told how far it is. Errors: as `Behaviour`; ValueError where `keep` is no share, and where all parts do not make the token
     likelier than none.
+    The circuit is selected on the text on which it is tested, and the other sets are not, so it should beat them: where it does
+    not, its parts are no special ones; where it does, another text may still need other parts.
     Source: Wang et al. 2023, "Interpretability in the Wild" (faithfulness, completeness); Conmy et al. 2023, "Towards Automated
     Circuit Discovery" (pruning in a fixed order).
     """
@@ -90,19 +124,20 @@ def find_circuit(
             "a circuit could keep. Ask about another token, or the other way round."
         )
     kept, tried = prune(asked, keep, report)
-    sets = random_sets(asked.nodes, kept, seed)
-    less = [[one for one in kept if one != node] for node in kept]
-    rest = [[one for one in asked.nodes if one not in some] for some in (kept, *sets)]
-    shares = np.empty(0)
-    every = [kept, *rest[:1], *sets, *rest[1:], *less]
+    alone = asked.logits([kept])[0]
+    sets, every_set = other_sets(asked.nodes, kept, seed)
+    less = [[other for other in kept if other != node] for node in kept]
+    rest = [[node for node in asked.nodes if node not in some] for some in (kept, *sets)]
+    every, shares = [*rest[:1], *sets, *rest[1:], *less], np.empty(0)
     for start in range(0, len(every), AT_ONCE):
         if report:
-            report(0.75 + 0.25 * start / len(every), f"{len(kept)} parts are left; comparing with random sets")
+            report(0.75 + 0.25 * start / len(every), f"{len(kept)} parts are left; comparing with other sets")
         shares = np.concatenate([shares, asked.shares(every[start : start + AT_ONCE])])
-    share, left, random_shares, random_lefts, without = np.split(shares, [1, 2, 2 + len(sets), 2 + 2 * len(sets)])
+    left, random_shares, random_lefts, without = np.split(shares, [1, 1 + len(sets), 1 + 2 * len(sets)])
+    share = (asked.measure_of(alone[None])[0] - nothing) / (whole - nothing)
     return Circuit(
-        asked.nodes, tuple(kept), float(share[0]), float(left[0]), random_shares, random_lefts, without, whole, nothing,
-        2 + tried + len(every),
+        asked.nodes, tuple(kept), float(share), float(left[0]), random_shares, random_lefts, every_set, without, whole, nothing,
+        asked.token, against, alone, 3 + tried + len(every),
     )  # fmt: skip
 
 
@@ -134,13 +169,24 @@ def prune(asked: Behaviour, keep: float, report: Report | None = None) -> tuple[
     return [node for node in asked.nodes if node in kept], readings
 
 
-def random_sets(nodes: Sequence[Node], kept: Sequence[Node], seed: int) -> list[list[Node]]:
-    """Sets drawn at random, with as many heads and as many feed-forwards as are kept."""
-    draw, sets = np.random.default_rng(seed), []
-    kinds = [[node for node in nodes if (node.head is None) == alone] for alone in (False, True)]
-    for _ in range(RANDOM):
-        chosen = [
-            each[i] for each in kinds for i in draw.choice(len(each), sum(one in each for one in kept), replace=False)
-        ]  # fmt: skip
-        sets.append(chosen)
-    return sets
+def other_sets(nodes: Sequence[Node], kept: Collection[Node], seed: int, most: int = SETS) -> tuple[list[list[Node]], bool]:
+    """Sets with as many heads and as many feed-forwards as are kept, without the kept set itself, and whether they are all.
+
+    All of them where there are at most `most`, else `most` different ones, drawn at random.
+    """
+    heads, feedforwards = ([node for node in nodes if (node.head is None) == alone] for alone in (False, True))
+    counts = [sum(node in kept for node in kind) for kind in (heads, feedforwards)]
+    if comb(len(heads), counts[0]) * comb(len(feedforwards), counts[1]) - 1 <= most:
+        of_heads, of_feedforwards = combinations(heads, counts[0]), list(combinations(feedforwards, counts[1]))
+        every = [[*some, *others] for some in of_heads for others in of_feedforwards]
+        return [chosen for chosen in every if set(chosen) != set(kept)], True
+    draw, sets = np.random.default_rng(seed), dict[frozenset[Node], None]()
+    while len(sets) < most:
+        chosen = frozenset(
+            kind[i]
+            for kind, count in zip((heads, feedforwards), counts, strict=True)
+            for i in draw.choice(len(kind), count, replace=False)
+        )
+        if chosen != set(kept):
+            sets[chosen] = None
+    return [[node for node in nodes if node in chosen] for chosen in sets], False

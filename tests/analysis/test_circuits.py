@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import comb
+
 import numpy as np
 import pytest
 
@@ -16,6 +19,7 @@ from analysis import (
     logit_attribution,
 )  # fmt: skip
 from analysis.behaviour import FILLS, Node
+from analysis.circuits import other_sets
 from analysis.effects import log_softmax
 from models import edits as E
 from models.errors import Cancelled
@@ -50,6 +54,8 @@ def test_the_circuit_that_was_planted_is_found_whole(fill):
     found = find_circuit(net, trace, fill=fill)
     assert [(one.layer, one.head) for one in found.kept] == CIRCUIT
     assert found.share == pytest.approx(1, abs=0.01) and found.left < 0.2 and (found.without < 0.5).all()
+    assert found.faithful and found.share_rank == 1 and found.wins
+    assert found.every_set and len(found.random_shares) == 5  # two of four heads, in all ways but the circuit's own
     likeliest = int(trace.logits_at(-1).argmax())
     edges, direct = circuit_edges(Behaviour(net, trace, len(trace.tokens) - 1, likeliest, fill=fill), found.kept)
     assert edges[0, 1] > 0.5 and direct[1] > 0.5  # the head before hands to the one that says it
@@ -74,6 +80,44 @@ def test_what_is_left_is_what_a_plain_loop_of_readings_says(writer, fill):
     for i, share in shares.items():
         assert share == pytest.approx((measure(sets[i]) - nothing) / (whole - nothing), abs=1e-3)
     assert 0.8 - 1e-6 <= found.share <= 1.2 + 1e-6 and len(found.random_shares) == len(found.random_lefts) == 20
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(("heads", "feedforwards"), [(0, 0), (1, 0), (2, 1), (5, 2), (6, 2), (6, 3)])
+def test_the_other_sets_are_different_ones_of_the_same_size_and_never_the_circuit(seed, heads, feedforwards):
+    parts = [Node(0, i) for i in range(6)] + [Node(i) for i in range(3)]
+    kept = parts[:heads] + parts[6 : 6 + feedforwards]
+    sets, every_set = other_sets(parts, kept, seed)
+    different = {frozenset(chosen) for chosen in sets}
+    possible = comb(6, heads) * comb(3, feedforwards) - 1
+    assert len(different) == len(sets) == min(20, possible) and every_set == (possible <= 20)
+    assert frozenset(kept) not in different
+    assert all(len(chosen) == len(kept) and sum(node.head is None for node in chosen) == feedforwards for chosen in different)
+
+
+def test_a_set_that_does_as_well_is_no_worse_than_the_circuit():
+    net = planted()
+    found = find_circuit(net, net.trace(SAID_TWICE))
+    equal = replace(found, random_shares=np.array([found.share - 1e-6, 0.1]), random_lefts=np.array([found.left + 1e-6, 1]))
+    assert (equal.share_rank, equal.left_rank) == (2, 2) and not equal.faithful and not equal.complete
+    none = replace(found, random_shares=np.empty(0), random_lefts=np.empty(0))
+    assert not none.faithful and not none.complete
+
+
+def test_a_circuit_wins_only_where_its_own_reading_says_the_word(writer):
+    trace = writer.trace("Once upon a time there was a little")
+    girl = int(trace.logits_at(-1).argmax())
+    won = []
+    for keep in (0.5, 0.8):
+        found = find_circuit(writer, trace, girl, keep=keep)
+        gone = [edit for node in found.nodes if node not in found.kept for edit in taken(writer, trace, node, "mean")]
+        logits = writer.trace(trace.text, edits=gone).logits_at(-1)
+        np.testing.assert_allclose(found.alone, logits, atol=1e-3)
+        assert found.wins == (int(logits.argmax()) == girl)
+        won.append(found.wins)
+    assert won == [False, True]  # half of the gain in log-probability is not enough for “girl”, four fifths are
+    he = writer.tokenize(" he")[-1].id
+    assert find_circuit(writer, trace, girl, against=he, keep=0.5).wins  # but it stays likelier than a word that is out of place
 
 
 def test_no_part_of_a_circuit_can_go_by_itself(writer):

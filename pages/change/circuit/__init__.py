@@ -1,4 +1,4 @@
-"""Experiment "Circuit": the fewest heads and feed-forwards that keep a prediction, drawn, and held against random sets."""
+"""Experiment "Circuit": the fewest heads and feed-forwards that keep a prediction, drawn, beside other sets of its size."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from analysis import Circuit
 from pages.change import changes
 from pages.change.circuit import recipes
 from pages.change.circuit.asked import HERE, Asked, ask_circuit, search
@@ -19,7 +20,8 @@ from ui.show import show, show_chart
 from ui.text import plain
 from ui.words import say, words
 from viz import percent
-from viz.numbers import signed
+from viz.numbers import decimal, signed
+from viz.tokens import named
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -50,7 +52,7 @@ def panel(look: Look, above: DeltaGenerator) -> list[Picture]:
     with right:
         say_found(asked, found)
         st.table(table(asked, found))
-        say(HERE, "circuit measures", readings=f"{found.circuit.readings:,}", verdict=verdict(found))
+        say(HERE, "circuit measures", readings=f"{found.circuit.readings:,}", verdict=verdict(found.circuit))
         open_it(asked, found)
         show(pictures[1].drawn, "circuit-lost")
     say(HERE, "circuit warning")
@@ -63,8 +65,11 @@ def say_found(asked: Asked, found: recipes.Found) -> None:
     facts = {
         "kept": len(circuit.kept), "all": len(circuit.nodes), "heads": heads, "others": len(circuit.kept) - heads,
         "share": signed(circuit.share), "left": signed(circuit.left),
+        "gain": "log-probability" if circuit.against is None else "the difference of the two logits",
+        "nats": decimal(circuit.whole - circuit.nothing),
     }  # fmt: skip
     say(HERE, "circuit found", **facts)
+    say_enough(asked, circuit)
     if asked.question.against is None:
         say(HERE, "circuit logarithm")
     blind = -np.log(asked.question.look.model.info.vocabulary)
@@ -72,14 +77,38 @@ def say_found(asked: Asked, found: recipes.Found) -> None:
         say(HERE, "circuit far", chance=percent(float(np.exp(circuit.nothing))))
 
 
-def verdict(found: recipes.Found) -> str:
-    circuit = found.circuit
+def say_enough(asked: Asked, circuit: Circuit) -> None:
+    """Whether the word still wins with only the circuit, with its probability and the likeliest word there."""
+    question, position = asked.question, asked.question.position
+    model, whole = question.look.model, question.trace.logits_at(position)
+    assert whole is not None, "it predicts there"
+    (best,), chances = model.top(circuit.alone, position, 1), model.chances(circuit.alone)
+    facts = {
+        "word": plain(f"“{question.spelt(circuit.token)}”"), "before": percent(float(model.chances(whole)[circuit.token])),
+        "after": percent(float(chances[circuit.token])), "best": plain(named(best.text)), "chance": percent(best.probability),
+    }  # fmt: skip
+    if circuit.against is None:
+        say(HERE, "circuit enough" if circuit.wins else "circuit not enough", **facts)
+    else:
+        facts |= {"rival": plain(f"“{question.spelt(circuit.against)}”"), "other": percent(float(chances[circuit.against]))}
+        say(HERE, "circuit enough against" if circuit.wins else "circuit not enough against", **facts)
+
+
+def verdict(circuit: Circuit) -> str:
+    """How the circuit stands among other sets of its size."""
+    if not (count := len(circuit.random_shares)):
+        return words(HERE, "circuit no others")
     both = {(True, True): "better", (True, False): "faithful alone", (False, True): "complete alone"}
-    return words(HERE, f"circuit {both.get((circuit.faithful, circuit.complete), 'no verdict')}")
+    facts = {"count": count, "all": count + 1, "share_rank": circuit.share_rank, "left_rank": circuit.left_rank}
+    names = (
+        "all others" if circuit.every_set else "drawn others", "ranks",
+        both.get((circuit.faithful, circuit.complete), "no verdict"),
+    )  # fmt: skip
+    return " ".join(words(HERE, f"circuit {name}", **facts) for name in names)
 
 
 def table(asked: Asked, found: recipes.Found) -> pd.DataFrame:
-    """What is left with only the circuit, without it, and of random sets of the same size."""
+    """What is left with only the circuit, without it, and of other sets of the same size."""
     circuit, alone = found.circuit, asked.question.against is None
 
     def measured(share: float) -> str:
@@ -87,6 +116,8 @@ def table(asked: Asked, found: recipes.Found) -> pd.DataFrame:
         return percent(float(np.exp(value))) if alone else f"{value:+.2f}".replace("-", "−")
 
     def spread(shares: np.ndarray) -> str:
+        if not len(shares):
+            return "–"
         return f"{signed(float(shares.min()))} to {signed(float(shares.max()))}"
 
     rows = {
@@ -96,7 +127,8 @@ def table(asked: Asked, found: recipes.Found) -> pd.DataFrame:
         "None of the parts": [signed(0.0), "", measured(0.0)],
     }
     last = "Probability" if alone else "Logit difference"
-    return pd.DataFrame.from_dict(rows, orient="index", columns=["What is left", "20 random sets", last])
+    sets = f"{len(circuit.random_shares)} other sets"
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["What is left", sets, last])
 
 
 def open_it(asked: Asked, found: recipes.Found) -> None:
@@ -135,7 +167,7 @@ def lost(asked: Asked, found: recipes.Found) -> Picture:
     def numbers() -> dict[str, Numbers]:
         circuit = found.circuit
         kept = {"part": [one.name for one in circuit.kept]}
-        sets = {"set": ["the circuit", *(f"random set {i + 1}" for i in range(len(circuit.random_shares)))]}
+        sets = {"set": ["the circuit", *(f"other set {i + 1}" for i in range(len(circuit.random_shares)))]}
         return {
             "share_lost": Numbers(circuit.share - circuit.without, ("part",), kept),
             "share_with_only_the_set": Numbers(np.array([circuit.share, *circuit.random_shares]), ("set",), sets, in_csv=False),

@@ -10,6 +10,7 @@ from analysis import find_circuit
 from pages.change.recipes import edit_of
 from tests.pages.opening import open_link, said
 from tests.pages.taking import offered
+from viz import percent
 from viz.numbers import signed
 
 TEXT = "The girl took her bag and said that"
@@ -51,6 +52,19 @@ def test_the_circuit_opens_under_switch_off_and_leaves_there_the_share_that_was_
     share = (float(logits[she] - logits[he]) - expected.nothing) / (expected.whole - expected.nothing)
     assert share == pytest.approx(expected.share, abs=1e-3)
     assert signed(expected.share) in before
+
+
+@pytest.mark.parametrize(("keep", "enough"), [(50, False), (80, True)])
+def test_enough_is_said_only_where_the_word_still_wins(writer, keep, enough):
+    text = "Once upon a time there was a little"
+    words = said(open_link("change", f"experiment=Circuit&level=expert&text={text.replace(' ', '+')}&circuit-keep={keep}"))
+    found = find_circuit(writer, writer.trace(text), keep=keep / 100)
+    (best,), chance = writer.top(found.alone, 0, 1), writer.chances(found.alone)[found.token]
+    assert found.wins == enough and percent(float(chance)) in words and percent(best.probability) in words
+    assert ("**Enough for “girl”**" in words) == enough and ("**Not enough for “girl”**" in words) != enough
+    if not enough:
+        assert f"the likeliest is “{best.text.strip()}”" in words
+    assert f"**{found.share_rank} of 21**" in words and f"**{found.left_rank} of 21**" in words
 
 
 @pytest.mark.parametrize(
