@@ -3,13 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from analysis.effects import divergence
 from analysis.scopes import typed
 from models.edits import Stream
-from models.language_model import LanguageModel
+from models.language_model import LanguageModel, softmax
 from models.trace import Trace
+
+DIRECTIONS = 20  # at random: of 21 directions drawn alike one moves more than the 20 others, which is less than 5 %
+
+
+@dataclass(frozen=True)
+class Move:
+    """How far a push moves a prediction. token: the one whose probability rises most; before, after: its probability; nats:
+    KL(as it is ‖ pushed)."""
+
+    token: int
+    before: float
+    after: float
+    nats: float
+
+    @property
+    def rise(self) -> float:
+        return self.after - self.before
+
+
+@dataclass(frozen=True)
+class Moves:
+    """A push beside random ones of the same length, each judged by the token that it raises most itself."""
+
+    push: Move
+    random: tuple[Move, ...]
+
+    @property
+    def strongest(self) -> Move:
+        """The random push that raises a token most."""
+        return max(self.random, key=lambda move: move.rise)
+
+    @property
+    def rise_rank(self) -> int:
+        """The push's place by the largest rise, from 1. An equal one goes first."""
+        return 1 + sum(move.rise >= self.push.rise for move in self.random)
+
+    @property
+    def nats_rank(self) -> int:
+        """Its place by how far the whole prediction moves, from 1. An equal one goes first."""
+        return 1 + sum(move.nats >= self.push.nats for move in self.random)
+
+    @property
+    def verdict(self) -> str:
+        """ "more": above every random push by both measures, which of n + 1 pushes drawn alike at most one is; "unclear": by one
+        of them; "no more": by none."""
+        above = (self.rise_rank == 1) + (self.nats_rank == 1)
+        return ("no more", "unclear", "more")[above] if self.random else "unclear"
+
+
+def moves(logits: np.ndarray) -> Moves:
+    """How far a push moves a prediction, and how far random ones do.
+
+    logits: [2 + random, vocabulary], as `push` gives them for zeros, a push, and random directions of its length.
+    """
+    shares = [softmax(row.astype(np.float64)) for row in logits]
+    each = []
+    for row, share in zip(logits[1:], shares[1:], strict=True):
+        token = int(np.argmax(share - shares[0]))
+        each.append(Move(token, float(shares[0][token]), float(share[token]), divergence(logits[0], row)))
+    return Moves(each[0], tuple(each[1:]))
 
 
 def direction(model: LanguageModel, pairs: Sequence[tuple[str, str]], layer: int, kind: str | None = None) -> np.ndarray:

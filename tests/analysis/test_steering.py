@@ -7,6 +7,8 @@ import pytest
 
 import models
 from analysis import direction, push, random_direction
+from analysis.effects import divergence
+from analysis.steering import DIRECTIONS, Move, Moves, moves
 from models.edits import Stream
 from models.language_model import softmax
 from pages.change.steer.ready import READY, READY_SOURCE, own_pairs
@@ -42,6 +44,41 @@ def test_a_random_direction_is_as_long_and_the_same_for_one_seed():
     like = np.arange(8.0)
     one, again, other = (random_direction(like, seed) for seed in (0, 0, 1))
     assert np.allclose(np.linalg.norm(one), np.linalg.norm(like)) and (one == again).all() and not np.allclose(one, other)
+
+
+def test_every_push_is_judged_by_the_word_that_it_raises_most_itself(writer):
+    trace, found = writer.trace("They went to the"), 2 * direction(writer, PAIRS, 3)
+    logits = push(writer, trace, np.stack([0 * found, found, *(random_direction(found, seed) for seed in range(3))]), 3)
+    moved, plain = moves(logits), softmax(logits[0])
+    for move, row in zip([moved.push, *moved.random], logits[1:], strict=True):
+        rises = softmax(row) - plain
+        assert move.token == rises.argmax() and move.rise == pytest.approx(rises.max(), abs=1e-6)
+        assert (move.before, move.after) == pytest.approx((plain[move.token], softmax(row)[move.token]), abs=1e-6)
+        assert move.nats == pytest.approx(divergence(logits[0], row), abs=1e-6)
+    assert len({move.token for move in moved.random}) > 1
+    assert moved.strongest.rise == max(move.rise for move in moved.random)
+
+
+def test_a_verdict_needs_both_measures_above_every_random_push_and_a_tie_is_no_more():
+    def made(rise: float, nats: float) -> Move:
+        return Move(0, 0.0, rise, nats)
+
+    weak = (made(0.1, 1.0), made(0.2, 0.5))
+    for push_move, verdict in (
+        (made(0.3, 2.0), "more"), (made(0.2, 2.0), "unclear"), (made(0.3, 1.0), "unclear"), (made(0.2, 1.0), "no more")
+    ):  # fmt: skip
+        assert Moves(push_move, weak).verdict == verdict
+    assert Moves(made(0.2, 0.7), weak).rise_rank == Moves(made(0.2, 0.7), weak).nats_rank == 2
+
+
+def test_of_pushes_drawn_alike_at_most_one_does_more_than_the_others(writer):
+    """Exactly, whatever the model: of 21 random directions, each held beside the 20 others."""
+    trace, like = writer.trace("They went to the"), 2 * direction(writer, PAIRS, 3)
+    drawn = [random_direction(like, seed) for seed in range(DIRECTIONS + 1)]
+    found = moves(push(writer, trace, np.stack([0 * like, *drawn]), 3))
+    each = [found.push, *found.random]
+    verdicts = [Moves(move, (*each[:i], *each[i + 1 :])).verdict for i, move in enumerate(each)]
+    assert verdicts.count("more") <= 1 and verdicts.count("no more") >= DIRECTIONS - 1
 
 
 @pytest.mark.parametrize(

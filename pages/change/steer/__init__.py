@@ -10,8 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import streamlit as st
 
-from analysis.effects import divergence
-from analysis.steering import direction, stream_length
+from analysis.steering import direction, moves, stream_length
 from analysis.steering import push as pushed
 from models.language_model import LanguageModel, softmax
 from pages.change import shown
@@ -135,7 +134,7 @@ def the_text(look: Look, push: Push, written: list[list[str]] | None, position: 
 
 
 def prediction(look: Look, push: Push, added: np.ndarray, position: int | None, pictures: list[Picture]) -> Part:
-    """What is likeliest without and with it, and how far random directions move that."""
+    """What is likeliest without and with it, and whether random directions move that as far."""
     if position is None:
         return Part("bars", None, words(HERE, "no prediction"))
     logits = pushed(look.model, look.trace, added, push.layer, position)
@@ -154,17 +153,16 @@ def prediction(look: Look, push: Push, added: np.ndarray, position: int | None, 
     )  # fmt: skip
     pictures.append(drawing)
     first, now = (int(one.argmax()) for one in logits[:2])
-    moved = [divergence(logits[0], one) for one in logits[1:]]
-    risen = int(np.argmax(shares[1] - shares[0]))
-    by_chance = float(np.mean([one[risen] for one in shares[2:]]))
-    chance = in_hundred if look.beginner else percent  # as beside the bars
+    moved, chance = moves(logits), in_hundred if look.beginner else percent  # as beside the bars
+    push_move, rival, nats = moved.push, moved.strongest, [move.nats for move in moved.random]
     facts = {
         "token": told(look, first), "before": chance(float(shares[0][first])), "after": chance(float(shares[1][first])),
-        "now": told(look, now), "nats": under(moved[0]), "least": under(min(moved[1:])), "most": under(max(moved[1:])),
-        "risen": told(look, risen), "risen_before": chance(float(shares[0][risen])), "count": recipes.RANDOM,
-        "risen_after": chance(float(shares[1][risen])), "risen_random": chance(by_chance),
+        "now": told(look, now), "nats": under(push_move.nats), "least": under(min(nats)), "most": under(max(nats)),
+        "risen": told(look, push_move.token), "risen_before": chance(push_move.before), "risen_after": chance(push_move.after),
+        "count": len(nats), "rival": told(look, rival.token), "rival_before": chance(rival.before),
+        "rival_after": chance(rival.after), "rise_rank": moved.rise_rank, "nats_rank": moved.nats_rank, "all": len(nats) + 1,
     }  # fmt: skip
-    said = ["prediction plain"] if not push.strength else ["now", "prediction"] if first != now else ["prediction"]
+    said = ["prediction plain"] if not push.strength else [*["now"] * (first != now), "prediction", moved.verdict]
     return drawing.on_board(" ".join(words(HERE, one, **facts) for one in said))
 
 

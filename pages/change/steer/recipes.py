@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from analysis import direction, push, random_direction
+from analysis.steering import DIRECTIONS
 from models.edits import Stream
 from models.language_model import LanguageModel, softmax
 from models.strategy import Strategy
@@ -18,8 +19,6 @@ from viz import View, prediction_bars
 from viz.tokens import plain_sign
 from viz.views.versions import versions
 
-RANDOM = 5  # directions drawn at random, beside which the one of the pairs is seen
-
 
 def stack(model: LanguageModel) -> str:
     """Where is steered: what reads the text."""
@@ -27,13 +26,13 @@ def stack(model: LanguageModel) -> str:
 
 
 def pushes(model: LanguageModel, pairs: Sequence[Sequence[str]], layer: int, strength: float) -> np.ndarray:
-    """What is added to the stream, float32 [2 + RANDOM, d_model]: nothing, the direction, and random ones of its length."""
+    """What is added to the stream, float32 [2 + DIRECTIONS, d_model]: nothing, the direction, and random ones of its length."""
     return beside_random(strength * direction(model, [(one, two) for one, two in pairs], layer))
 
 
 def beside_random(one: np.ndarray) -> np.ndarray:
     """Nothing, a push, and random ones of its length."""
-    return np.stack([np.zeros_like(one), one, *(random_direction(one, seed) for seed in range(RANDOM))]).astype(np.float32)
+    return np.stack([np.zeros_like(one), one, *(random_direction(one, seed) for seed in range(DIRECTIONS))]).astype(np.float32)
 
 
 def bars(

@@ -6,13 +6,18 @@ import numpy as np
 import pytest
 
 import models
-from analysis import direction
+from analysis import direction, push, random_direction
+from analysis.steering import DIRECTIONS, moves
 from models.edits import Stream
 from models.language_model import softmax
+from pages.change.steer import HERE
 from pages.change.steer.ready import READY
-from tests.pages.opening import open_link, said
+from tests.pages.generate.test_generate import board
+from tests.pages.opening import open_link, said, unmarked
 from tests.pages.taking import offered
 from ui import state
+from ui.words import sections
+from viz import percent
 
 STEER = "experiment=Steer&text=They+went+to+the"
 
@@ -30,6 +35,24 @@ def test_the_text_and_the_prediction_are_those_of_the_model_with_the_direction_a
     ids = [model.tokenize("a " + name.strip())[-1].id for name in bars.numbers()["after"].names["token"][:1]]
     logits = model.trace("They went to the", edits=[Stream(3, None, add=added)]).logits_at(-1)
     np.testing.assert_allclose(bars.numbers()["after"].values[0], softmax(logits)[ids[0]], rtol=1e-3)
+
+
+def test_a_push_stands_beside_random_ones_each_with_its_own_word():
+    model, ready, verdicts = models.load("writer"), READY["sea, not land"], set()
+    for strength in (2, 4, -4):
+        added = strength * direction(model, ready.pairs, 3)
+        pushes = np.stack([0 * added, added, *(random_direction(added, seed) for seed in range(DIRECTIONS))])
+        moved = moves(push(model, model.trace("They went to the"), pushes, 3))
+        app = open_link("change", f"{STEER}&level=expert&steer-strength={strength}")
+        shown = unmarked(board(app)).replace("\u00a0", " ")
+        verdict = sections(HERE / "expert.md")[moved.verdict].replace("{all}", "21").replace("{count}", "20")
+        assert verdict in shown
+        move, rival = moved.push, moved.strongest
+        for one, called in ((move, "risen"), (rival, "rival")):
+            assert f"“{model.token_text(one.token).strip()}”, {percent(one.before)} → ".replace("\u00a0", " ") in shown, called
+        assert f"rank **{moved.rise_rank} of 21**" in shown and f"rank **{moved.nats_rank} of 21**" in shown
+        verdicts.add(moved.verdict)
+    assert verdicts == {"more", "unclear", "no more"}
 
 
 def test_masks_are_filled_and_the_rest_of_the_text_stays(monkeypatch):
