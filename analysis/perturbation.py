@@ -13,7 +13,10 @@ from models.tokens import Token
 from models.trace import Trace
 
 Report = Callable[[float, str], None]
-ORDERS = 20  # at random: of 21 orders drawn alike, one beats the 20 others, which is less than 5 %
+ORDERS = 20  # at random, for each method: of 21 orders drawn alike, one beats the 20 others, which is less than 5 %
+LEVEL = 0.05  # of all methods of a text, any gets a verdict by chance in so many cases at most
+POINTS = (0.1, 0.3, 0.5)  # shares of the text at which deletion and insertion are compared with chance; and their complements
+STAYS, FALLS = 0.9, 0.1  # shares of the probability that are left where a text saturates
 WIDEST = 30  # of so many parts of the text one is the widest gap of a grid
 SHARES = (1, 5, 10, 20, 50)  # per cent of the tokens, over which comprehensiveness and sufficiency are averages
 AT_ONCE = 64  # texts in a batch, at most
@@ -191,6 +194,13 @@ class Curves:
         """The mean probability while tokens come (a line between points): large where the important ones came first."""
         return _area(self.counts, self.insertion)
 
+    @property
+    def gap(self) -> float:
+        """Insertion − deletion, the mean over a few points (see `few`): what the first tokens do alone beside what is left
+        without them. −1 to 1; the reverse of an order has the same with its sign turned, so that chance has 0 on average."""
+        at = np.searchsorted(self.counts, few(self.counts))
+        return float((self.insertion - self.deletion)[at].mean()) if len(at) else 0.0
+
 
 @dataclass(frozen=True)
 class Faithfulness:
@@ -198,7 +208,8 @@ class Faithfulness:
 
     full, empty: the probability with the whole text, and with no token of it. units: positions in the text, as in `Question`.
     counts: how many tokens are gone at each point of every curve. leave_one_out: what the probability falls by without each:
-    float64 [unit]. methods: by name, "leave-one-out" among them; random: random orders.
+    float64 [unit]. methods: by name, "leave-one-out" among them; random: random orders. gaps: float64 [order], the `Curves.gap`
+    of these and of more random orders, as many times as there are methods, so that a verdict can be corrected for their number.
     """
 
     full: float
@@ -208,6 +219,7 @@ class Faithfulness:
     leave_one_out: np.ndarray
     methods: dict[str, Curves]
     random: list[Curves]
+    gaps: np.ndarray = field(default_factory=lambda: np.empty(0))
 
     @property
     def exact(self) -> bool:
@@ -220,9 +232,56 @@ class Faithfulness:
         return sum(order.deletion_area > area for order in self.random)
 
     def faster(self, method: str) -> bool:
-        """Whether a method beats every random order. Of n + 1 orders drawn alike at most one beats the n others, so an order that
-        knows nothing gets this verdict with a probability of at most 1 / (n + 1): under 5 % for 20."""
+        """Whether the prediction falls faster than in every random order of `random`."""
         return self.beaten(method) == len(self.random) > 0
+
+    def ahead(self, method: str) -> int:
+        """How many random orders have at least this method's gap."""
+        return int((self.gaps >= self.methods[method].gap).sum())
+
+    def chance(self, method: str) -> float:
+        """How probable a gap as far from 0 as this method's is for a random order, to either side: Monte Carlo p, at least 1 / (n
+        + 1). Not corrected for the number of methods."""
+        return float((1 + (np.abs(self.gaps) >= abs(self.methods[method].gap)).sum()) / (1 + len(self.gaps)))
+
+    @cached_property
+    def corrected(self) -> dict[str, float]:
+        """The same of each method, corrected for the number of methods.
+
+        Source: Holm 1979, "A Simple Sequentially Rejective Multiple Test Procedure".
+        """
+        chances = {name: self.chance(name) for name in self.methods}
+        ranked = sorted(chances, key=chances.__getitem__)
+        steps = np.array([(len(ranked) - i) * chances[name] for i, name in enumerate(ranked)])
+        return dict(zip(ranked, np.minimum(1, np.maximum.accumulate(steps)).tolist(), strict=True))
+
+    def verdict(self, method: str) -> str:
+        """ "better" or "worse" than chance by deletion and insertion together, or "none".
+
+        Where no method knows anything, any of them gets "better" or "worse" in at most 5 % of texts.
+        """
+        if self.corrected[method] > LEVEL:
+            return "none"
+        return "better" if self.methods[method].gap > 0 else "worse"
+
+    @property
+    def middle(self) -> tuple[int, float, int, float]:
+        """What random deletion leaves early and halfway: how many tokens are gone, and the median probability, of each."""
+        points = few(self.counts)
+        early, half = (int(points[0]), int(points[len(points) // 2])) if len(points) else (0, 0)
+        left = [
+            float(np.median([order.deletion[np.searchsorted(self.counts, at)] for order in self.random])) for at in (early, half)
+        ]
+        return early, left[0], half, left[1]
+
+    @property
+    def saturates(self) -> str:
+        """ "stays" where half of the tokens, whichever they are, keep nearly all of the probability; "falls" where few that go,
+        whichever they are, take nearly all of it; else "". Orders can hardly differ then."""
+        if not self.random or not len(few(self.counts)):
+            return ""
+        _, early, _, half = self.middle
+        return "stays" if half >= STAYS * self.full else "falls" if early <= FALLS * self.full else ""
 
 
 def faithfulness(
@@ -236,8 +295,9 @@ def faithfulness(
     """Deletion and insertion curves of each method, of leave-one-out, and of some random orders.
 
     scores: by the method's name, one number for each token that is read (see `Attribution.scores`); NaN counts as the least. Of
-    equal scores the earlier token goes first. orders, seed: how many random orders, and what they are drawn with. exact: every
-    step is measured, else those of a grid (see `steps`). report: see `Question.probabilities`.
+    equal scores the earlier token goes first. orders, seed: how many random orders, and what they are drawn with; for each method
+    beside the first as many more, read at a few points alone. exact: every step is measured, else those of a grid (see `steps`).
+    report: see `Question.probabilities`.
     Errors: ValueError where nothing was typed.
     """
     units = question.units
@@ -252,10 +312,13 @@ def faithfulness(
     draw = np.random.default_rng(seed)
     chosen = {name: np.argsort(-each, kind="stable") for name, each in ranked.items()}
     chance = [draw.permutation(len(units)) for _ in range(orders)]
-    every = [*chosen.values(), *chance]
-    question.probabilities(np.concatenate([_kept(order, counts) for order in every]), _part(report, 0.1, 1.0))
+    more, points = [draw.permutation(len(units)) for _ in range(orders * (len(ranked) - 1))], few(counts)
+    sets = [*(_kept(order, counts) for order in [*chosen.values(), *chance]), *(_sets(order, points) for order in more)]
+    question.probabilities(np.concatenate(sets), _part(report, 0.1, 1.0))
     methods = {name: _curves(question, order, counts, rank_correlation(ranked[name], drops)) for name, order in chosen.items()}
-    return Faithfulness(full, empty, units, counts, drops, methods, [_curves(question, order, counts, None) for order in chance])
+    random = [_curves(question, order, counts, None) for order in chance]
+    gaps = np.array([*(order.gap for order in random), *(_gap(question, order, points) for order in more)])
+    return Faithfulness(full, empty, units, counts, drops, methods, random, gaps)
 
 
 def steps(units: int, exact: bool = True) -> np.ndarray:
@@ -273,10 +336,20 @@ def steps(units: int, exact: bool = True) -> np.ndarray:
     return np.unique(np.concatenate([ends, units - ends]))
 
 
+def few(counts: np.ndarray) -> np.ndarray:
+    """The points of a curve at which orders are compared with chance, near 10, 30, 50, 70 and 90 % of the text, the ends aside:
+    int [point]. With each count stands what is left of it."""
+    between, units = counts[1:-1], counts[-1]
+    if not len(between):
+        return between
+    low = [between[np.abs(between - share * units).argmin()] for share in POINTS]
+    return np.unique([*low, *(units - low)])
+
+
 def texts_read(units: int, methods: int, orders: int = ORDERS, exact: bool = True) -> int:
     """How many changed texts `faithfulness` reads for that many methods, at most: where two want the same it is read once."""
     points = {*steps(units, exact).tolist(), *_tops(units).tolist()} - {0, units}
-    return 2 + units + 2 * len(points) * (methods + 1 + orders)
+    return 2 + units + 2 * len(points) * (methods + 1 + orders) + 2 * len(few(steps(units, exact))) * orders * methods
 
 
 def _tops(units: int) -> np.ndarray:
@@ -286,9 +359,19 @@ def _tops(units: int) -> np.ndarray:
 
 def _kept(order: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """What is kept at each point of both curves, and for both measures: bool [2 · (points + shares), unit]."""
-    rank = np.argsort(order)
-    first = rank < np.concatenate([counts, _tops(len(order))])[:, None]
+    return _sets(order, np.concatenate([counts, _tops(len(order))]))
+
+
+def _sets(order: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """All but the first so many, then these alone: bool [2 · points, unit]."""
+    first = np.argsort(order) < counts[:, None]
     return np.concatenate([~first, first])
+
+
+def _gap(question: Question, order: np.ndarray, points: np.ndarray) -> float:
+    """As `Curves.gap`, read at its points alone."""
+    without, alone = np.split(question.probabilities(_sets(order, points)), 2)
+    return float((alone - without).mean()) if len(points) else 0.0
 
 
 def _curves(question: Question, order: np.ndarray, counts: np.ndarray, correlation: float | None) -> Curves:

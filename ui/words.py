@@ -41,6 +41,11 @@ def words(folder: Path, heading: str, **values: object) -> str:
     return Marked(opening(text.replace(" %", "\u00a0%")))
 
 
+def paragraph(folder: Path, *headings: str, **values: object) -> str:
+    """What the page says under several headings, as one paragraph (see `words`)."""
+    return Marked(" ".join(text for heading in headings if (text := words(folder, heading, **values))))
+
+
 def headed(folder: Path, heading: str, case: str) -> str:
     """A heading with a case behind it, "where labels", if the page says something else there at this level; else the heading."""
     of_case = f"{heading} {case}"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.stats import spearmanr
 
 from analysis import Attribution, Question, faithfulness, paths, rollout
 from analysis.attribution import FOLLOWING, METHODS
-from analysis.perturbation import ORDERS, Curves, Faithfulness, steps, texts_read
+from analysis.perturbation import ORDERS, Curves, Faithfulness, few, steps, texts_read
 from models.language_model import softmax
 from tests.analysis.test_gradients import opened, read
 from tests.models.networks import network
@@ -179,11 +180,79 @@ def test_of_any_twenty_one_orders_at_most_one_beats_the_others(decoder):
     assert verdicts <= 1
 
 
+def test_the_gap_is_insertion_less_deletion_and_turns_with_the_order(decoder):
+    question, _ = asked(decoder)
+    scores = np.zeros(len(question.trace.tokens))
+    scores[question.units] = np.random.default_rng(0).random(len(question.units))
+    found = faithfulness(question, {"mine": scores, "turned": -scores}, orders=4)
+    mine, points = found.methods["mine"], few(found.counts)
+    assert mine.gap == pytest.approx(float(np.mean([mine.insertion[n] - mine.deletion[n] for n in points])))
+    assert found.methods["turned"].gap == pytest.approx(-mine.gap) and mine.gap != 0
+    assert len(found.gaps) == 4 * 3  # as many random orders for each method, leave-one-out among them
+    np.testing.assert_allclose(found.gaps[:4], [order.gap for order in found.random])
+
+
+@given(units=st.integers(1, 500), exact=st.booleans())
+def test_with_each_point_at_which_orders_are_compared_stands_what_is_left_of_it(units, exact):
+    counts = steps(units, exact)
+    points = few(counts)
+    np.testing.assert_array_equal(points, units - points[::-1])
+    assert set(points) <= set(counts) - {0, units} and len(points) <= 6 and (len(points) > 0) == (units > 1)
+
+
+def found_with(gaps: dict[str, float], chance: np.ndarray) -> Faithfulness:
+    """Evidence in which methods have these gaps, and random orders those of `chance`."""
+    counts, rest = np.arange(3), (0.0, 0.0, None)
+    methods = {
+        name: Curves(np.arange(2), counts, np.zeros(3), np.array([0, gap, 0.0]), *rest) for name, gap in gaps.items()
+    }  # fmt: skip
+    return Faithfulness(1.0, 0.0, [0, 1], counts, np.zeros(2), methods, [], chance)
+
+
+def test_verdicts_are_two_sided_and_corrected_for_the_number_of_methods():
+    chance = np.linspace(-2, 2, 99)
+    gaps = {"best": 9.0, "good": 1.94, "little": 0.1, "bad": -9.0}
+    found = found_with(gaps, chance)
+    plain = [found.chance(name) for name in gaps]
+    assert plain == [(1 + (np.abs(chance) >= abs(gap)).sum()) / 100 for gap in gaps.values()]
+    assert plain[0] == plain[3] == 0.01  # no random order is as far from 0
+    expected = [4 * 0.01, max(4 * 0.01, 2 * plain[1]), max(2 * plain[1], plain[2]), 4 * 0.01]
+    assert [found.corrected[name] for name in gaps] == pytest.approx(expected)
+    assert [found.verdict(name) for name in gaps] == ["better", "none", "none", "worse"]
+    assert found_with({"good": 1.94}, chance).verdict("good") == "better"  # alone it needs no correction
+    assert found_with({"best": 9.0}, np.empty(0)).verdict("best") == "none"
+
+
+def test_of_texts_on_which_no_method_knows_anything_few_give_any_of_them_a_verdict(decoder):
+    """100 times six orders that know nothing: any of them has a verdict in 5 % of the cases, and what luck adds."""
+    question, _ = asked(decoder, "The cat sat on the mat and the")
+    draw, size, verdicts = np.random.default_rng(1), len(question.trace.tokens), 0
+    for seed in range(100):
+        found = faithfulness(question, {str(i): draw.random(size) for i in range(6)}, seed=seed)
+        methods = {name: curves for name, curves in found.methods.items() if name != "leave-one-out"}
+        found = replace(found, methods=methods)
+        verdicts += any(found.verdict(name) != "none" for name in methods)
+    assert verdicts / 100 <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 100)
+
+
+def test_a_text_saturates_where_any_half_is_enough_or_any_token_that_goes_is_too_much():
+    counts = np.arange(11)
+
+    def curves(deletion: np.ndarray) -> list[Curves]:
+        return [Curves(np.arange(10), counts, deletion, deletion[::-1], 0.0, 0.0)] * 3
+
+    for share, sentence in (((counts <= 8) * 0.8, "stays"), ((counts == 0) * 0.8, "falls"), (0.8 - 0.08 * counts, "")):
+        found = Faithfulness(0.8, 0.0, list(range(10)), counts, np.zeros(10), {}, curves(share))
+        assert found.saturates == sentence
+    assert found.middle == (1, pytest.approx(0.72), 5, pytest.approx(0.4))
+
+
 def test_an_order_among_its_equals_has_no_verdict(decoder):
     """Of two words there are two orders, and twenty random ones have both."""
     question, _ = asked(decoder, "The cat")
     found = faithfulness(question, {"mine": np.arange(len(question.trace.tokens))})
     assert not found.faster("mine") and not found.faster("leave-one-out")
+    assert {found.verdict(name) for name in found.methods} == {"none"}
     assert not faithfulness(question, {"mine": np.arange(len(question.trace.tokens))}, orders=0).faster("mine")
 
 

@@ -14,11 +14,12 @@ from ui.words import words
 from viz import percent
 
 HERE = Path(__file__).parent
+VERDICTS = {"better": "better than chance", "worse": "worse than chance", "none": "no verdict"}
 
 
 def areas(evidence: Faithfulness, titles: dict[str, str]) -> pd.DataFrame:
-    """A row a method, and one for the random orders; the best of the methods in bold, and a verdict only where a method beats
-    every random order."""
+    """A row a method, and one for the random orders; the best of the methods in bold, and a verdict by deletion and insertion,
+    corrected for the number of methods."""
     simple, drawn = state.level() == "beginner", len(evidence.random)
     columns = {
         "Deletion area (small is good)": (lambda order: order.deletion_area, min),
@@ -38,8 +39,9 @@ def areas(evidence: Faithfulness, titles: dict[str, str]) -> pd.DataFrame:
         each = [of(order) for order in evidence.random]
         rows[at_random].append(f"{signed(float(np.median(each)))} ({signed(min(each))} to {signed(max(each))})")
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(columns))
-    frame["Random orders it beats"] = [*(f"{evidence.beaten(name)} of {drawn}" for name in titles), "–"]
-    frame["Verdict"] = [*("better than chance" if evidence.faster(name) else "no verdict" for name in titles), "–"]
+    tries = len(evidence.gaps)
+    frame["Random orders it beats"] = [*(f"{tries - evidence.ahead(name)} of {tries}" for name in titles), "–"]
+    frame["Verdict"] = [*(VERDICTS[evidence.verdict(name)] for name in titles), "–"]
     if not simple:
         ranks = [evidence.methods[name].correlation for name in titles]
         frame["Rank correlation with leave-one-out"] = [

@@ -17,7 +17,7 @@ from ui.look import Look
 from ui.memory import jobs
 from ui.picture.picture import Picture
 from ui.text import plain
-from ui.words import say, words
+from ui.words import paragraph, say
 from viz import percent
 from viz.tokens import label
 
@@ -76,15 +76,22 @@ class Trial:
         )
 
     def facts(self, evidence: Faithfulness, chosen: str) -> dict[str, object]:
-        """What words say of a method's order, its verdict among it."""
+        """What words say of a method's order, its verdict among it, and whether the text saturates."""
         ours, areas = evidence.methods[chosen], [order.deletion_area for order in evidence.random]
         read = [*self.look.trace.tokens, *self.look.trace.target]
         first = ["“" + label(read[evidence.units[i]].text.strip(" ") or " ") + "”" for i in ours.order[:5]]
         said = {
             "method": self.titles[chosen], "first": plain(", ".join(first)), "full": percent(evidence.full),
             "empty": percent(evidence.empty), "left": percent(ours.deletion_area), "orders": len(areas),
-            "chances": len(areas) + 1, "median": percent(np.median(areas)), "least": percent(min(areas)),
-            "most": percent(max(areas)), "beaten": evidence.beaten(chosen),
-            "luck": f"{1 - evidence.beaten(chosen) / (len(areas) + 1):.3f}",
+            "median": percent(np.median(areas)), "least": percent(min(areas)), "most": percent(max(areas)),
+            "beaten": evidence.beaten(chosen), "ahead": evidence.ahead(chosen), "tries": len(evidence.gaps),
+            "methods": "one method" if len(evidence.methods) == 1 else f"{len(evidence.methods)} methods",
+            "gap": f"{100 * ours.gap:+.3g}".replace("-", "−"), "luck": f"{evidence.corrected[chosen]:.3f}",
         }  # fmt: skip
-        return said | {"verdict": words(HERE, "faster" if evidence.faster(chosen) else "no verdict", **said)}
+        named = ["no verdict" if evidence.verdict(chosen) == "none" else evidence.verdict(chosen)]
+        if evidence.saturates:
+            named.append(f"saturates {evidence.saturates}")
+            gone, early, half, left = evidence.middle
+            said |= {"gone": gone, "early": percent(early), "half": half, "left_half": percent(left)}
+            said |= {"units": len(evidence.units)}
+        return said | {"verdict": paragraph(HERE, *named, **said)}

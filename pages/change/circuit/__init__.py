@@ -18,7 +18,7 @@ from ui.look import Look
 from ui.picture.picture import Numbers, Picture
 from ui.show import show, show_chart
 from ui.text import plain
-from ui.words import say, words
+from ui.words import paragraph, say, words
 from viz import percent
 from viz.numbers import decimal, signed
 from viz.tokens import named
@@ -104,7 +104,7 @@ def verdict(circuit: Circuit) -> str:
         "all others" if circuit.every_set else "drawn others", "ranks",
         both.get((circuit.faithful, circuit.complete), "no verdict"),
     )  # fmt: skip
-    return " ".join(words(HERE, f"circuit {name}", **facts) for name in names)
+    return paragraph(HERE, *(f"circuit {name}" for name in names), **facts)
 
 
 def table(asked: Asked, found: recipes.Found) -> pd.DataFrame:

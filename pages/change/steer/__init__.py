@@ -21,7 +21,7 @@ from ui.look import Look
 from ui.memory import jobs, loaded
 from ui.picture.picture import Numbers, Picture
 from ui.show import choice, part, picture, show
-from ui.words import words
+from ui.words import paragraph, words
 from viz import Card, Part, board, percent
 from viz.numbers import decimal, in_hundred, under
 from viz.tokens import named
@@ -163,7 +163,7 @@ def prediction(look: Look, push: Push, added: np.ndarray, position: int | None, 
         "rival_after": chance(rival.after), "rise_rank": moved.rise_rank, "nats_rank": moved.nats_rank, "all": len(nats) + 1,
     }  # fmt: skip
     said = ["prediction plain"] if not push.strength else [*["now"] * (first != now), "prediction", moved.verdict]
-    return drawing.on_board(" ".join(words(HERE, one, **facts) for one in said))
+    return drawing.on_board(paragraph(HERE, *said, **facts))
 
 
 def told(look: Look, id: int) -> str:

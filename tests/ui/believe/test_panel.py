@@ -1,9 +1,10 @@
-"""The panel “Which to believe”: the same on both pages that have it, and a verdict only beyond all random orders."""
+"""The panel “Which to believe”: the same measures on both pages that have it, and verdicts that stand beside chance."""
 
 from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
 from pages.explain.asked import TITLES
@@ -26,16 +27,21 @@ def tables():
 
 def test_a_method_that_both_pages_have_does_equally_well_on_both(tables):
     both = ["Rollout", "Attention × gradient", "20 random orders: median (range)"]
-    flow, explain = (tables[page].loc[both].replace(r"\*", "", regex=True) for page in ("flow", "explain"))
+    by_page = ["Random orders it beats", "Verdict"]  # which hang on how many methods a page has
+    flow, explain = (tables[page].loc[both].drop(columns=by_page).replace(r"\*", "", regex=True) for page in ("flow", "explain"))
     assert flow.equals(explain) and list(tables["explain"].index)[:-1] == list(TITLES.values())
-    assert tables["flow"].loc["Leave-one-out"].iloc[4:6].equals(tables["explain"].loc["Leave-one-out"].iloc[4:6])
 
 
 @pytest.mark.parametrize("page", ["flow", "explain"])
-def test_a_verdict_stands_only_where_all_random_orders_are_beaten(tables, page):
+def test_a_verdict_stands_only_where_nearly_all_random_orders_are_beaten_or_beat_it(tables, page):
     methods = tables[page].iloc[:-1]
-    beaten = methods["Random orders it beats"] == "20 of 20"
-    assert ((methods["Verdict"] == "better than chance") == beaten).all() and set(methods["Verdict"][~beaten]) <= {"no verdict"}
+    beaten, tries = np.array([row.split(" of ") for row in methods["Random orders it beats"]], dtype=int).T
+    assert set(tries) == {20 * len(methods)}
+    better, worse = ((methods["Verdict"] == name).to_numpy() for name in ("better than chance", "worse than chance"))
+    assert set(methods["Verdict"][~better & ~worse]) <= {"no verdict"} and better[list(methods.index).index("Leave-one-out")]
+    least = 0.05 / len(methods)  # what the first of some methods needs, of one side or both
+    assert (1 - (beaten / tries)[better] <= least + 1e-9).all() or (~better).all()
+    assert ((beaten / tries)[worse] <= 0.05).all()
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
@@ -45,8 +51,18 @@ def test_every_level_says_how_little_one_text_proves_what_was_measured_and_what_
     assert {"{points}", "{units}", "{dense}", "{widest}"} <= set(re.findall(r"\{\w+\}", told["some steps"]))
     for believe in ("believe", "believe masked"):
         assert {"{orders}", "{median}", "{least}", "{most}", "{verdict}"} <= set(re.findall(r"\{\w+\}", told[believe]))
-    assert "{beaten}" in told["no verdict"]
-    assert {"order", "every step", "faster", "takes long", "no chance", "at random", "gone", "come"} <= told.keys()
+    assert all("{ahead}" in told[verdict] and "{tries}" in told[verdict] for verdict in ("better", "worse", "no verdict"))
+    assert {
+        "order",
+        "every step",
+        "saturates stays",
+        "saturates falls",
+        "takes long",
+        "no chance",
+        "at random",
+        "gone",
+        "come",
+    } <= told.keys()
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
