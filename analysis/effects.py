@@ -12,7 +12,7 @@ from models.language_model import LanguageModel
 from models.outcomes import ANY, VALUE, Labels, log_chances
 from models.trace import Trace
 
-AT_ONCE = 8  # parts that are skipped between two reports
+AT_ONCE = 8  # parts that are changed between two reports
 
 
 def head_effects(
@@ -121,6 +121,30 @@ def divergence(before: np.ndarray, after: np.ndarray, labels: Labels | None = No
     if labels and labels.rule == ANY:  # a label holds or not: ln (1 - p) is ln p of the score turned round
         p, q = (np.stack([one, log_chances(-scores, labels)]) for one, scores in ((p, before), (q, after)))
     return max(0.0, float(np.sum(np.exp(p) * np.subtract(p, q, out=np.zeros_like(p), where=p > -np.inf))))
+
+
+def divergences(
+    model: LanguageModel,
+    trace: Trace,
+    edits: list[list[Edit]],
+    position: int = -1,
+    report: Callable[[float, str], None] | None = None,
+) -> np.ndarray:
+    """How far each list of edits moves a prediction: float64 [list], KL(as it is ‖ edited) in nats (see `divergence`).
+
+    The same edit on every head says whether what it does on one of them is much. Errors: as `head_effects`.
+    """
+    from models.batches import answers  # brings torch, which the first page does not wait for
+
+    if not trace.predicts:
+        raise ValueError(f"{model.info.name} has no language-model head, so it makes no prediction that could change.")
+    before, found = answers(model, trace, [[]], position)[0], list[float]()
+    for start in range(0, len(edits), AT_ONCE):
+        if report:
+            report(start / len(edits), "Changing one head after the other")
+        after = answers(model, trace, edits[start : start + AT_ONCE], position)
+        found += [divergence(before, scores, model.info.labels) for scores in after]
+    return np.array(found)
 
 
 def changes(

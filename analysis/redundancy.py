@@ -1,5 +1,4 @@
-"""Which heads could stand in for each other: how alike they look and write, and what is lost without both beyond the sum of
-each."""
+"""How alike heads look and write, and what is lost without two of them beyond the sum of what is lost without each."""
 
 from __future__ import annotations
 
@@ -32,8 +31,9 @@ class Likeness:
 @dataclass(frozen=True, eq=False)
 class Together:
     """What is lost without two heads at once. heads: int [n], those that were tried (see `Likeness`); beyond: float64 [text, n,
-    n], nats a token: L(both off) − L(one off) − L(other off) + L. Above 0: either can stand in for the other; below 0: one is
-    worth little without the other, as heads of one circuit are. NaN on the diagonal."""
+    n], nats a token: L(both off) − L(one off) − L(other off) + L. Above 0: more is lost than the sum, as where either head can do
+    the work of both; below 0: less, as where one is worth little without the other. The number alone does not tell which of the
+    reasons it has. NaN on the diagonal."""
 
     heads: np.ndarray
     beyond: np.ndarray

@@ -63,8 +63,8 @@ def strongest(look: Look, tried: np.ndarray) -> dict[str, str]:
     return {"layer": str(layer), "head": str(head), "nats": decimal(effect), "factor": percent(min(1.0, float(np.exp(effect))))}
 
 
-def prediction(folder: Path, look: Look, changed: Changed, position: int | None, pictures: list[Picture]) -> Part:
-    """What is likeliest, before and after, and how far apart the two are."""
+def prediction(folder: Path, look: Look, changed: Changed, position: int | None, rank: str, pictures: list[Picture]) -> Part:
+    """What is likeliest, before and after, and how far apart the two are. rank: what is said of how much that is."""
     if position is None:
         why = "headless" if not look.trace.predicts else "unmasked" if look.model.info.mask else "maskless"
         return Part("bars", None, words(folder, why, name=look.model.info.name.replace("*", r"\*"), mask=look.model.info.mask))
@@ -100,7 +100,7 @@ def prediction(folder: Path, look: Look, changed: Changed, position: int | None,
         "now": named(look.outcome(now)).replace("*", r"\*"),
     }  # fmt: skip
     section = "unchanged" if not changed.fitting else "same" if first == now else "other"
-    return drawing.on_board(words(folder, f"prediction {section}", **facts))
+    return drawing.on_board(f"{words(folder, f'prediction {section}', **facts)} {rank}".rstrip())
 
 
 def attention(folder: Path, look: Look, changed: Changed, pictures: list[Picture]) -> list[Card]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis import edge_effects
-from pages.change import changes, choose, recipes, shown
+from pages.change import baseline, changes, choose, recipes, shown
 from ui import state
 from ui.look import Look
 from ui.memory import jobs
@@ -86,13 +86,19 @@ def panel(look: Look, above: DeltaGenerator) -> list[Picture]:
     tried = None
     with picture("The effect of each part"):
         tried = effects(look, position)
-    edges = None
+    rank, edges = "", None
+    with picture("The place among all heads"):
+        rank = baseline.rank(HERE, look, changed, position)
     with picture("The effect of each line"):
         edges = lines(look, position) if tries_lines else None
     cards = [
         Card([part("What is changed", choose.listed, HERE, look, kept)]),
         Card([part("The board", shown.parts, HERE, look, changed, position, tried, pictures)], words(HERE, "title board"), 6),
-        Card([part("The prediction", shown.prediction, HERE, look, changed, position, pictures)], words(HERE, "title bars"), 5),
+        Card(
+            [part("The prediction", shown.prediction, HERE, look, changed, position, rank, pictures)],
+            words(HERE, "title bars"),
+            5,
+        ),
         *shown.attention(HERE, look, changed, pictures),
         *shown.edges(HERE, look, position, edges, everywhere(), pictures),
         *([] if look.beginner else [Card([part("The dials", choose.head_dials, HERE, look, kept)], words(HERE, "title dials"))]),

@@ -1,4 +1,4 @@
-"""Which heads could stand in for each other: how alike they are, and what is lost without both beyond the sum of each."""
+"""How alike heads are, and what is lost without two of them beyond the sum of what is lost without each."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from ui.memory import jobs
 from ui.picture.picture import Numbers, Picture
 from ui.show import choice, show
 from ui.words import say
+from viz import percent
 
 WRITE, LOOK, TOGETHER = state.HEADS_ALIKE.values
 
@@ -68,7 +69,12 @@ def together(given: Asked) -> list[Picture]:
         say(HERE, "together one")
         return []
     drawing = square(given, recipes.together, {}, lost.beyond.mean(0), {"found": found, "lost": lost}, lost.heads)
-    say(HERE, "together", texts=given.said, few=len(lost.beyond), **extremes(look, lost))
+    facts = {"few": str(len(lost.beyond)), **extremes(look, lost), **of_all_pairs(lost)}
+    say(HERE, "together", texts=given.said, **facts)
+    if len(lost.heads) > 2:
+        say(HERE, "together ends", **facts)
+        if len(lost.beyond) > 1:
+            say(HERE, "together signs", **facts)
     if len(found.table) > len(lost.heads):
         say(HERE, "together some", count=len(lost.heads), all=len(found.table))
     return [drawing]
@@ -118,6 +124,18 @@ def extremes(look: Look, lost: Together) -> dict[str, str]:
         facts |= {f"{name}_one": name_of(look, int(lost.heads[one])), f"{name}_two": name_of(look, int(lost.heads[two]))}
         facts |= {name: number(mean[one, two], 3), f"{name}_same": str(same)}
     return facts
+
+
+def of_all_pairs(lost: Together) -> dict[str, str]:
+    """Beside what the extremes stand: the middle half of all pairs, how many have one sign in all texts, and how many would by
+    chance."""
+    each = lost.beyond[:, *np.triu_indices(len(lost.heads), 1)]
+    low, high = np.percentile(each.mean(0), (25, 75))
+    same = float((np.abs(np.sign(each).sum(0)) == len(each)).mean())
+    return {
+        "pairs": f"{each.shape[1]:,}", "low": number(low, 3), "high": number(high, 3), "same": percent(same),
+        "chance": percent(2.0 ** (1 - len(each))),
+    }  # fmt: skip
 
 
 def number(value: float, digits: int = 2) -> str:

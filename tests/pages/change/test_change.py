@@ -14,8 +14,9 @@ from analysis import edge_effects, head_effects, head_means
 from analysis.effects import divergence, skip_effects
 from models.edits import Cut, Head, Row, Skip
 from models.errors import Cancelled
-from pages.change import changes, choose, recipes, shown
-from tests.pages.opening import open_link, said
+from pages.change import baseline, changes, choose, recipes, shown
+from tests.pages.generate.test_generate import board
+from tests.pages.opening import open_link, said, unmarked
 from tests.pages.taking import offered
 from tests.serving import ROOT
 from ui import state
@@ -259,3 +260,25 @@ def test_a_small_divergence_is_not_said_to_be_nothing():
 
 def test_a_head_has_a_capital_where_it_begins_a_sentence_alone():
     assert opening("cross L2 H1: off. decoder L0 H1 and cross L2 H1") == "Cross L2 H1: off. Decoder L0 H1 and cross L2 H1"
+
+
+@pytest.mark.parametrize(("change", "scale"), [("h2.3", 0.0), ("s2.3~1.5", 1.5)])
+def test_a_change_of_one_head_stands_beside_the_same_change_of_every_other(look, change, scale):
+    before, model = look.trace.logits_at(-1), look.model
+    places = list(np.ndindex(6, 8))
+    each = np.array(
+        [divergence(before, model.trace(WORDS, edits=[Head(*place, scale)]).logits_at(-1)) for place in places]
+    )  # fmt: skip
+    rank = 1 + int((each > each[places.index((2, 3))]).sum())
+    shown_words = unmarked(board(open_link("change", f"{TEXT}&level=expert&changes={change}")))
+    assert f"Rank **{rank} of 48**" in shown_words
+    assert f"median {under(float(np.median(each)))}, largest {under(float(each.max()))}" in shown_words
+
+
+def test_a_place_among_all_heads_stands_only_where_one_head_is_changed_and_waits_where_it_takes_long(monkeypatch):
+    for change in ("f2", "h2.3,h2.4", ""):
+        assert "of 48**" not in board(open_link("change", f"{TEXT}&level=expert&changes={change}"))
+    monkeypatch.setattr(baseline, "QUICK", 0.0)
+    link = f"{TEXT}+and+ran&level=expert&changes=h2.3"
+    assert "“Try every part” gives the rank" in unmarked(board(open_link("change", link)))
+    assert "of 48**" in board(open_link("change", f"{link}&try-all=true"))

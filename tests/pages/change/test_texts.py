@@ -209,3 +209,13 @@ def test_what_was_asked_of_a_text_that_is_typed_over_never_stands_beside_the_new
     clean, corrupt = (texts | {box: texts[box].replace("ran", "sat")}).values()
     assert drawn and all(one[:2] == (clean, corrupt) for one in drawn)
     np.testing.assert_allclose(drawn[-1][2], patching(models.load("writer"), clean, corrupt), atol=1e-4)
+
+
+def test_what_a_beginner_reads_of_a_square_is_what_was_measured_and_no_more_than_the_warning_allows():
+    """The warning says that nobody knows whether the model needs a place: so no sentence says that it does, or does not."""
+    told = sections(ROOT / "pages" / "change" / "beginner.md")
+    assert "You do not know that the model needs just this place" in told["texts warning"]
+    for outcome in ("back", "some", "none"):
+        sentence = told[f"texts {outcome}"]
+        assert "{answer_before}" in sentence and "{answer_after}" in sentence
+        assert "by itself" in sentence.lower() and "need" not in sentence and "somewhere else" not in sentence

@@ -8,10 +8,13 @@ import pytest
 
 import models
 from analysis.composition import WAYS, HeadWeights
-from analysis.redundancy import Likeness
-from pages.heads import recipes, why
+from analysis.redundancy import Likeness, Together
+from pages.heads import recipes, standins, why
 from tests.pages.opening import open_link, said
 from tests.pages.taking import header
+from tests.serving import ROOT
+from ui.words import sections
+from viz import percent
 
 FRENCH = "model=translator&level=expert&text=The+cat+sat"
 
@@ -63,3 +66,18 @@ def test_a_score_below_0_is_said_and_what_is_not_known_is_left_out():
     assert (said_of["score"], said_of["low"], said_of["high"]) == ("−1.18\u00a0%", "−5.60\u00a0%", "1.20\u00a0%")
     assert said_of["beside"] == "", "a model too large for shuffled copies"
     assert recipes.against_chance(row, "name") == "−5.60\u00a0% to 1.20\u00a0%"
+
+
+def test_the_ends_of_all_pairs_stand_beside_all_pairs():
+    draw, count = np.random.default_rng(0).normal(size=(4, 40, 40)), 40 * 39 // 2
+    noise = standins.of_all_pairs(Together(np.arange(40), draw + draw.transpose(0, 2, 1)))
+    assert noise["pairs"] == str(count) and noise["chance"] == percent(1 / 8)
+    assert float(noise["low"].replace("−", "-")) < 0 < float(noise["high"])
+    assert abs(float(noise["same"].split("\u00a0")[0]) - 12.5) < 100 * 4 * np.sqrt(1 / 8 * 7 / 8 / count)
+    assert standins.of_all_pairs(Together(np.arange(40), np.abs(draw)))["same"] == percent(1.0)
+
+
+@pytest.mark.parametrize("level", ["intermediate", "expert"])
+def test_what_is_lost_without_two_heads_is_not_told_as_how_they_work(level):
+    told = sections(ROOT / "pages" / "heads" / f"{level}.md")["together"]
+    assert "so that one can" not in told and "circuit" not in told and "one after the other" not in told
