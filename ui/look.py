@@ -44,7 +44,8 @@ class Look:
 
     kind: which attention, as in `trace.attention`. second: what was read beside the text, the target or a second text; "" where
     the model read one, whatever an earlier one left in the box. picked: layer and head, None for the favourite's. kept: the
-    token that is kept chosen. options: what of the attention is shown, as `analysis.scope` takes it.
+    token that is kept chosen. options: what of the attention is shown, as `analysis.scope` takes it. at_first: the token that is
+    shown while none is chosen, where that is not the newest.
     """
 
     model: LanguageModel
@@ -55,6 +56,7 @@ class Look:
     picked: tuple[int | None, int | None] = (None, None)
     kept: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    at_first: int | None = None
 
     @property
     def beginner(self) -> bool:
@@ -99,6 +101,8 @@ class Look:
     @cached_property
     def newest(self) -> int:
         """The token that is shown while none is chosen: an encoder's first mask, else the last that was typed."""
+        if self.at_first is not None:
+            return self.at_first
         if self.both_ways:
             written = [i for i, token in enumerate(self.trace.tokens) if token.start < token.end]
             covers = self.model.info.kind == "encoder" and not self.model.info.labels

@@ -108,19 +108,20 @@ def _added(reading: Reading, view: Node) -> None:
     reading.add("positions", ("token", "d_model"), Lookup(value, np.arange(reading.count)), value, view.base)
 
 
-def finish(reading: Reading, stream: Stage) -> None:
-    """The stages after the blocks, for the positions that the section was given. stream: what the last block handed on."""
+def finish(reading: Reading, stream: Stage, outcome: str = "vocabulary") -> None:
+    """The stages after the blocks, for the positions that the section was given. stream: what the last block handed on; outcome:
+    the axis of what is scored, "vocabulary" or a classifier's "label"."""
     section = reading.section
     reading.of[id(section.start)] = stream
     for node in reading.path:
-        reading.tried(node, lambda node: _finished(reading, node))
+        reading.tried(node, lambda node: _finished(reading, node, outcome))
     last = reading.stages[-1]
-    if "vocabulary" in last.axes:
-        chances = reading.add("probabilities", ("token", "vocabulary"), Probabilities(last))
+    if outcome in last.axes:
+        chances = reading.add("probabilities", ("token", outcome), Probabilities(last))
         reading.add("choice", ("token",), Choice(chances))
 
 
-def _finished(reading: Reading, node: Node) -> None:
+def _finished(reading: Reading, node: Node, outcome: str) -> None:
     """The stage of one step after the blocks."""
     value = steps.flat(node, reading.count)
     written = reading.written.get(id(node))
@@ -132,7 +133,7 @@ def _finished(reading: Reading, node: Node) -> None:
     axes, stored = x.axes, [one for one in node.given if one.base.op == "given"]
     if steps.is_linear(node):
         wide = not any(steps.is_linear(later) for later in _after(reading, node))
-        axes = ("token", "vocabulary") if wide else axes
+        axes = ("token", outcome) if wide else axes
         reading.add("logits" if wide else "transform", axes, steps.linear(node, x), value, node)
     elif steps.is_norm(node):
         transformed = any(one.name.startswith("transform") for one in reading.stages)
@@ -152,9 +153,9 @@ def _finished(reading: Reading, node: Node) -> None:
         if not bias.any():
             reading.of[id(node)] = x  # nothing is added
             return
-        reading.add("biased logits" if "vocabulary" in axes else "biased stream", axes, Shifted(x, bias), value, node)
+        reading.add("biased logits" if outcome in axes else "biased stream", axes, Shifted(x, bias), value, node)
     else:
-        reading.plain(node, "scaled logits" if "vocabulary" in axes else "scaled stream")
+        reading.plain(node, "scaled logits" if outcome in axes else "scaled stream")
     reading.stages[-1].axes = axes
 
 

@@ -81,6 +81,18 @@ class Way:
         return frozenset(self.window.tolist() if self.stages[-1].held is None else self.stages[-1].held.tolist())
 
     @property
+    def reads_label(self) -> bool:
+        """Whether the stages after the blocks are those of a label of the text, which is read at one position."""
+        labels = self.model.info.labels
+        return labels is not None and not labels.each and self.stack != "encoder"
+
+    def serves(self, position: int, every: bool = False) -> bool:
+        """Whether this shows a position, with the stages after the blocks that belong to it; every: those of the whole window."""
+        if self.reads_label:
+            return position in self.window
+        return position in self.ends and not (every and len(self.ends) < len(self.window))
+
+    @property
     def bytes(self) -> int:
         """What this holds in memory besides the model: its trace, and the numbers of its stages as far as they were asked for."""
         arrays = [one for stage in self.stages for one in (stage.recorded, vars(stage).get("values")) if one is not None]
@@ -150,13 +162,16 @@ class Way:
         below = output or Stage("output", ("token", "d_model"), len(hidden) - 2, self.stack, None, hidden[-1], self.window)
         between = None if trace.tail is None or held is None else BETWEEN
         stream = reading.add("blocks", ("token", "d_model"), Same(below), end, None, between)
-        finish(reading, stream)
+        finish(reading, stream, "label" if self.model.info.labels else "vocabulary")
         if self.stack == "encoder":
             reading.add("memory", ("token", "d_model"), Same(reading.stages[-1]))
         return reading.stages
 
     def _kept(self) -> np.ndarray:
-        """The positions that logits are kept of: those of the window, or the last of them where that is too much."""
+        """The positions that logits are kept of: where a classifier's label of the text is read; else those that were asked for,
+        those of the window, or the last of them where that is too much."""
+        if self.reads_label:
+            return np.array(self.model.places(self.trace))
         if self._ends is not None:
             return np.array(sorted(set(self._ends)))
         places = self.model.places(self.trace) if self.stack != "encoder" else []
@@ -180,6 +195,7 @@ def follow(
     layer, head: counted from 0, or from the end when negative. stack: "encoder" or "decoder" of an encoder-decoder (the decoder,
     where nothing is said). around: a position that the window is to hold, of a text longer than WINDOW tokens; None: the last.
     ends: positions whose way from the last block to the logits is followed, for a vocabulary is large; None: those of the window.
+    A classifier's label of a text is read at one position, which is then the only end.
     Errors: ValueError for a layer, head, stack or position that is not there, and for an end outside of the window.
     """
     stack = stack or ("self" if "self" in trace.hidden else "decoder")

@@ -16,7 +16,7 @@ from ui.look import Look
 from ui.memory import visitors
 from ui.state import Key
 from ui.text import plain
-from ui.words import say, words
+from ui.words import headed, say, words
 from viz import Part, change_list
 from viz.tokens import named
 from viz.views.dials import Dial, dials
@@ -87,7 +87,8 @@ def listed(folder: Path, look: Look, kept: list[str]) -> Part:
     names = [changes.name(look, one, *called(folder)) for one in kept[:LISTED]]
     more = f"and {len(kept) - LISTED} more" if len(kept) > LISTED else ""
     view = change_list(names, bool(state.CHANGES_BEFORE.get()), more)
-    return Part("changes", view, below=words(folder, "press"))  # always: the board below it stays where it is
+    below = words(folder, headed(folder, "press", look.case))  # always: the board below it stays where it is
+    return Part("changes", view, below=below)
 
 
 def press(kept: list[str], value: Any) -> None:

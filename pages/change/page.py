@@ -13,9 +13,11 @@ from ui import shell, state
 from ui.choices import heads, picker
 from ui.choices.widgets import tabs
 from ui.look import Look
+from ui.memory import loaded
 from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import picture
+from ui.words import headed
 
 HERE = Path(__file__).parent
 PANELS = {
@@ -47,4 +49,5 @@ def draw(look: Look) -> None:
 
 
 heads.side_bar(picker.in_use())
-shell.live(HERE, draw)
+labels = loaded.info(picker.in_use()).labels
+shell.live(HERE, draw, purpose=headed(HERE, "purpose", "labels" if labels else ""))

@@ -14,7 +14,7 @@ from pages.change.changes import Changed
 from ui.look import Look
 from ui.picture.picture import Numbers, Picture
 from ui.show import part
-from ui.words import words
+from ui.words import headed, words
 from viz import Card, Part, percent
 from viz.numbers import decimal, in_hundred, under
 from viz.tokens import named
@@ -52,8 +52,14 @@ def parts(
         takes=("model", "trace"), known={} if tried is None else {"effects": tried},
     )  # fmt: skip
     pictures.append(drawing)
-    below = "" if tried is None else words(folder, "effects", **strongest(look, tried))
+    below = "" if tried is None else words(folder, headed(folder, "effects", case(look)), **strongest(look, tried))
     return drawing.on_board(words(folder, "board" if look.model.info.queries else "board no mean"), below)
+
+
+def case(look: Look) -> str:
+    """Which case of the words a model is, by what it predicts: "" for tokens, else "labels" or a "number"."""
+    labels = look.model.info.labels
+    return "" if labels is None else "labels" if labels.chances else "number"
 
 
 def strongest(look: Look, tried: np.ndarray) -> dict[str, str]:
@@ -83,9 +89,9 @@ def prediction(folder: Path, look: Look, changed: Changed, position: int | None,
 
     def numbers() -> dict[str, Numbers]:
         ids = recipes.candidates(before, after, options["count"])
-        names = {"token": [look.model.outcome(id) for id in ids]}
+        axis = "label" if labels else "token"
         both = {"before": shares[0][ids], "after": shares[1][ids]}
-        return {name: Numbers(values, ("token",), names) for name, values in both.items()}
+        return {name: Numbers(values, (axis,), {axis: [look.model.outcome(id) for id in ids]}) for name, values in both.items()}
 
     drawing = Picture(
         recipes.bars, (look,), options, "change", numbers, title="The prediction, before and after", part="bars",
@@ -100,7 +106,8 @@ def prediction(folder: Path, look: Look, changed: Changed, position: int | None,
         "now": named(look.outcome(now)).replace("*", r"\*"),
     }  # fmt: skip
     section = "unchanged" if not changed.fitting else "same" if first == now else "other"
-    return drawing.on_board(f"{words(folder, f'prediction {section}', **facts)} {rank}".rstrip())
+    sentence = words(folder, headed(folder, f"prediction {section}", case(look)), **facts)
+    return drawing.on_board(f"{sentence} {rank}".rstrip())
 
 
 def attention(folder: Path, look: Look, changed: Changed, pictures: list[Picture]) -> list[Card]:
@@ -142,7 +149,7 @@ def edges(
     facts |= {"nats": decimal(float(effects[query, key])), "head": name, "count": str(np.isfinite(effects).sum())}
 
     def place() -> Part:
-        return drawing.on_board("", words(folder, "edges", **facts))
+        return drawing.on_board("", words(folder, headed(folder, "edges", case(look)), **facts))
 
     pictures.append(drawing)
     return [Card([part("The effect of each line", place)], words(folder, "title edges", head=name))]

@@ -12,7 +12,8 @@ from ui import effort, state
 from ui.choices.widgets import one_of
 from ui.look import Look
 from ui.memory import jobs
-from ui.words import say, words
+from ui.text import plain
+from ui.words import headed, say, words
 
 HERE = Path(__file__).parent
 LONG = 60.0  # seconds; what takes longer waits for a press
@@ -54,7 +55,7 @@ def asked(look: Look) -> Asked | None:
     """The texts that are chosen; None, with a sentence, where none can be measured on."""
     info = look.model.info
     if look.trace.unembed is None or (info.kind == "encoder" and not info.mask):
-        say(HERE, "headless")
+        say(HERE, headed(HERE, "headless", look.case), name=plain(info.name))
         return None
     shipped = info.kind != "encoder-decoder" or info.name == "translator"
     chosen = one_of(

@@ -63,6 +63,13 @@ def text(look: Look) -> Look:
     return replace(look, kind="encoder") if chosen == state.INSIDE_TEXT.values[1] else look
 
 
+def followed(look: Look) -> Look:
+    """The same, with the token at which a classifier reads its label followed while none is kept chosen."""
+    labels = look.model.info.labels
+    alone = labels is not None and not labels.each and not labels.pooled and look.kind != "encoder"
+    return replace(look, at_first=look.asked_first) if alone else look
+
+
 def anew() -> None:
     """What was looked at is of another text."""
     state.BLOCK.set("")

@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis import inside
 from pages.inside import recipes
-from ui.words import words
+from ui.words import headed, words
 
 SHOWN = 3  # terms of a sum that are written out
 PLAIN = {"logits": "unembedding", "softmax": "shares"}  # under which names beginners, who know no such words, find them
@@ -45,9 +45,16 @@ def section(folder: Path, stage: inside.Stage | str, **said: object) -> str:
     key = stage if isinstance(stage, str) else stage.name
     plain = re.sub(r" \d+$", "", key)
     for one in (key, plain, PLAIN.get(plain, plain), plain.removeprefix(CROSS)):
-        if found := words(folder, f"stage {one}", **said):
+        heading = f"stage {one}" if isinstance(stage, str) else headed(folder, f"stage {one}", case(stage))
+        if found := words(folder, heading, **said):
             return found
     return "" if isinstance(stage, str) else words(folder, f"kind {stage.formula}", **said)
+
+
+def case(stage: inside.Stage) -> str:
+    """Which case of the words a stage is: "labels" where labels are scored in the place of tokens."""
+    of = [stage, *(stage.rule.inputs if stage.rule is not None else ())]
+    return "labels" if any(one.axes[-1] == "label" for one in of) else ""
 
 
 def factors(folder: Path, stage: inside.Stage) -> tuple[str, str]:

@@ -26,8 +26,7 @@ def way(visitor: str, model: LanguageModel, trace: Trace, stack: str, layer: int
     beyond = bool(asked) and (known is None or not any(stage.name == asked and stage.held is None for stage in known.stages))
     if known is not None:
         same = known.trace is trace and (known.model, known.stack, known.layer) == (model, stack, layer)
-        far = around not in known.ends or (beyond and len(known.ends) < len(known.window))
-        known = known if same and not far else None
+        known = known if same and known.serves(around, beyond) else None
     way = known or recipes.way_of(model, trace, stack, layer, around, None if beyond else [around])
     with _lock:
         ways.keep(visitor, ONE, way)  # also one that was there: it may have grown

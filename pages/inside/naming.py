@@ -14,13 +14,13 @@ from viz.tokens import label, named
 
 TOKENS = ("token", "query", "key", "source")  # axes that run over tokens
 WORDS = {
-    "token": "token", "query": "from", "key": "to", "source": "token", "vocabulary": "candidate", "head": "head",
-    "d_model": "dimension", "d_head": "dimension",
+    "token": "token", "query": "from", "key": "to", "source": "token", "vocabulary": "candidate", "label": "label",
+    "head": "head", "d_model": "dimension", "d_head": "dimension",
 }  # fmt: skip
 SIMPLY = {
     "token": "piece", "source": "piece", "vocabulary": "candidate", "neuron": "cell", "d_model": "number", "d_head": "number",
 }  # fmt: skip
-SYMBOLS = {"token": "n", "query": "n", "key": "n", "source": "n", "vocabulary": "V", "head": "heads"}
+SYMBOLS = {"token": "n", "query": "n", "key": "n", "source": "n", "vocabulary": "V", "label": "labels", "head": "heads"}
 
 
 def axis_word(look: Look, axis: str) -> str:
@@ -39,8 +39,14 @@ def row_axis(stage: inside.Stage) -> str:
 
 
 def count(look: Look, stage: inside.Stage) -> int:
-    """How many positions a stage has numbers of."""
-    return len(tokens(look, stage, row_axis(stage)))
+    """How many positions a stage has numbers of: the one at which a classifier's label is read, else those of the text."""
+    return 1 if at_the_label(look, stage) else len(tokens(look, stage, row_axis(stage)))
+
+
+def at_the_label(look: Look, stage: inside.Stage) -> bool:
+    """Whether a stage follows the blocks of a classifier, which has it at one position only: where the label is read."""
+    labels = look.model.info.labels
+    return labels is not None and not labels.each and stage.held is not None
 
 
 def sizes(look: Look, stage: inside.Stage) -> tuple[int, ...]:
@@ -65,8 +71,8 @@ def rows(look: Look, stage: inside.Stage, places: Sequence[int]) -> list[str]:
 def columns(look: Look, stage: inside.Stage, places: Sequence[int]) -> list[str]:
     """What stands above the columns."""
     axis = stage.axes[-1]
-    if axis == "vocabulary":
-        return [label(look.model.token_text(at)) for at in places]
+    if axis in recipes.OUTCOMES:
+        return [label(look.model.outcome(at)) for at in places]
     if axis == row_axis(stage):
         return [""]
     every = tokens(look, stage, axis) if axis in TOKENS else []
@@ -75,8 +81,8 @@ def columns(look: Look, stage: inside.Stage, places: Sequence[int]) -> list[str]
 
 def along(look: Look, stage: inside.Stage, axis: str, at: int) -> str:
     """A place on an axis, as a sentence says it."""
-    if axis == "vocabulary":
-        return f"“{named(look.model.token_text(at))}”"
+    if axis in recipes.OUTCOMES:
+        return f"“{named(look.model.outcome(at))}”"
     if axis in TOKENS:
         every = tokens(look, stage, axis)
         return f"“{named(every[at].text)}”" if at < len(every) else str(at)
@@ -117,7 +123,7 @@ def facts(look: Look, stage: inside.Stage, index: tuple[int, ...]) -> dict[str, 
         "token": along(look, stage, row_axis(stage), inner[0]), "other": along(look, stage, stage.axes[-1], inner[-1]),
         "head": look.head_name, "layer": look.layer_name, "value": recipes.written(stage.at(index)), "model": info.name,
         "size": f"{info.d_model:,}", "width": f"{whole[-1]:,}", "vocabulary": f"{info.vocabulary:,}",
-        "tokens": f"{whole[0]:,}", "shape": shape(look, stage),
+        "labels": f"{len(info.labels.names) if info.labels else 0:,}", "tokens": f"{whole[0]:,}", "shape": shape(look, stage),
     }  # fmt: skip
     return {name: starred(text) for name, text in found.items()}
 
@@ -130,4 +136,5 @@ def starred(text: str) -> str:
 def shape(look: Look, stage: inside.Stage) -> str:
     """How many numbers a stage has, in figures, and in symbols before them."""
     figures = " × ".join(f"{size:,}" for size in sizes(look, stage))
-    return figures if look.beginner else f"{' × '.join(SYMBOLS.get(axis, axis) for axis in stage.axes)} = {figures}"
+    symbols = SYMBOLS | ({row_axis(stage): "1"} if at_the_label(look, stage) else {})
+    return figures if look.beginner else f"{' × '.join(symbols.get(axis, axis) for axis in stage.axes)} = {figures}"

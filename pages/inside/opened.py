@@ -18,7 +18,7 @@ from ui.choices.token import keep, press
 from ui.look import Look
 from ui.picture.picture import Numbers, Picture
 from ui.show import choice, part, show
-from ui.words import words
+from ui.words import headed, words
 from viz import Card, Part, board
 
 HERE = Path(__file__).parent
@@ -85,12 +85,14 @@ def open_stage(look: Look, way: inside.Way, stage: inside.Stage, chosen: choose.
     head = chosen.index[0] if several else recipes.layer_of(stage, look.head, look.attention.heads)  # type: ignore[index]
     values = recipes.plane(stage, [row], head)[0]
     if column is None:
-        size = values if stage.axes[-1] == "vocabulary" else np.abs(values)  # of candidates the one that the model would choose
+        size = (
+            values if stage.axes[-1] in recipes.OUTCOMES else np.abs(values)
+        )  # of candidates the one that the model would choose
         column = int(np.argmax(np.where(np.isfinite(values), size, -np.inf)))
     shown = [] if stage.positions is None else stage.positions.tolist()
     first = max(0, min(len(shown) - ROWS, shown.index(row) - ROWS // 2)) if row in shown else 0
     rows = shown[first : first + ROWS] if row in shown else [row]
-    if stage.axes[-1] == "vocabulary":
+    if stage.axes[-1] in recipes.OUTCOMES:
         best = np.argsort(-values, kind="stable")[: min(LIKELIEST, len(values))].tolist()
         columns = best if column in best else [*best[:-1], column]
     else:
@@ -160,11 +162,12 @@ def draw_end(here: Opened, made: Picture, said: dict[str, object], above: str = 
     """The first or the last stage of the model: a picture of its own, and below it how its number came about, or what was
     followed back to it."""
     cell = drawings(here)["cell"]
+    heading = headed(HERE, f"cell {here.stage.name}", formulas.case(here.stage))
     cards = [
         Card([
             Part("words", None, formulas.told(HERE, here.stage, said)),
             made.on_board(above),
-            part("The number", cell.on_board, words(HERE, f"cell {here.stage.name}", **said)),
+            part("The number", cell.on_board, words(HERE, heading, **said)),
         ]),
     ]  # fmt: skip
     show(board(cards, formulas.name(HERE, here.stage)), "inside-open", lambda: react(here))

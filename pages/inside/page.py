@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 
 
 def draw(look: Look) -> None:
-    look = choose.text(look)
+    look = choose.followed(choose.text(look))
     way = stops.way(look)
     shapes = {one.name: naming.sizes(look, one) for one in way.stages if recipes.known(one)}
     chosen = choose.chosen(shapes, [*stops.BEGINNING, stops.ORDER, *(one.name for one in way.stages)])
@@ -56,7 +56,7 @@ def stages(look: Look, way: inside.Way, chosen: choose.Chosen) -> list[Picture]:
             pictures = open_one(look, way, chosen)
     if rest := lines[at + 1 :]:
         show(way_view(rest), "inside-after", lambda: choose.press(choice("inside-after")["key"]))
-    if labels := look.model.info.labels:
+    if (labels := look.model.info.labels) and way.stages[-1].name != "choice":
         token = named(look.written(look.trace.read)[look.predicted_at].text)
         head = f"`{type(look.model.network).__name__}`"
         say(HERE, "labels of all" if labels.pooled else "labels", token=plain(token), head=head)

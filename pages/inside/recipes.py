@@ -18,6 +18,7 @@ from viz.views.way_view import Stop, way_view
 
 CLEAR = 99.0  # per cent of the numbers that stay within the colours
 LINES = 8  # products that are shown one by one
+OUTCOMES = ("vocabulary", "label")  # axes of what the model may choose
 FEW = 12  # columns up to which a cell has room for its number
 
 
@@ -145,8 +146,8 @@ def chips(trace: Trace, *, stack: str, tokens: list[str], chosen: int) -> View:
 
 
 def choice(model: LanguageModel, trace: Trace, *, token: int, top: int, plainly: bool) -> View:
-    """The likeliest tokens at a position."""
-    logits = trace.logits_at(token)
+    """The likeliest tokens, or labels, at a position."""
+    logits = trace.scores_at(token)
     assert logits is not None, "a model without a head has no such stage"
     best = model.top(logits, token, top)
     ids = [one.id for one in best]

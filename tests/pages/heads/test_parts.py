@@ -33,6 +33,12 @@ def test_what_a_part_says(link, words):
     assert words in said(open_link("heads", link))
 
 
+@pytest.mark.parametrize("level", ["intermediate", "expert"])
+def test_a_classifier_has_a_loss_and_it_is_said_why_it_is_not_measured(level):
+    told = said(open_link("heads", f"model=sorter&level={level}&text=Did+the+cat+sit&heads-part=Importance"))
+    assert "cross-entropy of the right label" in told and "no loss" not in told and "predicts no word" not in told
+
+
 def test_a_beginner_meets_heads_and_hears_what_a_link_keeps_for_later():
     app = open_link("heads", "text=The+cat+sat&heads-part=Importance")
     assert "Choose the level “Intermediate” to see that" in said(app)

@@ -1,0 +1,60 @@
+"""Page Change with a classifier: what it predicts is called a label, or a number, and never a token or a piece."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import models
+from models.language_model import LanguageModel
+from pages.change import changes, choose, shown
+from tests.models.classifiers import TEXT, model
+from tests.pages.opening import open_link, said
+from tests.serving import ROOT
+from ui import state
+from ui.look import Look
+
+HERE = ROOT / "pages" / "change"
+
+
+def look_of(network: LanguageModel, level: str) -> Look:
+    return Look(network, network.trace(TEXT), level=level)
+
+
+@pytest.mark.parametrize("level", state.LEVELS)
+def test_what_is_said_of_a_prediction_is_said_of_labels(level, monkeypatch):
+    monkeypatch.setattr(state, "level", lambda: level)
+    monkeypatch.setattr(state.st, "session_state", {})
+    look = look_of(models.load("sorter"), level)
+    (best, _) = look.model.predict(TEXT)
+    for kept in ([], ["b0"], ["b0", "b1", "b2"]):
+        changed, pictures = changes.read(look, kept), []
+        told = shown.prediction(HERE, look, changed, shown.asked(look), pictures)
+        assert best.text in told.above and not re.search(r"\btokens?\b|\bpieces?\b|\bwords?\b", told.above)
+        assert pictures[0].numbers()["after"].axes == ("label",)
+
+
+@pytest.mark.parametrize("level", state.LEVELS)
+@pytest.mark.parametrize(("name", "calls"), [("BERT", "label"), ("BERT, a number", "number|output")])
+def test_what_is_said_of_effects_is_said_of_what_they_are_effects_on(level, name, calls, monkeypatch):
+    monkeypatch.setattr(state, "level", lambda: level)
+    monkeypatch.setattr(state.st, "session_state", {})
+    network = model(name)
+    look = look_of(network, level)
+    tried = shown.recipes.effects_of(network, look.trace, "self", shown.asked(look), "", lambda share, words: None)
+    told = shown.parts(HERE, look, changes.read(look, []), shown.asked(look), tried, []).below
+    assert told and "{" not in told and "likeliest token" not in told
+    assert level == "beginner" or re.search(calls, told)
+    assert name == "BERT" or "probability" not in told
+
+
+def test_beginners_are_asked_about_the_label():
+    assert "the right label" in said(open_link("change", "model=sorter&text=Did+the+cat+sit&level=beginner"))
+    assert "finds the next word" in said(open_link("change", "text=Did+the+cat+sit&level=beginner"))
+
+
+def test_beginners_press_for_the_label(monkeypatch):
+    monkeypatch.setattr(state.st, "session_state", {})
+    look = look_of(models.load("sorter"), "beginner")
+    assert "label" in choose.listed(HERE, look, []).below
