@@ -21,7 +21,7 @@ from analysis.heads import alignment, head_scores
 from analysis.importance import head_importance, prune
 from analysis.labels import head_examples, head_labels
 from analysis.lens import Lens, logit_lens, tuned_lens
-from analysis.loops import Escape, escape, penalty_for, temperature_for
+from analysis.loops import Escape, WayOut, escape, penalty_for, temperature_for, way_out
 from analysis.merging import merge, merged_tokens, select, words
 from analysis.one_weight import QueryKey, query_key
 from analysis.patches import patching
@@ -62,6 +62,7 @@ __all__ = [
     "Side",
     "Step",
     "Stream",
+    "WayOut",
     "agreement",
     "align",
     "align_texts",
@@ -128,6 +129,7 @@ __all__ = [
     "surprise",
     "temperature_for",
     "tuned_lens",
+    "way_out",
     "word_states",
     "words",
 ]

@@ -1,27 +1,55 @@
-"""A text that a model says over and over: what would have made it leave the loop, by the scores that are known already."""
+"""A text that a model says over and over: what would have made it leave the loop, by the scores that are known already, and which
+repetition penalty really leads out of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from analysis.statistics import Report, silent
 from models.decoding import log_softmax
 from models.generation import Step
 from models.repeats import Loop, loop
+from models.strategy import Strategy
+
+if TYPE_CHECKING:
+    from models.language_model import LanguageModel
 
 COLDEST, HOTTEST = 0.01, 100.0  # temperatures
+GRID, STRONGEST = 0.001, 2.0  # repetition penalties are tried in steps of this, up to that
+TRIES = 8  # texts that are generated at most
+
+
+@dataclass(frozen=True)
+class WayOut:
+    """The smallest repetition penalty with which a model's likeliest tokens end in no loop.
+
+    penalty: on a grid of GRID, up to STRONGEST; 1 where they end in none without any; infinity where none was found. tried: how
+    many texts were generated; every: whether no other penalty would give another text. at: the first token that is another one
+    than before, counted from 0; said, other: the token there before, and now ("" at the end of the text); text: all that is said
+    with this penalty.
+    """
+
+    penalty: float
+    tried: int
+    every: bool = True
+    at: int = -1
+    said: str = ""
+    other: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True)
 class Escape:
     """How a loop could have been left.
 
-    loop: what is said over and over, in the tokens that were said. penalty: the repetition penalty above which the likeliest
-    token is another one, at the step at which the smallest does; `step` of those given, and `id` of the token that would come
-    then. Infinity, -1 and -1 where no penalty does. chance: that all of the last round is drawn again at temperature 1;
-    temperature: at which that chance is one half.
+    loop: what is said over and over, in the tokens that were said. penalty: the repetition penalty up to which the likeliest
+    tokens are all those that were said; above it another, `id`, comes at `step`, the first that changes. What follows it then may
+    be a loop again: see `way_out`. Infinity, -1 and -1 where no penalty changes any. chance: that all of the last round is drawn
+    again at temperature 1; temperature: at which that chance is one half.
     """
 
     loop: Loop
@@ -42,13 +70,55 @@ def escape(steps: Sequence[Step], longest: int = 30, least: int = 24) -> Escape 
     if ending is None:
         return None
     period = len(ending.ids)
-    again = range(ending.start + period, len(steps))
-    ways = [(*penalty_for(steps[at]), at) for at in again]
-    penalty, id, at = min(ways)
+    ways = [(*penalty_for(step), at) for at, step in enumerate(steps)]
+    penalty, id, at = min(ways, key=lambda way: (way[0], way[2]))
     scores = [(step.logits, step.token.id) for step in steps[-period:]]
     last = penalty < np.inf
     chance = float(np.exp(_log_chance(scores, 1.0)))
     return Escape(ending, penalty, at if last else -1, id, chance, temperature_for(scores))
+
+
+def way_out(
+    model: LanguageModel, text: str, steps: Sequence[Step], target: str = "", chat: bool = False, tries: int = TRIES,
+    report: Report = silent,
+) -> WayOut:  # fmt: skip
+    """The smallest repetition penalty that leads out of a loop, by generating with it: as many tokens, which end in no loop.
+
+    text, target, chat: as they were given to `model.generate`; steps: what it said, ending in a loop. Penalties that change none
+    of the likeliest tokens give the same text, so only those are tried at which one of them changes, from the smallest on.
+    """
+    strategy = _greedy(steps)
+    said: Sequence[Step] = steps if strategy else ()
+    strategy, tried = strategy or Strategy(), 0
+    while not said or loop([step.token.id for step in said]):
+        if said:
+            strategy = replace(strategy, repetition_penalty=_next(said, strategy.repetition_penalty))
+        if strategy.repetition_penalty > STRONGEST or tried == tries:
+            return WayOut(np.inf, tried, strategy.repetition_penalty > STRONGEST)
+        said = []
+        for step in model.generate(text, strategy, len(steps), target=target, chat=chat):
+            said.append(step)
+            report((tried + len(said) / len(steps)) / tries, f"repetition penalty {strategy.repetition_penalty:g}")
+        tried += 1
+    both = list(zip(steps, said, strict=False))
+    at = next((i for i, (old, new) in enumerate(both) if old.token.id != new.token.id), len(both))
+    names = [each[at].token.text if at < len(each) else "" for each in (steps, said)]
+    return WayOut(strategy.repetition_penalty, tried, True, at, names[0], names[1], said[-1].text)
+
+
+def _greedy(steps: Sequence[Step]) -> Strategy | None:
+    """The strategy by which all of these are the likeliest tokens, so that they need not be generated again; None of others."""
+    strategy = steps[-1].strategy
+    plain = strategy.method == "greedy" and not strategy.no_repeat
+    return strategy if plain and all(step.chosen_by(strategy)[0] == step.token.id for step in steps) else None
+
+
+def _next(steps: Sequence[Step], penalty: float) -> float:
+    """The smallest penalty of the grid that changes one of these likeliest tokens; infinity where none does."""
+    least = min(penalty_for(step)[0] for step in steps)
+    if not np.isfinite(least):
+        return np.inf
+    return round((int(max(least // GRID, round(penalty / GRID))) + 1) * GRID, 6)
 
 
 def penalty_for(step: Step) -> tuple[float, int]:

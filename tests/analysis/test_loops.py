@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.loops import escape, penalty_for, temperature_for
+from analysis.loops import GRID, escape, penalty_for, temperature_for, way_out
 from models.repeats import loop, repeated
 from models.strategy import Strategy, distribution
 from tests.models.test_generate import TEXT, hub, ours
@@ -57,17 +57,47 @@ def looping(name: str):
 def test_the_penalty_is_the_smallest_that_changes_a_token(name):
     steps = looping(name)
     found = escape(steps)
-    again = steps[found.loop.start + len(found.loop.ids) :]
-    for step in again:
+    for step in steps:
         penalty, id = penalty_for(step)
         if penalty == np.inf:
             assert step.chosen_by(Strategy(repetition_penalty=1e6))[0] == step.token.id
             continue
         assert step.chosen_by(Strategy(repetition_penalty=penalty * (1 + 1e-4)))[0] == id != step.token.id
         assert penalty == 1 or step.chosen_by(Strategy(repetition_penalty=penalty * (1 - 1e-4)))[0] == step.token.id
-    assert found.penalty == min(penalty_for(step)[0] for step in again)
+    assert found.penalty == min(penalty_for(step)[0] for step in steps), "the first round counts too"
     if found.penalty < np.inf:
         assert penalty_for(steps[found.step]) == (found.penalty, found.id)
+
+
+def ids_of(model, penalty: float, count: int) -> list[int]:
+    return [step.token.id for step in model.generate(TEXT, Strategy(repetition_penalty=penalty), count)]
+
+
+def test_the_way_out_is_the_smallest_penalty_with_which_a_text_ends_in_no_loop():
+    model, steps = ours("decoder", context=256), looping("ours")
+    found = way_out(model, TEXT, steps, tries=60)
+    assert 1 < found.penalty < np.inf, "this network has a way out"
+    said, before = ids_of(model, found.penalty, len(steps)), [step.token.id for step in steps]
+    assert loop(said) is None and loop(ids_of(model, found.penalty - GRID, len(steps))) is not None
+    assert said[: found.at] == before[: found.at]
+    assert model.token_text(said[found.at]) == found.other and model.token_text(before[found.at]) == found.said
+
+
+def test_a_way_out_is_sought_no_further_than_so_many_texts():
+    found = way_out(ours("decoder", context=256), TEXT, looping("ours"), tries=0)
+    assert (found.penalty, found.tried, found.every) == (np.inf, 0, False)
+
+
+def test_a_text_that_somebody_chose_is_no_loop_of_the_likeliest_tokens():
+    """Each token was given, so what greedy decoding says instead is generated first."""
+    model = hub("GPT-2")
+    given = [model.tokenize(TEXT)[-1].id] * 30
+    steps = list(model.generate(TEXT, Strategy(), 30, given=given))
+    assert escape(steps) is not None
+    likeliest = [step.token.id for step in model.generate(TEXT, Strategy(), 30)]
+    found = way_out(model, TEXT, steps, tries=3)
+    assert (found.penalty == 1.0) == (loop(likeliest) is None)
+    assert found.tried >= 1
 
 
 @pytest.mark.parametrize("name", ["ours", "Falcon"])
