@@ -114,12 +114,13 @@ def still(folder: Path, draw: Callable[[], None], purpose: str = "purpose") -> N
 
 def live(
     folder: Path, draw: Callable[[Look], None], reads: bool = True, answers: bool = True, purpose: str = "purpose",
-    beneath: Callable[[], None] = lambda: None,
+    beneath: Callable[[], None] = lambda: None, reads_model: bool = True,
 ) -> None:  # fmt: skip
     """Place the heading and the text boxes, and below them what `draw` makes of the text: boxes and picture are what a keystroke
     reruns. folder: where the words of the page stand; reads: whether the page shows what the model makes of the text,
     so that it matters how much of it the model can read; answers: whether a button beside an answer has it continued; purpose: as
-    of `heading`; beneath: places what stands between heading and boxes, which a keystroke leaves as it is."""
+    of `heading`; beneath: places what stands between heading and boxes, which a keystroke leaves as it is; reads_model: whether
+    the page shows anything of the model in use, and so nothing while a link's model is still loading."""
 
     drawn_before = told_with_the_page = False
     explained: set[str] = set()
@@ -143,6 +144,9 @@ def live(
         if state.WHOLE_PAGE.pop() or picker.gone():
             st.rerun()
         text, second, below = boxes.write(loaded.info(name), answers)
+        if reads_model and (awaited := picker.awaited()):
+            st.info(f"“{plain(called(awaited))}” is loading. Then its answer stands here.", icon=":material/hourglass_top:")
+            return
         with nullcontext() if name in loaded.shelf else st.spinner("Preparing the model …"):
             try:
                 trace, model = loaded.read(name, text, second), loaded.model(name)

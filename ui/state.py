@@ -167,6 +167,7 @@ TYPING, AGAIN, READ_BEFORE = Key("typing", False), Key("again", False), Key[Any]
 
 # The choice of a model
 IN_USE, VISITOR, LISTED = Key("in-use", ""), Key("visitor", ""), Key[tuple[str, ...]]("listed", ())
+MODEL_CAME = Key("model-came", False)  # whether a model that the visitor asked for has been here
 CHOOSE, RECENT, OPENED = Key[Any]("choose", None), Key[Any]("recent", ()), Key[Any]("linked", None)
 JOB, CHANGED, TROUBLE, ABOUT = Key[Any]("job", None), Key("changed", False), Key("trouble", ""), Key[Any]("about", None)
 FAVOURITES_NEXT, ANY_NAME = Key[Any]("favourites-next", ()), Key("any-name", "")

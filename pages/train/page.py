@@ -67,4 +67,4 @@ def watch(name: str, training: Training, state: str) -> None:
             use.place(HERE, name, training)
 
 
-shell.live(HERE, draw, reads=False)  # the text in the box is what is learned, not what the model in use reads
+shell.live(HERE, draw, reads=False, reads_model=False)  # the text in the box is what is learned, not what the model in use reads

@@ -166,10 +166,18 @@ def settle(asked: str) -> Job | None:
         go_back(f"The model “{called(asked)}” could not be opened. {complaint}" if asked else "")
     if asked == first or asked in loaded.shelf:
         take(asked)
+        state.MODEL_CAME.set(True)
     elif not job:
         job = loaded.shelf.ask(asked, state.VISITOR.get())
         state.JOB.set(job)
     return job
+
+
+def awaited() -> str:
+    """The name of the model that a link asks for, while it is loading and none that the visitor asked for was here before; else
+    "". What another model makes of the text is then no answer."""
+    job = state.JOB.get()
+    return job.name if job and not state.MODEL_CAME.get() else ""
 
 
 def refusal(name: str) -> str:
@@ -246,7 +254,8 @@ def way_out(job: Job) -> None:
         state.JOB.set(None)
         loaded.shelf.leave(job, state.VISITOR.get())
         go_back(f"Loading “{called(job.name)}” was cancelled. You continue with “{called(in_use())}”.")
-    st.caption(f"Until then, you continue with “{plain(shortened(in_use()))}”.")
+    if not awaited():
+        st.caption(f"Until then, you continue with “{plain(shortened(in_use()))}”.")
 
 
 def in_words(progress: Progress | None) -> tuple[str, str, float]:
