@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 IN_HUNDRED = " in 100"
+UP = 1e-9  # of a digit
 
 
 def percent(probability: float) -> str:
@@ -21,6 +22,28 @@ def percent(probability: float) -> str:
         return "over 99.9\u00a0%"
     exponent = int(f"{hundred:.2e}".split("e")[1])  # after rounding: 9.996 has become 10.0
     return f"{hundred:.{max(0, 2 - exponent)}f}\u00a0%"
+
+
+def halved(values: np.ndarray) -> np.ndarray:
+    """Numbers as float16, to be sent: each shows the same three significant digits as it did, as `percent` and shared/number.js
+    write them. Of float16 itself they may differ in the last: 0.9446 would become 0.9443."""
+    half = values.astype(np.float16)
+    shown = _shown(values)
+    off = np.isfinite(half) & ((_shown(half, UP) != shown) | (_shown(half, -UP) != shown))
+    half[off] = shown[off].astype(np.float16)  # between two float16 there is less room than the digits take
+    return half
+
+
+def _shown(values: np.ndarray, up: float = 0.0) -> np.ndarray:
+    """The number that three digits of each say: float64; of shares that are nearly 0 or 1, one that is said like them. up: more
+    or less than 0 where a half is rounded up or down, as JavaScript and Python do."""
+    values = values.astype(np.float64)
+    size = np.abs(values)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        unit = 10.0 ** (np.floor(np.log10(size)) - 2)
+        rounded = np.where(size > 0, np.sign(values) * np.rint(size / unit + up) * unit, values)
+    rounded = np.where((size > 0) & (size < 1e-5), np.sign(values) * 5e-6, rounded)
+    return np.where((size >= 0.9995) & (size < 0.9999999), np.sign(values) * (1 - 2.0**-11), rounded)
 
 
 def signed(share: float) -> str:

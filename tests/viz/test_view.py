@@ -20,7 +20,7 @@ import viz
 from tests.node import printed
 from tests.serving import ROOT
 from viz import modules
-from viz.numbers import percent, signed
+from viz.numbers import halved, percent, signed
 from viz.view import View, kinds, pack
 
 NASTY = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "{{7*7}}", "\u2028", "\ud800", "\x00", "'\"&"]
@@ -86,6 +86,17 @@ def test_buffers_stand_on_multiples_of_eight():
 @given(st.floats(0, 1))
 def test_float16_keeps_three_digits_of_a_probability(p):
     assert abs(float(np.float16(p)) - p) <= max(p * 2**-11, 2**-25)
+
+
+def test_a_share_that_is_sent_as_float16_is_written_as_it_is_beside_the_picture():
+    """Of 0.9446, float16 alone would make 94.4 %."""
+    values = np.random.default_rng(2).random(3000) ** np.tile([0.1, 1, 9], 1000)
+    values = np.concatenate([values, [0.9446, 0.03124, 0.03126, 0.9997, 0.99941, 1e-5, 9e-6, 3e-6, 1, 0]])
+    sent = halved(values)
+    assert sent.dtype == np.float16 and np.abs(sent - values).max() < 6e-4
+    script = 'import { percent } from "./shared/number.js";\n' + f"for (const p of {sent.tolist()}) console.log(percent(p));"
+    assert printed(script).strip().split("\n") == [*map(percent, values)]
+    assert np.isnan(halved(np.array([np.nan]))).all() and halved(np.array([-0.9446])) == -halved(np.array([0.9446]))
 
 
 @pytest.mark.parametrize(

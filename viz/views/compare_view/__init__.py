@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from viz.numbers import halved
 from viz.tokens import kinds, label, pieces
 from viz.view import View, pack
 
@@ -40,7 +41,7 @@ def compare_view(
         "chosen": -1 if chosen is None else int(chosen),
         "spoken": [_name(token.text) for token in tokens],
     }
-    return View("compare_view", pack(header, values=values.astype(np.float16)), label)
+    return View("compare_view", pack(header, values=halved(values)), label)
 
 
 def _name(text: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from viz.numbers import halved
 from viz.view import View, pack
 
 EXACT = 2**16  # cells up to which numbers travel in float32, else in float16
@@ -82,7 +83,8 @@ def grid_view(
     }
     header |= {"down": down, "across": across, "unit": unit, "blank": blank, "cell": list(cell), "height": height}
     header |= {"numbered": numbered, "least": float(least), "signed": signed}
-    numbers = np.where(np.isfinite(values), values, np.nan).astype(np.float32 if values.size <= EXACT else np.float16)
+    known = np.where(np.isfinite(values), values, np.nan)
+    numbers = known.astype(np.float32) if values.size <= EXACT else halved(known)
     parts = np.clip(np.nan_to_num(shades), 0, 1)
     steps = np.rint(1 + 254 * parts if signed else 255 * parts).astype(np.uint8)
     return View("grid_view", pack(header, values=numbers, shades=steps), name)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from viz.numbers import decimal
+from viz.numbers import decimal, halved
 from viz.palette import HEADS_ON_DARK, HEADS_ON_LIGHT
 from viz.tokens import kinds, label, quoted, reading_pieces
 from viz.triangle import looks_back_only, lower
@@ -90,7 +90,7 @@ def _sound(weights: np.ndarray) -> np.ndarray:
 
 def _halved(weights: np.ndarray) -> np.ndarray:
     """As float16, of which nothing that is more than 0 becomes 0: so what is not looked at at all can be told apart."""
-    half = weights.astype(np.float16)
+    half = halved(weights)
     half[(half == 0) & (weights > 0)] = np.finfo(np.float16).smallest_subnormal
     return half
 
