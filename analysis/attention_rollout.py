@@ -21,7 +21,7 @@ def rollout(attention: Attention, fusion: str = "mean", residual: float = 0.5, d
     Returns float64 [layers, query, key]: row l is blocks 0..l multiplied up, each row sums to 1.
     Errors: ValueError for another fusion or share, or for attention whose queries are not its keys.
     Source: Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers". Paths through an encoder-decoder, or towards
-    one position alone: `analysis.paths`.
+    one position alone: `analysis.routes`.
     """
     check_residual(residual)
     count = len(attention.queries)

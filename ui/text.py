@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-KEY = re.compile(r" \([0-9a-f]{8}\)$")  # at the end of the name of a model that was trained here: see `ui.trainings`
+KEY = re.compile(r" \([0-9a-f]{8}\)$")  # at the end of the name of a model that was trained here: see `ui.memory.trainings`
 
 
 def plain(text: str) -> str:

@@ -94,7 +94,8 @@ class Asked:
         first, second = (plain(f"“{named(self.look.outcome(one))}”") for one in (self.token, self.against or 0))
         kind = "evidence contrast" if self.against is not None else "evidence" if self.chance else "evidence number"
         evidence = words(HERE, kind, word=plain(self.called), first=first, second=second)
-        say(HERE, masked if self.question.mask and words(HERE, masked) else heading, **values, evidence=evidence)
+        values |= {"evidence": evidence, "points": words(HERE, "points") if self.chance else ""}
+        say(HERE, masked if self.question.mask and words(HERE, masked) else heading, **values)
 
     def picture(self, recipe: Callable, key: str, title: str, options: dict[str, Any], **more: Any) -> Picture:
         """A picture of what is asked here. more: of `Picture`."""

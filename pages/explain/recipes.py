@@ -37,7 +37,7 @@ def amounts(
     logits = trace.scores_at(position)
     assert logits is not None, "it predicts"
     chance = model.chances(logits)[token]
-    return 100 * chance * (1 - np.exp(-sums)), "%"  # what the chance falls by without the token
+    return 100 * chance * (1 - np.exp(-sums)), "points"  # of 100: what the chance falls by without the token
 
 
 def explained(

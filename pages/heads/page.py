@@ -128,7 +128,7 @@ def scores_of(rows: pd.DataFrame, names: dict[str, str]) -> dict[str, Numbers]:
 
 
 def numbers_of(table: pd.DataFrame, names: dict[str, str]) -> dict[str, Numbers]:
-    """Each score, its range, what random weights reach, and whether it is a label: [layer, head, score]."""
+    """Each score, its range, what shuffled heads reach, and whether it is a label: [layer, head, score]."""
     size, axes = (int(table["layer"].max()) + 1, int(table["head"].max()) + 1, len(names)), ("layer", "head", "score")
     called = {"score": list(names.values())}
     columns = {"share": "", "low": "_low", "high": "_high", "random_weights": "_null"}

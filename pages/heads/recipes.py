@@ -70,9 +70,9 @@ def listed(table: pd.DataFrame, by: str, only: str) -> pd.DataFrame:
 
 
 def against_chance(row: pd.Series, name: str) -> str:
-    """The range of a score, and what random weights reach."""
+    """The range of a score, and what heads with shuffled weights reach."""
     chance = row[f"{name}_null"]
-    beside = "" if np.isnan(chance) else f"; random weights reach {signed(chance)} at most"
+    beside = "" if np.isnan(chance) else f"; shuffled heads reach {signed(chance)} at most"
     return f"{signed(row[f'{name}_low'])} to {signed(row[f'{name}_high'])}{beside}"
 
 

@@ -72,9 +72,15 @@ def draw(look: Look, table: pd.DataFrame, wanted: str = "") -> list[Picture]:
 
 def numbers_of(row: pd.Series, name: str) -> dict[str, str]:
     """What is said of a score, a difference below 0 too; beside: what shuffled heads reach, where that is known."""
-    low, high, null = (signed(row[f"{name}_{end}"]) for end in ("low", "high", "null"))
+    spoken = correlation if name == "positional" else signed
+    low, high, null = (spoken(row[f"{name}_{end}"]) for end in ("low", "high", "null"))
     beside = words(HERE, "beside", null=null) if np.isfinite(row[f"{name}_null"]) else ""
-    return {"name": WRITTEN[name], "score": signed(row[name]), "low": low, "high": high, "null": null, "beside": beside}
+    return {"name": WRITTEN[name], "score": spoken(row[name]), "low": low, "high": high, "null": null, "beside": beside}
+
+
+def correlation(value: float) -> str:
+    """A correlation, from −1 to 1, with two places."""
+    return f"{value:.2f}".replace("-", "−")
 
 
 def nearest(row: pd.Series) -> str:

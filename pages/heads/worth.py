@@ -100,18 +100,26 @@ def pruned(look: Look, given: Asked, found: Importance) -> list[Picture]:
         takes=("model",), known={"found": found, "left": left},
     )  # fmt: skip
     show_chart(drawing.drawn, "heads-pruned")
-    say(HERE, "pruned" if given.texts is None else "pruned own", **kept(left))
+    numbers = kept(left)
+    say(HERE, "pruned" if given.texts is None else "pruned own", **numbers)
+    if int(numbers["ours"]) <= int(numbers["high"]):
+        say(HERE, "pruned noise", **numbers, tokens=f"{found.tokens:,}")
     return [drawing]
 
 
 def kept(left: Pruning, within: float = 0.1) -> dict[str, str]:
     """How many heads can go before the loss has risen by a tenth of a nat, in the measured order and in the median random one."""
     ours, by_luck = left.orders["effect"], np.median(left.random, 0)
-    first = [next((i - 1 for i, loss in enumerate(each) if loss > ours[0] + within), len(ours) - 1) for each in (ours, by_luck)]
+
+    def last_below(curve: np.ndarray) -> int:
+        return next((i - 1 for i, loss in enumerate(curve) if loss > ours[0] + within), len(ours) - 1)
+
+    first, random = [last_below(each) for each in (ours, by_luck)], [last_below(each) for each in left.random]
     saved = left.saved["effect"][first[0]]
     share = f"{count(int(saved))} ({percent(saved / left.parameters)})" if np.isfinite(saved) else words(HERE, "saved unknown")
     return {
-        "ours": str(left.counts[first[0]]), "random": str(left.counts[first[1]]), "all": str(left.counts[-1]),
+        "ours": str(left.counts[first[0]]), "random": str(left.counts[first[1]]),
+        "low": str(left.counts[min(random)]), "high": str(left.counts[max(random)]), "all": str(left.counts[-1]),
         "within": f"{within:g}", "saved": share, "orders": str(len(left.random)), "step": str(np.diff(left.counts).max()),
     }  # fmt: skip
 

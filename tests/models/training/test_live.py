@@ -163,6 +163,8 @@ def test_the_default_budget_learns_repeated_sequences_with_an_induction_head(rep
     assert last.step == Budget().steps and last.accuracy >= 0.99 and last.induction.max() >= 0.5
     assert repeating.snapshots[0].induction.max() < 0.2
     before = next(one for one in repeating.snapshots if one.induction.max() >= 0.5)
+    earlier = [one for one in repeating.snapshots if one.induction.max() < 0.5]
+    assert earlier[-1].accuracy > 0.9 < before.accuracy, "most answers are right before, as the lesson says"
     assert before.previous.max() > 2 * repeating.snapshots[0].previous.max(), "the previous-token head comes first"
 
 
