@@ -17,6 +17,8 @@ _JOINER = "\u200d"
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u312f\u31a0-\u31ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
 )
+_SEQUENCE = re.compile("[A-Z*-]{13,}")  # of amino acids or bases, such as “MKTAYIAKQRQISFVKSHF”: no acronym is so long
+LONGEST = 64  # characters of a word; the longest of German law has 63
 
 
 def words(tokens: Sequence[Token]) -> list[list[int]]:
@@ -25,7 +27,9 @@ def words(tokens: Sequence[Token]) -> list[list[int]]:
     A space begins a word (byte-level BPE and SentencePiece have it in the token's text, WordPiece leaves a gap between the
     offsets), so do a change of text (`segment`) and a character of punctuation, which stands by itself, except an apostrophe
     between letters and a point or comma between digits. Fragments of one character are together, as are an accent and its
-    letter. Special tokens stand by themselves, and so does each token of a script that is written without spaces.
+    letter. Special tokens stand by themselves, and so does each token where no spaces separate words (see `unspaced`): of a
+    script that is written so, of what is longer than LONGEST characters, and of capitals that are a token each and are more
+    than a dozen in a row.
     """
     groups: list[list[int]] = []
     run: list[int] = []  # tokens with nothing between them
@@ -153,7 +157,7 @@ def _split(tokens: Sequence[Token], run: list[int]) -> list[list[int]]:
     text = b"".join(spelt).decode("utf-8", "surrogateescape")
     places = np.cumsum([0] + [len(character.encode("utf-8", "surrogateescape")) for character in text]).tolist()
     character_at = {place: i for i, place in enumerate(places)}  # by byte
-    groups = [[run[0]]]
+    groups: list[list[int]] = [[run[0]]]
     at = 0
     for i, before, mine in zip(run[1:], spelt, spelt[1:], strict=False):
         at += len(before)
@@ -162,7 +166,27 @@ def _split(tokens: Sequence[Token], run: list[int]) -> list[list[int]]:
             groups[-1].append(i)
         else:
             groups.append([i])
-    return groups
+    return [part for group in groups for part in _bounded(tokens, group)]
+
+
+def _bounded(tokens: Sequence[Token], group: list[int]) -> list[list[int]]:
+    """A word, or each of its tokens by itself where it is too long to be one; bytes of one character stay together."""
+    text = b"".join(_bytes(tokens[i]) for i in group).decode("utf-8", "replace").strip()
+    letters = len(group) >= len(text)
+    if len(text) <= LONGEST and not (letters and _SEQUENCE.fullmatch(text)):
+        return [group]
+    parts: list[list[int]] = []
+    for i in group:
+        if parts and tokens[i].fragment and tokens[parts[-1][-1]].fragment:
+            parts[-1].append(i)
+        else:
+            parts.append([i])
+    return parts
+
+
+def unspaced(text: str) -> bool:
+    """Whether a text has parts in which no spaces separate words, so that each token stands for itself among whole words."""
+    return bool(_UNSPACED.search(text) or _SEQUENCE.search(text) or any(len(part) > LONGEST for part in text.split()))
 
 
 def _goes_on(text: str, at: int) -> bool:

@@ -72,6 +72,7 @@ def in_words(look: Look, view: str) -> None:
 
 
 def draw(look: Look) -> None:
+    scope.say_apart(look)
     above = shell.above()
     with above:
         view = tabs(state.VIEW, "the view", BEGINNER if look.beginner else None)

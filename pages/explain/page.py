@@ -18,6 +18,7 @@ PANELS = dict(zip(state.EXPLAIN.values, (shown.panel, methods.panel, believe.pan
 
 
 def draw(look: Look) -> None:
+    scope.say_apart(look)
     position = choose.position(look)
     choose.chips(look, position)
     if not look.trace.predicts:

@@ -58,6 +58,7 @@ def streams(asked: Asked) -> list[Picture]:
 
 
 def draw(look: Look) -> None:
+    scope.say_apart(look)
     position, trace = choose.position(look), look.trace
     choose.chips(look, position)
     if len(trace.tokens) + len(trace.target) == 1:

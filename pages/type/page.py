@@ -121,6 +121,7 @@ def react(look: Look) -> None:
 
 
 def draw(look: Look) -> None:
+    scope.say_apart(look)
     trace, queries = look.trace, look.attention.queries
     marked = look.token + look.attention.chooses
     texts = [("chips", trace.tokens), ("target", trace.target)] if trace.target else [("chips", trace.tokens)]

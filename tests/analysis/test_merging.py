@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from analysis.merging import merge, merged_tokens, select, words
+from analysis.merging import LONGEST, merge, merged_tokens, select, unspaced, words
 from models import Token, load
 from models.huggingface.text import TextTokens
 
@@ -82,6 +83,38 @@ def test_bytes_of_one_character_are_together_and_its_parts_too(kind):
     assert read(kind, "👩🏽‍💻") == ["👩🏽‍💻"]
     assert read(kind, "שלום עולם") == ["שלום", "עולם"]
     assert read(kind, "你好") == ["你", "好"], "a script without spaces: no character says where a word ends"
+
+
+def spelt(*parts: str) -> list[Token]:
+    """Tokens that stand side by side."""
+    ends = np.cumsum([0, *map(len, parts)]).tolist()
+    return [Token(1, part, *span) for part, span in zip(parts, pairwise(ends), strict=True)]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ["今天", "天气", "很", "好"],
+        ["わ", "たし", "は"],
+        ["ส", "วัส", "ดี"],
+        list("MKTAYIAKQRQISFVKSHFSRQ"),
+        list("ACGTACGTACGTAC"),
+        ["ACG", "TTT"] * 12,
+        ["x" * 30, "y" * 30, "z" * 30],
+    ],
+    ids=["Chinese", "Japanese", "Thai", "protein", "DNA", "DNA in threes", "no word"],
+)
+def test_where_no_spaces_separate_words_each_token_stands_by_itself_and_it_is_said(parts):
+    assert words(spelt(*parts)) == [[i] for i in range(len(parts))]
+    assert unspaced("".join(parts)) and unspaced(f"Look: {''.join(parts)} is it.")
+
+
+@pytest.mark.parametrize(
+    "word", ["everything", "NASA", "UNESCO", "Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz", "한국어를"]
+)
+def test_a_word_of_letters_is_a_word_up_to_the_longest(word):
+    assert len(word) <= LONGEST and not unspaced(f"a {word}, and more")
+    assert words(spelt(*word)) == [list(range(len(word)))]
 
 
 def test_special_tokens_and_a_second_text_begin_anew():

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from analysis.merging import unspaced
 from ui import state
 from ui.choices.widgets import switch
+from ui.look import Look
+
+APART = "Whole words: where no spaces separate words, as in Chinese, Japanese, Thai or a protein, each token stands by itself."
 
 
 def special_side_bar() -> None:
@@ -40,3 +44,10 @@ def side_bar() -> None:
         help="Joins the tokens of a word. A word gives the mean of what its tokens give, and gets the sum of what they get: "
         "A[G, H] = Σ A[q, k] / |G| over q in G and k in H.",
     )
+
+
+def say_apart(look: Look) -> None:
+    """That tokens were not joined to words, where whole words are asked for and the text has no spaces between them."""
+    text = look.trace.text + look.second if look.trace.target else look.trace.text
+    if look.options.get("whole_words") and unspaced(text):
+        st.caption(APART)
