@@ -11,7 +11,8 @@ import numpy as np
 
 from analysis.effects import log_softmax
 from analysis.patches import check_lengths
-from analysis.references import known
+from analysis.references import means_of
+from analysis.samples import Texts
 from models.edits import Edit, Head, Part, Skip
 from models.language_model import LanguageModel
 from models.trace import Trace
@@ -43,9 +44,9 @@ class Behaviour:
     """A prediction at a position of `trace.read`, and what becomes of it when parts are taken away.
 
     token: its id; against: another, None for any other. fill: one of `FILLS`: nothing, at every position the mean of what the
-    part gives over the built-in sample of texts (`head_means`), or what it gives in the text `other` (after the same `target`),
-    which must have as many tokens. The parts are those of the stack that predicts: of an encoder-decoder the decoder; the encoder
-    stays as it is.
+    part gives over some texts (`head_means`), or what it gives in the text `other` (after the same `target`), which must have as
+    many tokens. texts: what the means are over, by default the built-in sample. The parts are those of the stack that predicts:
+    of an encoder-decoder the decoder; the encoder stays as it is.
     Errors: ValueError without a language-model head, for a token or a fill that is not there, a token against itself, a trace
     with edits, texts of unequal length, and for a model that attends in its own way with another fill than "zero".
     """
@@ -58,6 +59,7 @@ class Behaviour:
     fill: str = "mean"
     other: str = ""
     target: str = ""
+    texts: Texts = ()
 
     def __post_init__(self) -> None:
         info = self.model.info
@@ -100,7 +102,7 @@ class Behaviour:
         if self.fill == "zero":
             return dict.fromkeys(self.nodes)
         if self.fill == "mean":
-            means = known(self.model)
+            means = means_of(self.model, self.texts)
             part = {node: "feedforward" if node.head is None else "heads" for node in self.nodes}
             return {node: means[node.kind, part[node]][node.layer, [node.head or 0]] for node in self.nodes}
         from models.hearing import hear

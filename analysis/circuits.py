@@ -10,6 +10,7 @@ from math import comb
 import numpy as np
 
 from analysis.behaviour import Behaviour, Node
+from analysis.samples import Texts
 from models.language_model import LanguageModel
 from models.trace import Trace
 
@@ -96,6 +97,7 @@ def find_circuit(
     target: str = "",
     seed: int = 0,
     report: Report | None = None,
+    texts: Texts = (),
 ) -> Circuit:
     """The fewest heads and feed-forwards that keep a prediction on this text, by greedy pruning.
 
@@ -117,7 +119,7 @@ def find_circuit(
         raise ValueError(f"There is no position {position} in {len(trace.read)} tokens.")
     if token is None and trace.unembed is not None:
         token = int(trace.unembed(trace.stream[-1, [position]])[0].argmax())
-    asked = Behaviour(model, trace, range(len(trace.read))[position], token or 0, against, fill, other, target)
+    asked = Behaviour(model, trace, range(len(trace.read))[position], token or 0, against, fill, other, target, texts)
     whole, nothing = asked.ends
     if whole - nothing < LEAST:
         raise ValueError(

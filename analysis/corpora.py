@@ -131,9 +131,12 @@ def _found(
     return np.stack(each)
 
 
-def interval(each: np.ndarray, confidence: float = 0.95, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def interval(
+    each: np.ndarray, confidence: float = 0.95, seed: int = 0, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """The confidence interval of the mean over the first axis: low and high, float64. each: float [text, …], NaN where a text has
-    none. Of fewer than two texts: NaN; of texts that all say the same: that."""
+    none. weights: [text], how much each counts, such as its tokens; they are drawn with it. Of fewer than two texts: NaN; of
+    texts that all say the same: that."""
     from scipy.stats import bootstrap
 
     flat = each.reshape(len(each), -1)
@@ -149,8 +152,16 @@ def interval(each: np.ndarray, confidence: float = 0.95, seed: int = 0) -> tuple
         if (~same).any():
             varied = rows[:, ~same]
             batch = max(1, AT_ONCE // varied.size)
+            data, mean = [varied], np.mean
+            if weights is not None:
+                data, mean = [varied, np.broadcast_to(weights[have][:, None], varied.shape)], _weighted
             drawn = bootstrap(
-                (varied,), np.mean, confidence_level=confidence, n_resamples=SAMPLES, batch=batch, rng=np.random.default_rng(seed)
-            )
+                data, mean, confidence_level=confidence, n_resamples=SAMPLES, batch=batch, rng=np.random.default_rng(seed),
+                paired=weights is not None, vectorized=True,
+            )  # fmt: skip
             ends[:, cells[~same]] = drawn.confidence_interval
     return ends[0].reshape(each.shape[1:]), ends[1].reshape(each.shape[1:])
+
+
+def _weighted(values: np.ndarray, weights: np.ndarray, axis: int = -1) -> np.ndarray:
+    return (values * weights).sum(axis) / weights.sum(axis)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from analysis.samples import Pairs, Texts, check_spelling, natural, pairs_of, repeats
 from models.huggingface.names import quoted
 from models.language_model import LanguageModel
 from models.repeats import earlier_copies, share_on, what_followed
@@ -17,45 +18,17 @@ from models.trace import Trace
 if TYPE_CHECKING:
     import pandas as pd
 
-# Plain English of our own, so that scores can be had without any file.
-SAMPLES = (
-    "The old gardener opened the gate, and the dog that had been waiting all morning ran past him into the street.",
-    "Mary told her brother that the train would leave at noon, but her brother had never once been on time for a train.",
-    "There is a lamp in the window of the last house, and when the lamp is lit the fishermen know which way to row.",
-    "She put the letter on the table, looked at the letter again, and then threw the letter into the fire.",
-)
-
-# Of such a kind as one types into an encoder-decoder first.
-SENTENCES = (
-    "The cat is black.",
-    "Where is the station?",
-    "She gave him a book yesterday.",
-    "My brother will come to see us tomorrow.",
-)
-
-
 PLACES = ("previous", "current", "next", "first", "separator")  # kinds of keys that natural text is asked for
 REPEATS = ("duplicate", "induction")  # and those that random words said twice are
 
 
-def repeated_words(model: LanguageModel, words: int = 40, seed: int = 0) -> str:
-    """Random words of the model's own vocabulary, said twice: only a model that looks back can know the second round.
-
-    Letters, where the vocabulary has no words.
-    """
-    generator = np.random.default_rng(seed)
-    texts = [model.token_text(int(id)) for id in generator.permutation(model.info.vocabulary)]
-    candidates = [" " + text.strip() for text in texts if re.fullmatch(r"[ ]?[a-z]{3,}", text)]
-    candidates = candidates or [text for text in texts if re.fullmatch(r"[a-z]", text)]
-    return "".join(candidates[:words] * 2)
-
-
-def kinds_of_keys(tokens: Sequence[Token]) -> dict[str, np.ndarray]:
-    """Which keys are of each well-known kind, seen from each query: bool [query, key]. The kinds: as `looks` says them."""
+def kinds_of_keys(tokens: Sequence[Token], mask: str = "") -> dict[str, np.ndarray]:
+    """Which keys are of each well-known kind, seen from each query: bool [query, key]. The kinds: as `looks` says them. mask: the
+    model's mask token, which stands for a word."""
     ids, count = [token.id for token in tokens], len(tokens)
     places = np.subtract.outer(np.arange(count), np.arange(count))  # how far back a key is
     later = np.arange(count) > 0
-    parts = later & np.array([token.special or not re.search(r"\w", token.text or "x") for token in tokens], dtype=bool)
+    parts = later & np.array([separates(token, mask) for token in tokens], dtype=bool)
     return {
         "previous": places == 1,
         "current": (places == 0) & later[:, None],
@@ -67,18 +40,26 @@ def kinds_of_keys(tokens: Sequence[Token]) -> dict[str, np.ndarray]:
     }
 
 
+def separates(token: Token, mask: str = "") -> bool:
+    """Whether a token parts a text: a special token or punctuation, and neither a mask nor an unknown token, which stand for
+    words."""
+    if token.special:
+        return not token.unknown and token.text != mask
+    return not re.search(r"\w", token.text or "x")
+
+
 def looks(trace: Trace, kind: str = "self") -> dict[str, np.ndarray]:
     """Mean weight of each head on well-known kinds of tokens: one [layers, heads] a kind, over the queries after the first.
 
     previous, current, next, first: on the token before, itself, the one after, the first of all (the first query of a decoder
     has no choice but itself, so it counts nowhere). separator: on other tokens than the first and itself that part a text,
-    special tokens and punctuation (Clark et al. 2019). duplicate: on earlier copies of the same token. induction: on what
-    followed those copies, all of them (`models.repeats.what_followed`). The last two over the queries that have one, and as all
-    else NaN where no query does. (Elhage et al. 2021; Olsson et al. 2022)
+    special tokens and punctuation (Clark et al. 2019; see `separates`). duplicate: on earlier copies of the same token.
+    induction: on what followed those copies, all of them (`models.repeats.what_followed`). The last two over the queries that
+    have one, and as all else NaN where no query does. (Elhage et al. 2021; Olsson et al. 2022)
     """
     attention = trace.attention[kind]
     weights = np.stack([attention[layer] for layer in range(attention.layers)])  # [layers, heads, query, key]
-    found = kinds_of_keys(attention.queries)
+    found = kinds_of_keys(attention.queries, trace.info.mask if trace.info else "")
     queries = np.arange(len(attention.queries)) > 0
     shares = {name: share_on(weights, where) for name, where in found.items()}
     if queries.any():  # a query that sees no separator gives none its weight
@@ -118,14 +99,17 @@ def lookup(trace: Trace) -> np.ndarray:
     return np.sqrt(sharp[0] * sharp[1]) * np.maximum(0, alignment(trace))
 
 
-def head_scores(model: LanguageModel, texts: Sequence[str] = SAMPLES, kind: str | None = None) -> pd.DataFrame:
+def head_scores(
+    model: LanguageModel, texts: Texts | None = None, kind: str | None = None, names: Sequence[str] = PLACES + REPEATS
+) -> pd.DataFrame:
     """How much each head is a head of each well-known kind: columns layer, head, and a score in 0..1 a kind.
 
-    kind: which attention: "self", "encoder", or "decoder" (which then reads the text); by default the model's first.
-
-    previous, current, next, first, separator: mean weight on that token, over `texts`. duplicate, induction: mean weight on
-    earlier copies of a token and on what followed any of them, over random words said twice. All as `looks` defines them.
-    Errors: ValueError for another kind.
+    texts: what previous, current, next, first and separator are measured on, mean weights on that token; by default the sample
+    texts (`analysis.samples.natural`). duplicate, induction: mean weight on earlier copies of a token and on what followed any of
+    them, over six texts of random words said twice. All as `looks` defines them, and the same numbers as in `head_labels`.
+    kind: which attention: "self", "encoder", or "decoder" (which then reads the text); by default the model's first. names: the
+    scores that are measured.
+    Errors: ValueError for another kind; Unspelt for texts of which the tokenizer cannot spell more than a fifth.
     """
     import pandas as pd  # here, because it takes long to import and a first page needs it only now
 
@@ -133,13 +117,30 @@ def head_scores(model: LanguageModel, texts: Sequence[str] = SAMPLES, kind: str 
     kind = kind or kinds[0]
     if kind not in kinds:
         raise ValueError(f"Heads of {quoted(kind)} attention have no such scores in this model. Choose {' or '.join(kinds)}.")
+    given = pairs_of(natural() if texts is None else texts)
+    scores: dict[str, np.ndarray] = {}
+    if places := [name for name in names if name not in REPEATS]:
+        check_spelling(model, given, texts is not None)
+        scores |= mean_looks(model, given, kind, places)
+    if again := [name for name in names if name in REPEATS]:
+        scores |= mean_looks(model, pairs_of(repeats(model)), kind, again)
+    layers, heads = np.indices(next(iter(scores.values())).shape)
+    return pd.DataFrame({"layer": layers.ravel(), "head": heads.ravel()} | {name: scores[name].ravel() for name in names})
 
-    def read(given: Sequence[str], names: Sequence[str]) -> dict[str, np.ndarray]:
-        seen = [looks(model.trace(text, text if kind == "decoder" else "", remember=False), kind) for text in given]
-        return {name: np.mean([one[name] for one in seen], axis=0) for name in names}
 
-    scores = read(texts, PLACES) | read([repeated_words(model, seed=seed) for seed in range(2)], REPEATS)
-    layers, heads = np.indices(scores["previous"].shape)
-    return pd.DataFrame(
-        {"layer": layers.ravel(), "head": heads.ravel()} | {kind: score.ravel() for kind, score in scores.items()}
-    )
+def mean_looks(model: LanguageModel, texts: Pairs, kind: str, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """The mean of `looks` over texts that say something: [layers, heads] by name."""
+    each = [looks(read_probe(model, text, target, kind), kind) for text, target in texts]
+    return {name: mean_of(np.stack([one[name] for one in each])) for name in names}
+
+
+def read_probe(model: LanguageModel, text: str, target: str, kind: str) -> Trace:
+    """A text as the attention that is asked about reads it: a decoder of two stacks reads its target, or else the text again."""
+    said = target if model.info.kind != "encoder-decoder" else (target or text) if kind in ("decoder", "cross") else ""
+    return model.trace(text, said, remember=False)
+
+
+def mean_of(values: np.ndarray) -> np.ndarray:
+    """The mean over probes that say something: [layers, heads]; NaN where none does."""
+    counts = np.isfinite(values).sum(0)
+    return np.divide(np.nansum(values, 0), counts, out=np.full(values.shape[1:], np.nan), where=counts > 0)

@@ -3,7 +3,6 @@ of the model as heads are taken away."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.corpora import interval
-from analysis.labels import passages
+from analysis.samples import Pairs, Texts, check_spelling, natural, pairs_of, passages, typed, unknown_share
 from analysis.statistics import Report, silent
 from analysis.word_alignment import read_links
 from models.catalog import WEIGHTS
@@ -26,10 +25,7 @@ if TYPE_CHECKING:
 TEXTS = 12  # of the built-in sample
 POINTS = 12  # of a pruning curve, beside the whole model
 ORDERS = 5  # random ones
-PIECE = 40  # words of a visitor's text that count as a text of their own
 AT_ONCE = 48  # readings between two reports
-
-Pairs = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,10 +33,10 @@ class Importance:
     """What heads are worth on some texts.
 
     table: a row a head, layer by layer, with columns layer, head, and twice three of nats a token. effect: by how much the mean
-    loss over the texts rises when the head is off (it gives zero); gradient: the mean over the texts of |Σ (dL/dO) · O|, what
-    the slope says of that (Michel et al. 2019). NAME_low, NAME_high: the interval of 95 % of the mean over texts
-    (`analysis.corpora.interval`); NaN of one text. loss: of the whole model, nats a token; tokens: that were predicted; kind: of
-    attention.
+    loss over all predicted tokens rises when the head is off (it gives zero); gradient: the mean over the texts, each by its
+    tokens, of |Σ (dL/dO) · O|, what the slope says of that (Michel et al. 2019). NAME_low, NAME_high: the interval of 95 % of
+    the mean over texts (`analysis.corpora.interval`); NaN of one text. loss: of the whole model, nats a token, the mean over
+    all of them; tokens: that were predicted; unknown: the share of tokens that the tokenizer cannot spell; kind: of attention.
     """
 
     table: pd.DataFrame
@@ -48,6 +44,7 @@ class Importance:
     tokens: int
     texts: int
     kind: str
+    unknown: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,43 +63,35 @@ class Pruning:
     parameters: int
 
 
-def held_out(model: LanguageModel, again: bool = False) -> list[tuple[str, str]]:
-    """Texts that come with the program, each with its target ("" of one stack): passages of a book, or for the translator pairs
-    that it was not trained on. again: others, as many. Errors: ValueError for another encoder-decoder, of which nobody knows
-    what it should say."""
-    part = slice(int(again), None, 2)
+def held_out(model: LanguageModel, again: bool = False) -> Pairs:
+    """Texts that come with the program, each with its target ("" of one stack): those of `analysis.samples.natural`, or for the
+    translator pairs that it was not trained on. again: others, as many. Errors: ValueError for another encoder-decoder, of which
+    nobody knows what it should say."""
     if model.info.kind != "encoder-decoder":
-        return [(text, "") for text in passages(2 * TEXTS)[part]]
+        return pairs_of(passages()[1] if again else natural())
     if model.info.name != "translator":
         raise ValueError(
             f"What {model.info.name} should say of a sample text is not known. Give it a text, and what it should say of it."
         )
     lines = read_links((WEIGHTS / "translator" / "alignments.tsv").read_text(encoding="utf-8"))
-    return [(source, said) for source, said, _ in lines[: 2 * TEXTS][part]]
-
-
-def pieces_of(text: str, target: str = "") -> list[tuple[str, str]]:
-    """A text of somebody's own as texts for `head_importance`: pieces of about 40 words, so that a range can be said; one with
-    a target is not cut."""
-    words = re.findall(r"\s*\S+", text)
-    count = 1 if target else max(1, round(len(words) / PIECE))
-    return [("".join(piece).strip(), target) for piece in np.array_split(np.array(words, dtype=object), count)] if words else []
+    return [(source, said) for source, said, _ in lines[: 2 * TEXTS][int(again) :: 2]]
 
 
 def head_importance(
-    model: LanguageModel, texts: Pairs | None = None, kind: str | None = None, report: Report = silent
+    model: LanguageModel, texts: Texts | None = None, kind: str | None = None, report: Report = silent
 ) -> Importance:
-    """What each head is worth on some texts, each given with its target; those of `held_out` by default.
+    """What each head is worth on some texts, each alone or with its target; those of `held_out` by default.
 
     kind: of attention, None for "self" or "decoder". A decoder is asked for each token, an encoder for every seventh, which is
     masked, an encoder-decoder for its target. Errors: ValueError without a language-model head or texts, for a kind that is not
-    there. Source: Michel, Levy and Neubig 2019, "Are Sixteen Heads Really Better than One?", sections 3 and 4.
+    there; Unspelt for texts of which the tokenizer cannot spell more than a fifth.
+    Source: Michel, Levy and Neubig 2019, "Are Sixteen Heads Really Better than One?", sections 3 and 4.
     """
     import pandas as pd  # here, because it takes long to import and a first page needs none
 
     from models.losses import head_slopes  # brings torch, which the first page does not wait for
 
-    given = read_texts(model, held_out(model) if texts is None else texts, report)
+    given = read_texts(model, texts, report)
     kind = kind_of(given, kind)
     attention = given[0].trace.attention[kind]
     size = attention.layers, attention.heads
@@ -115,15 +104,22 @@ def head_importance(
         slopes.append(np.full(size, np.nan) if mixed else np.abs(head_slopes(model, one)[kind]))
     layers, heads = np.indices(size)
     columns: dict[str, np.ndarray] = {"layer": layers.ravel(), "head": heads.ravel()}
+    tokens = tokens_of(given)
     for name, values in {"effect": np.stack(effects), "gradient": np.stack(slopes)}.items():
-        ends = interval(values)
-        columns |= {name: values.mean(0).ravel(), f"{name}_low": ends[0].ravel(), f"{name}_high": ends[1].ravel()}
-    tokens = sum(len(one.ids) for one in given)
-    return Importance(pd.DataFrame(columns), float(np.mean(before)), tokens, len(given), kind)
+        ends, mean = interval(values, weights=tokens), np.average(values, axis=0, weights=tokens)
+        columns |= {name: mean.ravel(), f"{name}_low": ends[0].ravel(), f"{name}_high": ends[1].ravel()}
+    unknown = unknown_share([token for one in given for token in typed(one.trace.tokens)])
+    loss = float(np.average(before, weights=tokens))
+    return Importance(pd.DataFrame(columns), loss, int(tokens.sum()), len(given), kind, unknown)
+
+
+def tokens_of(given: Sequence[Scored]) -> np.ndarray:
+    """How many tokens are predicted in each text: int [text]. A mean over texts that goes by these is one over tokens."""
+    return np.array([len(one.ids) for one in given])
 
 
 def prune(
-    model: LanguageModel, found: Importance, texts: Pairs | None = None, orders: int = ORDERS, report: Report = silent
+    model: LanguageModel, found: Importance, texts: Texts | None = None, orders: int = ORDERS, report: Report = silent
 ) -> Pruning:
     """What is left of a model as its heads are taken away: those that are worth least by `effect` first, by `gradient`, and in
     random orders. texts: None for `held_out(model, again=True)`, other texts than those that the orders come from, so that an
@@ -139,9 +135,9 @@ def prune(
     generator = np.random.default_rng(0)
     every = [*named.values(), *(generator.permutation(count) for _ in range(orders))]
     asked = [[divmod(int(head), size[1]) for head in order[:number]] for order in every for number in counts]
-    given = read_texts(model, held_out(model, again=True) if texts is None else texts, silent)
+    given = read_texts(model, texts, silent, again=True)
     curves = [without(model, one, asked, found.kind, part_of(report, i, len(given))) for i, one in enumerate(given)]
-    means = np.mean(curves, axis=0).reshape(len(every), len(counts))
+    means = np.average(curves, axis=0, weights=tokens_of(given)).reshape(len(every), len(counts))
     saved = {
         name: np.array([parameters_of(model, given[0], found.kind, order[:number]) for number in counts])
         for name, order in named.items()
@@ -163,14 +159,17 @@ def without(
     return np.concatenate(found)
 
 
-def read_texts(model: LanguageModel, texts: Pairs, report: Report) -> list[Scored]:
-    """Texts as they are asked. Errors: ValueError where there is none."""
+def read_texts(model: LanguageModel, texts: Texts | None, report: Report, again: bool = False) -> list[Scored]:
+    """Texts as they are asked, those of `held_out` by default. Errors: ValueError where there is none; Unspelt for texts of which
+    the tokenizer cannot spell more than a fifth."""
     from models.losses import scored
 
-    if not texts:
+    given = held_out(model, again) if texts is None else pairs_of(texts)
+    if not given:
         raise ValueError("There is no text to measure on: type one.")
+    check_spelling(model, given, texts is not None)
     report(0.0, "Reading the texts")
-    return [scored(model, text, target) for text, target in texts]
+    return [scored(model, text, target) for text, target in given]
 
 
 def kind_of(given: Sequence[Scored], kind: str | None) -> str:

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from analysis.effects import log_softmax
-from analysis.heads import repeated_words
-from analysis.labels import PLAIN
 from analysis.prediction import surprise
+from analysis.samples import PLAIN, repeated_words
 from models.edits import Edit
 from models.language_model import LanguageModel
 from models.tuned_lens import SAMPLE

@@ -5,28 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from analysis.corpora import interval
 from analysis.earlier_names import after_and_at, looks_at_names, named
-from analysis.heads import PLACES, REPEATS, SAMPLES, SENTENCES, alignment, kinds_of_keys, looks, repeated_words
+from analysis.heads import PLACES, REPEATS, alignment, kinds_of_keys, looks, mean_of, read_probe
+from analysis.samples import SHORT, UNKNOWN, Pairs, Texts, check_spelling, natural, pairs_of, repeats, unknown_in
 from analysis.statistics import Report, silent
 from models.language_model import LanguageModel
 from models.tokens import Token
 from models.trace import Attention
-from models.tuned_lens import SAMPLE
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MARGIN = 0.1  # by which the low end of a head's range must be above the largest score of all random heads
 SEEDS = 3  # models with random weights
-SPAN = (110, 210)  # characters of the passages that are read, like a long sentence
-PASSAGES, TWICE = 8, 6  # of real text beside the samples, and of random words said twice
-PLAIN = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "—": " - "})  # signs that small models have no token for
 RESTS = ("first", "separator")  # where a head looks that has nothing to do (Clark et al. 2019), so they are named last
 NAME = "name"  # a name, which is looked back at
 SELF, CROSS = (*PLACES, *REPEATS, NAME), ("alignment",)  # what heads are labelled by
@@ -53,18 +49,30 @@ class Example:
         return float(self.weights[self.query, self.key])
 
 
-def head_labels(model: LanguageModel, kind: str | None = None, seeds: int = SEEDS, report: Report = silent) -> pd.DataFrame:
+MARGIN = 0.1  # by which the low end of a head's range must be above the largest score of all random heads
+SEEDS = 3  # models with random weights
+RESTS = ("first", "separator")  # where a head looks that has nothing to do (Clark et al. 2019), so they are named last
+NAME = "name"  # a name, which is looked back at
+SELF, CROSS = (*PLACES, *REPEATS, NAME), ("alignment",)  # what heads are labelled by
+
+
+def head_labels(
+    model: LanguageModel, kind: str | None = None, seeds: int = SEEDS, report: Report = silent, texts: Texts | None = None
+) -> pd.DataFrame:
     """What each head does, as a table: a row a head, with columns layer, head, label, and four columns a score.
 
     kind: as in `trace.attention`; by default the model's first. Scores, each from 0 to 1: those of `head_scores`, and
     positional (see `positional`); from −1 to 1 name (see `analysis.earlier_names.looks_at_names`), and of cross-attention
-    alignment. NAME: the mean over the probes (12 passages of real text; for duplicate and induction 6 texts of random words said
-    twice; for name 8 sentences, each with a name and with a common noun). NAME_low, NAME_high: the interval of 95 % of
-    that mean (`analysis.corpora.interval`). NAME_null: the largest score that any head has in `seeds` models of the same
-    architecture with random weights (`model.with_random_weights`), over the same probes.
+    alignment. NAME: the mean over the probes (the texts; for duplicate and induction 6 texts of random words said twice; for
+    name 8 sentences, each with a name and with a common noun, NaN where the tokenizer cannot spell them). NAME_low, NAME_high:
+    the interval of 95 % of that mean (`analysis.corpora.interval`), NaN of one text. NAME_null: the largest score that any head
+    has in `seeds` models of the same architecture with random weights (`model.with_random_weights`), over the same probes.
+    texts: each alone, or with its target; by default the sample texts (`analysis.samples.natural`; of cross-attention four
+    sentences that are said again).
     label: the names whose low end is at least 0.1 above the null, the clearest first, joined by ", "; "" of a head that has none.
     "first" and "separator", where heads rest, come last. positional is no label.
-    Errors: ValueError where the model has no such attention, or cannot be made again with random weights.
+    Errors: ValueError where the model has no such attention, or cannot be made again with random weights; Unspelt for texts of
+    which the tokenizer cannot spell more than a fifth.
     """
     import pandas as pd  # here, because it takes long to import and a first page needs none
 
@@ -72,15 +80,16 @@ def head_labels(model: LanguageModel, kind: str | None = None, seeds: int = SEED
     kind = kind or kinds[0]
     if kind not in kinds:
         raise ValueError(f'{model.info.name} has no "{kind}" attention; it has {", ".join(kinds)}.')
+    given = probes_for(model, kind, texts)
     steps = 1 + seeds
-    read = read_probes(model, kind, lambda share, words: report(share / steps, words))
+    read = read_probes(model, kind, given, lambda share, words: report(share / steps, words))
     null: dict[str, list[float]] = {name: [] for name in read}
     for seed in range(seeds):
 
         def told(share: float, words: str, done: int = seed + 1) -> None:
             report((done + share) / steps, f"{words} with random weights ({done} of {seeds})")
 
-        for name, values in read_probes(model.with_random_weights(seed), kind, told).items():
+        for name, values in read_probes(model.with_random_weights(seed), kind, given, told).items():
             null[name].append(float(np.nanmax(np.append(mean_of(values), -1))))
     layers, heads = np.indices(next(iter(read.values())).shape[1:])
     table: dict[str, np.ndarray] = {"layer": layers.ravel(), "head": heads.ravel()}
@@ -100,41 +109,53 @@ def labels_of(row: pd.Series) -> list[str]:
     return sorted(names, key=lambda name: (name in RESTS, row[f"{name}_null"] - row[f"{name}_low"]))
 
 
-def probes_of(model: LanguageModel, name: str) -> tuple[str, ...]:
-    """The texts over which one of PLACES or REPEATS is measured, within a text."""
-    return tuple(repeated_words(model, seed=seed) for seed in range(TWICE)) if name in REPEATS else (*SAMPLES, *passages())
+def probes_for(model: LanguageModel, kind: str, texts: Texts | None) -> Pairs:
+    """The texts that heads are measured on, with their targets. Errors: Unspelt; ValueError where there is none."""
+    given = pairs_of((SHORT if kind == "cross" else natural()) if texts is None else texts)
+    if not given:
+        raise ValueError("There is no text to measure on: give one.")
+    check_spelling(model, given, texts is not None)
+    return given
 
 
-def read_probes(model: LanguageModel, kind: str, report: Report = silent) -> dict[str, np.ndarray]:
+def read_probes(model: LanguageModel, kind: str, given: Pairs, report: Report = silent) -> dict[str, np.ndarray]:
     """Each score on each probe: float64 [probe, layers, heads] by name; NaN where a probe says nothing about it."""
-    texts, repeats = (SENTENCES, ()) if kind == "cross" else (probes_of(model, PLACES[0]), probes_of(model, REPEATS[0]))
-    names = [] if kind == "cross" else named()
-    probes, maps, found = len(texts) + len(repeats) + 2 * len(names), [], []
-    for i, text in enumerate((*texts, *repeats)):
+    again = [] if kind == "cross" else pairs_of(repeats(model))
+    names = [] if kind == "cross" or not spells_names(model) else named()
+    probes, maps, found = len(given) + len(again) + 2 * len(names), [], []
+    for i, (text, target) in enumerate((*given, *again)):
         report(i / probes, "Reading probes")
-        trace = model.trace(text, text if kind in ("decoder", "cross") else "", remember=False)
+        trace = read_probe(model, text, target, kind)
         found.append({"alignment": alignment(trace)} if kind == "cross" else looks(trace, kind))
-        if i < len(texts):
+        if i < len(given):
             maps.append(trace.attention[kind])
-    natural, twice = found[: len(texts)], found[len(texts) :]
+    on_texts, twice = found[: len(given)], found[len(given) :]
     if kind == "cross":
-        return {name: np.stack([one[name] for one in natural]) for name in CROSS}
-    scores = {name: np.stack([one[name] for one in (twice if name in REPEATS else natural)]) for name in PLACES + REPEATS}
+        return {name: np.stack([one[name] for one in on_texts]) for name in CROSS}
+    scores = {name: np.stack([one[name] for one in (twice if name in REPEATS else on_texts)]) for name in PLACES + REPEATS}
     after = []
     for i, one in enumerate(names):
         report((probes - 2 * (len(names) - i)) / probes, "Reading probes")
         after.append(looks_at_names(model, one, kind))
-    return scores | {NAME: np.stack(after), "positional": positional(maps)}
+    unknown = np.full((1, *scores[PLACES[0]].shape[1:]), np.nan)
+    return scores | {NAME: np.stack(after) if after else unknown, "positional": positional(maps)}
+
+
+def spells_names(model: LanguageModel) -> bool:
+    """Whether the tokenizer can spell the sentences with names."""
+    return unknown_in(model, [(one.text.format(one.name), "") for one in named()]) <= UNKNOWN
 
 
 def positional(maps: Sequence[Attention]) -> np.ndarray:
     """How much of a head's map positions alone explain: float64 [text, layers, heads], 0..1.
 
     For each text the mean over the others of 2⟨A, B⟩ / (‖A‖² + ‖B‖²), A and B the maps of the two texts over as many tokens as
-    the shortest has, without the first row, which has no choice. 1: the same map whatever the words are.
+    the shortest has, without the first row, which has no choice; NaN of one text alone. 1: the same map whatever the words are.
     """
     least = min(len(one.queries) for one in maps)
-    layers = []
+    layers: list[np.ndarray] = []
+    if len(maps) < 2:
+        return np.full((len(maps), maps[0].layers, maps[0].heads), np.nan)
     for layer in range(maps[0].layers):
         weights = [one[layer][:, 1:least, :least].reshape(one.heads, -1).astype(np.float64) for one in maps]
         flat = np.stack(weights)  # [text, heads, cell]
@@ -147,32 +168,19 @@ def positional(maps: Sequence[Attention]) -> np.ndarray:
     return np.stack(layers, axis=1)
 
 
-def mean_of(values: np.ndarray) -> np.ndarray:
-    """The mean over probes that say something: [layers, heads]; NaN where none does."""
-    counts = np.isfinite(values).sum(0)
-    return np.divide(np.nansum(values, 0), counts, out=np.full(values.shape[1:], np.nan), where=counts > 0)
-
-
-@cache
-def passages(count: int = PASSAGES) -> tuple[str, ...]:
-    """Passages of the built-in sample, each about as long as a long sentence, evenly from its beginning to its end."""
-    plain = SAMPLE.read_text(encoding="utf-8").translate(PLAIN)
-    paragraphs = [" ".join(one.split()) for one in plain.split("\n\n")]
-    fitting = [one for one in paragraphs if SPAN[0] <= len(one) <= SPAN[1]]
-    return tuple(fitting[i] for i in np.linspace(0, len(fitting) - 1, count).round().astype(int))
-
-
-def head_examples(model: LanguageModel, layer: int, head: int, name: str, kind: str = "self", count: int = 3) -> list[Example]:
+def head_examples(
+    model: LanguageModel, layer: int, head: int, name: str, kind: str = "self", count: int = 3, texts: Texts | None = None
+) -> list[Example]:
     """Where in real text a head does most what a label says: the clearest places, one a text, the clearest first.
 
-    name: a score of `head_labels`. The texts are those of its probes, real ones for words that are said twice; a key of the kind
-    that `name` means is looked for, from a query with a letter in it where there is one.
+    name: a score of `head_labels`. texts: as there; the texts are those of its probes, real ones for words that are said twice.
+    A key of the kind that `name` means is looked for, from a query with a letter in it where there is one. Errors: as there.
     """
-    texts = SENTENCES if kind == "cross" else (*SAMPLES, *passages())
+    given = probes_for(model, kind, texts)
     sentences = {one.text.format(one.name): one for one in named()}
     found = []
-    for text in sentences if name == NAME else texts:
-        trace = model.trace(text, text if kind in ("decoder", "cross") else "", remember=False)
+    for text, target in pairs_of(list(sentences)) if name == NAME else given:
+        trace = read_probe(model, text, target, kind)
         attention = trace.attention[kind]
         weights = attention[layer][head]
         if name == NAME:

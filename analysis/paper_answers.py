@@ -27,11 +27,11 @@ def share_of_head(
 ) -> Answer:
     """The share of its attention that a head gives to a well-known place, over the texts that page "Heads" reads, in per cent.
     without: changes, as the address of page "Change" writes them; beside: other numbers to choose among."""
-    from analysis.heads import looks
-    from analysis.labels import mean_of, probes_of
+    from analysis.heads import REPEATS, looks, mean_of
+    from analysis.samples import natural, repeats
 
     scores_of(model, at)
-    texts = list(probes_of(model, at))
+    texts = list(repeats(model) if at in REPEATS else natural())
     traces = model.traces(texts, [edits_of(without, model)] * len(texts))
     weights_of(traces[0], layer, head)
     shares = np.stack([looks(one, kind_of(one, ""))[at] for one in traces])
@@ -40,12 +40,12 @@ def share_of_head(
 
 @named("share on special tokens")
 def special_share(model: LanguageModel, trace: Trace, layer: int, beside: Numbers = ()) -> Answer:
-    """The share of its attention that a layer, over its heads and what was typed of the texts of `head_scores`, gives to tokens
-    that nobody typed, in per cent. beside: other numbers to choose among."""
-    from analysis.heads import SAMPLES
+    """The share of its attention that a layer, over its heads and what was typed of the texts that page "Heads" reads, gives to
+    tokens that nobody typed, in per cent. beside: other numbers to choose among."""
+    from analysis.samples import natural
 
     shares = []
-    for one in model.traces(list(SAMPLES)):
+    for one in model.traces(list(natural())):
         attention = one.attention[kind_of(one, "")]
         weights_of(one, layer, 0)
         typed = np.array([token.start < token.end for token in attention.queries])

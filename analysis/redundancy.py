@@ -7,7 +7,8 @@ from itertools import combinations
 
 import numpy as np
 
-from analysis.importance import Importance, Pairs, held_out, kind_of, part_of, read_texts, without
+from analysis.importance import Importance, held_out, kind_of, part_of, read_texts, tokens_of, without
+from analysis.samples import Texts, pairs_of
 from analysis.similarity import head_divergence
 from analysis.statistics import Report, silent
 from models.language_model import LanguageModel
@@ -33,19 +34,25 @@ class Together:
     """What is lost without two heads at once. heads: int [n], those that were tried (see `Likeness`); beyond: float64 [text, n,
     n], nats a token: L(both off) − L(one off) − L(other off) + L. Above 0: more is lost than the sum, as where either head can do
     the work of both; below 0: less, as where one is worth little without the other. The number alone does not tell which of the
-    reasons it has. NaN on the diagonal."""
+    reasons it has. NaN on the diagonal. tokens: int [text], predicted in each."""
 
     heads: np.ndarray
     beyond: np.ndarray
+    tokens: np.ndarray
+
+    @property
+    def mean(self) -> np.ndarray:
+        """The mean over all tokens: float64 [n, n]."""
+        return np.average(self.beyond, axis=0, weights=self.tokens)
 
 
-def head_likeness(model: LanguageModel, texts: Pairs | None = None, kind: str | None = None, report: Report = silent) -> Likeness:
+def head_likeness(model: LanguageModel, texts: Texts | None = None, kind: str | None = None, report: Report = silent) -> Likeness:
     """How alike heads look and write, over all tokens of some texts, those of `analysis.importance.held_out` by default.
 
     Outputs are what a head brings times its part of W_O, [token, d_model], less their mean over the tokens; their correlation
     is over tokens and dimensions. Errors: as `head_importance`.
     """
-    given = read_texts(model, held_out(model) if texts is None else texts, silent)
+    given = read_texts(model, texts, silent)
     kind = kind_of(given, kind)
     attention = given[0].trace.attention[kind]
     count, size = attention.layers * attention.heads, model.info.d_model
@@ -71,12 +78,12 @@ def head_likeness(model: LanguageModel, texts: Pairs | None = None, kind: str | 
     return Likeness(maps / len(given), np.divide(products, both, out=np.full_like(both, np.nan), where=both > 1e-12))
 
 
-def lost_together(model: LanguageModel, found: Importance, texts: Pairs | None = None, report: Report = silent) -> Together:
+def lost_together(model: LanguageModel, found: Importance, texts: Texts | None = None, report: Report = silent) -> Together:
     """What is lost without each two heads at once, beyond the sum of what is lost without each.
 
     found: of the same texts. Of more than 48 heads, the 48 of the largest slope; of more than four texts, four at even steps.
     """
-    pairs = held_out(model) if texts is None else texts
+    pairs = held_out(model) if texts is None else pairs_of(texts)
     chosen = [pairs[i] for i in np.unique(np.linspace(0, len(pairs) - 1, min(FEW, len(pairs))).round().astype(int))]
     table = found.table
     by = table["gradient" if table["gradient"].notna().all() else "effect"].abs().to_numpy()
@@ -92,4 +99,4 @@ def lost_together(model: LanguageModel, found: Importance, texts: Pairs | None =
         for (i, j), lost in zip(couples, both, strict=True):
             beyond[i, j] = beyond[j, i] = lost - alone[i] - alone[j]
         rows.append(beyond)
-    return Together(heads, np.stack(rows))
+    return Together(heads, np.stack(rows), tokens_of(given))

@@ -4,12 +4,12 @@ to its mean."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from analysis.inside.sample import passages
+from analysis.samples import Texts, check_spelling, pairs_of
 from analysis.scopes import typed
 from models.language_model import LanguageModel
 from models.readonly import read_only
@@ -25,38 +25,42 @@ _kept: WeakKeyDictionary[LanguageModel, dict[object, Means]] = WeakKeyDictionary
 _lock = threading.Lock()
 
 
-def head_means(model: LanguageModel, kind: str | None = None, texts: Sequence[str] = ()) -> np.ndarray:
+def head_means(model: LanguageModel, kind: str | None = None, texts: Texts = ()) -> np.ndarray:
     """What each head gives, before W_O, on average over the tokens of some texts: float32 [layers, heads, d_head].
 
-    texts: the reference set; none: PASSAGES of the built-in sample, read once for a model while it stays the same. The target
-    of an encoder-decoder is what it answers by itself, in at most TOKENS tokens; without texts it reads the first SAID characters
-    of ANSWERED passages. kind: of the heads, None for "self" or "decoder". Tokens that nobody typed do not count.
-    Errors: ValueError for a kind that is not there, and where what the heads give is not known.
+    texts: the reference set, each alone or with its target; none: PASSAGES of the built-in sample, read once for a model while
+    it stays the same. An encoder-decoder answers by itself a text that has no target, in at most TOKENS tokens; without texts it
+    reads the first SAID characters of ANSWERED passages. kind: of the heads, None for "self" or "decoder". Tokens that nobody
+    typed do not count.
+    Errors: ValueError for a kind that is not there, and where what the heads give is not known; Unspelt for texts of which the
+    tokenizer cannot spell more than a fifth.
     Source: Wang et al. 2023, "Interpretability in the Wild" (mean ablation over a reference distribution).
     """
     kind = kind or ("decoder" if model.info.kind == "encoder-decoder" else "self")
-    found = means(model, texts) if texts else known(model)
+    found = means_of(model, texts)
     if (kind, "heads") not in found:
         kinds = ", ".join(name for name, part in found if part == "heads")
         raise ValueError(f'{model.info.name} has no "{kind}" attention; it has {kinds}.')
     return found[kind, "heads"]
 
 
-def feedforward_means(model: LanguageModel, stack: str | None = None, texts: Sequence[str] = ()) -> np.ndarray:
+def feedforward_means(model: LanguageModel, stack: str | None = None, texts: Texts = ()) -> np.ndarray:
     """What each feed-forward adds to the stream, on average over the tokens of some texts: float32 [layers, d_model].
 
     stack: None for "self" or "decoder"; the rest: as `head_means`. NaN where a block has none that can be told apart. Errors:
     ValueError for a stack that is not there.
     """
     stack = stack or ("decoder" if model.info.kind == "encoder-decoder" else "self")
-    found = means(model, texts) if texts else known(model)
+    found = means_of(model, texts)
     if (stack, "feedforward") not in found:
         raise ValueError(f'What the feed-forwards of "{stack}" in {model.info.name} add is not known.')
     return found[stack, "feedforward"][:, 0]
 
 
-def known(model: LanguageModel) -> Means:
-    """The means over the built-in sample."""
+def means_of(model: LanguageModel, texts: Texts = ()) -> Means:
+    """The means over some texts, or over the built-in sample. Errors: Unspelt."""
+    if texts:
+        return means(model, texts, own=True)
     condition = model.condition
     with _lock:
         if condition in (kept := _kept.setdefault(model, {})):
@@ -69,11 +73,14 @@ def known(model: LanguageModel) -> Means:
     return found
 
 
-def means(model: LanguageModel, texts: Sequence[str]) -> Means:
-    """What each head and each feed-forward gives on average."""
+def means(model: LanguageModel, texts: Texts, own: bool = False) -> Means:
+    """What each head and each feed-forward gives on average. own: whether the texts are a visitor's."""
     outs: dict[tuple[str, str], list[np.ndarray]] = {}  # [layers, heads or one, position, size]
-    for text in texts:
-        trace = model.trace(text, answer(model, text) if model.info.kind == "encoder-decoder" else "", remember=False)
+    given = pairs_of(texts)
+    check_spelling(model, given, own)
+    for text, target in given:
+        said = target or (answer(model, text) if model.info.kind == "encoder-decoder" else "")
+        trace = model.trace(text, said, remember=False)
         for kind, attention in trace.attention.items():
             places = typed(attention.queries)
             each = [attention.out(layer)[:, places] for layer in range(attention.layers)]

@@ -77,8 +77,8 @@ class _Opening:
         return {key.removeprefix(f"{name}."): one.numpy() for key, one in found.items()}
 
     def tokens(self, name: str) -> list[Token]:
-        kinds = (int, str, int, int, bool, bool, int)
-        if not all([type(value) for value in one] == list(kinds) for one in self.said[name]):
+        kinds = [int, str, int, int, bool, bool, int, bool]  # older files do not hold the last
+        if not all(len(one) >= 7 and [type(value) for value in one] == kinds[: len(one)] for one in self.said[name]):
             raise ValueError("a token is not what a token is")
         return [Token(*one) for one in self.said[name]]
 

@@ -114,7 +114,7 @@ def numbers(call: Call) -> dict[str, Any]:
 
 
 def tokens_written(tokens: Sequence[Token]) -> list[list]:
-    return [[one.id, one.text, one.start, one.end, one.special, one.fragment, one.segment] for one in tokens]
+    return [[one.id, one.text, one.start, one.end, one.special, one.fragment, one.segment, one.unknown] for one in tokens]
 
 
 def _edit_written(shelf: _Shelf, number: int, edit: Edit) -> dict[str, Any]:

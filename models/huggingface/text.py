@@ -57,6 +57,7 @@ class TextTokens:
         self.languages = _languages(tokenizer)
         self.target_language = str(getattr(tokenizer, "tgt_lang", None) or "") if self.languages else ""
         self.mask = str(tokenizer.mask_token or "")
+        self.unknown = tokenizer.unk_token_id
         self.pairs = self._separates()
 
     def text(self, id: int) -> tuple[str, bool]:
@@ -200,7 +201,7 @@ class TextTokens:
         tokens = []
         for id, segment, (start, end) in zip(ids, _segments(sequences, types), spans, strict=True):
             shown, fragment = self.text(id)
-            tokens.append(Token(id, shown, start, end, id in self.special, fragment, segment))
+            tokens.append(Token(id, shown, start, end, id in self.special, fragment, segment, id == self.unknown))
         for which, text in enumerate(texts):
             own = [i for i, sequence in enumerate(sequences) if sequence == which]
             for i, (start, end) in zip(own, settle([tokens[i] for i in own], text), strict=True):
@@ -386,4 +387,4 @@ def _later(tokens: list[Token], at: int) -> list[Token]:
 def _moved(token: Token, start: int, end: int) -> Token:
     if (token.start, token.end) == (start, end):
         return token
-    return Token(token.id, token.text, start, end, token.special, token.fragment, token.segment)
+    return Token(token.id, token.text, start, end, token.special, token.fragment, token.segment, token.unknown)

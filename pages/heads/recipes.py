@@ -24,10 +24,10 @@ from viz.tokens import plain_signs
 
 def labelled(
     model: LanguageModel, *, kind: str, name: str, names: dict[str, str], chosen: tuple[int, int] | None,
-    seeds: int, table: pd.DataFrame | None = None,
+    seeds: int, texts: list | None, table: pd.DataFrame | None = None,
 ) -> View:  # fmt: skip
     """Layers × heads, each with its labels. name: the score that colours a head, "" for that of its first label."""
-    table = head_labels(model, kind, seeds) if table is None else table
+    table = head_labels(model, kind, seeds, texts=texts) if table is None else table
     size = (int(table["layer"].max()) + 1, int(table["head"].max()) + 1)
     labels = [[one for one in label.split(", ") if one and name in ("", one)] for label in table["label"]]
     shown = [name or (each[0] if each else "") for each in labels]
@@ -48,11 +48,12 @@ def labelled(
 
 
 def scores(
-    model: LanguageModel, *, kind: str, by: str, only: str, names: dict[str, str], seeds: int, table: pd.DataFrame | None = None
-) -> View:
+    model: LanguageModel, *, kind: str, by: str, only: str, names: dict[str, str], seeds: int, texts: list | None,
+    table: pd.DataFrame | None = None,
+) -> View:  # fmt: skip
     """Every score of the heads, a row a head, with its labels behind it. by: the score that they are sorted by, the largest
     first; "" for their order. only: the label that they must have, "" for all heads."""
-    table = listed(head_labels(model, kind, seeds) if table is None else table, by, only)
+    table = listed(head_labels(model, kind, seeds, texts=texts) if table is None else table, by, only)
     rows = names_of(table)
     return grid_view(
         table[list(names)].to_numpy(), rows, list(names.values()), down="head", across="score", unit="%", scale=(0, 1),
@@ -78,10 +79,10 @@ def against_chance(row: pd.Series, name: str) -> str:
 
 def example(
     model: LanguageModel, *, kind: str, layer: int, head: int, name: str, place: int, simple: bool,
-    found: Example | None = None,
+    texts: list | None, found: Example | None = None,
 ) -> View:  # fmt: skip
     """A text in which a head does what its label says, with the token at which it does."""
-    found = found or head_examples(model, layer, head, name, kind)[place]
+    found = found or head_examples(model, layer, head, name, kind, texts=texts)[place]
     keys = as_written(plain_signs(found.keys) if simple else found.keys, found.text)
     if kind == "cross":
         return reading_view(keys, None, found.key, quantity=100 * found.weights[found.query].astype(float), unit="%")
@@ -167,7 +168,7 @@ def together(
         [f"{nats(low)} to {nats(high)} in {len(lost.beyond)} texts" for low, high in zip(lows, highs, strict=True)]
         for lows, highs in zip(lost.beyond.min(0), lost.beyond.max(0), strict=True)
     ]
-    return square(lost.beyond.mean(0), names_of(found.table.iloc[lost.heads]), chosen, unit="nats a token", notes=notes)
+    return square(lost.mean, names_of(found.table.iloc[lost.heads]), chosen, unit="nats a token", notes=notes)
 
 
 def composed(model: LanguageModel, *, kind: str, way: str, chosen: tuple[int, int], found: HeadWeights | None = None) -> View:

@@ -10,7 +10,7 @@ import numpy as np
 from analysis.importance import TEXTS, Importance, head_importance
 from analysis.redundancy import FEW, MOST, Together, head_likeness, lost_together
 from pages.heads import recipes
-from pages.heads.asked import HERE, Asked, asked
+from pages.heads.asked import HERE, Asked
 from ui import state
 from ui.choices import heads
 from ui.choices.widgets import one_of
@@ -24,11 +24,8 @@ from viz import percent
 WRITE, LOOK, TOGETHER = state.HEADS_ALIKE.values
 
 
-def panel(look: Look) -> list[Picture]:
+def panel(given: Asked) -> list[Picture]:
     """The square of heads by heads, and what it says."""
-    given = asked(look)
-    if given is None:
-        return []
     by = one_of(state.HEADS_ALIKE, state.HEADS_ALIKE.values, "the likeness", label="Compared by")
     state.keep(state.HEADS_ALIKE, by, WRITE)
     return together(given) if by == TOGETHER else alike(given, "outputs" if by == WRITE else "maps")
@@ -68,7 +65,7 @@ def together(given: Asked) -> list[Picture]:
     if len(lost.heads) < 2:
         say(HERE, "together one")
         return []
-    drawing = square(given, recipes.together, {}, lost.beyond.mean(0), {"found": found, "lost": lost}, lost.heads)
+    drawing = square(given, recipes.together, {}, lost.mean, {"found": found, "lost": lost}, lost.heads)
     facts = {"few": str(len(lost.beyond)), **extremes(look, lost), **of_all_pairs(lost)}
     say(HERE, "together", texts=given.said, **facts)
     if len(lost.heads) > 2:
@@ -117,7 +114,7 @@ def closest(look: Look, values: np.ndarray) -> dict[str, str]:
 
 def extremes(look: Look, lost: Together) -> dict[str, str]:
     """The pair that loses most beyond its sum, the one that loses least, and in how many of the texts the sign is the same."""
-    mean, facts = lost.beyond.mean(0), dict[str, str]()
+    mean, facts = lost.mean, dict[str, str]()
     for name, place in (("most", np.nanargmax(mean)), ("least", np.nanargmin(mean))):
         one, two = divmod(int(place), len(mean))
         same = int((np.sign(lost.beyond[:, one, two]) == np.sign(mean[one, two])).sum())
@@ -129,8 +126,9 @@ def extremes(look: Look, lost: Together) -> dict[str, str]:
 def of_all_pairs(lost: Together) -> dict[str, str]:
     """Beside what the extremes stand: the middle half of all pairs, how many have one sign in all texts, and how many would by
     chance."""
-    each = lost.beyond[:, *np.triu_indices(len(lost.heads), 1)]
-    low, high = np.percentile(each.mean(0), (25, 75))
+    pairs = np.triu_indices(len(lost.heads), 1)
+    each = lost.beyond[:, *pairs]
+    low, high = np.percentile(lost.mean[pairs], (25, 75))
     same = float((np.abs(np.sign(each).sum(0)) == len(each)).mean())
     return {
         "pairs": f"{each.shape[1]:,}", "low": number(low, 3), "high": number(high, 3), "same": percent(same),

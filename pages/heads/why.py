@@ -11,6 +11,7 @@ import streamlit as st
 from analysis import head_examples
 from analysis.labels import Example
 from pages.heads import recipes
+from pages.heads.asked import Asked
 from pages.heads.naming import WRITTEN
 from ui import state
 from ui.choices import heads
@@ -43,8 +44,9 @@ def open_head(layer: int, head: int, where: str) -> None:
     state.HEADS_OPEN.set(where)
 
 
-def draw(look: Look, table: pd.DataFrame, wanted: str = "") -> list[Picture]:
+def draw(given: Asked, table: pd.DataFrame, wanted: str = "") -> list[Picture]:
     """All that is known of the head that is chosen. wanted: the score that is asked for, said whether it is a label or not."""
+    look = given.look
     row = table[(table["layer"] == look.layer) & (table["head"] == look.head)].iloc[0]
     names = [name for name in row["label"].split(", ") if name]
     st.markdown(f"##### {mark_head(opening(look.head_name))}")
@@ -55,7 +57,7 @@ def draw(look: Look, table: pd.DataFrame, wanted: str = "") -> list[Picture]:
         say(HERE, f"probe {one}", **numbers_of(row, one))
     if "positional" in row:
         say(HERE, "positional", **numbers_of(row, "positional"))
-    drawings = examples(look, [(look.layer, look.head, wanted or name)], COUNT)
+    drawings = examples(given, [(look.layer, look.head, wanted or name)], COUNT)
     with st.container(horizontal=True, gap="small"):
         st.button(
             f"Open {look.head_name} in Attention", icon=":material/visibility:", key="heads-open-head",
@@ -86,28 +88,29 @@ def correlation(value: float) -> str:
 def nearest(row: pd.Series) -> str:
     """The score that comes nearest to a label; one of 0, such as a decoder's for the token after, only where all are 0."""
     names = [name for name in WRITTEN if name in row and name != "positional" and np.isfinite(row[name])]
-    return max(names, key=lambda name: (row[name] > 0, row[f"{name}_low"] - np.nan_to_num(row[f"{name}_null"])))
+    low = {name: row[f"{name}_low"] if np.isfinite(row[f"{name}_low"]) else row[name] for name in names}  # one text has no range
+    return max(names, key=lambda name: (row[name] > 0, low[name] - np.nan_to_num(row[f"{name}_null"])))
 
 
-def examples(look: Look, chosen: list[tuple[int, int, str]], count: int) -> list[Picture]:
+def examples(given: Asked, chosen: list[tuple[int, int, str]], count: int) -> list[Picture]:
     """Places in real text where heads do what they are labelled by, `count` of each (layer, head, label), on a board."""
-    model, kind = look.model, look.kind
+    look, model, kind = given.look, given.look.model, given.look.kind
 
     def find(report: jobs.Report) -> list[list[Example]]:
         found = []
         for i, (layer, head, name) in enumerate(chosen):
             report(i / len(chosen), "Looking for examples")
-            found.append(head_examples(model, layer, head, name, kind, count))
+            found.append(head_examples(model, layer, head, name, kind, count, given.texts))
         return found
 
-    found = jobs.result(("head examples", model.info.name, kind, tuple(chosen), count), find, "Looking for examples")
+    found = jobs.result(("head examples", *given.key, tuple(chosen), count), find, "Looking for examples")
     if found is None:
         return []
     cards, pictures = [], []
     for (layer, head, name), places in zip(chosen, found, strict=True):
         parts = []
         for place, one in enumerate(places):
-            drawing = picture_of(look, (layer, head, name, place), one)
+            drawing = picture_of(given, (layer, head, name, place), one)
             pictures.append(drawing)
             parts.append(drawing.on_board(sentence(look, one, name, place)))
         title = words(HERE, f"meet {name}", layer=layer, head=head) if look.beginner else ""
@@ -127,15 +130,16 @@ def sentence(look: Look, one: Example, name: str, place: int) -> str:
     return words(HERE, "example", **shown, share=percent(one.weight), why=words(HERE, f"does {name}"), number=str(place + 1))
 
 
-def picture_of(look: Look, which: tuple[int, int, str, int], one: Example) -> Picture:
-    layer, head, name, place = which
+def picture_of(given: Asked, which: tuple[int, int, str, int], one: Example) -> Picture:
+    look, (layer, head, name, place) = given.look, which
     options = {
         "kind": look.kind, "layer": layer, "head": head, "name": name, "place": place, "simple": look.beginner,
+        "texts": given.texts and list(given.texts),
     }  # fmt: skip
     texts = {"from": [token.text for token in one.tokens], "to": [token.text for token in one.keys]}
     return Picture(
         recipes.example, (look,), options, "examples", lambda: {"weight": Numbers(one.weights, ("from", "to"), texts)},
-        words=f"{WRITTEN[name]}, from token {one.query} to token {one.key} of a sample text", 
+        words=f"{WRITTEN[name]}, from token {one.query} to token {one.key} of a text", 
         title=f"L{layer} H{head}, example {place + 1}",
         part=f"L{layer} H{head} example {place + 1}", takes=("model",), known={"found": one},
     )  # fmt: skip

@@ -11,7 +11,7 @@ import streamlit as st
 from analysis.importance import ORDERS, POINTS, Importance, Pruning, head_importance, prune
 from models.sizes import count
 from pages.heads import recipes
-from pages.heads.asked import HERE, Asked, asked
+from pages.heads.asked import HERE, Asked
 from pages.heads.naming import WRITTEN
 from ui import state
 from ui.choices import heads
@@ -26,11 +26,9 @@ COLUMNS = {"effect": "measured", "gradient": "by its slope"}
 BY = {"effect": state.HEADS_WORTH.values[0], "gradient": state.HEADS_WORTH.values[1], "": state.HEADS_WORTH.values[2]}
 
 
-def panel(look: Look, table: pd.DataFrame) -> list[Picture]:
+def panel(given: Asked, table: pd.DataFrame) -> list[Picture]:
     """The scatter, the table and the curve. table: of labels, which stand beside each head."""
-    given = asked(look)
-    if given is None:
-        return []
+    look = given.look
     heads_in_all = look.attention.layers * look.attention.heads
     found = given.worked(
         "head importance", heads_in_all + 3,
@@ -58,7 +56,7 @@ def facts(found: Importance, given: Asked) -> dict[str, str]:
     best = found.table.iloc[int(found.table["effect"].to_numpy().argmax())]
     ranks = float(found.table[["effect", "gradient"]].corr("spearman").to_numpy()[0, 1])
     return {
-        "texts": given.said, "tokens": f"{found.tokens:,}", "loss": f"{found.loss:.2f}",
+        "texts": given.said, "tokens": f"{found.tokens:,}", "loss": f"{found.loss:.2f}", "unknown": percent(found.unknown),
         "best": f"L{int(best['layer'])} H{int(best['head'])}", "most": f"{best['effect']:.3f}",
         "agreement": f"{ranks:.2f}".replace("-", "−") if np.isfinite(ranks) else "–",
     }  # fmt: skip

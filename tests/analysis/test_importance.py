@@ -7,7 +7,8 @@ import pytest
 
 import models
 from analysis.effects import log_softmax
-from analysis.importance import Importance, head_importance, held_out, pieces_of, prune
+from analysis.importance import Importance, head_importance, held_out, prune
+from analysis.samples import pieces_of
 from models.edits import Head
 from models.losses import head_slopes, losses, scored
 from tests.analysis.planted import CIRCUIT, SAID_TWICE, planted

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis import entropy, head_scores, head_statistics, head_summary, prediction_entropy, surprise
-from analysis.heads import looks, repeated_words
+from analysis.heads import looks
+from analysis.samples import repeated_words
 from models import Attention, Token, load
 from models.trace import Trace
 

@@ -1,4 +1,4 @@
-"""What every head of a model does, computed once a model, and the one that a newcomer should meet first."""
+"""How much each head looks at the token before, computed once a model, and the head that a newcomer should meet first."""
 
 from __future__ import annotations
 
@@ -27,13 +27,18 @@ class Favourite:
     does: str = "previous"
 
 
-def head_scores(model: LanguageModel, kind: str = "self") -> pd.DataFrame:
-    """`analysis.head_scores` of a model, computed once."""
+def previous_scores(model: LanguageModel, kind: str = "self") -> pd.DataFrame:
+    """How much each head looks at the token before, as `analysis.head_scores` says it, computed once; over words of the model's
+    own vocabulary where its tokenizer cannot spell the sample texts."""
     known = _scores.setdefault(model, {})
     if kind not in known:
-        from analysis import head_scores as compute
+        from analysis import head_scores
+        from analysis.samples import Unspelt, repeats
 
-        known[kind] = compute(model, kind=kind)
+        try:
+            known[kind] = head_scores(model, kind=kind, names=("previous",))
+        except Unspelt:
+            known[kind] = head_scores(model, repeats(model), kind, ("previous",))
     return known[kind]
 
 
@@ -42,7 +47,7 @@ def favourite(model: LanguageModel, kind: str = "self") -> Favourite:
     looks up each word most sharply while a few sentences are said again."""
     known = _favourites.setdefault(model, {})
     if kind not in known:
-        known[kind] = _sharpest(model) if kind == "cross" else _nearest(head_scores(model, kind))
+        known[kind] = _sharpest(model) if kind == "cross" else _nearest(previous_scores(model, kind))
     return known[kind]
 
 
@@ -59,8 +64,9 @@ def _nearest(scores: pd.DataFrame) -> Favourite:
 def _sharpest(model: LanguageModel) -> Favourite:
     import numpy as np
 
-    from analysis.heads import SENTENCES, lookup
+    from analysis.heads import lookup
+    from analysis.samples import SHORT
 
-    scores = np.mean([lookup(model.trace(text, text)) for text in SENTENCES], axis=0)
+    scores = np.mean([lookup(model.trace(text, text)) for text in SHORT], axis=0)
     layer, head = np.unravel_index(scores.argmax(), scores.shape)
     return Favourite(int(layer), int(head), float(scores.max()), "lookup")

@@ -16,7 +16,7 @@ from models.languages import language_of
 from models.progress import Progress, Report
 from models.remote import backend
 from ui.memory import trainings, visitors
-from ui.memory.favourites import Favourite, head_scores, prefer
+from ui.memory.favourites import Favourite, prefer, previous_scores
 from ui.memory.shelf import Shelf
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _load(name: str, report: Report) -> LanguageModel:
         (model.predict if model.info.predicts else model.trace)("Warm")  # the first pass sets up kernels
         model.at_most = read_at_most(model.info, model.trace("Warm"))
         report(Progress("prepare"))
-        head_scores(model, "encoder" if model.info.kind == "encoder-decoder" else "self")
+        previous_scores(model, "encoder" if model.info.kind == "encoder-decoder" else "self")
     except Cancelled:
         raise
     except Exception as error:

@@ -59,7 +59,7 @@ def importance_scatter(
     figure.update_layout(
         **CLEAR, height=400, margin={"l": 8, "r": 44, "t": 58, "b": 8}, showlegend=False,
         xaxis={"title": {"text": "by its slope (nats a token)"}, "automargin": True, "zeroline": False},
-        yaxis={"title": {"text": "loss without it (nats a token)"}, "automargin": True, "zeroline": False},
+        yaxis={"title": {"text": "rise of the loss without it (nats a token)"}, "automargin": True, "zeroline": False},
     )  # fmt: skip
     return figure
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,9 +12,11 @@ import models
 from analysis.composition import WAYS, HeadWeights
 from analysis.redundancy import Likeness, Together
 from pages.heads import recipes, standins, why
+from tests.analysis.test_samples import OWN, few_words
 from tests.pages.opening import open_link, said
 from tests.pages.taking import header
 from tests.serving import ROOT
+from ui.memory import loaded
 from ui.words import sections
 from viz import percent
 
@@ -39,6 +43,39 @@ def test_a_classifier_has_a_loss_and_it_is_said_why_it_is_not_measured(level):
     assert "cross-entropy of the right label" in told and "no loss" not in told and "predicts no word" not in told
 
 
+@pytest.fixture(scope="module")
+def few(tmp_path_factory) -> Iterator[str]:
+    """A folder with a model whose tokenizer knows forty words and no English."""
+    folder, model = tmp_path_factory.mktemp("few"), few_words()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEADLIGHT_MODEL_DIRS", str(folder))
+        model.network.save_pretrained(folder)
+        model.vocabulary.tokenizer.save_pretrained(folder)
+        loaded.model(str(folder))
+        yield str(folder)
+
+
+@pytest.mark.parametrize("level", ["beginner", "intermediate", "expert"])
+def test_of_texts_that_the_tokenizer_cannot_spell_nothing_is_said_but_their_share(few, level):
+    page = said(open_link("heads", f"model={few}&level={level}&text=w1+w2"))
+    assert "100\u00a0%" in page and ("your text" in page or level == "beginner")
+    assert "have a label" not in page and "do something clear" not in page
+
+
+@pytest.mark.parametrize("part", ["Labels", "Importance", "Stand-ins"])
+def test_a_visitors_own_texts_are_measured_in_every_part(few, part):
+    text = "↵".join(OWN).replace(" ", "+")
+    page = said(open_link("heads", f"model={few}&level=expert&text={text}&heads-text=your+text&heads-part={part}"))
+    assert "your text, in 4 parts" in page
+    assert part == "Stand-ins" or "0\u00a0%" in page, "none of its tokens is unknown"
+    assert part != "Labels" or "guessing all tokens alike would cost 3.78" in page
+
+
+def test_the_share_of_unknown_tokens_and_the_loss_on_the_sample_stand_on_the_page():
+    page = said(open_link("heads", "level=intermediate&text=The+cat+sat"))
+    assert "does not know 0\u00a0% of the tokens in the 12 sample texts" in page and "The model’s loss there is 3.33 nats" in page
+
+
 def test_a_beginner_meets_heads_and_hears_what_a_link_keeps_for_later():
     app = open_link("heads", "text=The+cat+sat&heads-part=Importance")
     assert "Choose the level “Intermediate” to see that" in said(app)
@@ -54,7 +91,7 @@ def test_a_blank_square_says_why_it_is_blank():
     columns = {"layer": [0, 0], "head": [0, 1], "label": ["previous", ""], "previous": [0.7, 0.1], "previous_null": [0.1, 0.1]}
     table = pd.DataFrame(columns | {"previous_low": [0.6, 0.0], "previous_high": [0.8, 0.2]})
     model, names = models.load("writer"), {"previous": "token before"}
-    labels = recipes.labelled(model, kind="self", name="", names=names, chosen=None, seeds=3, table=table)
+    labels = recipes.labelled(model, kind="self", name="", names=names, chosen=None, seeds=3, texts=None, table=table)
     assert header(labels)["blank"] == "no label"
     alike = Likeness(np.eye(48), np.eye(48))
     assert (
@@ -76,11 +113,11 @@ def test_a_score_below_0_is_said_and_what_is_not_known_is_left_out():
 
 def test_the_ends_of_all_pairs_stand_beside_all_pairs():
     draw, count = np.random.default_rng(0).normal(size=(4, 40, 40)), 40 * 39 // 2
-    noise = standins.of_all_pairs(Together(np.arange(40), draw + draw.transpose(0, 2, 1)))
+    noise = standins.of_all_pairs(Together(np.arange(40), draw + draw.transpose(0, 2, 1), np.ones(len(draw))))
     assert noise["pairs"] == str(count) and noise["chance"] == percent(1 / 8)
     assert float(noise["low"].replace("−", "-")) < 0 < float(noise["high"])
     assert abs(float(noise["same"].split("\u00a0")[0]) - 12.5) < 100 * 4 * np.sqrt(1 / 8 * 7 / 8 / count)
-    assert standins.of_all_pairs(Together(np.arange(40), np.abs(draw)))["same"] == percent(1.0)
+    assert standins.of_all_pairs(Together(np.arange(40), np.abs(draw), np.ones(len(draw))))["same"] == percent(1.0)
 
 
 @pytest.mark.parametrize("level", ["intermediate", "expert"])
