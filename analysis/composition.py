@@ -43,8 +43,8 @@ class HeadWeights:
 def head_weights(model: LanguageModel, kind: str | None = None, report: Report = silent) -> HeadWeights:
     """What the heads of a kind of attention are by their weights. Norms are left out, rotary positions are those of distance 0.
 
-    Biases are left out too; of norms of queries and keys the gains of root-mean-square ones stay (see `HeadWeights.normed`), in
-    models of the Hub. Errors: ValueError where a matrix of queries, keys, values or outputs could not be
+    Biases are left out too; of norms of queries and keys the gains of root-mean-square ones stay (see `HeadWeights.normed`).
+    Errors: ValueError where a matrix of queries, keys, values or outputs could not be
     found, where all of them would not fit in memory, and for cross-attention, whose keys are of another stream.
     Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
     """

@@ -397,7 +397,11 @@ class LanguageModel(ABC):
 
     @abstractmethod
     def query_weights(self, kind: str, layer: int) -> np.ndarray:
-        """W_Q: what makes the query of each head of a layer, as `value_weights` has it: float32 [heads, d_model, d_head]."""
+        """W_Q: what makes the query of each head of a layer, as `value_weights` has it: float32 [heads, d_model, d_head].
+
+        The gains of a norm of queries belong to it (see `normed`). Errors: as there; ValueError where queries do not meet keys
+        by q·k.
+        """
 
     @abstractmethod
     def key_weights(self, kind: str, layer: int) -> np.ndarray:

@@ -177,10 +177,14 @@ class ScratchModel(LanguageModel):
         return array_of(output.T.unflatten(0, (self.info.heads, -1)))  # [heads, d_head, d_model]
 
     def query_weights(self, kind: str, layer: int) -> np.ndarray:
-        return self._read_by(self._attention(kind, layer).query)
+        attention = self._attention(kind, layer)
+        each = self._read_by(attention.query, self._gains(attention, "query_norm"))
+        between = getattr(attention.score, "between", None)  # of multiplicative scores, after the norm
+        return each if between is None else each @ array_of(between)
 
     def key_weights(self, kind: str, layer: int) -> np.ndarray:
-        return self._read_by(self._attention(kind, layer).key)
+        attention = self._attention(kind, layer)
+        return self._read_by(attention.key, self._gains(attention, "key_norm"))
 
     def value_weights(self, kind: str, layer: int) -> np.ndarray:
         return self._read_by(self._attention(kind, layer).value)
@@ -188,9 +192,18 @@ class ScratchModel(LanguageModel):
     def normed(self, kind: str) -> bool:
         return self.network.config.qk_norm
 
-    def _read_by(self, linear: nn.Linear) -> np.ndarray:
-        """A linear map into the heads, one a query head: float32 [heads, d_model, d_head]."""
+    def _gains(self, attention: MultiHeadAttention, norm: str) -> Tensor | None:
+        """What the norm of queries or keys multiplies each number of a head by: [d_head]; None without one. Errors: ValueError
+        where scores are no products of queries and keys."""
+        config = self.network.config
+        if config.score == "additive" or config.computed != "exact":
+            raise ValueError(f"{self.info.name} does not multiply queries with keys, so no matrices say what they match.")
+        return getattr(attention, norm).weight if config.qk_norm else None
+
+    def _read_by(self, linear: nn.Linear, gains: Tensor | None = None) -> np.ndarray:
+        """A linear map into the heads, one a query head, with the gains of a norm after it: float32 [heads, d_model, d_head]."""
         each = linear.weight.T.unflatten(1, (-1, self.network.config.d_head)).transpose(0, 1)
+        each = each if gains is None else each * gains
         return array_of(each.repeat_interleave(self.info.heads // len(each), 0))
 
     def way_out(self, rows: Tensor) -> Tensor:

@@ -154,7 +154,7 @@ def alike(
     values = np.where(np.eye(len(found.maps), dtype=bool), np.nan, found.outputs if by == "outputs" else found.maps)
     heads = len(values) // (model.info.decoder_layers if kind in ("decoder", "cross") else model.info.layers)
     names = [f"L{head // heads} H{head % heads}" for head in range(len(values))]
-    return square(values, names, chosen, None if by == "outputs" else (0, 1))  # that each is like itself would hide the rest
+    return square(values, names, chosen, (-1, 1) if by == "outputs" else (0, 1))  # all that it can be, however little it is
 
 
 def together(

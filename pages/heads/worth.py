@@ -125,7 +125,7 @@ def kept(left: Pruning, within: float = 0.1) -> dict[str, str]:
 def numbers_of(table: pd.DataFrame) -> dict[str, Numbers]:
     """What was measured, in the order of the rows."""
     called = {"head": [f"L{layer} H{head}" for layer, head in zip(table["layer"], table["head"], strict=True)]}
-    names = {"effect": "loss_without_it_nats", "gradient": "by_slope_nats"}
+    names = {"effect": "rise_of_loss_without_it_nats", "gradient": "by_slope_nats"}
     return {
         title + end: Numbers(table[name + end].to_numpy(np.float32), ("head",), called)
         for name, title in names.items()

@@ -80,3 +80,14 @@ def test_what_cannot_be_asked_is_said():
         over(writer, TEXTS, head_effects, axes=("a", "b", "c"))
     with pytest.raises(ValueError, match="infinite"):
         over(writer, TEXTS, lambda model, text: -np.inf)
+
+
+def test_a_weighted_interval_is_that_of_the_weighted_mean():
+    random = np.random.default_rng(0)
+    values, weights = random.normal(1, 1, (30, 2)), random.integers(1, 40, 30)
+    low, high = interval(values, weights=weights)
+    mean = np.average(values, axis=0, weights=weights)
+    assert (low < mean).all() and (mean < high).all() and (high - low > np.subtract(*interval(values)[::-1])).any()
+    again = interval(np.repeat(values[:1], 3, 0), weights=weights[:3])
+    np.testing.assert_array_equal(again, [values[0], values[0]])
+    np.testing.assert_allclose(interval(values, weights=np.full(30, 7)), interval(values), rtol=1e-9)

@@ -13,6 +13,7 @@ from models.edits import Head
 from models.losses import head_slopes, losses, scored
 from tests.analysis.planted import CIRCUIT, SAID_TWICE, planted
 from tests.models.edited import TEXT, model, stack, target
+from viz.figures.importance import importance_scatter
 
 TWICE = [(SAID_TWICE, ""), ("qdfgzplhtw" * 2, "")]
 
@@ -84,6 +85,41 @@ def test_ranges_hold_the_mean_and_the_texts_are_said():
     assert not {text for text, _ in held_out(model("GPT-2"))} & {text for text, _ in held_out(model("GPT-2"), again=True)}
     alone = head_importance(model("GPT-2"), [(TEXT, "")]).table
     assert alone["effect_low"].isna().all() and alone["effect"].notna().all()
+
+
+LONG_AND_SHORT = [
+    ("The old man said that the dog had run into the garden and that nobody had seen it since the morning.", ""),
+    ("A dog ran.", ""),
+    ("She put the letter on the table and looked at it again.", ""),
+]
+
+
+def by_token(name: str, edits: list) -> np.ndarray:
+    """−ln p of every token that is predicted in LONG_AND_SHORT, whatever text it stands in."""
+    chances = []
+    for text, _ in LONG_AND_SHORT:
+        trace = model(name).trace(text, edits=edits)
+        logs = log_softmax(trace.logits)
+        chances += [-logs[i, token.id] for i, token in enumerate(trace.read[1:]) if not token.special]
+    return np.array(chances)
+
+
+@pytest.mark.parametrize("name", ["writer", "GPT-2"])
+def test_a_loss_and_a_rise_are_means_over_tokens_and_not_over_texts(name):
+    found = head_importance(model(name), LONG_AND_SHORT)
+    whole, off = by_token(name, []), by_token(name, [Head(1, 2)])
+    assert found.tokens == len(whole) and found.loss == pytest.approx(whole.mean(), abs=1e-4)
+    row = found.table.set_index(["layer", "head"]).loc[(1, 2)]
+    assert row["effect"] == pytest.approx((off - whole).mean(), abs=1e-4)
+    assert row["effect_low"] <= row["effect"] <= row["effect_high"]
+    left = prune(model(name), found, LONG_AND_SHORT, orders=1)
+    assert left.orders["effect"][0] == pytest.approx(found.loss, abs=1e-4)
+
+
+def test_the_axis_of_what_was_measured_says_that_it_is_a_rise():
+    rises = np.array([0.1, -0.2])
+    figure = importance_scatter(["L0 H0", "L0 H1"], rises, np.stack([rises, rises]), rises, [0, 0], ["", ""])
+    assert "rise" in figure.layout.yaxis.title.text
 
 
 def test_a_text_is_cut_into_pieces_that_hold_all_of_it():

@@ -20,6 +20,7 @@ from ui.memory import loaded
 from ui.words import sections
 from viz import percent
 
+BY = ("outputs", "maps")  # what heads can be alike in
 FRENCH = "model=translator&level=expert&text=The+cat+sat"
 
 
@@ -98,6 +99,8 @@ def test_a_blank_square_says_why_it_is_blank():
         header(recipes.alike(model, kind="self", texts=None, by="maps", chosen=(2, 1), found=alike))["blank"]
         == "nothing to compare"
     )
+    ends = [header(recipes.alike(model, kind="self", texts=None, by=by, chosen=(2, 1), found=alike))["ends"] for by in BY]
+    assert ends == [[-1, 1], [0, 1]], "the colours of a likeness run over all that it can be"
     known = HeadWeights(pd.DataFrame({"layer": [0, 1], "head": [0, 0]}), np.full((3, 2, 2), np.nan), 0.1)
     read = recipes.composed(model, kind="self", way=WAYS[0], chosen=(1, 0), found=known)
     assert header(read)["blank"] == "it is not in an earlier layer"
