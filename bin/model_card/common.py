@@ -50,10 +50,9 @@ def facts(folder: Path) -> dict[str, object]:
     )
 
 
-def best_heads(model: LanguageModel, data: Path, *kinds: str) -> dict[str, dict]:
-    """The head that scores highest in each way of looking: layer, head and score of each kind."""
-    held_out = [text for text in documents(data / "english_valid.txt") if 300 < len(text) < 900][:40]
-    scores = head_scores(model, held_out)
+def best_heads(model: LanguageModel, *kinds: str) -> dict[str, dict]:
+    """The head that scores highest in each way of looking, as page "Heads" measures it: layer, head and score of each kind."""
+    scores = head_scores(model)
     best = {kind: scores.loc[scores[kind].idxmax()] for kind in kinds}
     return {kind: {"layer": int(row["layer"]), "head": int(row["head"]), "score": float(row[kind])} for kind, row in best.items()}
 

@@ -96,7 +96,7 @@ def measures(name: str, folder: Path, data: Path) -> dict[str, object]:
     """All that a card compares: losses, habits, the best heads, and how many tokens the weights in a folder have seen."""
     model, figures = from_folder(folder, name), json.loads((folder / "figures.json").read_text())
     losses = {loss: figures[loss] for loss in LOSSES if loss in figures}
-    return losses | HABITS[name](model, data) | best_heads(model, data, *HEADS[name]) | {"tokens_read": figures["tokens"]}
+    return losses | HABITS[name](model, data) | best_heads(model, *HEADS[name]) | {"tokens_read": figures["tokens"]}
 
 
 def measured(name: str, data: Path, before: Path | None = None) -> dict:
