@@ -168,7 +168,7 @@ def kind_of(trace: Trace, kind: str) -> str:
 def weights_of(trace: Trace, layer: int, head: int, kind: str = "") -> np.ndarray:
     """[query, key]"""
     attention = trace.attention[kind_of(trace, kind)]
-    if not (0 <= layer < attention.layers and 0 <= head < attention.heads):
+    if not (0 <= layer < attention.layers and 0 <= head < attention.counts[layer]):
         raise ValueError(
             f"There is no L{layer} H{head} in this model. It has {attention.layers} layers of {attention.heads} heads."
         )

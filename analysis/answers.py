@@ -191,7 +191,7 @@ def greatest_score(model: LanguageModel, trace: Trace, layer: int, head: int, fr
 @named("number of heads")
 def count_heads(model: LanguageModel, trace: Trace) -> Answer:
     """How many heads all layers have together."""
-    return Answer(sum(attention.layers * attention.heads for attention in trace.attention.values()))
+    return Answer(sum(sum(attention.counts) for attention in trace.attention.values()))
 
 
 @named("looks ahead")

@@ -163,7 +163,7 @@ def _heads(model: LanguageModel, trace: Trace, token: int, at: int, direct: pd.D
     import pandas as pd
 
     kinds = trace.attention.items()
-    places = [(kind, layer, head) for kind, one in kinds for layer in range(one.layers) for head in range(one.heads)]
+    places = [(kind, layer, head) for kind, one in kinds for layer in range(one.layers) for head in range(one.counts[layer])]
     effects = changes(model, trace, [[Head(layer, head, kind=kind)] for kind, layer, head in places], at, token)
     parts = {"self": "attention", "decoder": "attention", "cross": "cross"}  # an encoder beside a decoder writes to no logit
     wrote = [_written(direct, parts[kind], layer, head) if kind in parts else np.nan for kind, layer, head in places]

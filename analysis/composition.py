@@ -85,15 +85,15 @@ def read_weights(model: LanguageModel, kind: str) -> tuple[dict[str, np.ndarray]
     if needed > free:
         raise ValueError(f"The matrices of all heads take {size(needed)} in 64 bits, and {size(free)} of memory are free.")
     parts = {name: np.concatenate([of(kind, layer) for layer in layers]).astype(np.float64) for name, of in ways.items()}
-    heads = len(parts["values"]) // len(layers)
-    numbers = np.indices((len(layers), heads)).reshape(2, -1)
+    counts = [model.info.heads_of(layer, kind == "decoder") for layer in layers]
+    numbers = np.repeat(layers, counts), np.concatenate([np.arange(count) for count in counts])
     unknown = np.full(len(parts["values"]), np.nan)
     copying = matching = unknown
     if model.info.kind != "encoder-decoder" and model.embedding([0]).shape[1] == model.info.d_model:
         embedding = model.embedding()
         matching = balance(parts["keys"].transpose(0, 2, 1) @ product(embedding, embedding) @ parts["queries"])
         with suppress(ValueError):  # no words are predicted, or not by one matrix
-            copying = copying_scores(model).ravel()
+            copying = copying_scores(model)[numbers]
     table = {
         "layer": numbers[0], "head": numbers[1], "copying": copying, "matching": matching,
         "ov_rank": stable_rank(parts["values"], parts["outputs"]),

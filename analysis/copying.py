@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from models.language_model import LanguageModel
+from models.ragged import stacked
 
 ROWS = 8192  # of a vocabulary that are multiplied at once: in 64 bits all of them would be large
 
@@ -24,7 +25,7 @@ def copying_scores(model: LanguageModel) -> np.ndarray:
     for layer in range(model.info.layers):
         values, outputs = (of("self", layer).astype(np.float64) for of in (model.value_weights, model.output_weights))
         scores.append(balance(outputs @ back @ values))
-    return np.stack(scores)
+    return stacked(scores)
 
 
 def product(left: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from models.language_model import LanguageModel
+from models.ragged import stacked
 from models.tokens import Token
 from models.trace import Trace
 
@@ -68,7 +69,7 @@ def looks_at_names(model: LanguageModel, one: Named, kind: str) -> np.ndarray:
     for word in (one.name, one.noun):
         attention = one.read(model, kind, word).attention[kind]
         where = after_and_at(attention.queries, one.start, one.start + len(word))
-        weights = np.stack([attention[layer] for layer in range(attention.layers)]).astype(np.float64)
+        weights = stacked([attention[layer] for layer in range(attention.layers)]).astype(np.float64)
         rows = where.any(-1)
         shares = (weights * where).sum(-1)[..., rows]  # [layers, heads, query]
         found.append(shares.mean(-1) if rows.any() else np.full(weights.shape[:2], np.nan))

@@ -10,6 +10,7 @@ from models.edits import Cut, Edit, Head, Skip
 from models.given import Text
 from models.language_model import LanguageModel
 from models.outcomes import ANY, VALUE, Labels, log_chances
+from models.ragged import stacked
 from models.trace import Trace
 
 AT_ONCE = 8  # parts that are changed between two reports
@@ -26,10 +27,11 @@ def head_effects(
 ) -> np.ndarray:
     """The change of a token's log-probability when a head is switched off, each head by itself: float64 [layers, heads], nats.
 
-    Below 0: the head helps this prediction. All heads are read in batches. position: of `trace.read`, where the token is
-    predicted (for an encoder that of a mask); token: an id, None for the likeliest one; target: what an encoder-decoder has said;
-    kind: of the heads, None for "self" or "decoder". A head that is off gives zero, which is no usual thing for it to give: the
-    rest of the model was not trained for that. report: is told the share that is done, layer by layer.
+    NaN for heads that a layer has not. Below 0: the head helps this prediction. All heads are read in batches. position: of
+    `trace.read`, where the token is predicted (for an encoder that of a mask); token: an id, None for the likeliest one; target:
+    what an encoder-decoder has said; kind: of the heads, None for "self" or "decoder". A head that is off gives zero, which is no
+    usual thing for it to give: the rest of the model was not trained for that. report: is told the share that is done, layer by
+    layer.
     Errors: ValueError without a language-model head, for a position or a kind that is not there.
     Source: Michel, Levy and Neubig 2019, "Are Sixteen Heads Really Better than One?", section 3.
     """
@@ -37,18 +39,17 @@ def head_effects(
     kind = kind or next(iter(name for name in ("self", "decoder") if name in trace.attention))
     if kind not in trace.attention:
         raise ValueError(f'{model.info.name} has no "{kind}" attention; it has {", ".join(trace.attention)}.')
-    layers, heads = trace.attention[kind].layers, trace.attention[kind].heads
+    counts = trace.attention[kind].counts
     if not report:
-        places = [(layer, head) for layer in range(layers) for head in range(heads)]
-        return changes(model, trace, [[Head(layer, head, kind=kind)] for layer, head in places], position, token).reshape(
-            layers, heads
-        )
+        places = [(layer, head) for layer, count in enumerate(counts) for head in range(count)]
+        effects = changes(model, trace, [[Head(layer, head, kind=kind)] for layer, head in places], position, token)
+        return stacked(np.split(effects, np.cumsum(counts)[:-1]))
     rows = []
-    for layer in range(layers):
-        report(layer / layers, "Switching off one head after the other")
-        each: list[list[Edit]] = [[Head(layer, head, kind=kind)] for head in range(heads)]
+    for layer, count in enumerate(counts):
+        report(layer / len(counts), "Switching off one head after the other")
+        each: list[list[Edit]] = [[Head(layer, head, kind=kind)] for head in range(count)]
         rows.append(changes(model, trace, each, position, token))
-    return np.stack(rows)
+    return stacked(rows)
 
 
 def skip_effects(

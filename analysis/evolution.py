@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.statistics import Report, keys_in_sight, silent
+from models.ragged import stacked
 from models.trace import Attention
 
 
@@ -36,7 +37,7 @@ def pair(attention: Attention, query: int, key: int, report: Report = silent) ->
         seen = bool((rows[:, key] > 0).any())
         ranks.append(((rows > rows[:, key, None]).sum(-1) + 1) * seen)
         keys.append(keys_in_sight(rows[:, None])[0])
-    return Pair(np.stack(weights), np.stack(ranks), np.array(keys))
+    return Pair(stacked(weights), stacked(ranks), np.array(keys))
 
 
 def maps(attention: Attention, head: int | None = None, report: Report = silent) -> np.ndarray:
@@ -50,7 +51,8 @@ def maps(attention: Attention, head: int | None = None, report: Report = silent)
     for layer in range(attention.layers):
         report(layer / attention.layers, f"Layer {layer}")
         weights = attention[layer]
-        layer_map = weights.mean(0) if head is None else weights[head]
+        here = weights.mean(0) if head is None else weights[head] if head < len(weights) else np.full(weights.shape[1:], np.nan)
+        layer_map = here.astype(np.float32)
         layer_maps.append(np.where((weights > 0).any(0), layer_map, np.float32(np.nan)))
     return np.stack(layer_maps)
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from analysis.heads import looks
 from analysis.merging import merge
-from analysis.statistics import choosing, entropy_of, keys_in_sight
+from analysis.statistics import choosing, entropy_of, filled, keys_in_sight
+from models.ragged import stacked
 from models.trace import Attention, Trace
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def patterns(attention: Attention) -> pd.DataFrame:
     the share on special tokens; previous, current, next, first, duplicate, induction: shares of one, as `analysis.heads.looks`
     defines them.
     pattern: the name of the share that is largest, where that is at least 0.4 ("special" for what goes to special tokens beyond
-    the first token), else "broad" (entropy at least 85 % of even) or "mixed".
+    the first token), else "broad" (entropy at least 85 % of even) or "mixed"; "" for a head that the layer has not.
     Where the queries are not the keys (cross-attention), and where a token has nobody to be compared with, shares of places,
     repeats and distance are NaN. Takes one layer at a time.
     """
@@ -42,17 +43,17 @@ def patterns(attention: Attention) -> pd.DataFrame:
     tables = []
     for layer in range(attention.layers):
         weights = attention[layer]
-        nothing = np.full(attention.heads, np.nan)
-        table = {"layer": np.full(attention.heads, layer), "head": np.arange(attention.heads)}
+        nothing = np.full(len(weights), np.nan)
+        table = {"layer": np.full(len(weights), layer), "head": np.arange(len(weights))}
         table["entropy"] = entropy_of(weights[:, rows]).mean(-1)
         table["even"] = np.log(keys_in_sight(weights[:, rows])).mean()
         table["distance"] = np.einsum("hqk,qk->h", weights[:, rows], apart) / len(apart) if itself else nothing
         table |= _looks(attention, layer) if itself else dict.fromkeys(_PLACES + _REPEATS, nothing)
         table["special"] = weights[:, rows][..., special].sum(-1).mean(-1)
         tables.append(pd.DataFrame(table))
-    heads = pd.concat(tables, ignore_index=True)
+    heads = filled(pd.concat(tables, ignore_index=True), attention)
     beyond = heads["special"] - (heads["first"] if itself and special[:1].any() else 0)
-    heads["pattern"] = _names(heads.assign(special=beyond))
+    heads["pattern"] = np.where(heads["entropy"].isna(), "", _names(heads.assign(special=beyond)))
     return heads
 
 
@@ -84,7 +85,7 @@ def order(attention: Attention, by: str = "layer", table: pd.DataFrame | None = 
 def _looks(attention: Attention, layer: int) -> dict[str, np.ndarray]:
     alone = attention.only(layer)
     if len(attention.queries) == 1:  # there is nothing but itself to look at
-        return dict.fromkeys(_PLACES + _REPEATS, np.full(attention.heads, np.nan)) | {"current": alone[0][:, 0, 0].astype(float)}
+        return dict.fromkeys(_PLACES + _REPEATS, np.full(alone.heads, np.nan)) | {"current": alone[0][:, 0, 0].astype(float)}
     shares = looks(Trace("", attention.queries, {"self": alone}, {}))
     return {name: shares[name][0] for name in _PLACES + _REPEATS}
 
@@ -105,8 +106,10 @@ def _alike(attention: Attention) -> np.ndarray:
         return np.arange(count)
     queries, keys = _spans(len(attention.queries)), _spans(len(attention.keys))
     maps = [np.sqrt(np.maximum(0, np.nan_to_num(merge(attention[layer], queries, keys)))) for layer in range(attention.layers)]
-    flat = np.concatenate(maps).reshape(count, -1)
-    return leaves_list(linkage(flat, "average", optimal_ordering=count <= _OPTIMAL)).astype(np.int64)
+    flat = stacked(maps).reshape(count, -1)
+    there = np.flatnonzero(np.isfinite(flat).all(-1))  # heads that a layer has not come last
+    leaves = there[leaves_list(linkage(flat[there], "average", optimal_ordering=count <= _OPTIMAL))]
+    return np.concatenate([leaves, np.setdiff1d(np.arange(count), leaves)]).astype(np.int64)
 
 
 def _spans(count: int) -> list[list[int]]:

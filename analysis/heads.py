@@ -11,6 +11,7 @@ import numpy as np
 from analysis.samples import Pairs, Texts, check_spelling, natural, pairs_of, repeats
 from models.huggingface.names import quoted
 from models.language_model import LanguageModel
+from models.ragged import stacked
 from models.repeats import earlier_copies, share_on, what_followed
 from models.tokens import Token
 from models.trace import Trace
@@ -58,7 +59,7 @@ def looks(trace: Trace, kind: str = "self") -> dict[str, np.ndarray]:
     have one, and as all else NaN where no query does. (Elhage et al. 2021; Olsson et al. 2022)
     """
     attention = trace.attention[kind]
-    weights = np.stack([attention[layer] for layer in range(attention.layers)])  # [layers, heads, query, key]
+    weights = stacked([attention[layer] for layer in range(attention.layers)])  # [layers, heads, query, key]
     found = kinds_of_keys(attention.queries, trace.info.mask if trace.info else "")
     queries = np.arange(len(attention.queries)) > 0
     shares = {name: share_on(weights, where) for name, where in found.items()}
@@ -74,7 +75,7 @@ def alignment(trace: Trace) -> np.ndarray:
     either never changes. 1: word by word, as a translation between languages of the same order would.
     """
     attention = trace.attention["cross"]
-    weights = np.stack([attention[layer] for layer in range(attention.layers)]).astype(np.float64)
+    weights = stacked([attention[layer] for layer in range(attention.layers)]).astype(np.float64)
     means = weights @ np.arange(len(attention.keys))  # [layers, heads, query]
     steps = np.arange(len(attention.queries)) - (len(attention.queries) - 1) / 2
     means -= means.mean(-1, keepdims=True)
@@ -93,7 +94,7 @@ def lookup(trace: Trace) -> np.ndarray:
     attention = trace.attention["cross"]
     if len(attention.queries) < 2:
         return np.zeros((attention.layers, attention.heads))
-    weights = np.stack([attention[layer] for layer in range(attention.layers)])[:, :, :-1]  # the last row has not chosen yet
+    weights = stacked([attention[layer] for layer in range(attention.layers)])[:, :, :-1]  # the last row has not chosen yet
     weights = weights[..., [i for i, token in enumerate(attention.keys) if not token.special or token.start < token.end]]
     sharp = [weights.max(axis, initial=0.0).mean(-1, dtype=np.float64) for axis in (-1, -2)]
     return np.sqrt(sharp[0] * sharp[1]) * np.maximum(0, alignment(trace))

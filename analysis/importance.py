@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from models.losses import Scored
+    from models.trace import Attention
 
 TEXTS = 12  # of the built-in sample
 POINTS = 12  # of a pruning curve, beside the whole model
@@ -94,12 +95,13 @@ def head_importance(
     given = read_texts(model, texts, report)
     kind = kind_of(given, kind)
     attention = given[0].trace.attention[kind]
-    size = attention.layers, attention.heads
+    size, there = (attention.layers, attention.heads), places_of(attention)
     effects, slopes, before = [], [], []
     for i, one in enumerate(given):
-        rows = without(model, one, [[], *([place] for place in np.ndindex(size))], kind, part_of(report, i, len(given)))
+        rows = without(model, one, [[], *([place] for place in there)], kind, part_of(report, i, len(given)))
         before.append(rows[0])
-        effects.append((rows[1:] - rows[0]).reshape(size))
+        effects.append(np.full(size, np.nan))
+        effects[-1][tuple(np.transpose(there))] = rows[1:] - rows[0]
         mixed = one.trace.tail is not None  # then slopes are not known
         slopes.append(np.full(size, np.nan) if mixed else np.abs(head_slopes(model, one)[kind]))
     layers, heads = np.indices(size)
@@ -111,6 +113,11 @@ def head_importance(
     unknown = unknown_share([token for one in given for token in typed(one.trace.tokens)])
     loss = float(np.average(before, weights=tokens))
     return Importance(pd.DataFrame(columns), loss, int(tokens.sum()), len(given), kind, unknown)
+
+
+def places_of(attention: Attention) -> list[tuple[int, int]]:
+    """Layer and head of every head that there is."""
+    return [(layer, head) for layer, count in enumerate(attention.counts) for head in range(count)]
 
 
 def tokens_of(given: Sequence[Scored]) -> np.ndarray:
@@ -127,13 +134,16 @@ def prune(
     effects."""
     table = found.table
     size = int(table["layer"].max()) + 1, int(table["head"].max()) + 1
-    count = len(table)
+    there = np.flatnonzero(table["effect"].notna())
+    count = len(there)
     counts = np.unique(np.linspace(0, count, min(count, POINTS) + 1).round().astype(int))
     named = {
-        name: np.argsort(table[name].to_numpy(), kind="stable") for name in ("effect", "gradient") if table[name].notna().all()
+        name: there[np.argsort(table[name].to_numpy()[there], kind="stable")]
+        for name in ("effect", "gradient")
+        if table[name].iloc[there].notna().all()
     }
     generator = np.random.default_rng(0)
-    every = [*named.values(), *(generator.permutation(count) for _ in range(orders))]
+    every = [*named.values(), *(generator.permutation(there) for _ in range(orders))]
     asked = [[divmod(int(head), size[1]) for head in order[:number]] for order in every for number in counts]
     given = read_texts(model, texts, silent, again=True)
     curves = [without(model, one, asked, found.kind, part_of(report, i, len(given))) for i, one in enumerate(given)]
@@ -190,9 +200,12 @@ def parameters_of(model: LanguageModel, text: Scored, kind: str, heads: np.ndarr
     except ValueError:
         return np.nan
     shared = max(1, model.info.heads // model.info.kv_heads) if model.info.kv_heads else 1
-    off = np.zeros(attention.layers * attention.heads, bool)
-    off[heads] = True
-    groups = off.reshape(attention.layers, -1, shared).all(-1).sum() if attention.heads % shared == 0 else 0
+    off = np.zeros((attention.layers, attention.heads), bool)
+    off.flat[heads] = True
+    groups = 0
+    for layer, count in enumerate(attention.counts):
+        sharing = max(1, count // model.info.kv_heads) if model.info.head_counts and model.info.kv_heads else shared
+        groups += off[layer, :count].reshape(-1, sharing).all(-1).sum() if count % sharing == 0 else 0
     return float(model.info.d_model * width * (off.sum() + groups))
 
 

@@ -64,7 +64,7 @@ def query_key(attention: Attention, layer: int, head: int, query: int) -> QueryK
     from models import recorder  # brings torch, which the first page does not wait for
 
     layer = _within(layer, attention.layers, "layers")
-    head = _within(head, attention.heads, "heads")
+    head = _within(head, attention.counts[layer], "heads")
     query = _within(query, len(attention.queries), "queries")
     rotary = attention.rotary(layer)
     call = attention._call(layer)  # says in a sentence where there are no queries

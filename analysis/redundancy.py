@@ -12,6 +12,7 @@ from analysis.samples import Texts, pairs_of
 from analysis.similarity import head_divergence
 from analysis.statistics import Report, silent
 from models.language_model import LanguageModel
+from models.ragged import stacked
 
 MOST = 48  # heads of which pairs are switched off
 FEW = 4  # texts on which they are
@@ -66,7 +67,7 @@ def head_likeness(model: LanguageModel, texts: Texts | None = None, kind: str | 
         except ValueError:
             known = False
             continue
-        written = np.concatenate(rows).astype(np.float64)  # [heads of all layers, token, d_model]
+        written = stacked(rows).reshape(count, *rows[0].shape[1:]).astype(np.float64)  # [heads of all layers, token, d_model]
         products += np.einsum("htd,gtd->hg", written, written, optimize=True)
         sums += written.sum(1)
         tokens += written.shape[1]
@@ -86,8 +87,9 @@ def lost_together(model: LanguageModel, found: Importance, texts: Texts | None =
     pairs = held_out(model) if texts is None else pairs_of(texts)
     chosen = [pairs[i] for i in np.unique(np.linspace(0, len(pairs) - 1, min(FEW, len(pairs))).round().astype(int))]
     table = found.table
-    by = table["gradient" if table["gradient"].notna().all() else "effect"].abs().to_numpy()
-    heads = np.sort(np.argsort(-by, kind="stable")[:MOST])
+    there = table["effect"].notna()
+    by = table["gradient" if table["gradient"][there].notna().all() else "effect"].abs().to_numpy()
+    heads = np.sort(np.argsort(-by, kind="stable")[: min(MOST, there.sum())])  # those that a layer has not come last
     places = [(int(table["layer"].iloc[head]), int(table["head"].iloc[head])) for head in heads]
     couples = list(combinations(range(len(heads)), 2))
     asked = [[], *([place] for place in places), *([places[i], places[j]] for i, j in couples)]

@@ -12,6 +12,7 @@ from analysis.inside.sample import passages
 from analysis.samples import Texts, check_spelling, pairs_of
 from analysis.scopes import typed
 from models.language_model import LanguageModel
+from models.ragged import stacked
 from models.readonly import read_only
 
 PASSAGES = 12  # of the built-in sample: enough tokens for a mean, and few enough to be read at a press
@@ -84,7 +85,7 @@ def means(model: LanguageModel, texts: Texts, own: bool = False) -> Means:
         for kind, attention in trace.attention.items():
             places = typed(attention.queries)
             each = [attention.out(layer)[:, places] for layer in range(attention.layers)]
-            outs.setdefault((kind, "heads"), []).append(np.stack(each))
+            outs.setdefault((kind, "heads"), []).append(stacked(each))
         for stack, parts in trace.parts.items():
             places = typed(trace.attention[stack].queries)
             outs.setdefault((stack, "feedforward"), []).append(parts["feedforward"][:, None, places])

@@ -30,10 +30,12 @@ def head_divergence(attention: Attention, report: Report = silent) -> np.ndarray
     The first query of a text is left out, since all heads of a decoder do the same there: itself.
     Returns float64 [heads of all layers, the same]; head h of layer l is l · heads + h. JS(p, q) = H((p + q) / 2) −
     (H(p) + H(q)) / 2, in 0..1: 0 for heads that look alike, 1 for heads that never look at the same key. Its square root is a
-    distance (Endres and Schindelin 2003); Clark et al. 2019 compare heads by it. report(share, words) may raise to stop it.
+    distance (Endres and Schindelin 2003); Clark et al. 2019 compare heads by it. NaN for heads that a layer has not.
+    report(share, words) may raise to stop it.
     """
-    queries, count = compared_queries(attention), attention.layers * attention.heads
+    queries, counts = compared_queries(attention), attention.counts
     rows = np.concatenate([attention[layer][:, queries] for layer in range(attention.layers)])  # [all heads, query, key]
+    count = len(rows)
     own = entropy_of(rows).sum(-1)  # nats, summed over the queries
     rows = rows[:, (rows > 0).any(0)]  # [all heads, cell]: what nobody looks at adds nothing
     negative = np.zeros((count, count))  # Σ m ln m, m = (p + q) / 2
@@ -48,7 +50,10 @@ def head_divergence(attention: Attention, report: Report = silent) -> np.ndarray
     negative += negative.T
     divergence = (-negative - (own[:, None] + own) / 2) / np.log(2) / len(queries)
     np.fill_diagonal(divergence, 0)
-    return np.clip(divergence, 0, 1)
+    places = [layer * attention.heads + head for layer, heads in enumerate(counts) for head in range(heads)]
+    every = np.full((attention.layers * attention.heads,) * 2, np.nan)
+    every[np.ix_(places, places)] = np.clip(divergence, 0, 1)
+    return every
 
 
 @dataclass(frozen=True)
@@ -66,8 +71,17 @@ def head_map(divergence: np.ndarray) -> HeadMap:
     nothing. Errors: ValueError for what is not square and symmetric.
     """
     divergence = np.asarray(divergence, dtype=np.float64)
-    if divergence.ndim != 2 or divergence.shape[0] != divergence.shape[1] or not np.allclose(divergence, divergence.T):
+    if (
+        divergence.ndim != 2
+        or divergence.shape[0] != divergence.shape[1]
+        or not np.allclose(divergence, divergence.T, equal_nan=True)
+    ):
         raise ValueError(f"Divergences of shape {list(divergence.shape)}: give one for each pair of heads, [head, head].")
+    there = np.flatnonzero(np.isfinite(np.diag(divergence)))
+    if len(there) < len(divergence):  # heads that a layer has not have no place
+        known, points = head_map(divergence[np.ix_(there, there)]), np.full((len(divergence), 2), np.nan)
+        points[there] = known.points
+        return HeadMap(points, known.explained)
     centred = divergence - divergence.mean(0) - divergence.mean(1)[:, None] + divergence.mean()
     values, vectors = np.linalg.eigh(-centred / 2)
     values = np.maximum(0, values)

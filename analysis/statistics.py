@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from models.ragged import stacked
 from models.trace import Attention
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def entropy_of(weights: np.ndarray) -> np.ndarray:
 
 def entropy(attention: Attention) -> np.ndarray:
     """Entropy of every row of attention, in nats: float64 [layers, heads, query]."""
-    return np.stack([entropy_of(attention[layer]) for layer in range(attention.layers)])
+    return stacked([entropy_of(attention[layer]) for layer in range(attention.layers)])
 
 
 def choosing(attention: Attention) -> slice:
@@ -105,8 +106,8 @@ def head_statistics(attention: Attention, report: Report = silent) -> pd.DataFra
         weights = attention[layer]
         spread, most = entropy_of(weights)[:, rows], np.log(keys_in_sight(weights))[rows]
         choice = most > 0
-        nothing = np.full(attention.heads, np.nan)
-        table = {"layer": np.full(attention.heads, layer), "head": np.arange(attention.heads)}
+        nothing = np.full(len(weights), np.nan)
+        table = {"layer": np.full(len(weights), layer), "head": np.arange(len(weights))}
         table |= {"entropy": spread.mean(-1), "bits": spread.mean(-1) / np.log(2)}
         table["evenness"] = (spread[:, choice] / most[choice]).mean(-1) if choice.any() else nothing
         table["distance"] = np.einsum("hqk,qk->h", weights[:, rows], apart) / len(apart) if itself else nothing
@@ -121,7 +122,17 @@ def head_statistics(attention: Attention, report: Report = silent) -> pd.DataFra
         np.fill_diagonal(apart_by, 0)
         table["diversity"] = np.sqrt(apart_by).sum(-1)
         tables.append(pd.DataFrame(table))
-    return pd.concat(tables, ignore_index=True)
+    return filled(pd.concat(tables, ignore_index=True), attention)
+
+
+def filled(table: pd.DataFrame, attention: Attention) -> pd.DataFrame:
+    """A table of heads with a row for each that any layer could have: NaN for those that a layer has not."""
+    import pandas as pd
+
+    if min(attention.counts) == attention.heads:
+        return table
+    places = pd.MultiIndex.from_product([range(attention.layers), range(attention.heads)], names=["layer", "head"])
+    return table.set_index(["layer", "head"]).reindex(places).reset_index()
 
 
 def _gram(weights: np.ndarray) -> np.ndarray:

@@ -214,8 +214,12 @@ def _check_kind(edit: Edit, info: ModelInfo) -> None:
 def _check_place(edit: Edit, info: ModelInfo) -> None:
     values = {one.name: getattr(edit, one.name) for one in fields(edit)}
     own = info.kind == "encoder-decoder" and values["kind"] != "encoder"
-    layers, heads = (info.decoder_layers, info.decoder_heads) if own else (info.layers, info.heads)
+    layer = values.get("layer")
+    heads = info.heads_of(layer if isinstance(layer, int | np.integer) else -1, own)
+    layers = info.decoder_layers if own else info.layers
     kind = "" if info.kind != "encoder-decoder" else f" in its {values['kind']}"
+    if info.head_counts and heads < info.heads:
+        kind = f" in L{layer}"
     counts = {"layer": layers + isinstance(edit, Stream), "head": heads}
     for name, count in counts.items():
         number = values.get(name, 0)

@@ -381,11 +381,12 @@ def first_rows(order: Sequence[tuple[str, int]], record: Record) -> dict[str, li
 
 
 def rows(calls: Sequence[Call], keys: int) -> np.ndarray:
-    """The weights of the last query in each call: float32 [layers, heads, key]. A window's cache has lost its oldest keys, which
-    that query does not look at."""
+    """The weights of the last query in each call: float32 [layers, heads, key], NaN for heads that a layer has not. A window's
+    cache has lost its oldest keys, which that query does not look at."""
     import torch
     from torch.nn.functional import pad
 
+    from models.ragged import stacked
     from models.recorder import last_rows
 
     with torch.inference_mode():
@@ -393,7 +394,7 @@ def rows(calls: Sequence[Call], keys: int) -> np.ndarray:
             return met.cpu().numpy()
         found = [call.weights(call.shape[1] - 1)[:, -1] for call in calls]
         found = [row if row.shape[1] == keys else pad(row, (keys - row.shape[1], 0)) for row in found]
-        return torch.stack([row.to(found[0].device) for row in found]).float().cpu().numpy()
+        return stacked([row.float().cpu().numpy() for row in found])
 
 
 def _ids(tokens: Sequence[Token]) -> Ids:

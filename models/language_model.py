@@ -45,7 +45,8 @@ class ModelInfo:
     predicts: has a language-model head; labels: what a classifier predicts in the place of tokens, None for others; queries: its
     queries, keys, values and scores can be had; pairs: reads two texts at once; mask: its mask token, or ""; dtype: of the
     numbers it calculates with, "float32" | "bfloat16" | "float16". notes: sentences on what cannot be had, and why. languages:
-    the codes of those that a translator of many reads and writes, for `source_language` and `target_language`.
+    the codes of those that a translator of many reads and writes, for `source_language` and `target_language`. head_counts: of
+    each layer of the first stack, where they differ (`heads` is the largest then), else ().
     """
 
     name: str
@@ -68,6 +69,13 @@ class ModelInfo:
     notes: tuple[str, ...] = ()
     labels: Labels | None = None
     languages: tuple[str, ...] = ()
+    head_counts: tuple[int, ...] = ()
+
+    def heads_of(self, layer: int, decoder: bool = False) -> int:
+        """How many heads a layer has, of the decoder where there are two stacks."""
+        if self.head_counts and not decoder and 0 <= layer < len(self.head_counts):
+            return self.head_counts[layer]
+        return self.decoder_heads if decoder else self.heads
 
 
 class LanguageModel(ABC):

@@ -12,6 +12,7 @@ import torch.nn.functional as F
 
 from models.batches import of_trace, plan_of, read, streams
 from models.edits import Edit
+from models.ragged import stacked
 from models.trace import Trace
 
 if TYPE_CHECKING:
@@ -93,4 +94,4 @@ def head_slopes(model: LanguageModel, text: Scored) -> dict[str, np.ndarray]:
             (0, 2, 3) if rows[0].given is not None else (0, 1, 3)
         )  # weights have their heads first, what heads give after the query
         found.setdefault(kind, []).append(product.double().sum(of).cpu().numpy())
-    return {kind: np.stack(layers) for kind, layers in found.items()}
+    return {kind: stacked(layers) for kind, layers in found.items()}

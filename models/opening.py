@@ -85,7 +85,8 @@ class _Opening:
 
 def facts_of(said: dict[str, Any]) -> ModelInfo:
     """The facts about a model, from what JSON made of them."""
-    facts: dict[str, Any] = {name: tuple(value) if name in ("notes", "languages") else value for name, value in said.items()}
+    lists = ("notes", "languages", "head_counts")
+    facts: dict[str, Any] = {name: tuple(value) if name in lists else value for name, value in said.items()}
     if facts.get("labels"):
         facts["labels"] = Labels(**facts["labels"] | {"names": tuple(facts["labels"]["names"])})
     return ModelInfo(**facts)
@@ -152,11 +153,12 @@ def _check(trace: Trace) -> None:
     if set(trace.hidden) != set(trace.attention) - {"cross"}:
         raise ValueError("a stream is missing")
     for kind, attention in trace.attention.items():
-        shape = attention.heads, len(attention.queries), len(attention.keys)
-        for layer, call in enumerate(attention._calls):
-            _check_call(f"in layer {layer} of {kind} the ", call, shape)
-        if not attention._calls:
-            _expect(f"the attention of {kind}", np.stack([attention[layer] for layer in range(attention.layers)])[0], shape)
+        for layer, heads in enumerate(attention.counts):
+            shape = heads, len(attention.queries), len(attention.keys)
+            if attention._calls:
+                _check_call(f"in layer {layer} of {kind} the ", attention._calls[layer], shape)
+            else:
+                _expect(f"in layer {layer} the attention of {kind}", attention[layer], shape)
     if isinstance(trace.model, Opened) and (logits := trace.model.logits) is not None:
         _expect("the logits", logits, (len(trace.read), logits.shape[-1]), infinite=True)
 

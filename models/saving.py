@@ -14,6 +14,7 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
+from models.ragged import stacked
 from models.version import VERSION
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class _Shelf:
 def _written(shelf: _Shelf, kind: str, attention: Attention, weights: bool) -> dict[str, Any]:
     said: dict[str, Any] = {"chooses": attention.chooses}
     if weights or not attention._calls:
-        whole = np.stack([attention[layer] for layer in range(attention.layers)])
+        whole = stacked([attention[layer] for layer in range(attention.layers)])
         return said | {"weights": shelf.put(f"{kind}.weights", torch.from_numpy(whole))}
     calls: list[dict[str, Any]] = []
     turns: list[dict[str, Any] | None] = []

@@ -32,7 +32,9 @@ LEEWAY = 0.01  # by which rows of weights in 16 bits may miss 1
 class Attention:
     """The attention of one kind (self, encoder, decoder, cross) in one trace; index it by layer.
 
-    layers, heads: counts; queries, keys: the tokens that look and that are looked at. The arrays that it gives are read-only.
+    layers, heads: counts; queries, keys: the tokens that look and that are looked at. counts: the heads of each layer; `heads` is
+    the largest of them. The arrays that it gives are read-only. Analyses that give [layers, heads, …] have NaN for heads that a
+    layer has not.
     """
 
     def __init__(
@@ -48,7 +50,8 @@ class Attention:
         cross-attention, whose rows are named by what they serve to choose."""
         self._rotary, self.chooses = rotary, chooses
         self.queries, self.keys = list(queries), list(keys)
-        self.layers, self.heads = len(calls), calls[0].shape[0]
+        self.counts = tuple(call.shape[0] for call in calls)
+        self.layers, self.heads = len(calls), max(self.counts)
         self._calls = calls
         self._known = dict(known or {})
 
@@ -86,7 +89,9 @@ class Attention:
         attention.queries, attention.keys, attention._calls = list(queries), list(keys), ()
         attention._rotary, attention.chooses = lambda layer: None, chooses
         attention.layers, attention.heads = weights.shape[:2]
-        attention._known = dict(enumerate(read_only(weights)))
+        layers = [each[~np.isnan(each).all((1, 2))] if each.size else each for each in weights]
+        attention._known = dict(enumerate(map(read_only, layers)))
+        attention.counts = tuple(map(len, layers))
         return attention
 
     @property
@@ -115,7 +120,7 @@ class Attention:
             return known
         weights = self._compute(layer, rows)
         if known is not None:
-            late, weights = weights, np.zeros((self.heads, len(self.queries), len(self.keys)), np.float32)
+            late, weights = weights, np.zeros((self.counts[layer], len(self.queries), len(self.keys)), np.float32)
             weights[:, :rows, : known.shape[2]], weights[:, rows:] = known, late
         weights.flags.writeable = False
         self._known.pop(layer, None)

@@ -87,7 +87,8 @@ class Look:
 
     @property
     def head(self) -> int:
-        return self.favourite.head if self.picked[1] is None else self.picked[1]
+        head = self.favourite.head if self.picked[1] is None else self.picked[1]
+        return min(head, self.attention.counts[self.layer] - 1)
 
     @property
     def head_name(self) -> str:

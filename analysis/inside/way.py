@@ -202,13 +202,13 @@ def follow(
     if stack not in trace.hidden:
         raise ValueError(f"This model has no stack “{stack}”: it has {', '.join(trace.hidden)}.")
     attention = trace.attention[stack]
-    for number, there, what in ((layer, attention.layers, "layers"), (head, attention.heads, "heads")):
+    for number, there, what in ((layer, attention.layers, "layers"), (head, attention.counts[layer % attention.layers], "heads")):
         if not -there <= number < there:
             raise ValueError(f"There are {there} {what}, counted from 0: number {number} is none of them.")
     window = window_of(trace, stack, around)
     if ends is not None and not (ends and set(ends) <= set(window.tolist())):
         raise ValueError(f"Ends are positions of the window, {window[0]} to {window[-1]}; these are {list(ends)}.")
-    return Way(model, trace, layer % attention.layers, head % attention.heads, stack, window, ends)
+    return Way(model, trace, layer % attention.layers, head % attention.counts[layer % attention.layers], stack, window, ends)
 
 
 def window_of(trace: Trace, stack: str, around: int | None) -> np.ndarray:

@@ -36,7 +36,7 @@ class Layout:
 
     calls: tuple[str, ...]
     blocks: dict[str, list[nn.Module]]
-    heads: dict[str, int]  # of each kind of attention
+    counts: dict[str, tuple[int, ...]]  # heads of each layer, of each kind of attention
     layers: dict[str, list[nn.Module]]
 
     @property
@@ -114,8 +114,10 @@ def find(network: nn.Module, run: Callable[[], object], pairs: bool) -> Layout:
     for i, kind in enumerate(named):
         if kind != "cross":
             blocks.setdefault(kind, []).append(_block(network, visits, named, i))
-    heads = {kind: call.shape[0] for kind, call in zip(named, record.calls, strict=True)}
-    return Layout(named, blocks, heads, {stack: _layers(network, visits, found) for stack, found in blocks.items()})
+    counts = {
+        kind: tuple(call.shape[0] for name, call in zip(named, record.calls, strict=True) if name == kind) for kind in named
+    }
+    return Layout(named, blocks, counts, {stack: _layers(network, visits, found) for stack, found in blocks.items()})
 
 
 def _check_shapes(title: str, calls: list[tuple[int, int]], kinds: dict[tuple[int, int], str]) -> None:

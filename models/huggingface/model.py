@@ -362,16 +362,16 @@ class HuggingFaceModel(LanguageModel):
         return other
 
     def output_weights(self, kind: str, layer: int) -> np.ndarray:
-        return self._outputs.weights(kind, layer, self._layout.heads[kind])
+        return self._outputs.weights(kind, layer)
 
     def query_weights(self, kind: str, layer: int) -> np.ndarray:
-        return self._reads.weights("query", kind, layer, self._layout.heads[kind])
+        return self._reads.weights("query", kind, layer)
 
     def key_weights(self, kind: str, layer: int) -> np.ndarray:
-        return self._reads.weights("key", kind, layer, self._layout.heads[kind])
+        return self._reads.weights("key", kind, layer)
 
     def value_weights(self, kind: str, layer: int) -> np.ndarray:
-        return self._reads.weights("value", kind, layer, self._layout.heads[kind])
+        return self._reads.weights("value", kind, layer)
 
     def normed(self, kind: str) -> bool:
         return self._reads.normed(kind)
@@ -801,12 +801,15 @@ class HuggingFaceModel(LanguageModel):
     def _facts(self, name: str, source: str) -> ModelInfo:
         config, stacks = self.config, self._layout.blocks
         notes = self._notes
-        heads = next(self._layout.heads[kind] for kind in ("self", "encoder") if kind in self._layout.heads)
+        counts = next(self._layout.counts[kind] for kind in ("self", "encoder") if kind in self._layout.counts)
+        heads = max(counts)
         if self._tap:
             notes.append(
                 f"{type(self.network).__name__} computes attention in its own way: "
                 "its weights can be seen, its queries, keys and values cannot."
             )
+        if min(counts) < heads:
+            notes.append(f"Its layers have {min(counts)} to {heads} heads; what a layer has not is left blank.")
         if self._layout.others:
             notes.append(f"{self._layout.others} of its layers have no attention; those that have are numbered from 0.")
         if self.labels is not None and self.kind == "encoder-decoder":
@@ -824,7 +827,8 @@ class HuggingFaceModel(LanguageModel):
             parameters=sum(one.numel() for one in self.network.parameters()),
             source=source,
             decoder_layers=len(stacks.get("decoder", ())),
-            decoder_heads=self._layout.heads.get("decoder", 0),
+            decoder_heads=max(self._layout.counts.get("decoder", (0,))),
+            head_counts=counts if min(counts) < heads else (),
             predicts=self.predicts,
             queries=not self._tap,
             pairs=self.kind == "encoder" and self.vocabulary.pairs,

@@ -43,11 +43,11 @@ class Outputs:
             for handle in handles:
                 handle.remove()
 
-    def weights(self, kind: str, layer: int, heads: int) -> np.ndarray:
+    def weights(self, kind: str, layer: int) -> np.ndarray:
         """W_O of a layer: float32 [heads, d_head, d_model]. Errors: ValueError where there is none."""
         call = [i for i, one in enumerate(self.layout.calls) if one == kind][layer]
         if call not in self.found:
             raise ValueError("How this model carries what a head brings into the residual stream could not be found.")
         module = self.found[call]
         weight = module.weight.detach() if isinstance(module, Conv1D) else module.weight.detach().T
-        return array_of(weight.unflatten(0, (heads, -1)))
+        return array_of(weight.unflatten(0, (self.layout.counts[kind][layer], -1)))

@@ -102,7 +102,7 @@ class Reads:
         calls = [i for i, one in enumerate(self.layout.calls) if one == kind]
         return any(self.found[call, name].normed for call in calls for name in NAMES[:2] if (call, name) in self.found)
 
-    def weights(self, name: str, kind: str, layer: int, heads: int) -> np.ndarray:
+    def weights(self, name: str, kind: str, layer: int) -> np.ndarray:
         """W_Q, W_K or W_V of a layer, one a query head: float32 [heads, d_model, d_head]. Errors: ValueError without one."""
         call = [i for i, one in enumerate(self.layout.calls) if one == kind][layer]
         if (call, name) not in self.found:
@@ -112,7 +112,7 @@ class Reads:
         weight = weight if isinstance(at.module, Conv1D) else weight.T  # [d_model, columns]
         each = torch.stack([weight[:, start : start + at.size] for start in at.starts])
         each = each * (at.factor if isinstance(at.factor, float) else at.factor[:, None])
-        return array_of(each.repeat_interleave(heads // len(each), 0))
+        return array_of(each.repeat_interleave(self.layout.counts[kind][layer] // len(each), 0))
 
 
 def _sizes(module: nn.Linear | Conv1D) -> tuple[int, int]:

@@ -82,7 +82,7 @@ class Answers:
                 "places": self.model.places(trace) if trace.predicts else [],
                 "bytes": trace.bytes,
                 "hidden": list(trace.hidden),
-                "attention": {kind: [one.layers, one.heads, one.chooses] for kind, one in trace.attention.items()},
+                "attention": {kind: [one.layers, one.heads, one.chooses, one.counts] for kind, one in trace.attention.items()},
                 "ways": [name for name in ("unembed", "label", "tail") if getattr(trace, name) is not None],
             }
         for name in said.get("parts", ()):

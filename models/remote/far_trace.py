@@ -84,8 +84,9 @@ class FarAttention(Attention):
     """The attention of one kind; a layer's weights, or what they follow from, cross when somebody looks at it."""
 
     def __init__(self, queries: Sequence[Token], keys: Sequence[Token], kind: str, parts: Parts, size: Sequence[int]) -> None:
-        """size: layers, heads, and whether its rows are named by what they serve to choose."""
+        """size: layers, heads, whether its rows are named by what they serve to choose, and the heads of each layer."""
         self.queries, self.keys, self.layers, self.heads = list(queries), list(keys), size[0], size[1]
+        self.counts = tuple(size[3])
         self.chooses, self._parts, self._kind, self._known = bool(size[2]), parts, kind, {}
         self._calls = calls = Calls(parts, kind, self.layers)
         self._rotary = lambda layer: rotary_of(calls.part(layer))

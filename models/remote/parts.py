@@ -54,7 +54,7 @@ def part_of(trace: Trace, name: str) -> Part | None:
 
 def _weights(attention: Attention, layer: int) -> Part:
     call = attention._calls[layer]
-    whole = 4 * attention.heads * len(attention.queries) * len(attention.keys)
+    whole = 4 * attention.counts[layer] * len(attention.queries) * len(attention.keys)
     some = {name: one for name, one in held(call).items() if name in MAPS}
     said = numbers(call) | {"formula": attention.formula(layer)}
     follows = call.query is not None and call.given is None and call.edited is None

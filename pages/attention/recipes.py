@@ -18,6 +18,7 @@ from viz.figures.heatmap import heatmap, heatmap_grid
 from viz.figures.style import CHOOSING
 from viz.palette import PATTERNS
 
+ABSENT = "not there: this layer has fewer heads"
 WORDS = {
     "previous": "token before",
     "current": "itself",
@@ -70,7 +71,7 @@ def all_heads(trace: Trace, seen: Scope, *, layer: int, head: int, by: str, filt
     attention = seen.attention
     table, square = patterns(attention), (attention.layers, attention.heads)
     named = [WORDS.get(name, name) for name in table["pattern"]]
-    notes = [f"{name}, entropy {nats:.2f} nats" for name, nats in zip(named, table["entropy"], strict=True)]
+    notes = [f"{name}, entropy {nats:.2f} nats" if name else ABSENT for name, nats in zip(named, table["entropy"], strict=True)]
     return model_view(
         (seen[at] for at in range(attention.layers)),
         chosen=(layer, head),

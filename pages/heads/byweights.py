@@ -26,7 +26,7 @@ def panel(look: Look) -> list[Picture]:
         say(HERE, "weights cross")
         return []
     try:
-        look.model.query_weights(look.kind, 0)
+        look.model.query_weights(look.kind, 0), look.model.output_weights(look.kind, 0)
     except ValueError:
         say(HERE, "weights unknown")
         return []
@@ -52,7 +52,7 @@ def composed(look: Look, found: HeadWeights, names: list[str]) -> Picture:
         recipes.composed, (look,), {"kind": look.kind, "way": way, "chosen": (look.layer, look.head)}, "heads-composed",
         lambda: {"composition": numbers}, title="Which earlier heads a head reads", takes=("model",), known={"found": found},
     )  # fmt: skip
-    press(drawing, look)
+    press(drawing, found)
     if not np.isfinite(values).any():
         say(HERE, "composed one layer")
         return drawing
@@ -71,11 +71,16 @@ def summary(look: Look, found: HeadWeights, names: list[str]) -> Picture:
         lambda: {name: Numbers(each, ("head",), {"head": names}) for name, each in columns.items()},
         title="What heads are by their weights", takes=("model",), known={"found": found},
     )  # fmt: skip
-    press(drawing, look)
+    press(drawing, found)
     say(HERE, "weights")
     return drawing
 
 
-def press(drawing: Picture, look: Look) -> None:
+def press(drawing: Picture, found: HeadWeights) -> None:
     """Place a picture; a press chooses the head of its row."""
-    show(drawing.drawn, drawing.key, lambda: heads.choose(*divmod(int(choice(drawing.key)[0]), look.attention.heads)))
+
+    def chosen() -> None:
+        row = found.table.iloc[int(choice(drawing.key)[0])]
+        heads.choose(int(row["layer"]), int(row["head"]))
+
+    show(drawing.drawn, drawing.key, chosen)

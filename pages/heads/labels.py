@@ -41,7 +41,7 @@ def seeds_of(look: Look) -> int:
 
 def caption(given: Asked, table: pd.DataFrame) -> None:
     """How many heads have a label, on which texts, and how well the model reads them."""
-    facts = {"heads": len(table), "labelled": int((table["label"] != "").sum())}
+    facts = {"heads": sum(given.look.attention.counts), "labelled": int((table["label"] != "").sum())}
     section = f"scored {given.look.kind}" if given.texts is None else "scored own"
     told = [words(HERE, "scored", **facts), words(HERE, section, texts=given.said), given.read_so_well()]
     st.caption(" ".join([*told, "" if seeds_of(given.look) else words(HERE, "too large")]), width="stretch")

@@ -67,7 +67,7 @@ def scores(
 def listed(table: pd.DataFrame, by: str, only: str) -> pd.DataFrame:
     """The heads that have a label, in an order."""
     table = table[table["label"].str.split(", ").map(lambda labels: only in labels)] if only else table
-    return sorted_by(table, by)
+    return sorted_by(table.dropna(subset=[name for name in ("current", "alignment") if name in table]), by)
 
 
 def against_chance(row: pd.Series, name: str) -> str:
@@ -119,6 +119,7 @@ def worth_table(
 
 
 def sorted_by(table: pd.DataFrame, by: str) -> pd.DataFrame:
+    table = table.dropna(subset=["effect"]) if "effect" in table else table  # heads that a layer has not
     return table.sort_values(by, ascending=False, kind="stable") if by else table
 
 

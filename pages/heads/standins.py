@@ -50,7 +50,7 @@ def alike(given: Asked, by: str) -> list[Picture]:
 
 def together(given: Asked) -> list[Picture]:
     """What is lost without two heads beyond the sum of what is lost without each."""
-    look, every = given.look, given.look.attention.layers * given.look.attention.heads
+    look, every = given.look, sum(given.look.attention.counts)
     few = min(FEW, len(given.texts) if given.texts else TEXTS)
 
     def work(report: jobs.Report) -> tuple[Importance, Together]:
@@ -72,8 +72,8 @@ def together(given: Asked) -> list[Picture]:
         say(HERE, "together ends", **facts)
         if len(lost.beyond) > 1:
             say(HERE, "together signs", **facts)
-    if len(found.table) > len(lost.heads):
-        say(HERE, "together some", count=len(lost.heads), all=len(found.table))
+    if every > len(lost.heads):
+        say(HERE, "together some", count=len(lost.heads), all=every)
     return [drawing]
 
 

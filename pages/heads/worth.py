@@ -29,7 +29,7 @@ BY = {"effect": state.HEADS_WORTH.values[0], "gradient": state.HEADS_WORTH.value
 def panel(given: Asked, table: pd.DataFrame) -> list[Picture]:
     """The scatter, the table and the curve. table: of labels, which stand beside each head."""
     look = given.look
-    heads_in_all = look.attention.layers * look.attention.heads
+    heads_in_all = sum(look.attention.counts)
     found = given.worked(
         "head importance", heads_in_all + 3,
         lambda report: head_importance(look.model, given.texts, look.kind, report), "Switching heads off",
@@ -53,7 +53,7 @@ def panel(given: Asked, table: pd.DataFrame) -> list[Picture]:
 
 def facts(found: Importance, given: Asked) -> dict[str, str]:
     """What the words say of it, with the head that is worth most."""
-    best = found.table.iloc[int(found.table["effect"].to_numpy().argmax())]
+    best = found.table.iloc[int(np.nanargmax(found.table["effect"]))]
     ranks = float(found.table[["effect", "gradient"]].corr("spearman").to_numpy()[0, 1])
     return {
         "texts": given.said, "tokens": f"{found.tokens:,}", "loss": f"{found.loss:.2f}", "unknown": percent(found.unknown),

@@ -32,13 +32,13 @@ def side_bar(name: str) -> None:
     for key in state.FAVOURITES_NEXT.pop():
         key.set(getattr(first, key.name))
     in_decoder = kind in ("decoder", "cross")
-    layers, heads = (info.decoder_layers, info.decoder_heads) if in_decoder else (info.layers, info.heads)
+    layers = info.decoder_layers if in_decoder else info.layers
     beside = st.sidebar.container(horizontal=True, gap="small", wrap=False)
-    numbered(state.LAYER, layers, first.layer, beside)
-    numbered(state.HEAD, heads, first.head, beside)
+    heads = info.heads_of(numbered(state.LAYER, layers, first.layer, beside), in_decoder)
+    numbered(state.HEAD, heads, min(first.head, heads - 1), beside)
 
 
-def numbered(key: Key[int], count: int, default: int, place: DeltaGenerator) -> None:
+def numbered(key: Key[int], count: int, default: int, place: DeltaGenerator) -> int:
     """A menu of layers or heads by their numbers, shown and linked as L0, L1, … or H0, H1, …"""
     letter, asked = key.name[0].upper(), key.asked or ""
     if (number := number_below(asked, count)) is not None:  # written by hand, without the letter
@@ -47,6 +47,7 @@ def numbered(key: Key[int], count: int, default: int, place: DeltaGenerator) -> 
         key, range(count), f"the {key.name}", default=default, menu=True, written=lambda at: f"{letter}{at}", place=place
     )
     state.keep(key, f"{letter}{chosen}", f"{letter}{default}")
+    return int(chosen)
 
 
 def choose(layer: int, head: int) -> None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -57,16 +59,14 @@ def prefer(model: LanguageModel, best: Favourite) -> None:
 
 
 def _nearest(scores: pd.DataFrame) -> Favourite:
-    best = scores.iloc[int(scores["previous"].to_numpy().argmax())]
+    best = scores.iloc[int(np.nanargmax(scores["previous"]))]
     return Favourite(int(best["layer"]), int(best["head"]), float(best["previous"]))
 
 
 def _sharpest(model: LanguageModel) -> Favourite:
-    import numpy as np
-
     from analysis.heads import lookup
     from analysis.samples import SHORT
 
     scores = np.mean([lookup(model.trace(text, text)) for text in SHORT], axis=0)
-    layer, head = np.unravel_index(scores.argmax(), scores.shape)
-    return Favourite(int(layer), int(head), float(scores.max()), "lookup")
+    layer, head = np.unravel_index(np.nanargmax(scores), scores.shape)
+    return Favourite(int(layer), int(head), float(np.nanmax(scores)), "lookup")

@@ -12,6 +12,7 @@ import numpy as np
 import streamlit as st
 
 from analysis import Scope
+from models.ragged import stacked
 from ui.look import Look
 from ui.memory.together import once
 from ui.show import show, show_chart
@@ -48,7 +49,7 @@ class Numbers:
 
     def array(self) -> np.ndarray:
         if isinstance(self.values, Scope):
-            return np.stack([self.values[layer] for layer in range(self.shape[0])])
+            return stacked([self.values[layer] for layer in range(self.shape[0])])
         return self.values
 
     def at(self, axis: str, place: int) -> Numbers:

@@ -19,14 +19,19 @@ def bertviz(look: Look) -> Picture | None:
     weights = sum(len(attention.queries) * len(attention.keys) for attention in attentions.values())
     tokens = max(len(look.attention.queries), len(look.attention.keys))
     second = [i for i, token in enumerate(look.trace.tokens) if token.segment] if look.kind == "self" else []
+    counts = look.attention.counts
     fit = layers_that_fit(layers, look.attention.heads, weights * (2 if second else 1), 1, around=look.layer)
+    fit = [layer for layer in fit if look.kind != "self" or counts[layer] == counts[look.layer]]
     if not fit:
         st.info(
             f"BertViz carries every weight as text, and at {tokens:,} tokens not even one layer fits. Choose the view “Head”, or "
             "shorten the text."
         )
         return None
-    if len(fit) < layers:
+    if len(set(counts)) > 1 and look.kind == "self":
+        named = ", ".join(f"L{layer}" for layer in fit)
+        st.caption(f"BertViz shows layers together that have as many heads: {named} have {counts[look.layer]}.")
+    elif len(fit) < layers:
         few = f"layer {fit[0]}" if len(fit) == 1 else f"layers {fit[0]} to {fit[-1]}"
         st.caption(f"BertViz carries every weight as text. At {tokens:,} tokens, only {few} of the {layers} layers can be shown.")
     chosen: dict[str, Any] = {"layer": look.layer, "heads": [look.head], "theme": st.context.theme.type or "auto"}

@@ -29,9 +29,9 @@ def model_view(
 ) -> View:
     """Thumbnails of `maps` [layers, heads, query, key], attention in [0, 1]; down is from (query), across is to (key).
 
-    Layers are taken one after the other, so an iterator needs to hold only one at a time. Sent as uint8, exact to 1/510; above
-    `side` positions each cell is the maximum of those that it covers, so that no spike is lost. `largest` is the most CSS
-    pixels that a thumbnail takes a side; they shrink with the width there is.
+    Layers are taken one after the other, so an iterator needs to hold only one at a time; heads that a layer has not are blank.
+    Sent as uint8, exact to 1/510; above `side` positions each cell is the maximum of those that it covers, so that no spike is
+    lost. `largest` is the most CSS pixels that a thumbnail takes a side; they shrink with the width there is.
 
     chosen: (layer, head). notes[layer][head]: a few words for the tooltip and the screen reader.
     order: the heads as they are drawn, a permutation of layer · heads + head; each then carries its name, L5 H1. None: a row a
@@ -47,13 +47,14 @@ def model_view(
     small, shapes = [], set()
     for layer in maps:
         layer = np.asarray(layer)
-        shapes.add(layer.shape)
+        shapes.add(layer.shape[1:])
         if layer.ndim != 3 or not layer.shape[0] or len(shapes) > 1:
             raise ValueError(f"Maps of a layer of shape {list(layer.shape)}: give [layers, heads, query, key].")
         small.append(np.rint(np.clip(np.nan_to_num(shrink(layer, side)), 0, 1) * 255).astype(np.uint8))
     if not small:
         raise ValueError("No maps: give [layers, heads, query, key].")
-    layers, heads = len(small), len(small[0])
+    layers, heads = len(small), max(map(len, small))
+    small = [np.concatenate([one, np.zeros((heads - len(one), *one.shape[1:]), np.uint8)]) for one in small]
     if notes is not None and [len(row) for row in notes] != [heads] * layers:
         raise ValueError(f"notes need {layers} rows of {heads}, one a head.")
     maps = np.stack(small)

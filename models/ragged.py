@@ -1,0 +1,19 @@
+"""Arrays of layers that have not all the same number of heads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+
+def stacked(rows: Sequence[np.ndarray]) -> np.ndarray:
+    """What each layer has of its heads, [heads, …] each, as one array [layers, heads, …].
+
+    NaN stands for heads that a layer has not, and 0 among whole numbers.
+    """
+    heads = max(len(row) for row in rows)
+    if all(len(row) == heads for row in rows):
+        return np.stack(rows)
+    blank = np.nan if np.issubdtype(rows[0].dtype, np.floating) else 0
+    return np.stack([np.concatenate([row, np.full((heads - len(row), *row.shape[1:]), blank, row.dtype)]) for row in rows])
