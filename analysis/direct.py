@@ -13,6 +13,7 @@ from models.trace import Trace
 
 if TYPE_CHECKING:
     import pandas as pd
+    from torch import Tensor
 
 CLOSE = {"float32": 1e-3, "float16": 1e-2, "bfloat16": 5e-2}  # of the largest number: how far a sum may be from what it should be
 
@@ -27,8 +28,9 @@ def logit_attribution(
     part: "embedding", "attention" (a row a head, and one without a head for the bias of W_O, or where heads cannot be told
     apart), "cross", "feedforward", "other layers" (those without attention), "bias" (of the final norm and the unembedding). The
     contributions sum to the logit, within 1e-3 of the largest number in float32, 1e-2 in float16 and 5e-2 in bfloat16; with
-    `against`, to the difference from that token's. The final norm divides by the size of the whole stream: that size is held at
-    what it was, so this is the direct way alone, not what would happen without the part.
+    `against`, to the difference from that token's. Where the model bends its logits at the end (`model.cap`, as Gemma 2 does),
+    they sum to the logit before that. The final norm divides by the size of the whole stream: that size is held at what it was,
+    so this is the direct way alone, not what would happen without the part.
     Errors: ValueError without a language-model head, for a token or position that is not there, and for a model whose logit is no
     such sum: where a norm follows each sum, or more than a norm and a matrix the last block.
     Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"; nostalgebraist 2020, "logit lens".
@@ -139,8 +141,14 @@ def close(model: LanguageModel) -> float:
     return CLOSE[model.info.dtype]
 
 
+def uncapped(model: LanguageModel, logits: Tensor) -> Tensor:
+    """Logits as they are before the model bends them: c · artanh(z / c). Those that are bent to the very edge are infinite."""
+    return logits if model.cap is None else model.cap * (logits / model.cap).atanh()
+
+
 def straight(model: LanguageModel, trace: Trace, token: int, position: int) -> tuple[np.ndarray, float]:
-    """The logit of a token as way · stream + constant, with the size that the final norm divides by held: float64 [d_model].
+    """The logit of a token, before a cap, as way · stream + constant: float64 [d_model]. The size that the final norm divides by
+    is held.
 
     With P what a norm takes from the stream (all of it, or all but its mean) and S² = |Px|² + e, e from the norm's ε, the slope
     of f = b + w·Px/S is (w − (w·Px) Px/S²)/S. It lacks of w/S only something along Px, and w/S · Px = f − b says how much;
@@ -152,11 +160,11 @@ def straight(model: LanguageModel, trace: Trace, token: int, position: int) -> t
     x = rows[position].double()
 
     def logits(streams: torch.Tensor) -> torch.Tensor:
-        return model.way_out(streams.float()).double().cpu()
+        return uncapped(model, model.way_out(streams.float()).double()).cpu()
 
     with torch.enable_grad():
         leaf = rows[position][None].clone().requires_grad_()
-        (slope,) = torch.autograd.grad(model.way_out(leaf)[0, token], leaf)
+        (slope,) = torch.autograd.grad(uncapped(model, model.way_out(leaf).double())[0, token], leaf)
     with torch.no_grad():
         here, mirrored, twice, shifted = logits(torch.stack([x, -x, 2 * x, x + x.abs().mean()]))
         constants = (here + mirrored) / 2

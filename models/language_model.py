@@ -435,6 +435,11 @@ class LanguageModel(ABC):
         """What streams of whole texts after the last block [text, position, d_model] say at a position: [text, outcome]."""
         return self.way_out(streams[:, position])
 
+    @property
+    def cap(self) -> float | None:
+        """What the model bends its logits to, c · tanh(z / c); None where it leaves them as they are."""
+        return None
+
     @abstractmethod
     def way_out_formula(self, stream: str = "h") -> str:
         """What `way_out` does to a stream, as a formula: "Wᵁ · norm(h)"; "t" is a transform that a head such as BERT's has

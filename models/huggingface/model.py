@@ -385,6 +385,10 @@ class HuggingFaceModel(LanguageModel):
     def _answers(self, streams: Tensor, position: int) -> Tensor:
         return self._pooled(streams) if self.labels is not None and self.labels.pooled else super()._answers(streams, position)
 
+    @property
+    def cap(self) -> float | None:
+        return getattr(self.config, "final_logit_softcapping", None)
+
     def way_out_formula(self, stream: str = "h") -> str:
         return self._way_out.format(stream=stream)
 
@@ -400,8 +404,7 @@ class HuggingFaceModel(LanguageModel):
         norm = torch.allclose(once, twice, rtol=1e-2, atol=1e-3)
         inside = "t({stream})" if transform else "norm({stream})" if norm else "{stream}"
         formula = f"Wᵁ · {inside}" + (" + b" if getattr(last, "bias", None) is not None else "")
-        cap = getattr(self.config, "final_logit_softcapping", None)
-        return f"c · tanh(({formula}) / c), c = {cap:g}" if cap else formula
+        return f"c · tanh(({formula}) / c), c = {self.cap:g}" if self.cap else formula
 
     def unembedding(self) -> np.ndarray:
         last: Any = self.network.get_output_embeddings() if self.predicts else None

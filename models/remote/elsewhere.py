@@ -125,6 +125,10 @@ class Elsewhere(LanguageModel):
     def value_weights(self, kind: str, layer: int) -> np.ndarray:
         return self.beside.value_weights(kind, layer)
 
+    @property
+    def cap(self) -> float | None:
+        return self.beside.cap
+
     def query_weights(self, kind: str, layer: int) -> np.ndarray:
         return self.beside.query_weights(kind, layer)
 

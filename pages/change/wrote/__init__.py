@@ -100,8 +100,9 @@ def panel(look: Look, above: DeltaGenerator) -> list[Picture]:
     found = Written(question, changed.text, changed.other, table, names, [])
     cell = found.cell()
     edited = words(HERE, "wrote with changes", count=len(changed.fitting)) if changed.fitting else ""
+    capped = words(HERE, "wrote capped", cap=f"{look.model.cap:g}") if look.model.cap else ""
     cards = [
-        Card([Part("question", None, "\n\n".join(filter(None, [found.say("question"), edited])))]),
+        Card([Part("question", None, "\n\n".join(filter(None, [found.say("question"), capped, edited])))]),
         Card([part("The board", board_part, found, cell)], words(HERE, "wrote title board"), 6),
         Card([part("The strongest parts", list_part, found)], words(HERE, "wrote title list"), 5),
         Card([part("What the head looked at", source_part, found, cell)], title_of(found, cell)),
