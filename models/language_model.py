@@ -46,7 +46,8 @@ class ModelInfo:
     queries, keys, values and scores can be had; pairs: reads two texts at once; mask: its mask token, or ""; dtype: of the
     numbers it calculates with, "float32" | "bfloat16" | "float16". notes: sentences on what cannot be had, and why. languages:
     the codes of those that a translator of many reads and writes, for `source_language` and `target_language`. head_counts: of
-    each layer of the first stack, where they differ (`heads` is the largest then), else ().
+    each layer of the first stack, where they differ (`heads` is the largest then), else (). layer_numbers: which layer of the
+    network each is, counted from 0, where layers without attention stand among them, else ().
     """
 
     name: str
@@ -70,12 +71,17 @@ class ModelInfo:
     labels: Labels | None = None
     languages: tuple[str, ...] = ()
     head_counts: tuple[int, ...] = ()
+    layer_numbers: tuple[int, ...] = ()
 
     def heads_of(self, layer: int, decoder: bool = False) -> int:
         """How many heads a layer has, of the decoder where there are two stacks."""
         if self.head_counts and not decoder and 0 <= layer < len(self.head_counts):
             return self.head_counts[layer]
         return self.decoder_heads if decoder else self.heads
+
+    def number_of(self, layer: int, decoder: bool = False) -> int | None:
+        """Which layer of the network a layer with attention is, counted from 0; None where it has the same number."""
+        return self.layer_numbers[layer] if self.layer_numbers and not decoder else None
 
 
 class LanguageModel(ABC):

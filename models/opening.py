@@ -85,7 +85,7 @@ class _Opening:
 
 def facts_of(said: dict[str, Any]) -> ModelInfo:
     """The facts about a model, from what JSON made of them."""
-    lists = ("notes", "languages", "head_counts")
+    lists = ("notes", "languages", "head_counts", "layer_numbers")
     facts: dict[str, Any] = {name: tuple(value) if name in lists else value for name, value in said.items()}
     if facts.get("labels"):
         facts["labels"] = Labels(**facts["labels"] | {"names": tuple(facts["labels"]["names"])})

@@ -92,8 +92,10 @@ class Look:
 
     @property
     def head_name(self) -> str:
-        """The head as people write it: "L5 H1", or with its kind where there are several: "cross L2 H1"."""
-        return f"{self.layer_name} H{self.head}"
+        """The head as people write it: "L5 H1", or with its kind where there are several: "cross L2 H1"; and which layer of the
+        network that is, where layers without attention stand between."""
+        number = self.model.info.number_of(self.layer, self.kind in ("decoder", "cross"))
+        return f"{self.layer_name} H{self.head}" + ("" if number is None else f" (layer {number} of the network)")
 
     @property
     def layer_name(self) -> str:

@@ -44,6 +44,12 @@ class Layout:
         """Layers of the same stacks that hold no attention, such as state-space layers."""
         return sum(len(stack) - len(self.blocks[name]) for name, stack in self.layers.items())
 
+    def numbers(self, stack: str) -> tuple[int, ...]:
+        """Which of all layers of a stack each of its blocks is; () where every layer is one."""
+        places = {id(layer): number for number, layer in reversed(list(enumerate(self.layers[stack])))}
+        numbers = tuple(places[id(block)] for block in self.blocks[stack])
+        return numbers if len(self.layers[stack]) > len(numbers) and len(set(numbers)) == len(numbers) else ()
+
     def tail(self, stack: str) -> list[nn.Module]:
         """The layers of a stack after its last block."""
         last = max(i for i, layer in enumerate(self.layers[stack]) if layer is self.blocks[stack][-1])

@@ -815,6 +815,10 @@ class HuggingFaceModel(LanguageModel):
             notes.append(f"Its layers have {min(counts)} to {heads} heads; what a layer has not is left blank.")
         if self._layout.others:
             notes.append(f"{self._layout.others} of its layers have no attention; those that have are numbered from 0.")
+        numbers = self._layout.numbers("encoder" if "encoder" in stacks else "self")
+        if numbers:
+            which = ", ".join(map(str, numbers))
+            notes.append(f"In the network, counted from 0 too, L0 to L{len(numbers) - 1} are the layers {which}.")
         if self.labels is not None and self.kind == "encoder-decoder":
             notes.append(FIRST)
         first_stack = stacks.get("encoder") or stacks["self"]
@@ -832,6 +836,7 @@ class HuggingFaceModel(LanguageModel):
             decoder_layers=len(stacks.get("decoder", ())),
             decoder_heads=max(self._layout.counts.get("decoder", (0,))),
             head_counts=counts if min(counts) < heads else (),
+            layer_numbers=numbers,
             predicts=self.predicts,
             queries=not self._tap,
             pairs=self.kind == "encoder" and self.vocabulary.pairs,

@@ -34,8 +34,11 @@ def side_bar(name: str) -> None:
     in_decoder = kind in ("decoder", "cross")
     layers = info.decoder_layers if in_decoder else info.layers
     beside = st.sidebar.container(horizontal=True, gap="small", wrap=False)
-    heads = info.heads_of(numbered(state.LAYER, layers, first.layer, beside), in_decoder)
+    layer = numbered(state.LAYER, layers, first.layer, beside)
+    heads = info.heads_of(layer, in_decoder)
     numbered(state.HEAD, heads, min(first.head, heads - 1), beside)
+    if (number := info.number_of(layer, in_decoder)) is not None:
+        st.sidebar.caption(f"L{layer} is layer {number} of the network: those without attention are left out.")
 
 
 def numbered(key: Key[int], count: int, default: int, place: DeltaGenerator) -> int:
