@@ -14,6 +14,13 @@ export function makeButton(className, words, act) {
   return node;
 }
 
+// A button that only works its view, so that no picture shows it.
+export function makeTool(className, words, act) {
+  const node = makeButton(className, words, act);
+  node.dataset.take = "no";
+  return node;
+}
+
 // Words that are written only where they differ: the page is laid out again for each change.
 export function write(node, words) {
   if (node.textContent !== words) node.textContent = words;

@@ -1,6 +1,6 @@
 // A row that plays through steps: a button, a slider, and what the step is called.
 
-import { element, makeButton, write } from "./element.js";
+import { element, makeTool, write } from "./element.js";
 
 const SIGNS = { Play: "M2 1 11 6 2 11Z", Pause: "M2 1h3v10H2ZM7 1h3v10H7Z" };
 
@@ -22,7 +22,7 @@ export function makePlayer(label, pace, go) {
   const player = { node, range, ends: [], names: [], last: 0, at: 0, playing: false };
   let timer = 0;
 
-  const button = makeButton("", "", () => (player.playing ? player.stop() : start()));
+  const button = makeTool("", "", () => (player.playing ? player.stop() : start()));
   node.append(button, range, output);
 
   const show = () => {
@@ -79,7 +79,7 @@ export function withSteps(player) {
 }
 
 function stepButton(words, sign, act) {
-  const button = makeButton("one", "", act);
+  const button = makeTool("one", "", act);
   button.title = words;
   button.setAttribute("aria-label", words);
   button.innerHTML = `<svg viewBox="0 0 12 12" class="sign" aria-hidden="true"><path d="${sign}"/></svg>`;

@@ -7,6 +7,8 @@ import io
 import json
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,10 +21,17 @@ from viz import Card, Part, View, modules
 from viz.palette import DARK, LIGHT
 from viz.views.architecture import Box, architecture
 from viz.views.grid_view.layers import head_grid
+from viz.views.pieces_view import Box as Piece
+from viz.views.pieces_view import Row
+from viz.views.prediction_bars import value_bars
+from viz.views.sum_view import Product
+from viz.views.versions import versions
+from viz.views.way_view import Stop
 
 WORDS = ["<|start|>", "The", " dog", " ran", " into", " the", " forest", ",", " שלום", " 🐕", "\n", " <0xF0>"]
 NAMESPACE = "http://www.w3.org/2000/svg"
 NASTY = "<img src=x onerror=\"document.title='caught'\">]]></script>&amp;\x00\ud800\ufffe"
+VIEW_FOLDERS = Path(viz.__file__).parent / "views"
 SCRIPTS = modules.joined(["views/export/walk.js", "views/export/png.js"])
 THEMES = json.dumps({"light": LIGHT, "dark": DARK})
 TAKE = f"""async ([selector, kind, wanted]) => {{
@@ -109,9 +118,90 @@ def still(draw):
     return drawn
 
 
-@pytest.mark.parametrize(("name", "dark"), [(name, i % 2 == 0) for i, name in enumerate(VIEWS)])
-def test_a_png_looks_like_the_page(still, name, dark):
-    compare(still(VIEWS[name](), dark=dark))
+HEAD_TOOLS = [
+    "2\u00a0%",
+    "Point at a token to see only its own.",
+    "a token’s strongest",
+    "all",
+    *["columns", "each head", "lines", "max", "mean", "ribbons", "rows", "weights from"],
+]
+# Of every kind that a page offers as a picture at least one view, and what only works each and is in no picture.
+LAYERS = np.linspace(0, 1, 12).reshape(3, 4)
+ALL_KINDS: dict[str, tuple[Callable[[], View], list[str]]] = {
+    "head": (VIEWS["head"], HEAD_TOOLS),
+    "reading": (VIEWS["reading"], ["looks at", "is looked at by"]),
+    "reading-heads": (VIEWS["reading-heads"], []),
+    "reading-number": (VIEWS["reading-number"], []),
+    "model": (VIEWS["model"], []),
+    "query-key": (VIEWS["query-key"], ["by weight", "dimensions by size", "in order", "keys in order"]),
+    "space": (VIEWS["space"], ["Play", "Follow", "Trails", "Labels", "−", "+", "Reset", "PNG"]),
+    "bars": (lambda: viz.prediction_bars([" forest", " field", NASTY[:12]], [0.4, 0.1, 0.05], [7, 8, 9], [2.0, 0.6, -0.1]), []),
+    "bars-beginner": (lambda: viz.prediction_bars([" a", " b"], [0.4, 0.001], percent=False), []),
+    "bars-before": (lambda: viz.prediction_bars("ab", [0.9, 0.1], before=[0.5, 0.5], struck=[False, True], marked=0), []),
+    "bars-values": (lambda: value_bars(["up", "down"], [1.5, -2.0], ("part", "adds"), still=True), []),
+    "chips": (lambda: viz.token_chips([SimpleNamespace(**vars(one), id=i) for i, one in enumerate(tokens()[:6])]), []),
+    "grid": (lambda: head_grid(LAYERS, unit="%", scale=(0, 1), label="Share"), []),
+    "grid-film": (lambda: viz.grid_view(np.eye(3)[:2, None], ["a"], "xyz", frames=["one", "two"]), ["Play"]),
+    "architecture": (lambda: architecture([("", [Box("Embedding", "[5, 64]", "a vector"), Box("Norm", "[5, 64]")])]), []),
+    "compare": (lambda: viz.compare_view(tokens()[:3], ["flow"], np.full((2, 1, 3), 0.2), ["one", "two"]), ["Play"]),
+    "order": (lambda: viz.order_view(["one", "two", "three"], (2, 0, 1), changed=[1]), []),
+    "pieces": (
+        lambda: viz.pieces_view(2, [Row([Piece("a", 0, 1), Piece("b", 1, 2)])], ["one", "two"], ["First.", "Then."]),
+        ["Play"],
+    ),
+    "sum": (lambda: viz.sum_view("a number", 2.0, [Product("x", 2.0, 1.0, 2.0, (True, False))], trail=list("abcdefghi")), []),
+    "versions": (lambda: versions(["as it is", "steered"], [["The", " dog"], ["The", " cat"]]), []),
+    "way": (lambda: viz.way_view([Stop("a", "Embedding", "a vector", "[5, 64]", LAYERS), Stop("b", "Norm")], "a"), []),
+    "way-strip": (lambda: viz.way_view([Stop("a", "Ids", values=LAYERS), Stop("b", "Norm")], "b", strip=True), []),
+}
+# What a page has beside its pictures, and the board, whose parts are pictures by themselves.
+NO_PICTURES = {"board", "change_list", "dials", "export", "overview", "room", "time_slider"}
+ON_SCREEN = """() => {
+  const words = [];
+  const walk = (node) => {
+    if (node.nodeType === Node.TEXT_NODE) {
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      if ([...range.getClientRects()].some(({ width }) => width > 1)) words.push(node.textContent);
+    } else if (node.checkVisibility({ visibilityProperty: true, opacityProperty: true })) {
+      const { clipPath, overflow } = getComputedStyle(node);
+      if (clipPath !== "none" || /SELECT|DETAILS/.test(node.tagName)) return; // for a screen reader, or folded
+      if (overflow === "hidden" && node.clientWidth <= 1) return;
+      for (const child of (node.shadowRoot ?? node).childNodes) walk(child);
+    }
+  };
+  walk(document.querySelector(".hl"));
+  return words;
+}"""
+
+
+def missing(nodes: list[str], svg: bytes) -> list[str]:
+    """The texts on screen that a picture lacks, spaces aside. A text of the picture stands for one on screen alone."""
+
+    def bare(words: str) -> str:
+        return re.sub(r"\s", "", words)
+
+    rest, lacking = bare("\x00".join(words_of(svg))), []
+    for words in sorted(filter(bare, nodes), key=len, reverse=True):
+        pattern = "\x00?".join(map(re.escape, bare(words)))  # a text may take several lines
+        rest, times = re.subn(pattern, "\x01", rest, count=1)
+        if not times:
+            lacking.append(words.strip())
+    return sorted(lacking)
+
+
+@pytest.mark.parametrize(("name", "dark"), [(name, i % 2 == 0) for i, name in enumerate(ALL_KINDS)])
+def test_a_picture_says_and_shows_what_the_page_does(still, name, dark):
+    view, tools = ALL_KINDS[name]
+    page = still(view(), dark=dark)
+    assert missing(page.evaluate(ON_SCREEN), take(page, "svg")) == sorted(tools)
+    if name != "bars-before":  # its dashes begin at another place
+        compare(page)
+
+
+def test_every_kind_of_view_is_held_to_its_picture_or_is_none():
+    kinds = {folder.name for folder in VIEW_FOLDERS.iterdir() if (folder / "view.js").exists()}
+    assert {view().kind for view, _ in ALL_KINDS.values()} == kinds - NO_PICTURES
 
 
 @pytest.mark.parametrize("count", [5, 12], ids=["level", "upright"])

@@ -1,7 +1,7 @@
 // Buttons of what is changed. They stay where they are: a press changes words and states, and makes nothing again.
 
 import { unpack } from "../../shared/bytes.js";
-import { element, makeButton, write } from "../../shared/element.js";
+import { element, makeButton, makeTool, write } from "../../shared/element.js";
 import { stateOf } from "../../shared/state.js";
 
 export function mount({ parentElement, data, setTriggerValue }) {
@@ -28,8 +28,8 @@ function make(state) {
   const row = element("div", "row");
   row.setAttribute("role", "group");
   row.setAttribute("aria-label", "What is changed");
-  const undo = makeButton("", "Undo", () => state.tell("undo"));
-  const reset = makeButton("", "As it was", () => state.tell("reset"));
+  const undo = makeTool("", "Undo", () => state.tell("undo"));
+  const reset = makeTool("", "As it was", () => state.tell("reset"));
   const more = element("span", "more");
   row.append(undo, reset, more);
   state.root.replaceChildren(row);

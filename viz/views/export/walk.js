@@ -10,9 +10,10 @@ import { text } from "./text.js";
 
 const MARGIN = 12; // CSS pixels around the picture
 
-// What is there only to use a view with: it takes no room in a picture of it.
+// What is there only to use a view with: it takes no room in a picture of it. A button may be a row of numbers, so a view marks those of
+// its own that say nothing (`data-take=no`); Streamlit's buttons have a `data-testid`.
 export const TOOLS =
-  "button:not([aria-pressed]), .toggle, .options, input, select, textarea, label:has(input, select), details:not([open]), summary, " +
+  "button[data-testid], .toggle, .options, input, select, textarea, label:has(input, select), details:not([open]), summary, " +
   ".modebar-container, [data-testid=stElementToolbar], [data-take=no]";
 
 // The picture of an element: {svg, width, height, families}, where families are the fonts that its text asks for. look: from

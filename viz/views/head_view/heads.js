@@ -1,6 +1,6 @@
 // The row of heads: which are on.
 
-import { makeButton } from "../../shared/element.js";
+import { makeButton, makeTool } from "../../shared/element.js";
 import { rove } from "../../shared/rove.js";
 import { refresh } from "./drawing.js";
 import { colourOf, tell } from "./state.js";
@@ -9,7 +9,7 @@ export function chips(state) {
   const { heads, header } = state;
   const count = header.shape[0];
   if (heads.children.length !== count + 1) {
-    const all = makeButton("whole", "all", () => turn(state, everyHead(state)));
+    const all = makeTool("whole", "all", () => turn(state, everyHead(state)));
     all.addEventListener("keydown", (event) => walk(state, count, event));
     heads.replaceChildren(...Array.from({ length: count }, (_, head) => chip(state, head)), all);
     state.focus = 0;

@@ -4,7 +4,7 @@
 import { unpack } from "../../shared/bytes.js";
 import { tintsOf } from "../../shared/colours.js";
 import { makeEcho } from "../../shared/echo.js";
-import { element, makeButton, write } from "../../shared/element.js";
+import { element, makeTool, write } from "../../shared/element.js";
 import { onMove } from "../../shared/hover.js";
 import { roughly } from "../../shared/number.js";
 import { stateOf } from "../../shared/state.js";
@@ -69,7 +69,7 @@ function make(state) {
     line.append(element("span", "", word), inputs[2 * axis], element("span", "", "–"), inputs[2 * axis + 1]);
     boxes.append(line);
   }
-  const whole = makeButton("whole", "all", () => settle(state, all(state)));
+  const whole = makeTool("whole", "all", () => settle(state, all(state)));
   boxes.append(whole);
   const said = element("p", "said");
   const spoken = element("p", "hidden");

@@ -4,7 +4,7 @@
 import { unpack } from "../../shared/bytes.js";
 import { penOn } from "../../shared/canvas.js";
 import { CIVIDIS, css, stripOf } from "../../shared/colours.js";
-import { element, makeButton } from "../../shared/element.js";
+import { element, makeButton, makeTool } from "../../shared/element.js";
 import { onMove } from "../../shared/hover.js";
 import { number } from "../../shared/number.js";
 import { stateOf } from "../../shared/state.js";
@@ -86,7 +86,7 @@ function make(state) {
 
 // The button and the slider through the stages, and below them what else there is to press.
 function makeBars(state) {
-  const play = makeButton("", "", () => toggle(state));
+  const play = makeTool("", "", () => toggle(state));
   const scrub = element("input");
   Object.assign(scrub, { type: "range", min: 0, step: "any" });
   scrub.setAttribute("aria-label", "Layer");

@@ -106,7 +106,7 @@ function line(className, cells, share, role = "cell") {
   return row;
 }
 
-// A number that can be followed. (No button: a picture that is taken away has none.)
+// A number that can be followed.
 function follow(state, cell, term, side) {
   const number = cell.firstChild;
   number.className = "follow";
