@@ -9,9 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from models.tokens import Token
+from models.tokens import Token, bytes_of
 
-_BYTE = re.compile("<0x([0-9A-Fa-f]{2})>")
 _JOINER = "\u200d"
 # Scripts that are written without spaces: where their words end, no character tells, so that each token stands by itself.
 _UNSPACED = re.compile(
@@ -43,6 +42,33 @@ def words(tokens: Sequence[Token]) -> list[list[int]]:
             run = []
         run.append(i)
     return groups + _split(tokens, run)
+
+
+def characters(tokens: Sequence[Token]) -> list[list[int]]:
+    """Which tokens make a character: the positions of those that hold parts of one are together, all others by themselves."""
+    groups: list[list[int]] = []
+    pending = b""  # the bytes of a character that is not complete
+    for i, token in enumerate(tokens):
+        spelt = _bytes(token) if token.fragment and not token.special else b""
+        if pending and spelt and _wrong_at(pending + spelt) != 0:
+            groups[-1].append(i)
+            pending += spelt
+        else:
+            groups.append([i])
+            pending = spelt
+        pending = pending[_incomplete_from(pending) :]
+    return groups
+
+
+def whole_characters(tokens: Sequence[Token]) -> tuple[list[Token], list[list[int]]]:
+    """The tokens, with those that hold parts of one character as one, whose id is -1, and the positions of each."""
+    groups = characters(tokens)
+    return joined(tokens, groups), groups
+
+
+def joined(tokens: Sequence[Token], groups: Sequence[Sequence[int]]) -> list[Token]:
+    """As `merged_tokens`, but a token that is a group by itself stays as it is."""
+    return [tokens[group[0]] if len(group) == 1 else merged_tokens(tokens, [group])[0] for group in groups]
 
 
 def merged_tokens(tokens: Sequence[Token], groups: Sequence[Sequence[int]]) -> list[Token]:
@@ -141,12 +167,27 @@ def _touch(before: Token, token: Token) -> bool:
 def _bytes(token: Token) -> bytes:
     """What a token spells, in UTF-8, parts of a character included. Marks of a vocabulary go: the text has no room for them."""
     text = token.text
-    if token.fragment:
-        parts = re.split(_BYTE, text)
-        return b"".join(bytes([int(part, 16)]) if i % 2 else part.encode("utf-8", "replace") for i, part in enumerate(parts))
-    if len(text) > token.end - token.start > 0:
+    if not token.fragment and len(text) > token.end - token.start > 0:
         text = text.removeprefix("##").removesuffix("@@").removesuffix("</w>") or text
-    return text.encode("utf-8", "replace")
+    return bytes_of(text, token.fragment)
+
+
+def _incomplete_from(spelt: bytes) -> int:
+    """Where a character begins at the end of these bytes that lacks the rest of it; their number where nothing is missing."""
+    try:
+        spelt.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start if error.reason == "unexpected end of data" else len(spelt)
+    return len(spelt)
+
+
+def _wrong_at(spelt: bytes) -> int | None:
+    """Where the first byte stands that is no part of a character, more bytes or not; None where there is none."""
+    try:
+        spelt.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return None if error.reason == "unexpected end of data" else error.start
+    return None
 
 
 def _split(tokens: Sequence[Token], run: list[int]) -> list[list[int]]:

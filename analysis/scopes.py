@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from analysis.merging import merge, merged_tokens, select, words
+from analysis.merging import characters, joined, merge, merged_tokens, select, words
 from models.tokens import Token
 from models.trace import Attention
 
@@ -88,22 +88,25 @@ def scope(
     renormalised: bool = False,
     queries: Window | None = None,
     keys: Window | None = None,
+    whole_characters: bool = False,
 ) -> Scope:
     """An attention without its special tokens (`special=False`), between whole words, or through a window.
 
     Special tokens leave only where they stand for no text. A word gives the mean of what its tokens give and gets the sum of
-    what they get (see `analysis.merge`). renormalised: each row is divided by what is left of it. A text that is nothing but
-    special tokens keeps them.
+    what they get (see `analysis.merge`), and with `whole_characters` so does a character of several tokens. renormalised: each
+    row is divided by what is left of it. A text that is nothing but special tokens keeps them.
     queries, keys: the first and the last position that is looked at, for long texts. A word is there where its first token is.
     A window changes no number: the weights are those that the same scope has without it. Where it holds nothing that is looked
     at, the nearest token is. Raises ValueError for a window that is not in the text.
     """
     asked = {"special": special, "whole_words": whole_words, "renormalised": renormalised, "queries": queries, "keys": keys}
-    usual = {"special": True, "whole_words": False, "renormalised": False, "queries": None, "keys": None}
-    everything = _side(attention.keys, special, whole_words)
+    asked |= {"whole_characters": whole_characters}
+    usual = {**dict.fromkeys(asked, False), "special": True, "queries": None, "keys": None}
+    join = words if whole_words else characters if whole_characters else None
+    everything = _side(attention.keys, special, join)
     return Scope(
         attention,
-        _through(queries, _side(attention.rows, special, whole_words), len(attention.queries), "queries"),
+        _through(queries, _side(attention.rows, special, join), len(attention.queries), "queries"),
         _through(keys, everything, len(attention.keys), "keys"),
         sorted(p for group in everything.groups for p in group) if renormalised else None,
         {name: value for name, value in asked.items() if value != usual[name]},
@@ -115,15 +118,15 @@ def typed(tokens: Sequence[Token]) -> list[int]:
     return [i for i, token in enumerate(tokens) if not (token.special and token.start == token.end)] or list(range(len(tokens)))
 
 
-def _side(tokens: list[Token], special: bool, joined: bool) -> Side:
+def _side(tokens: list[Token], special: bool, join: Callable[[list[Token]], list[list[int]]] | None) -> Side:
     kept = set(range(len(tokens)) if special else typed(tokens))
     if tokens[-1].after:
         kept.add(len(tokens) - 1)  # the row that looks for what comes next is no sign that somebody put there
-    groups = words(tokens) if joined else [[i] for i in range(len(tokens))]
+    groups = join(tokens) if join else [[i] for i in range(len(tokens))]
     groups = [group for group in groups if kept.issuperset(group)]
-    if not joined:
+    if not join:
         return Side([tokens[i] for (i,) in groups], groups)
-    merged = merged_tokens(tokens, groups)
+    merged = merged_tokens(tokens, groups) if join is words else joined(tokens, groups)
     if tokens[-1].after:  # a word is chosen after the word before it, not after that one's last piece
         merged[1:] = [replace(token, after=replace(before, after=None)) for before, token in pairwise(merged)]
     return Side(merged, groups)

@@ -75,6 +75,15 @@ def spell_bytes(error: UnicodeError) -> tuple[str, int]:
     return "".join(f"<0x{byte:02X}>" for byte in error.object[error.start : error.end]), error.end
 
 
+def bytes_of(text: str, fragment: bool) -> bytes:
+    """What a token's text spells in UTF-8. fragment: it holds parts of a character, written as `Token.text` has them."""
+    if not fragment:
+        return text.encode("utf-8", "replace")
+    parts = re.split(_BYTE, text)
+    return b"".join(bytes([int(part, 16)]) if i % 2 else part.encode("utf-8", "replace") for i, part in enumerate(parts))
+
+
+_BYTE = re.compile("<0x([0-9A-Fa-f]{2})>")
 SURROGATE = re.compile("[\ud800-\udfff]")
 codecs.register_error("headlight_spell", spell_bytes)
 

@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from models.answer import answers
 from models.catalog import WEIGHTS, names
 from models.readonly import read_only
 
@@ -205,15 +206,7 @@ def read(model: LanguageModel, text: str) -> Trace:
         return model.trace(" ".join(model.info.mask if i % COVERED == COVERED // 2 else word for i, word in enumerate(words)))
     if model.info.kind != "encoder-decoder":
         return model.trace(text)
-    said = ""
-    for _ in range(ANSWER):
-        trace = model.trace(text, said)
-        logits = trace.logits_at(-1)
-        assert logits is not None, "it is asked of models that predict"
-        best = int(logits.argmax())
-        if model.is_special(best):
-            break
-        said += model.token_text(best)
+    said = ["", *answers(model, text, most=ANSWER)][-1]
     trace = model.trace(text, said)
     return trace if len(trace.target) > len(trace.tokens) // 4 else model.trace(text, text)  # it may have nothing to say
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from analysis import Scope, scope
+from analysis.merging import whole_characters
 from analysis.scopes import typed
 from ui import state
 from ui.memory.favourites import Favourite, favourite
@@ -24,14 +25,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Selection:
-    """The tokens of a text that a page shows, and where each of them is among all."""
+    """The tokens of a text that a page shows, and where each of them is among all: of a character that is made of several tokens
+    and shown as one, the last of these."""
 
     tokens: list[Token]
-    places: list[int]
+    groups: list[list[int]]
+
+    @property
+    def places(self) -> list[int]:
+        return [group[-1] for group in self.groups]
 
     def index(self, place: int | None) -> int | None:
-        """Which of them stands at a place."""
-        return self.places.index(place) if place in self.places else None
+        """Which of them stands at a place, or holds it."""
+        return next((i for i, group in enumerate(self.groups) if place in group), None)
 
     def of(self, values: Sequence | np.ndarray | None) -> list | None:
         """Of one value a token, those of these tokens."""
@@ -157,10 +163,13 @@ class Look:
         return replace(seen, queries=queries, keys=keys)
 
     def select(self, tokens: Sequence[Token]) -> Selection:
-        """The tokens as chosen: all, or without the special ones that nobody typed."""
+        """The tokens as chosen: all, or without the special ones that nobody typed; for beginners, characters in one piece."""
+        if self.beginner:
+            whole, groups = whole_characters(tokens)
+            return Selection(self.written(whole), groups)
         places = list(range(len(tokens))) if self.options.get("special", True) else typed(tokens)
         named = self.written(tokens)
-        return Selection([named[place] for place in places], places)
+        return Selection([named[place] for place in places], [[place] for place in places])
 
     def written(self, tokens: Sequence[Token], first: bool = True) -> list[Token]:
         """The tokens as they are written at this level (see `viz.tokens.plain_signs`)."""
@@ -195,7 +204,7 @@ def look_at(model: LanguageModel, trace: Trace, second: str) -> Look:
         kept = None
         state.TOKEN.set(None)
     state.keep(state.TOKEN, kept, None)
-    return Look(model, trace, kind, level, beside(trace, second), picked, kept, scope_options())
+    return Look(model, trace, kind, level, beside(trace, second), picked, kept, scope_options(trace))
 
 
 def kind_of(info: ModelInfo) -> str:
@@ -206,10 +215,11 @@ def kind_of(info: ModelInfo) -> str:
     return (chosen if chosen in state.ATTENTION.values and state.level() != "beginner" else state.ATTENTION.default).lower()
 
 
-def scope_options() -> dict[str, bool]:
-    """The choices of the side bar, as `analysis.scope` takes them; those that are not its defaults."""
+def scope_options(trace: Trace) -> dict[str, bool]:
+    """The choices of the side bar, as `analysis.scope` takes them; those that are not its defaults. Beginners see
+    characters in one piece."""
     if state.level() == "beginner":
-        return {}
+        return {"whole_characters": True} if any(token.fragment for token in (*trace.tokens, *trace.target)) else {}
     hidden = not state.SPECIAL.get()
     chosen = {"whole_words": bool(state.WHOLE_WORDS.get())}
     chosen["renormalised"] = hidden and bool(state.RENORMALISED.get())

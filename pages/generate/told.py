@@ -60,7 +60,7 @@ def led_out(grown: Grown, look: Look) -> WayOut | None:
 
 def in_circles(remedy: Escape, found: WayOut | None, look: Look) -> str:
     """What a text says over and over, and what leads it elsewhere. found: by which penalty, where that is known."""
-    piece = "".join(look.model.token_text(id) for id in remedy.loop.ids).strip()
+    piece = look.model.spell(remedy.loop.ids).strip("\ufffd").strip()  # a round may begin inside a character
     facts = {"piece": plain(piece), "rounds": f"{remedy.loop.rounds:.1f}", "length": len(remedy.loop.ids)}
     facts |= {"temperature": f"{remedy.temperature:.2f}", "chance": percent(1 - remedy.chance)}
     sentences = [words(HERE, "loop", **facts)]

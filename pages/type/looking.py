@@ -25,7 +25,7 @@ def where_it_looks(folder: Path, look: Look, pictures: list[Picture]) -> Part:
     whole = weights.sum(-1).min(initial=1.0) > 0.999
     options = {
         "kind": kind, "layer": layer, "head": head, "chosen": seen.queries.index(look.token), "causal": look.causal,
-        "target": look.second, "link": "" if trace.target or not seen.whole else "text",
+        "target": look.second, "link": "" if trace.target or not (seen.whole or look.beginner) else "text",
     }  # fmt: skip
     drawing = Picture(
         recipes.reading, (look,), options, "board", lambda: {"weights": Numbers(weights, ("from", "to"))},

@@ -9,18 +9,17 @@ import numpy as np
 import streamlit as st
 
 from analysis import surprise
-from pages.type import looking, recipes, welcome
+from pages.type import answer, looking, recipes, welcome
 from pages.type.predicted import earlier, predictions
+from pages.type.pressed import react
 from ui import shell, state
-from ui.choices import boxes, heads, picker, scope
-from ui.choices.token import press
+from ui.choices import heads, picker, scope
 from ui.choices.widgets import slider
 from ui.lexicon.marks import mark_head
 from ui.look import Look
 from ui.picture.picture import Numbers, Picture
 from ui.picture.take_away import take_away
-from ui.show import choice, part, show
-from ui.text import plain
+from ui.show import part, show
 from ui.words import words
 from viz import Card, Part, board
 
@@ -73,7 +72,8 @@ def chips(name: str, look: Look, tokens: list[Token], chosen: int | None, pictur
     above = "cover" if model.info.mask and trace.unembed else ""
     if trace.target:
         above = {"chips": "source", "target": "read again" if model.info.labels else "target"}[name]
-    notes = ["fragments"] * any(token.fragment for token in tokens)
+    explained = name == "target" and any(token.fragment for token in trace.tokens)  # above, below the source
+    notes = ["fragments"] * (not explained and any(token.fragment for token in tokens))
     notes += ["space at the end"] * (tokens is trace.read and waits_for_a_word(model, trace))
     return drawing.on_board(words(HERE, above, mask=model.info.mask), "\n\n".join(words(HERE, section) for section in notes))
 
@@ -85,43 +85,9 @@ def waits_for_a_word(model: LanguageModel, trace: Trace) -> bool:
     return any(token.text.startswith(" ") and token.text.strip() for token in model.tokenize("a b"))
 
 
-def react(look: Look) -> None:
-    """What a press on the board does."""
-    model, trace, kind = look.model, look.trace, look.kind
-    read = {"cross": trace.target, "decoder": trace.target}.get(kind, trace.tokens)
-    match choice("board"):
-        case {"part": "chips", "value": position} if model.info.mask and trace.unembed:
-            boxes.cover(model, trace, look.select(trace.tokens).places[position])
-        case {"part": "chips" | "target" as name, "value": position}:
-            tokens = trace.tokens if name == "chips" else trace.target
-            row = look.select(tokens).places[position] - look.attention.chooses  # a word means the row that chose it
-            if tokens == read and row >= 0:
-                press(row, look.newest)
-        case {"part": "reading", "value": position}:
-            position -= len(look.scope.keys.tokens) if kind == "cross" else 0
-            if position >= 0:
-                press(look.scope.queries.groups[position][0], look.newest)
-        case {"part": "bars", "value": {"id": id}} if model.info.labels:
-            why = f"Page “Explain” shows which words speak for “{plain(model.outcome(id))}”."
-            st.toast(why, icon=":material/lightbulb:")
-        case {"part": str() as name, "value": {"id": id}} if model.is_special(id):
-            sign = model.token_text(id)
-            st.toast(f"“{plain(sign)}” is a sign of the model, not text, so it cannot be added.", icon=":material/block:")
-        case {"part": str() as name, "value": {"id": id}}:
-            if model.info.kind == "encoder":
-                number = int(name.removeprefix("bars") or 0)
-                boxes.fill(model, trace, model.places(trace)[number], model.token_text(id))
-            else:
-                key, place = state.TARGET if trace.target else state.TEXT, earlier(look)
-                if place is not None:
-                    boxes.cut_after(trace.read[place], key)
-                boxes.append(model.token_text(id), key)
-        case {"part": "heads", "value": [layer, head]}:
-            heads.choose(layer, head)
-
-
 def draw(look: Look) -> None:
     scope.say_apart(look)
+    answer.place(look)
     trace, queries = look.trace, look.attention.queries
     marked = look.token + look.attention.chooses
     texts = [("chips", trace.tokens), ("target", trace.target)] if trace.target else [("chips", trace.tokens)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from analysis import Scope, paragraph, surprise
+from analysis.merging import whole_characters
 from analysis.scopes import typed
 from models.language_model import LanguageModel, Prediction
 from models.trace import Trace
@@ -20,12 +21,17 @@ def chips(
     trace: Trace, *, target: bool, special: bool, simple: bool, chosen: int | None, ids: bool, positions: bool, surprising: bool,
     link: str,
 ) -> View:  # fmt: skip
-    """The tokens of the text, or of the target; special: with those that nobody typed; chosen: of those that are shown."""
+    """The tokens of the text, or of the target; special: with those that nobody typed; simple: a character is one chip; chosen:
+    of those that are shown."""
     tokens = trace.target if target else trace.tokens
+    if simple:
+        whole, groups = whole_characters(tokens)
+        sizes = [len(token.text.strip(" ").encode()) if len(group) > 1 else 0 for token, group in zip(whole, groups, strict=True)]
+        notes = [f"{size} bytes" if size else "" for size in sizes] if any(sizes) else ()
+        return token_chips(plain_signs(whole), chosen, ids=ids, link=link, notes=notes)
     places = list(range(len(tokens))) if special else typed(tokens)
-    named = plain_signs(tokens) if simple else tokens
     bits = surprise(trace)[places].tolist() if surprising else None
-    return token_chips([named[i] for i in places], chosen, ids=ids, positions=positions, surprise=bits, link=link)
+    return token_chips([tokens[i] for i in places], chosen, ids=ids, positions=positions, surprise=bits, link=link)
 
 
 def bars(

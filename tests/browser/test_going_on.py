@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 import models
+from models.answer import answers
 
 START = 90_000  # milliseconds that a fresh server may take
 
@@ -37,19 +38,30 @@ def test_a_space_at_the_end_is_told_of(open_page, level):
 
 
 def test_the_translator_begins_with_an_answer_and_goes_on_when_asked(open_page):
-    model = models.load("translator")
-    text = "The black cat is sleeping under the table."
-    answer = ""
-    while not model.is_special((best := model.predict(text, answer, top=1)[-1]).id):
-        answer += model.token_text(best.id) if answer else model.token_text(best.id).lstrip(" ")
+    *_, answer = answers(models.load("translator"), "The black cat is sleeping under the table.")
     page = open_page("/?model=translator")
     box = page.get_by_label("The answer so far")
     expect(box).to_have_value(answer, timeout=START)
     box.fill(answer.split()[0])
     page.get_by_role("button", name="Go on").click()
     expect(box).to_have_value(re.compile(rf"^{re.escape(answer.split()[0])} \S+"))
-    page.get_by_label("Your text").fill("I am tired.")
+    name = "My name is Müller."
+    page.get_by_label("Your text").fill(name)
     expect(box).to_have_value("")
+    *_, answer = answers(models.load("translator"), name)
+    assert "Müller" in answer
+    line = page.locator(".st-key-whole-answer")
+    expect(line).to_have_text(f"The whole answer, as the model would give it: {answer}")  # nobody asked it to go on
+    for piece in ("Je", "·m", "'", "appelle", "·M"):
+        bars(page).filter(has=page.get_by_text(piece, exact=True)).first.click()
+        expect(page.locator("[data-part=target]")).to_contain_text(piece)
+    bars(page).filter(has=page.get_by_text("<0xC3>", exact=True)).first.click()
+    expect(box).to_have_value("Je m'appelle Mü")
+    expect(page.locator("[data-part=target]").get_by_role("option").last).to_have_text("ü2 bytes")
+
+
+def bars(page):
+    return page.locator("[data-part=bars]").get_by_role("button")
 
 
 LINES = """

@@ -303,6 +303,31 @@ def result(
     return None
 
 
+def beside(key: Hashable, work: Callable[[Report], T], meanwhile: Callable[[str], None], where: str) -> T | None:
+    """As `result`, for what a page can do without. No run waits for it: it begins when the page has been at rest for POLL
+    seconds, so that typing does not pay for it, and no bar says how far it is. meanwhile: draws the words of the last report,
+    again and again. where: the key of the container that this is drawn in. Work that fails gives nothing.
+    """
+    job = _jobs.known(key)
+    if job:
+        return job.value
+    me, rested = _me(), False
+    work = visitors.hold(_on_one_core(work))
+    meanwhile = visitors.hold(meanwhile)
+
+    def watch() -> None:
+        nonlocal rested
+        job = _jobs.ask(key, work, "", me) if rested else None
+        rested = True
+        if job and job.ended.is_set() and not job.error:
+            st.rerun()
+        meanwhile(job.words if job and job.share else "")
+
+    with st.container(key=where):
+        st.fragment(watch, run_every=POLL)()
+    return None
+
+
 @contextmanager
 def place(where: str) -> Iterator[None]:
     """The place of what stands before and after work that draws the same `meanwhile`, under that name: a browser keeps what it

@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 import models
 from models.errors import Cancelled, ModelError
-from models.languages import language_of
 from models.progress import Progress, Report
 from models.remote import backend
 from ui.memory import trainings, visitors
@@ -135,24 +134,35 @@ def read(name: str, text: str, target: str = "", edits: Sequence[Edit] = ()) -> 
         return _forwards.submit(_trace, model, text, target, visitors.me(), edits).result()
 
 
-def go_on(name: str, text: str, answer: str = "") -> str:
+def go_on(name: str, text: str, answer: str = "", report: Callable[[float, str], None] = lambda share, words: None) -> str:
     """The answer of an encoder-decoder, with the likeliest token each time, until the model ends it or AT_ONCE more are said.
+    report: is given each state of it, and may raise to stop.
 
     Errors: ModelError when the model cannot be had.
     """
+    from models.answer import answers
+
     with shelf.reading(name) as model:
-        return _forwards.submit(_go_on, model, text, answer).result()
-
-
-def _go_on(model: LanguageModel, text: str, answer: str) -> str:
-    for _ in range(AT_ONCE):
-        best = model.predict(text, answer, top=1)[-1]
-        if model.is_special(best.id):
-            break
-        piece = model.token_text(best.id)
-        only_sign = language_of(answer, model.info.languages)[1] == len(answer)  # or there is nothing yet
-        answer += piece.lstrip(" ") if only_sign else piece
+        steps = answers(model, text, answer, AT_ONCE)
+        for count in range(1, AT_ONCE + 1):
+            longer = _forwards.submit(next, steps, None).result()
+            if longer is None:
+                break
+            answer = longer
+            report(count / AT_ONCE, answer)
     return answer
+
+
+def characters(name: str, text: str, id: int, target: str = "") -> str:
+    """What a token spells that follows a text or a target, with the likeliest tokens that complete its character; "" where it
+    spells no part of a text (see `models.answer.characters`).
+
+    Errors: ModelError when the model cannot be had.
+    """
+    from models.answer import characters
+
+    with shelf.reading(name) as model:
+        return _forwards.submit(characters, model, text, id, target).result()
 
 
 def next_step(name: str, text: str, target: str = "", chat: bool = False, said: Sequence[int] = ()) -> Step:

@@ -20,6 +20,7 @@ KINDS = {"bertviz": "BertViz’s head view"}
 WORDS: dict[str, Any] = {
     "special": {False: "without special tokens"},
     "whole_words": {True: "whole words"},
+    "whole_characters": {True: "whole characters"},
     "renormalised": {True: "rows scaled to 100 %"},
     "by": "ordered by {}",
     "filter": "filtered by the pattern “{}”",

@@ -78,7 +78,7 @@ function update(state, { tokens, kinds, ids, positions, surprise, notes }) {
     const below = [];
     if (positions) below.push("#" + i);
     if (ids) below.push("id\u00a0" + ids[i]);
-    if (notes) below.push(notes[i]);
+    if (notes?.[i]) below.push(notes[i]);
     const bits = surprise ? surprise[i] : undefined;
     const key = JSON.stringify([text, kinds[i], below, bits]);
     const old = chips[i];

@@ -1,0 +1,35 @@
+"""The whole answer of an encoder-decoder as one plain line, which grows by itself while nobody types."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from ui.look import Look
+from ui.memory import jobs, loaded
+from ui.text import plain
+from ui.words import words
+
+HERE = Path(__file__).parent
+PLACE = "whole-answer"
+
+
+def place(look: Look) -> None:
+    """The answer that begins with what stands in the second box, as the model would finish it; nothing for other models."""
+    model, trace = look.model, look.trace
+    if model.info.kind != "encoder-decoder" or model.info.labels or trace.unembed is None:
+        return
+    name, text, begun = model.info.name, trace.text, look.second
+
+    def work(report: jobs.Report) -> str:
+        return loaded.go_on(name, text, begun, report)
+
+    def draw(answer: str, ended: bool = False) -> None:
+        shown = plain(answer or begun)
+        st.markdown(words(HERE, "whole answer", answer=shown + ("" if ended else " …")))
+
+    answer = jobs.beside(("whole answer", name, model.weights, text, begun), work, draw, PLACE)
+    if answer is not None:
+        with jobs.place(PLACE):
+            draw(answer, ended=True)
