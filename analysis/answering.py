@@ -37,6 +37,14 @@ class Answer:
         return abs(float(given) - self.value) <= self.within + 1e-9
 
 
+def per_cent(share: float) -> Answer:
+    """A share of one as a number in per cent. A guess is right within a tenth of it, or of what it lacks to 100 where that is
+    less, and at most 3; a whole number that it is rounded to is right too."""
+    value = round(100 * share, 1)
+    rounding = 0.5 if value >= 10 else 0.05
+    return Answer(value, within=min(3.0, max(rounding, 0.1 * min(value, 100 - value))))
+
+
 def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= MOST
 

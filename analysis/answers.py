@@ -18,6 +18,7 @@ from analysis.answering import (
     kind_of,
     logits_of,
     named,
+    per_cent,
     place_of,
     predicts_at,
     weights_of,
@@ -87,11 +88,11 @@ def says_the_same(model: LanguageModel, trace: Trace, tokens: int = 5) -> Answer
 
 @named("probability")
 def probability(model: LanguageModel, trace: Trace, token: str = "", temperature: float = 1.0, without: str = "") -> Answer:
-    """The share of the likeliest token, or of one that is named, in per cent. Right within 3. without: changes, after which the
-    token that was the likeliest is asked about."""
+    """The share of the likeliest token, or of one that is named, in per cent. Right within a tenth of it, or of what it lacks to
+    100, and at most 3. without: changes, after which the token that was the likeliest is asked about."""
     before = logits_of(model, trace)
     after = softmax(logits_of(model, trace, edits_of(without, model)), temperature)
-    return Answer(round(100 * float(after[id_of(model, token, int(before.argmax()))]), 1), within=3.0)
+    return per_cent(float(after[id_of(model, token, int(before.argmax()))]))
 
 
 @named("still predicts it")
@@ -172,10 +173,11 @@ def most_attended(model: LanguageModel, trace: Trace, layer: int, head: int, fro
 
 @named("weight")
 def weight(model: LanguageModel, trace: Trace, layer: int, head: int, from_: str, to: str, kind: str = "") -> Answer:
-    """The share that a head gives from one token to another, the last of that text each, in per cent. Right within 3."""
+    """The share that a head gives from one token to another, the last of that text each, in per cent. Right within
+    a tenth of it, or of what it lacks to 100, and at most 3."""
     attention = trace.attention[kind_of(trace, kind)]
     places = place_of(attention.queries, from_), place_of(attention.keys, to)
-    return Answer(round(100 * float(weights_of(trace, layer, head, kind)[places]), 1), within=3.0)
+    return per_cent(float(weights_of(trace, layer, head, kind)[places]))
 
 
 @named("greatest score")

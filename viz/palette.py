@@ -26,26 +26,28 @@ DARK = {
 DEPTH = "cividis"  # Plotly's name, for layers as colours; even in lightness, the same to red-green colour-blind eyes
 DIVERGING = "RdBu_r"  # red above zero, blue below, white at zero: red and blue stay apart for colour-blind eyes
 
-# Sixteen colours for heads, the first ones furthest apart. A search of ours over sRGB kept every two at least 0.09 apart in
-# OKLab (Ottosson 2020) to ordinary, red-blind, green-blind and blue-blind eyes (Machado, Oliveira and Fernandes 2009), and
-# each in sight on the light and on the dark page. tests/viz/test_palette.py measures it again.
+# Sixteen colours for heads, the same on a light and on a dark page, so that a class can speak of "the red head". The first eight
+# have names that people use: red, blue, green, orange, purple, light blue, pink, brown. A search of ours over sRGB kept each at a
+# contrast of at least 2 with both pages, every two of the first eight at least 0.105 apart in OKLab (Ottosson 2020) and every two
+# of all at least 0.079, to ordinary, red-blind, green-blind and blue-blind eyes (Machado, Oliveira and Fernandes 2009).
+# tests/viz/test_palette.py measures it again.
 HEADS = (
-    "#b43c00",
-    "#24d8fc",
-    "#0000fc",
-    "#fcc000",
-    "#601884",
-    "#c090a8",
-    "#0c4848",
-    "#84000c",
-    "#b4cca8",
-    "#6c6060",
-    "#fc4824",
-    "#3c9c60",
-    "#9c60fc",
-    "#909cfc",
-    "#c054a8",
-    "#9c18b4",
+    "#fc240c",
+    "#0c18fc",
+    "#249054",
+    "#e4a818",
+    "#6c30a8",
+    "#00c0fc",
+    "#fc60b4",
+    "#843c30",
+    "#8460fc",
+    "#cc309c",
+    "#24546c",
+    "#90c084",
+    "#606c6c",
+    "#54a86c",
+    "#b43ccc",
+    "#9c84fc",
 )
 
 # What a head does in a text keeps its colour, whatever the text (the names are those of `analysis.patterns`).
@@ -55,45 +57,6 @@ PATTERNS = dict(
         (HEADS[0], HEADS[1], HEADS[2], HEADS[3], HEADS[4], HEADS[11], HEADS[6], HEADS[8], HEADS[9]),
         strict=True,
     )
-)
-
-# Sixteen for thin lines on one page only: as far apart as those above to every kind of eye, and each at a contrast of at least
-# 2.4 with its own page. tests/viz/views/test_head_view.py measures it.
-HEADS_ON_LIGHT = (
-    "#1200fc",
-    "#ea0012",
-    "#d87efc",
-    "#5a2412",
-    "#12365a",
-    "#fc7e12",
-    "#7e7e6c",
-    "#a2a2b4",
-    "#a236b4",
-    "#486cfc",
-    "#5a00a2",
-    "#127e00",
-    "#b46cb4",
-    "#6c487e",
-    "#7e3636",
-    "#5ab46c",
-)
-HEADS_ON_DARK = (
-    "#00eaea",
-    "#d8b400",
-    "#a200fc",
-    "#c60000",
-    "#0090b4",
-    "#c67e12",
-    "#7e7e6c",
-    "#a2b490",
-    "#a200b4",
-    "#6cb4fc",
-    "#b46cfc",
-    "#ead824",
-    "#fc24b4",
-    "#6c5a7e",
-    "#b4d8a2",
-    "#006c36",
 )
 
 SHADE_EXPONENT = 0.7  # see `shade`; shared/colours.js has the same number, and a test holds them together

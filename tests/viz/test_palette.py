@@ -41,12 +41,13 @@ def contrast(one: str, other: str) -> float:
 def test_every_two_head_colours_are_apart_to_every_eye(eye):
     seen = [oklab(np.array(EYES[eye]) @ linear(colour)) for colour in HEADS]
     assert len(HEADS) >= 16
-    assert min(np.linalg.norm(a - b) for a, b in combinations(seen, 2)) > 0.09
+    assert min(np.linalg.norm(a - b) for a, b in combinations(seen[:8], 2)) > 0.105, "as many as most models here have"
+    assert min(np.linalg.norm(a - b) for a, b in combinations(seen, 2)) > 0.079
 
 
 @pytest.mark.parametrize("colour", HEADS)
 def test_every_head_colour_stands_out_on_both_pages(colour):
-    assert min(contrast(colour, LIGHT["paper"]), contrast(colour, DARK["paper"])) > 1.5
+    assert min(contrast(colour, page[ground]) for page in (LIGHT, DARK) for ground in ("paper", "card")) > 2
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])

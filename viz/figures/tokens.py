@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from viz.figures.style import CLEAR, escape_plotly
 from viz.palette import HEADS
 
-_COLOURS = ("#d0661a", HEADS[11])  # both are in sight on a light and on a dark page
+_COLOURS = ("#d0661a", HEADS[5])  # both are in sight on a light and on a dark page
 _LINE, _REST = 46, 76  # pixels of a text, and of legend and axis
 
 

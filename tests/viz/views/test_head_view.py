@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import struct
-from itertools import combinations
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.viz.test_palette import EYES, contrast, linear, oklab
-from viz.palette import DARK, HEADS_ON_DARK, HEADS_ON_LIGHT, LIGHT
+from viz.palette import HEADS
 from viz.view import View
 from viz.views.head_view import head_view
+from viz.views.reading_view import reading_view
+from viz.views.space_view import space_view
 
 
 def tokens(count: int, text: str = " dog", segments: list[int] | None = None) -> list[SimpleNamespace]:
@@ -157,17 +157,12 @@ def test_little_or_nothing_makes_a_view(shape):
     assert sent(view).shape == shape
 
 
-@pytest.mark.parametrize("eye", EYES)
-@pytest.mark.parametrize("colours", [HEADS_ON_LIGHT, HEADS_ON_DARK], ids=["light", "dark"])
-def test_every_two_heads_are_apart_to_every_eye(eye, colours):
-    seen = [oklab(np.array(EYES[eye]) @ linear(colour)) for colour in colours]
-    assert len(set(colours)) >= 16
-    assert min(np.linalg.norm(a - b) for a, b in combinations(seen, 2)) > 0.09
-
-
-@pytest.mark.parametrize(("colours", "theme"), [(HEADS_ON_LIGHT, LIGHT), (HEADS_ON_DARK, DARK)], ids=["light", "dark"])
-def test_every_head_stands_out_from_its_page(colours, theme):
-    assert min(contrast(colour, theme[ground]) for colour in colours for ground in ("paper", "card")) > 2.4
+def test_a_head_has_one_colour_on_every_page_and_in_every_view():
+    colours = list(HEADS[:3])
+    heads = header(head_view(tokens(3), tokens(3), softmax(3, 3, 3, True, 0)))["colours"]
+    strips = header(reading_view(tokens(3), softmax(3, 3, 3, True, 0)))["heads"]["colours"]
+    points = header(space_view(["a", "b", "c"], np.zeros((2, 3, 2)), values=list("xyz")))["colours"]["inks"]
+    assert heads[:3] == strips == points == colours
 
 
 def test_what_is_cut_is_sent_and_nothing_can_be_cut_unless_it_is_said():

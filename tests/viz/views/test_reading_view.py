@@ -82,8 +82,7 @@ def test_what_is_not_a_number_is_drawn_as_nothing_and_counted():
 def test_several_heads_are_shaded_by_their_mean_and_each_is_there():
     header, _ = sent(reading_view(TOKENS, np.stack([np.eye(3), np.tri(3) / np.arange(1, 4)[:, None]])))
     assert header["heads"]["names"] == ["H0", "H1"]
-    for page in ("light", "dark"):
-        assert len(set(header["heads"][page])) == 2
+    assert len(set(header["heads"]["colours"])) == 2
 
 
 def test_one_head_is_sent_as_one():

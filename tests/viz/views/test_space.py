@@ -15,7 +15,7 @@ from PIL import Image
 
 from analysis.projector import layer_rows, projector_files
 from models.errors import Cancelled
-from viz.palette import HEADS_ON_LIGHT, LIGHT
+from viz.palette import HEADS, LIGHT
 from viz.views.space_view import layer_names, space_view, token_colours
 from viz.views.space_view.frames import gif, pngs
 
@@ -68,7 +68,7 @@ def test_names_have_colours_of_their_own_and_the_rarest_share_one(names):
 
 
 def test_colours_of_files_are_those_of_the_light_page():
-    assert token_colours(["a", "b", "a", ""], 4) == [*HEADS_ON_LIGHT[:2], HEADS_ON_LIGHT[0], LIGHT["soft"]]
+    assert token_colours(["a", "b", "a", ""], 4) == [*HEADS[:2], HEADS[0], LIGHT["soft"]]
     first, *_, last = token_colours(np.arange(4), 4)
     assert first == "#00224e" and last != first
     assert token_colours(None, 2) == [LIGHT["accent"]] * 2

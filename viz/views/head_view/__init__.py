@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from viz.palette import HEADS_ON_DARK, HEADS_ON_LIGHT
+from viz.palette import HEADS
 from viz.tokens import kinds, pieces, row_names
 from viz.triangle import looks_back_only, lower
 from viz.view import View, pack
@@ -81,7 +81,7 @@ def head_view(
         "simple": simple,
         "cuts": None if cuts is None else [[int(one) for one in cut] for cut in cuts],
         "broken": 0 if missing is None else int(missing.sum()),
-        "colours": {"light": HEADS_ON_LIGHT, "dark": HEADS_ON_DARK},
+        "colours": HEADS,
     }
     arrays = {"weights": lower(small) if packed else small}
     if missing is not None:

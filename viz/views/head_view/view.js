@@ -3,7 +3,7 @@
 // "Along" runs from token to token and "across" from one side to the other: down and right in columns, right and down in rows.
 
 import { fromRows, unpack } from "../../shared/bytes.js";
-import { colours, css, isDark } from "../../shared/colours.js";
+import { colours, css } from "../../shared/colours.js";
 import { makeEcho } from "../../shared/echo.js";
 import { element } from "../../shared/element.js";
 import { onMove } from "../../shared/hover.js";
@@ -58,7 +58,7 @@ function adopt(state, before) {
 
 function themeOf(root, header) {
   const theme = colours(root);
-  return { ...theme, heads: header.colours[isDark(theme) ? "dark" : "light"], all: css(theme.accent) };
+  return { ...theme, heads: header.colours, all: css(theme.accent) };
 }
 
 function make(state) {

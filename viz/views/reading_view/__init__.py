@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from viz.numbers import decimal, halved
-from viz.palette import HEADS_ON_DARK, HEADS_ON_LIGHT
+from viz.palette import HEADS
 from viz.tokens import kinds, label, quoted, reading_pieces
 from viz.triangle import looks_back_only, lower
 from viz.view import View, pack
@@ -46,7 +46,7 @@ def reading_view(
 
     Several heads: `weights` [heads, query, key]. The text is shaded by their mean; under each word every head has a strip in its
     colour, as opaque as `palette.shade` of its weight, in 25 steps; each head is sent as uint8, exact to 1/510. `colours` are
-    "#rrggbb" (those of the palette for each page, light or dark, otherwise); `names` are what the heads are called (H0, H1, …
+    "#rrggbb" (those of the palette otherwise); `names` are what the heads are called (H0, H1, …
     otherwise).
     A number of each token instead of attention: `quantity` [position], NaN for none, in `unit`, with `weights` None. Shades run
     from 0 to the largest; where some are below 0, those have another colour, and both run to the largest size.
@@ -73,12 +73,11 @@ def reading_view(
     arrays = {"weights": lower(half) if packed else half}
     if heads is not None:
         small = np.rint(np.clip(_sound(heads), 0, 1) * 255).astype(np.uint8)
-        light = _colours(colours, HEADS_ON_LIGHT, len(heads))
-        dark = _colours(colours, HEADS_ON_DARK, len(heads))
+        inks = _colours(colours, len(heads))
         names = list(names) if names is not None else [f"H{head}" for head in range(len(heads))]
-        if not len(light) == len(names) == len(heads):
-            raise ValueError(f"There are {len(heads)} heads, {len(light)} colours and {len(names)} names.")
-        header["heads"] = {"light": light, "dark": dark, "names": names}
+        if not len(inks) == len(names) == len(heads):
+            raise ValueError(f"There are {len(heads)} heads, {len(inks)} colours and {len(names)} names.")
+        header["heads"] = {"colours": inks, "names": names}
         arrays["heads"] = lower(small) if packed else small
     return View("reading_view", pack(header, **arrays), header["label"])
 
@@ -95,9 +94,9 @@ def _halved(weights: np.ndarray) -> np.ndarray:
     return half
 
 
-def _colours(colours: Sequence[str] | None, otherwise: Sequence[str], count: int) -> list[str]:
+def _colours(colours: Sequence[str] | None, count: int) -> list[str]:
     if colours is None:
-        return [otherwise[head % len(otherwise)] for head in range(count)]
+        return [HEADS[head % len(HEADS)] for head in range(count)]
     if wrong := [colour for colour in colours if not re.fullmatch("#[0-9a-fA-F]{6}", colour)]:
         raise ValueError(f'A colour is written as "#b43c00", not {wrong[0]!r}.')
     return list(colours)

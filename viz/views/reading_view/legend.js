@@ -1,6 +1,6 @@
 // What the strips and the shades mean, and their colours.
 
-import { isDark, shadesOf, stripOf } from "../../shared/colours.js";
+import { shadesOf, stripOf } from "../../shared/colours.js";
 import { element } from "../../shared/element.js";
 import { counted } from "../../shared/number.js";
 
@@ -42,6 +42,6 @@ export function explain(state) {
 }
 
 // The colours of several heads on this page; none where one is shown.
-export function inks({ header, theme }) {
-  return header.heads ? (isDark(theme) ? header.heads.dark : header.heads.light) : [];
+export function inks({ header }) {
+  return header.heads?.colours ?? [];
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from viz.palette import HEADS_ON_DARK, HEADS_ON_LIGHT, LIGHT
+from viz.palette import HEADS, LIGHT
 from viz.tokens import label as written
 from viz.view import View, pack
 
@@ -100,14 +100,14 @@ def _colours(values: np.ndarray, stages: int, count: int, unit: str, log: bool) 
     if values.dtype.kind in "UOT":
         labels = [str(value) for value in values.ravel() if value]
         names = sorted(dict.fromkeys(labels), key=lambda name: -labels.count(name))
-        if len(names) > len(HEADS_ON_LIGHT):
-            names = names[: len(HEADS_ON_LIGHT) - 1]
+        if len(names) > len(HEADS):
+            names = names[: len(HEADS) - 1]
         places = {name: i for i, name in enumerate(names)}
         rest = len(set(labels)) > len(names)
         if rest:
             names = [*names, OTHER]
         on = np.array([places.get(str(value), len(places) if value else np.nan) for value in values.ravel()], dtype=np.float16)
-        legend = {"names": names, "light": HEADS_ON_LIGHT[: len(names)], "dark": HEADS_ON_DARK[: len(names)], "rest": rest}
+        legend = {"names": names, "inks": HEADS[: len(names)], "rest": rest}
         return legend, np.broadcast_to(on.reshape(values.shape), (stages, count))
     values = np.where(np.isfinite(values.astype(np.float64)), values, np.nan).astype(np.float32)
     known = values[~np.isnan(values)]
@@ -125,7 +125,7 @@ def token_colours(values: np.ndarray | Sequence[str] | None, count: int) -> list
     stages = len(values) if values.ndim == 2 else 1
     legend, on = _colours(values, stages, count, "", False)
     if "names" in legend:
-        inks = [*legend["light"]]
+        inks = [*legend["inks"]]
         if legend["rest"]:
             inks[len(legend["names"]) - 1 :] = [LIGHT["soft"]]
         return [LIGHT["soft"] if np.isnan(place) else inks[int(place)] for place in on[-1]]

@@ -9,7 +9,7 @@ export function paint(state) {
   const { ink, paper } = state.theme;
   state.soft = mix(paper, ink, 0.55);
   state.dark = isDark(state.theme);
-  const hexes = header.colours?.names ? header.colours[state.dark ? "dark" : "light"] : [];
+  const hexes = header.colours?.inks ?? [];
   state.inks = hexes.map(rgbOf);
   if (header.colours?.rest) state.inks[header.colours.names.length - 1] = state.soft;
 }
