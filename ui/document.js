@@ -15,7 +15,7 @@ export default ({ setTriggerValue }) => {
   keepLineBreaksOfPastes();
   closeTheMenuOnPhones();
   nameTheSections();
-  noticeTyping();
+  showTheEndOfTexts();
   tellOfTheDark();
 };
 
@@ -50,10 +50,21 @@ function tellOfTheDark() {
   dark.addEventListener("change", () => setTimeout(() => tell("dark", dark.matches), TURNED));
 }
 
-// What is offered to newcomers is hidden from the first key on, and keeps its room: the page does not move while somebody types.
-function noticeTyping() {
-  const typed = ({ target }) => target.matches?.(BOXES) && document.documentElement.classList.add("headlight-typed");
-  addEventListener("input", typed, true);
+// A long text on a phone: its box shows the end, where one goes on, until somebody looks elsewhere in it.
+function showTheEndOfTexts() {
+  const narrow = matchMedia("(max-width: 768px)");
+  const values = new WeakMap(); // the text that was turned to its end last, by box
+  const turn = () => {
+    if (!narrow.matches) return;
+    for (const box of document.querySelectorAll(BOXES)) {
+      if (values.get(box) === box.value || document.activeElement === box) continue;
+      values.set(box, box.value);
+      box.scrollLeft = box.scrollWidth;
+    }
+  };
+  new MutationObserver(() => requestAnimationFrame(turn)).observe(document.body, { childList: true, subtree: true });
+  addEventListener("focusout", ({ target }) => target.matches?.(BOXES) && values.delete(target) && requestAnimationFrame(turn), true);
+  turn();
 }
 
 // On a phone the menu lies over the page that was chosen in it.

@@ -16,8 +16,7 @@ FIRST = "tokens"  # the first lesson of both courses
 
 
 def offer() -> None:
-    """The row, until somebody chooses or types. From the first key on it is hidden, and keeps its room until the page is drawn
-    again (ui/document.js)."""
+    """The row, until somebody chooses, also while they type."""
     if not state.WELCOME.get() or state.LESSON.get() or not (lesson := files.find(FIRST)):
         return
     with st.container(key="welcome", horizontal=True, vertical_alignment="center", gap="small"):

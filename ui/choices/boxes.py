@@ -216,7 +216,6 @@ def typed(key: Key[str]) -> None:
     """The words that masks cover are known only while nobody types, and an answer by the model is one to the text before."""
     state.COVERED.set([])
     state.TYPING.set(True)
-    state.WELCOME.set(False)
     if key == state.TEXT and second() and second() == state.SAID.get():
         change(state.TARGET, "")
     mean(key, state.written(key))
