@@ -148,6 +148,7 @@ ROOM, ROOM_SEAT = link("room", default=""), Key[Any]("room-seat", None)
 ROOM_KEY, ROOM_WRITTEN = Key("room-key", ""), Key("room-written", "")  # of who leads it; a code that is typed
 ROOM_TROUBLE, ROOM_TRIED = Key("room-trouble", ""), Key("room-tried", "")  # why there is no seat; the code that was asked for
 ROOM_NOTES = Key("room-notes-shown", False)  # whether who leads sees what the class is not to see
+ROOM_RIGHT = Key("room-right", "")
 ROOM_ASK, ROOM_KIND, ROOM_CHOICES = Key("room-ask", ""), Key("room-kind", "choices"), Key("room-choices", "")
 ROOM_MODEL, ROOM_PAGES, ROOM_FIXED_LEVEL, ROOM_FIXED_MODEL = (
     Key("room-model", ""),
@@ -406,11 +407,16 @@ def numbered_keys() -> list[Key[Any]]:
 OWN = (ROOM, LESSON_LANGUAGE, MODEL, TRAINED, TEXT, TARGET)  # that are not taken over as they are
 
 
+LED = (HEADS_ON,)  # that no link says, and a class is led to
+
+
 def chosen() -> dict[str, Any]:
-    """All that is chosen of what a link can say, as the session has it, without the model and the texts."""
+    """All that is chosen of what a link can say, and of what else a class is led to, as the session has it, without the model and
+    the texts."""
     run = get_script_run_ctx(suppress_warning=True)
     look = partial(_value_in, run.session_state._state) if run else st.session_state.get  # for all names, which are a hundred
-    found = {name: look(name, _ABSENT) for name in _names().union(members).difference(key.name for key in OWN)}
+    names = _names().union(members, (key.name for key in LED)).difference(key.name for key in OWN)
+    found = {name: look(name, _ABSENT) for name in names}
     return {name: value for name, value in found.items() if value is not _ABSENT}
 
 

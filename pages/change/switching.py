@@ -104,5 +104,5 @@ def panel(look: Look, above: DeltaGenerator) -> list[Picture]:
         *([] if look.beginner else [Card([part("The dials", choose.head_dials, HERE, look, kept)], words(HERE, "title dials"))]),
         Card([Part("warning", None, words(HERE, "warning"))]),
     ]
-    show(board(cards, "The model, and what is changed of it"), "change", chosen=lambda: react(look, kept))
+    show(board(cards, "The model, and what is changed of it", answers="bars"), "change", chosen=lambda: react(look, kept))
     return pictures

@@ -48,6 +48,7 @@ def show(folder: Path, mine: Seat) -> None:
     kind = st.segmented_control("It is answered by", KINDS, default=KINDS[0], required=True, key=state.ROOM_KIND.name)
     if kind == KINDS[0]:
         st.text_area("The choices, one in a line", key=state.ROOM_CHOICES.name, height=110, max_chars=3000)
+    st.text_input("The right answer, for your table alone", key=state.ROOM_RIGHT.name, max_chars=200)
     st.selectbox("Beside the answers, the model says", list(MODEL), key=state.ROOM_MODEL.name)
     st.button("Ask", key="room-ask-now", icon=":material/campaign:", type="primary", on_click=ask, args=(mine,))
 
@@ -56,11 +57,12 @@ def ask(mine: Seat) -> None:
     words, kind = state.ROOM_ASK.get(), state.ROOM_KIND.get() or KINDS[0]
     choices = tuple(state.ROOM_CHOICES.get().splitlines())
     try:
-        mine.room.ask(words, kind, choices, own_answer(mine, MODEL[state.ROOM_MODEL.get() or "nothing"]))
+        mine.room.ask(words, kind, choices, own_answer(mine, MODEL[state.ROOM_MODEL.get() or "nothing"]), state.ROOM_RIGHT.get())
     except RoomError as error:
         st.toast(plain(str(error)), icon=":material/info:")
         return
     state.ROOM_ASK.set("")
+    state.ROOM_RIGHT.set("")
 
 
 def own_answer(mine: Seat, name: str) -> str:
@@ -81,6 +83,7 @@ def ask_step(mine: Seat, step: Step) -> None:
     try:
         right = notes.answer(mine, step)
         asked = step.question.ask if step.question else ""
-        mine.room.ask(asked, KINDS[0] if right.choices else KINDS[1], right.choices, panel.in_words(right.value))
+        answer = panel.in_words(right.value)
+        mine.room.ask(asked, KINDS[0] if right.choices else KINDS[1], right.choices, answer, answer)
     except Exception as error:
         st.toast(plain(complaint("The question", error, "asked")), icon=":material/info:")

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import csv
 import io
+from datetime import datetime
 
 import streamlit as st
 
 from ui.picture.files import cell
-from ui.rooms.store import Room
+from ui.rooms.store import Room, Said
 
-COLUMNS = ("number", "question", "kind", "name", "answer", "model")
+COLUMNS = ("number", "question", "kind", "time", "name", "answer", "right answer", "model")
 
 
 def table(room: Room) -> bytes:
-    """A row for each answer to each question: UTF-8 with a byte-order mark, by which a spreadsheet knows it, and no cell of text
-    that one takes for a formula."""
+    """A row for each answer to each question, with when it came, in the server's time: UTF-8 with a byte-order mark, by which a
+    spreadsheet knows it, and no cell of text that one takes for a formula."""
     written = io.StringIO()
     rows = csv.writer(written, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")
     rows.writerow(COLUMNS)
     for number, question in enumerate(list(room.questions), 1):
-        for name, said in list(question.answers.values()) or [("", "")]:
+        for name, said, when in list(question.answers.values()) or [Said("", "", 0.0)]:
             answer = float(said) if question.kind == "a number" and said else cell(said)
-            rows.writerow([number, cell(question.words), question.kind, cell(name), answer, cell(question.model)])
+            at = datetime.fromtimestamp(when).astimezone().isoformat(" ", "seconds") if when else ""
+            known = [cell(question.right), cell(question.model)]
+            rows.writerow([number, cell(question.words), question.kind, at, cell(name), answer, *known])
     return ("\ufeff" + written.getvalue()).encode()
 
 

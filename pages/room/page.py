@@ -25,7 +25,7 @@ def draw() -> None:
     if mine is None:
         return begin()
     if not mine.person.leads:
-        return say(HERE, "following")
+        return say(HERE, "waiting" if mine.follows else "following")
     left, right = st.columns([5, 6], gap="large")
     with left, st.container(key="room-code"):
         code.show(HERE, mine)

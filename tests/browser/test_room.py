@@ -111,12 +111,30 @@ def all_have_each_letter_and_page(room: Class) -> None:
     type_on(room.lead, SAT.removeprefix("The cat"), 30)
     for page in room.all:
         expect(box(page)).to_have_value(SAT)
+    press(room.lead, "H5")  # of the head view, beside the one that is chosen
+    for page in room.all:
+        expect(page.get_by_role("button", name="H5", exact=True)).to_have_attribute("aria-pressed", "true")
     in_menu(room.lead, "Inside").click()  # which has the same pickers of layer and head
     for page in (room.lead, *room.all):
         expect(page).to_have_url(re.compile(r"/inside\?.*head=H3"))
     in_menu(room.lead, "Type").click()
     for page in (room.lead, *room.all):
         expect(page.get_by_role("heading", level=1)).to_have_text("Type")
+    all_see_where_who_leads_points(room)
+
+
+def all_see_where_who_leads_points(room: Class) -> None:
+    def chips(page: Page):
+        return page.locator("[data-part=chips]").get_by_role("option")
+
+    chips(room.lead).filter(has_text="sat").hover()
+    for page in room.all:
+        expect(page.locator("[data-part=chips] .pointed")).to_contain_text("sat")
+    room.lead.mouse.move(5, 5)
+    for page in room.all:
+        expect(page.locator("[data-part=chips] .pointed")).to_have_count(0)
+    for page in room.all:
+        expect(strip(page)).to_contain_text("You follow your teacher")
 
 
 def nobody_loses_a_letter_where_two_write_at_once(room: Class) -> None:
@@ -124,7 +142,7 @@ def nobody_loses_a_letter_where_two_write_at_once(room: Class) -> None:
         type_on(room.lead, one, 0)
         type_on(room.first, other, 0)
     expect(box(room.second)).to_have_value(f"{SAT} today")
-    expect(strip(room.first)).to_contain_text("You go your own way.")
+    expect(strip(room.first)).to_contain_text("You go your own way. The class is at Type.")
     expect(box(room.first)).to_have_value(re.compile(rf"^{SAT}( |$)?t?o?d?a?y? now, $"))
     expect(strip(room.lead)).to_contain_text("3 here, 2 of them follow.")
     type_on(room.first, "I go my own way", 0)

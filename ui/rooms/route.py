@@ -14,7 +14,7 @@ from ui import state
 from ui.memory import trainings
 from ui.menu import TITLES
 from ui.rooms.home import MONTH, home
-from ui.rooms.store import DAY, ENDED, HIDDEN, WORDS, Person, Room, RoomError, rooms
+from ui.rooms.store import DAY, ENDED, HIDDEN, NAMED, WORDS, Person, Room, RoomError, rooms
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection, Request
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 GAP, BEAT = 0.1, 15.0  # seconds between two messages to a browser at least, and between signs of life
 LARGEST = 4_000  # characters of a message from a browser
+FARTHEST = 10**6  # position of a token
 LINES = 4  # that a tab may have open: an old one may not know yet that it is over
 
 
@@ -48,7 +49,7 @@ def news(room: Room, person: Person) -> dict[str, Any]:
             "answers": len(question.answers),
             "counts": counts,
             "model": question.model if counts is not None else "",
-            "mine": question.answers.get(person.voter, ("", ""))[1],
+            "mine": question.answers[person.voter].answer if person.voter in question.answers else "",
             "shown": question.shown,
         }
     if person.leads:
@@ -56,6 +57,8 @@ def news(room: Room, person: Person) -> dict[str, Any]:
         said |= {"here": len(here), "follow": sum(one.follows for one in here), "places": room.places()[:WORDS]}
         said["mirrors"] = room.moved_by_another(person)
         said["held"] = room.fixed
+    else:
+        said |= {"place": room.place, "pointed": room.pointed}
     return said
 
 
@@ -156,6 +159,9 @@ async def hear(socket: WebSocket, room: Room, who: str) -> None:
         if isinstance(said, dict) and "held" in said:
             room.fix_again(who, readable(said["held"]))
             continue
+        if isinstance(said, dict) and "point" in said:
+            point(room, who, said["point"])
+            continue
         if isinstance(said, dict) and type(shown := said.get("shown")) is int:
             room.note_shown(who, shown)
             continue
@@ -166,6 +172,13 @@ async def hear(socket: WebSocket, room: Room, who: str) -> None:
             await socket.send_json({"mine": room.answer(who, said["answer"], said.get("name", ""))})
         except RoomError as error:
             await socket.send_json({"wrong": str(error)})
+
+
+def point(room: Room, who: str, at: Any) -> None:
+    """Take at which token a browser points; what is none is passed over."""
+    match at:
+        case [str(link), int(position)] if len(link) <= NAMED and -1 <= position <= FARTHEST and type(position) is int:
+            room.point(who, link, position)
 
 
 def readable(held: Any) -> dict[str, Any]:

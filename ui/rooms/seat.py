@@ -259,11 +259,13 @@ class Seat:
     def settle(self) -> None:
         """The run has reached its end: what stands on the page now is where this visitor is."""
         here, before = self.here(), self.settled
+        if here["page"] == OWN_PAGE:
+            self.opened = False  # it was opened here, so that there is nothing to come back from
         if here != before and before is not None:
             self.replace(before, self.taking)
         begins = self.opened or (self.room.at is None and not state.JOB.get())  # else the class would go by another model
         if here != before and here["page"] != OWN_PAGE and self.moves and (before is not None or begins):
-            self.taking = self.room.move(here, self.person)
+            self.taking = self.room.move(here, self.person, in_words(here))
             if self.opened:  # what is to be seen stands now
                 self.opened = False
                 go_to_page()

@@ -17,7 +17,7 @@ import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ui.rooms import numbers
 from ui.rooms.home import home
@@ -35,6 +35,7 @@ DAY = 24 * 3600  # seconds for which who has opened a room may open it again
 NAMED, WRITTEN, OFFERED = 40, 200, 12  # characters of a name and of an answer, and choices of a question
 WORDS = 30  # different free answers that are counted on screen
 KINDS = ("choices", "a number", "a word")
+NOWHERE = ("", -1)  # what is pointed at where nothing is
 HIDDEN = "hidden"  # among what is fixed: pages that are not in the menu of the class
 
 NONE = "There is no room {code}. It has ended, or its code is another one."
@@ -70,16 +71,25 @@ class Person:
         return next((when for has, when in list(self.shown) if has >= version), math.inf)
 
 
+class Said(NamedTuple):
+    """An answer: the name that was written beside it, and when it came, in seconds since 1970."""
+
+    name: str
+    answer: str
+    when: float
+
+
 @dataclass
 class Question:
-    """What is asked. model: what the model in use answers, "" where it answers nothing; answers: by voter, a name and what was
-    said; shown: whether everybody sees the counts."""
+    """What is asked. model: what the model in use answers, "" where it answers nothing; right: the right answer, "" where none is
+    known; answers: by voter; shown: whether everybody sees the counts."""
 
     words: str
     kind: str
     choices: tuple[str, ...] = ()
     model: str = ""
-    answers: dict[str, tuple[str, str]] = field(default_factory=dict)
+    right: str = ""
+    answers: dict[str, Said] = field(default_factory=dict)
     shown: bool = False
     open: bool = True
 
@@ -102,7 +112,7 @@ class Question:
     def counts(self) -> list[tuple[str, int]]:
         """How often each answer was given: of choices each in its order, of numbers from the least, of words the most frequent
         first, whatever their capitals."""
-        said = [answer for _, answer in list(self.answers.values())]
+        said = [one.answer for one in list(self.answers.values())]
         if self.kind == "choices":
             return [(choice, said.count(choice)) for choice in self.choices]
         if self.kind == "a number":
@@ -120,14 +130,17 @@ def line(text: str, most: int) -> str:
 
 @dataclass
 class Room:
-    """at: where the class is, None before the first move; mover: who has moved it there; fixed: what nobody but who leads may
+    """at: where the class is, None before the first move; place: the same in words; mover: who has moved it there; pointed: the
+    token at which who leads points, by the link of the views that show it; fixed: what nobody but who leads may
     choose. version grows with each change of `at` and `fixed`, and `fixed_at` is the one at which `fixed` changed last."""
 
     code: str
     clock: Callable[[], float]
     version: int = 0
     at: Any = None
+    place: str = ""
     mover: Person | None = None
+    pointed: tuple[str, int] = NOWHERE
     fixed: dict[str, Any] = field(default_factory=dict)
     fixed_at: int = 0
     people: dict[str, Person] = field(default_factory=dict)
@@ -180,16 +193,25 @@ class Room:
             self.people.pop(who, None)
         self.tell(leading=True)
 
-    def move(self, at: Any, mover: Person | None = None) -> int:
-        """Everybody goes there; the last move wins. Returns the version in which they are there."""
+    def move(self, at: Any, mover: Person | None = None, place: str = "") -> int:
+        """Everybody goes there; the last move wins. place: where that is, in words. Returns the version in which they are
+        there."""
         with self.lock:
             self.seen = self.clock()
             if at == self.at:
                 return self.version
-            self.at, self.mover, self.version = at, mover, self.version + 1
+            self.at, self.mover, self.place, self.version = at, mover, place, self.version + 1
             version = self.version
         self.tell()
         return version
+
+    def point(self, who: str, link: str, position: int) -> None:
+        """Who leads points at a token, or at none (-1)."""
+        person = self.people.get(who)
+        pointed = (link, position) if position >= 0 else NOWHERE
+        if person and person.leads and pointed != self.pointed:
+            self.pointed = pointed
+            self.tell()
 
     def fix(self, **fixed: Any) -> None:
         """What is the same for all, also for those who go their own way; None for what everybody may choose."""
@@ -209,9 +231,9 @@ class Room:
             if person and person.leads and not self.fixed_at:
                 self.fix(**fixed)
 
-    def ask(self, words: str, kind: str, choices: tuple[str, ...] = (), model: str = "") -> Question:
+    def ask(self, words: str, kind: str, choices: tuple[str, ...] = (), model: str = "", right: str = "") -> Question:
         """Put a question, in the place of the one before. Errors: RoomError for one that cannot be answered."""
-        words, model = line(words, 2 * WRITTEN), line(model, WRITTEN)
+        words, model, right = line(words, 2 * WRITTEN), line(model, WRITTEN), line(right, WRITTEN)
         offered = tuple(dict.fromkeys(one for choice in choices if (one := line(choice, WRITTEN))))
         if not words:
             raise RoomError("Write the question.")
@@ -221,7 +243,7 @@ class Room:
             raise RoomError(f"Write from 2 to {OFFERED} different choices, each on a line of its own.")
         with self.lock:
             self.stop()
-            self.questions.append(question := Question(words, kind, offered if kind == "choices" else (), model))
+            self.questions.append(question := Question(words, kind, offered if kind == "choices" else (), model, right))
             del self.questions[:-QUESTIONS]
         self.tell()
         return question
@@ -235,7 +257,7 @@ class Room:
             said = question.read(given)
             if person.voter not in question.answers and len(question.answers) >= 2 * PEOPLE:
                 raise RoomError("There are as many answers as the room can hold.")
-            question.answers[person.voter] = (line(str(name), NAMED), said)
+            question.answers[person.voter] = Said(line(str(name), NAMED), said, time.time())
         self.tell(leading=not question.shown)
         return said
 

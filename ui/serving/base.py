@@ -1,6 +1,6 @@
 """The page tells Streamlit's client where the server is.
 
-A client on a page such as `/attention` otherwise tries `/attention/_stcore/…` first, which is two errors in each visitor's console.
+A client on a page such as `/attention` otherwise tries `/attention/_stcore/…` first: two errors in each visitor's console.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ class Based:
 
         async def send_with(message: Message) -> None:
             nonlocal start
-            if message["type"] == "http.response.start" and "text/html" in Headers(raw=message["headers"]).get("content-type", ""):
+            if message["type"] == "http.response.start" and "text/html" in Headers(raw=message["headers"]).get(
+                "content-type", ""
+            ):
                 start = message
             elif start is None or message["type"] != "http.response.body":
                 await send(message)

@@ -13,8 +13,8 @@ from ui.lessons import files
 from ui.memory import allowed, loaded, turns
 from ui.memory.shelf import Shelf
 from ui.menu import TITLES
-from ui.rooms import seat
-from ui.rooms.store import LETTERS, Room, rooms
+from ui.rooms import route, seat
+from ui.rooms.store import LETTERS, NOWHERE, Room, Rooms, rooms
 
 
 def choices(app: AppTest, *names: str) -> tuple:
@@ -511,6 +511,48 @@ def test_who_leads_moves_nobody_from_the_page_of_the_room(teacher):
     assert "You lead this room" in said(app) and "Write a code" not in said(app)
     back(app, "type")
     assert room.at["page"] == "type"
+
+
+def test_the_first_page_after_a_room_is_opened_on_its_own_page_is_shown_to_all_and_who_leads_stays_there():
+    app = open_link("room")
+    app.button(key="room-open-here").click().run()
+    room = rooms.rooms[app.session_state["room"]]
+    other = open_link("room", f"room={room.code}")
+    assert "You are in." in said(other) and "Follow again" not in said(other)
+    back(app, "attention")
+    assert room.at["page"] == "attention" and room.place == "Attention"
+    assert person(app).leads and app.session_state["room-seat"].page == "attention", "nobody was sent back"
+    assert not app.session_state["room-seat"].opened
+    back(other, "attention")
+    assert person(other).follows and person(other).place == "Attention"
+    other.text_input(key="text").set_value("My own").run()
+    assert not person(other).follows
+    assert route.news(room, person(other))["place"] == "Attention" and "place" not in route.news(room, person(app))
+
+
+def test_the_heads_that_who_leads_switches_on_are_led():
+    app, room = lead("attention", "text=The+cat&level=expert&layer=L4&head=H3&view=Head")
+    other = follow(room)
+    app.session_state["heads-on"] = (3, [1, 3, 5])
+    app.run()
+    other.run()
+    assert choices(other, "heads-on") == ((3, [1, 3, 5]),) and person(other).follows
+    other.session_state["heads-on"] = (3, [1])
+    other.run()
+    assert not person(other).follows, "a head of one’s own is one’s own way"
+
+
+def test_only_who_leads_points_and_only_at_what_may_be_a_token():
+    room, _ = Rooms(b"", 60).open()
+    room.sit("a", "a", leads=True), room.sit("b", "b")
+    route.point(room, "b", ["text", 3])
+    for nothing in (None, "text", ["text"], ["text", "3"], ["text", True], ["t" * 99, 3], ["text", -2], {"text": 3}):
+        route.point(room, "a", nothing)
+    assert room.pointed == NOWHERE
+    route.point(room, "a", ["text", 3])
+    assert route.news(room, room.people["b"])["pointed"] == ("text", 3)
+    route.point(room, "a", ["text", -1])
+    assert room.pointed == NOWHERE
 
 
 def test_a_room_that_is_opened_on_its_own_page_names_the_model_that_all_may_stay_with():

@@ -229,7 +229,9 @@ def test_half_a_sign_is_never_kept_since_no_line_could_tell_it(rooms):
     question = room.ask("Which \ud83d?", "a word", model="\udc00")
     room.answer("0", "\ud800 yes", "\udfff")
     assert (question.words, question.model) == ("Which ??", "?")
-    assert question.counts() == [("? yes", 1)] and question.answers == {"browser 0": ("?", "? yes")}
+    assert (
+        question.counts() == [("? yes", 1)] and question.answers["browser 0"][:2] == ("?", "? yes") and len(question.answers) == 1
+    )
 
 
 def test_no_number_is_less_than_zero_by_its_sign_alone(rooms):
@@ -287,7 +289,7 @@ def test_words_are_counted_whatever_their_capitals_and_cut(rooms):
     for who, said in enumerate(("Mat", " mat ", "MAT", "x" * 10_000)):
         room.answer(str(who), said, "n" * 10_000)
     assert question.counts() == [("Mat", 3), ("x" * WRITTEN, 1)]
-    assert {name for name, _ in question.answers.values()} == {"n" * NAMED}
+    assert {one.name for one in question.answers.values()} == {"n" * NAMED}
     with pytest.raises(RoomError, match="Write a word"):
         room.answer("0", " \n ")
 

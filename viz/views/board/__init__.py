@@ -38,9 +38,10 @@ class Card:
     width: int = 0
 
 
-def board(cards: Sequence[Card], label: str = "", later: Sequence[str] = ()) -> View:
+def board(cards: Sequence[Card], label: str = "", later: Sequence[str] = (), answers: str = "") -> View:
     """The cards in rows: neighbours with a width share one, and stand below each other where there is no room.
 
+    answers: the part that answers a press in another one: where it stands below what is in sight, it comes into sight.
     later: kinds of view that a part may hold when the board is drawn again; without them it would be another board then.
 
     A choice in a part tells `chosen`: `{"part": its name, "value": what the view told, "n"}`, where `n` grows.
@@ -65,6 +66,6 @@ def board(cards: Sequence[Card], label: str = "", later: Sequence[str] = ()) -> 
             blocks.append(data + bytes(room))
             offset += len(data) + room
         header.append({"title": card.title, "width": card.width, "parts": parts})
-    data = pack({"cards": header, "label": label}, blocks=np.frombuffer(b"".join(blocks), dtype=np.uint8))
+    data = pack({"cards": header, "label": label, "answers": answers}, blocks=np.frombuffer(b"".join(blocks), dtype=np.uint8))
     kinds = sorted({*later, *(part.view.kind for card in cards for part in card.parts if part.view)})
     return View("board", data, label, uses=tuple(kinds))

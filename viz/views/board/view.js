@@ -33,6 +33,17 @@ export function mount({ parentElement, data, setTriggerValue }, mounts) {
   });
   const rest = () => state.run === run && late.forEach((draw) => draw());
   if (late.length) requestAnimationFrame(() => setTimeout(rest));
+  state.answers = header.answers;
+}
+
+// Where cards stand below each other, what a press has changed may lie beyond the end of the screen.
+function reveal(state, place) {
+  if (!state.pressed) return;
+  state.pressed = false;
+  requestAnimationFrame(() => {
+    const { top, bottom } = place.node.getBoundingClientRect();
+    if (top > 0 && bottom > innerHeight) place.node.scrollIntoView({ block: "end", behavior: "smooth" });
+  });
 }
 
 function blankCard(root) {
@@ -64,8 +75,10 @@ function drawPart(state, place, part, bytes, recoloured) {
   }
   Object.assign(place, { kind: part.kind, bytes });
   if (!part.kind) return;
+  if (part.name === state.answers) reveal(state, place);
   const tell = (name, value) => {
     state.n = Math.max(state.n + 1, Date.now());
+    state.pressed = part.name !== state.answers;
     state.tell(name, { part: part.name, value, n: state.n });
   };
   const args = { parentElement: place.slot, data: bytes, setTriggerValue: tell, setStateValue: tell, key: part.name };

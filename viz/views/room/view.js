@@ -6,6 +6,7 @@ import { stateOf } from "../../shared/state.js";
 import { goThere, haveArrived } from "./elsewhere.js";
 import { keepHeld } from "./held.js";
 import { keepLetters } from "./letters.js";
+import { follow, tellPoints } from "./pointer.js";
 import { drawQuestion } from "./question.js";
 
 const AGAIN = 2000; // milliseconds after which a run is asked for again: what is asked while Streamlit's line is down is lost
@@ -146,6 +147,7 @@ function hear(line, said) {
       (held) => line.socket.send(JSON.stringify({ held })),
       () => line.view.seat.large && press(line.view, "seat"), // where its switches stand
     );
+    if (said.pointed) follow(line, line.view.seat.follows ? said.pointed : ["", -1]);
     ask(line);
   }
   draw(line);
@@ -185,6 +187,11 @@ function ask(line) {
 }
 
 function listenForHands() {
+  tellPoints(() => {
+    const { view, socket } = current;
+    const leads = view.root.isConnected && view.seat.role === "leads" && socket?.readyState === WebSocket.OPEN;
+    return leads ? (at) => socket.send(JSON.stringify({ point: at })) : null;
+  });
   const touch = (event) => {
     if (event.isTrusted) touched = Date.now();
   };
@@ -232,7 +239,8 @@ function how(line) {
   }
   if (seat.refused) return seat.refused;
   const away = news && !news.led ? " Your teacher is away for the moment." : "";
-  return (seat.follows ? "You follow your teacher. Touch anything to go your own way." : "You go your own way.") + away;
+  const place = news?.place ? ` The class is at ${news.place}.` : "";
+  return (seat.follows ? "You follow your teacher. Touch anything to go your own way." : `You go your own way.${place}`) + away;
 }
 
 function count(number, one, many) {
