@@ -68,7 +68,7 @@ def draw(asked: Asked) -> list[Picture]:
         Card([*shown.prediction(asked, found, patched, pictures)], words(HERE, "texts title bars"), 5),
         Card([Part("warning", None, words(HERE, "texts warning"))], ""),
     ]
-    show(board(cards, "What each piece of one text does in the other", answers="bars"), "change-texts", chosen=react)
+    show(board(cards, "What each piece of one text does in the other", answers="base"), "change-texts", chosen=react)
     return pictures
 
 

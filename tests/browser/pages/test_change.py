@@ -113,3 +113,13 @@ def test_the_model_is_steered_by_a_slider(open_page):
     logits = model.trace("They went to the", edits=[added]).logits_at(-1)
     share = percent(float(softmax(logits).max()))
     expect(part(page, "bars")).to_contain_text(share)
+
+
+def test_on_a_phone_the_answer_to_a_press_comes_into_sight(open_page):
+    page = open_page("/change", width=390, height=844)
+    expect(part(page, "bars").get_by_role("button").first).to_be_visible(timeout=WAIT)
+    grid = part(page, "parts").get_by_role("grid")
+    grid.press("ArrowDown")
+    expect(part(page, "bars")).not_to_be_in_viewport(ratio=1)
+    grid.press("Enter")
+    expect(part(page, "bars")).to_be_in_viewport(ratio=0.99)

@@ -41,8 +41,8 @@ function reveal(state, place) {
   if (!state.pressed) return;
   state.pressed = false;
   requestAnimationFrame(() => {
-    const { top, bottom } = place.node.getBoundingClientRect();
-    if (top > 0 && bottom > innerHeight) place.node.scrollIntoView({ block: "end", behavior: "smooth" });
+    const { top, bottom, height } = place.node.getBoundingClientRect();
+    if (top > 0 && bottom > innerHeight) place.node.scrollIntoView({ block: height > innerHeight ? "start" : "end" });
   });
 }
 
