@@ -53,17 +53,19 @@ function tellOfTheDark() {
 // A long text on a phone: its box shows the end, where one goes on, until somebody looks elsewhere in it.
 function showTheEndOfTexts() {
   const narrow = matchMedia("(max-width: 768px)");
-  const values = new WeakMap(); // the text that was turned to its end last, by box
+  const ends = new WeakMap(); // the text that was turned to its end last, and its width, which grows with the font that arrives
   const turn = () => {
     if (!narrow.matches) return;
     for (const box of document.querySelectorAll(BOXES)) {
-      if (values.get(box) === box.value || document.activeElement === box) continue;
-      values.set(box, box.value);
-      box.scrollLeft = box.scrollWidth;
+      if (document.activeElement === box) continue;
+      const end = box.scrollWidth + box.value;
+      if (ends.get(box) !== end) box.scrollLeft = box.scrollWidth;
+      ends.set(box, end);
     }
   };
   new MutationObserver(() => requestAnimationFrame(turn)).observe(document.body, { childList: true, subtree: true });
-  addEventListener("focusout", ({ target }) => target.matches?.(BOXES) && values.delete(target) && requestAnimationFrame(turn), true);
+  document.fonts.addEventListener("loadingdone", turn);
+  addEventListener("focusout", ({ target }) => target.matches?.(BOXES) && ends.delete(target) && requestAnimationFrame(turn), true);
   turn();
 }
 
