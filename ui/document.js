@@ -65,7 +65,11 @@ function showTheEndOfTexts() {
   };
   new MutationObserver(() => requestAnimationFrame(turn)).observe(document.body, { childList: true, subtree: true });
   document.fonts.addEventListener("loadingdone", turn);
-  addEventListener("focusout", ({ target }) => target.matches?.(BOXES) && ends.delete(target) && requestAnimationFrame(turn), true);
+  addEventListener(
+    "focusout",
+    ({ target }) => target.matches?.(BOXES) && ends.delete(target) && requestAnimationFrame(turn),
+    true,
+  );
   turn();
 }
 

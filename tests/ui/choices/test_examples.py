@@ -195,7 +195,7 @@ def test_who_comes_for_the_first_time_is_offered_a_beginning_once():
     assert not offered(app) and files.find("tokens").steps[0].title in said(app)
     app = open_link("type")
     app.text_input(key="text").set_value("A dog").run()
-    assert not offered(app.run()), "who types has begun"
+    assert len(offered(app.run())) == 2, "who types may still want to be shown around"
     app = open_link("type")
     for page, key in (("lessons", "begin-tokens"), ("type", "lesson-close")):
         app._page_hash = calc_hash(page)
