@@ -83,8 +83,7 @@ def grid_view(
     }
     header |= {"down": down, "across": across, "unit": unit, "blank": blank, "cell": list(cell), "height": height}
     header |= {"numbered": numbered, "least": float(least), "signed": signed}
-    known = np.where(np.isfinite(values), values, np.nan)
-    numbers = known.astype(np.float32) if values.size <= EXACT else halved(known)
+    numbers = (np.float32 if values.size <= EXACT else halved)(np.where(np.isfinite(values), values, np.nan))
     parts = np.clip(np.nan_to_num(shades), 0, 1)
     steps = np.rint(1 + 254 * parts if signed else 255 * parts).astype(np.uint8)
     return View("grid_view", pack(header, values=numbers, shades=steps), name)

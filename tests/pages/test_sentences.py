@@ -1,0 +1,73 @@
+"""Sentences beside numbers say what the numbers are: no more, and in their unit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import models
+from analysis.importance import Pruning
+from analysis.statistics import head_statistics
+from models.strategy import Strategy
+from pages.explain import recipes
+from pages.heads import why, worth
+from tests.serving import ROOT
+from ui import state
+from ui.words import at
+
+
+@pytest.fixture(autouse=True)
+def level(monkeypatch):
+    monkeypatch.setattr(state, "level", lambda: "intermediate")
+
+
+def words_of(page: str, heading: str, level: str = "intermediate") -> str:
+    return at(ROOT / "pages" / page, level)[heading]
+
+
+def test_a_head_that_looks_at_the_token_before_looks_one_token_back():
+    tokens = models.load("writer").tokenize("The cat sat on the mat")
+    weights = np.eye(len(tokens), k=-1)[None, None]
+    weights[..., 0, 0] = 1
+    table = head_statistics(models.Attention.from_arrays(weights, tokens, tokens))
+    assert table["distance"].iloc[0] == pytest.approx(1)
+    said = words_of("layers", "distance")
+    assert "lie between" not in said and "0 is itself, 1 the token beside it" in said
+
+
+def test_a_correlation_is_no_share():
+    row = pd.Series({"positional": 0.833, "positional_low": -0.1, "positional_high": 0.9, "positional_null": 0.4})
+    said = why.numbers_of(row, "positional")
+    assert (said["score"], said["low"], said["null"]) == ("0.83", "−0.10", "0.40")
+    assert why.numbers_of(row.rename(lambda name: name.replace("positional", "previous")), "previous")["score"].endswith("%")
+
+
+@pytest.mark.parametrize(("ours", "luck"), [([1.0, 1.2, 2.0], True), ([1.0, 1.0, 2.0], True), ([1.0, 1.0, 1.0], False)])
+def test_an_order_that_random_ones_equal_is_called_no_better_than_chance(ours, luck):
+    random = np.array([[1.0, 1.05, 2.0], [1.0, 1.3, 2.0]])
+    saved = {"effect": np.array([0.0, 10.0, 20.0])}
+    said = worth.kept(Pruning(np.array([0, 4, 8]), {"effect": np.array(ours)}, random, saved, 100))
+    assert (said["low"], said["high"]) == ("0", "4")
+    assert (int(said["ours"]) <= int(said["high"])) == luck
+    assert "no better than chance" in words_of("heads", "pruned noise")
+
+
+def test_what_a_chance_falls_by_is_said_in_points_and_not_in_per_cent_of_it():
+    writer = models.load("writer")
+    trace = writer.trace("The cat sat on the")
+    place = len(trace.read) - 1
+    logits = trace.logits_at(place)
+    token, scores = int(logits.argmax()), np.full(len(trace.read), 0.1)
+    groups = [[i] for i in range(len(scores))]
+    simple = {"method": "leave-one-out", "position": place, "token": token, "simple": True}
+    values, unit = recipes.amounts(writer, trace, scores, groups, **simple)
+    chance = float(writer.chances(logits)[token])
+    assert unit == "points" and values == pytest.approx(100 * (chance - chance * np.exp(-0.1)))
+    assert "{points}" in at(ROOT / "pages" / "explain", "beginner")["method leave-one-out"]
+
+
+def test_a_beam_search_looks_at_twice_its_width_of_all_beginnings_together():
+    steps = list(models.load("writer").generate("The cat", Strategy(method="beam", beams=3), 3))
+    assert all(len(step.search.looked_at) == 2 * 3 for step in steps)
+    assert "of all beginnings together, the best 2 · width" in words_of("generate", "tree", "expert")
