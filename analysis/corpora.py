@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -152,7 +152,7 @@ def interval(
         if (~same).any():
             varied = rows[:, ~same]
             batch = max(1, AT_ONCE // varied.size)
-            data, mean = [varied], np.mean
+            data, mean = [varied], cast(Callable[..., Any], np.mean)
             if weights is not None:
                 data, mean = [varied, np.broadcast_to(weights[have][:, None], varied.shape)], _weighted
             drawn = bootstrap(

@@ -215,7 +215,7 @@ def _check_place(edit: Edit, info: ModelInfo) -> None:
     values = {one.name: getattr(edit, one.name) for one in fields(edit)}
     own = info.kind == "encoder-decoder" and values["kind"] != "encoder"
     layer = values.get("layer")
-    heads = info.heads_of(layer if isinstance(layer, int | np.integer) else -1, own)
+    heads = info.heads_of(int(layer) if isinstance(layer, int | np.integer) else -1, own)
     layers = info.decoder_layers if own else info.layers
     kind = "" if info.kind != "encoder-decoder" else f" in its {values['kind']}"
     if info.head_counts and heads < info.heads:

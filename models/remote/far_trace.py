@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -83,7 +83,7 @@ class Calls(Sequence[Call]):
 class FarAttention(Attention):
     """The attention of one kind; a layer's weights, or what they follow from, cross when somebody looks at it."""
 
-    def __init__(self, queries: Sequence[Token], keys: Sequence[Token], kind: str, parts: Parts, size: Sequence[int]) -> None:
+    def __init__(self, queries: Sequence[Token], keys: Sequence[Token], kind: str, parts: Parts, size: Sequence[Any]) -> None:
         """size: layers, heads, whether its rows are named by what they serve to choose, and the heads of each layer."""
         self.queries, self.keys, self.layers, self.heads = list(queries), list(keys), size[0], size[1]
         self.counts = tuple(size[3])

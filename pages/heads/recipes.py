@@ -33,7 +33,7 @@ def labelled(
     shown = [name or (each[0] if each else "") for each in labels]
     values = [table[one].iloc[row] if one else np.nan for row, one in enumerate(shown)]
     more = [f" + {len(each) - 1}" if len(each) > 1 else "" for each in labels]
-    texts = np.array([names[each[0]] + more[row] if each else "" for row, each in enumerate(labels)], dtype=object).reshape(size)
+    called = np.array([names[each[0]] + more[row] if each else "" for row, each in enumerate(labels)], dtype=object).reshape(size)
     notes = [
         f"{' + '.join(names[label] for label in labels[row]) or 'no label'}: {against_chance(table.iloc[row], one)}"
         if one
@@ -42,7 +42,7 @@ def labelled(
     ]
     return grid_view(
         np.reshape(values, size), [f"L{layer}" for layer in range(size[0])], [f"H{head}" for head in range(size[1])],
-        down="layer", across="head", unit="%", scale=(0, 1), texts=texts.tolist(), chosen=chosen, cell=(76, 170), height=27,
+        down="layer", across="head", unit="%", scale=(0, 1), texts=called.tolist(), chosen=chosen, cell=(76, 170), height=27,
         notes=np.array(notes, dtype=object).reshape(size).tolist(), blank="no label", label="What each head does",
     )  # fmt: skip
 

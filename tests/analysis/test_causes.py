@@ -174,7 +174,7 @@ def test_what_is_switched_off_wrote_nothing(writer):
     assert len(off) == 2 and not off["contribution"].any()
 
 
-REFUSED = {"BERT": "more than a norm and a matrix", "BART": "a norm follows each sum", "Gemma 2, soft-capped": "tanh"}
+REFUSED = {"BERT": "more than a norm and a matrix", "BART": "a norm follows each sum"}
 
 
 @pytest.mark.parametrize("name", REFUSED)
