@@ -83,7 +83,8 @@ def grid_view(
     }
     header |= {"down": down, "across": across, "unit": unit, "blank": blank, "cell": list(cell), "height": height}
     header |= {"numbered": numbered, "least": float(least), "signed": signed}
-    numbers = (np.float32 if values.size <= EXACT else halved)(np.where(np.isfinite(values), values, np.nan))
+    numbers = np.where(np.isfinite(values), values, np.nan)
+    numbers = numbers.astype(np.float32) if values.size <= EXACT else halved(numbers)
     parts = np.clip(np.nan_to_num(shades), 0, 1)
     steps = np.rint(1 + 254 * parts if signed else 255 * parts).astype(np.uint8)
     return View("grid_view", pack(header, values=numbers, shades=steps), name)
