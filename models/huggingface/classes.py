@@ -49,7 +49,6 @@ OTHER_TASKS = {  # of heads that are not shown: what such a model was trained to
     "ForQuestionAnswering": "to mark where in a text the answer to a question begins and ends",
     "ForMultipleChoice": "to choose among several answers",
     "ForNextSentencePrediction": "to say whether one text follows another",
-    "ForPreTraining": "to be trained further",
 }
 LABELLED = {"text": "FOR_SEQUENCE_CLASSIFICATION_", "token": "FOR_TOKEN_CLASSIFICATION_"}
 TASKS += ("ForNextSentencePrediction", "ForSequenceScoring", "ForImageClassification", "DoubleHeadsModel")

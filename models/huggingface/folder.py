@@ -41,9 +41,8 @@ VOCABULARY = re.compile(
     r"|[\w.-]+\.(?:model|spm|tiktoken|tokenizer|vocab)",
     re.ASCII,
 )
-BESIDE = {"tokenizer_config.json", "special_tokens_map.json", "generation_config.json", "chat_template.jinja"}
 ADAPTER = "adapter_config.json"
-BESIDE |= {ADAPTER}
+BESIDE = {"tokenizer_config.json", "special_tokens_map.json", "generation_config.json", "chat_template.jinja", ADAPTER}
 WRAPPERS = re.compile(r"(?:^|(?<=\.))_orig_mod\.")  # what torch.compile puts into the names of a network's weights
 ADAPTER_ALONE = "{} holds an adapter (such as LoRA), not a whole model. Load the model that it belongs to."
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".h5", ".msgpack", ".onnx", ".gguf")
