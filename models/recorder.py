@@ -64,7 +64,8 @@ class Call:
         if self.given is not None:
             heads, queries, keys = self.given.shape
             return heads, queries, keys
-        assert self.query is not None and self.key is not None, "weights that are not given were made of these"
+        if self.query is None or self.key is None:
+            raise ValueError("a call has neither weights nor the queries and keys to calculate them from")
         return self.query.shape[0], self.query.shape[1], self.key.shape[1]
 
     def meet(self) -> None:

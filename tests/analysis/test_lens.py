@@ -39,8 +39,6 @@ def test_the_lens_at_the_last_layer_is_the_network(name):
     inputs = {"input_ids": torch.tensor([[token.id for token in trace.tokens]])}
     if target:
         inputs["decoder_input_ids"] = torch.tensor([[token.id for token in trace.target]])
-    if kind == "encoder" and model._segments:
-        inputs["token_type_ids"] = torch.zeros_like(inputs["input_ids"])
     with torch.no_grad():
         logits = network(name)(**inputs).logits[0].float().numpy()
     expected = softmax(logits)

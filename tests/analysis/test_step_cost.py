@@ -39,7 +39,7 @@ def test_a_step_of_a_hub_model_passes_each_weight_once_and_each_key_twice(name):
     tables = {id(table), *(id(one) for key, one in network.named_parameters() if "wpe" in key)}
     matrices = sum(one.numel() for one in network.parameters() if one.dim() == 2 and id(one) not in tables)
     matrices += last.numel() if last is table else 0
-    head_size = model._outputs.weights("self", 0, model.info.heads).shape[1] if model.info.queries else 16
+    head_size = model._outputs.weights("self", 0).shape[1] if model.info.queries else 16
     assert found.token == 2 * matrices
     assert found.key == found.pair == 4 * model.info.layers * model.info.heads * head_size
     assert found.unkept(30) == found.pair * 900 + 30 * 2 * (matrices - last.numel()) + 2 * last.numel()

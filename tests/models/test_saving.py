@@ -171,6 +171,7 @@ def test_what_is_no_whole_trace_is_refused_in_a_sentence(tmp_path, monkeypatch):
         lambda said: said["attention"]["self"]["calls"].pop(),
         lambda said: said["attention"]["self"]["calls"][2].update(query="self.0.sinks"),
         lambda said: said["attention"]["self"]["calls"][2].update(key="self.2.out"),
+        lambda said: said["attention"]["self"]["calls"][2].pop("query"),
         lambda said: said.update(edits=[{"edit": "Popen", "args": "ls"}]),
         lambda said: said.update(attention=[]),
     )
