@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from models.bounded import Bounded
 from models.condition import Condition
+from models.readonly import read_only
 from models.recorder import Call, causal_mask
 from models.tokens import Token
 from models.trace import Attention, Trace
@@ -31,6 +32,9 @@ class Encoded:
     attention: Attention
     hidden: np.ndarray
     out: Tensor
+
+    def __post_init__(self) -> None:  # one array for all the traces that it serves
+        object.__setattr__(self, "hidden", read_only(self.hidden))
 
     @property
     def bytes(self) -> int:

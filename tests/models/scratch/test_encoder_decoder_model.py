@@ -105,7 +105,7 @@ def test_what_heads_bring_is_what_the_blocks_add(choices):
         x = torch.from_numpy(x)
         x = x + block.feedforward(block.feedforward_norm(x))
         np.testing.assert_allclose(x.numpy(), trace.hidden["decoder"][layer + 1], **CLOSE)
-    memory = model.network.encoder.final_norm(torch.from_numpy(trace.hidden["encoder"][-1]))
+    memory = model.network.encoder.final_norm(torch.tensor(trace.hidden["encoder"][-1]))
     keys = model.network.decoder.blocks[0].cross.keys_and_values(memory[None])[0][0]
     shared = model.info.heads // model.info.kv_heads
     np.testing.assert_allclose(trace.attention["cross"].k(0), keys.repeat_interleave(shared, 0).numpy(), **CLOSE)

@@ -117,7 +117,7 @@ def test_what_heads_bring_is_what_the_block_adds(choices):
     trace = model.trace(TEXT)
     attention = trace.attention["self"]
     for layer, block in enumerate(model.network.blocks):
-        x = torch.from_numpy(trace.hidden["self"][layer])
+        x = torch.tensor(trace.hidden["self"][layer])
         heads = attention[layer] @ attention.v(layer)
         x = x + torch.from_numpy(np.einsum("hqd,hdm->qm", heads, model.output_weights("self", layer)))
         x = x + (block.attention.output.bias if choices.get("bias") else 0)
