@@ -83,11 +83,15 @@ def grid_view(
     }
     header |= {"down": down, "across": across, "unit": unit, "blank": blank, "cell": list(cell), "height": height}
     header |= {"numbered": numbered, "least": float(least), "signed": signed}
-    numbers = np.where(np.isfinite(values), values, np.nan)
-    numbers = numbers.astype(np.float32) if values.size <= EXACT else halved(numbers)
     parts = np.clip(np.nan_to_num(shades), 0, 1)
     steps = np.rint(1 + 254 * parts if signed else 255 * parts).astype(np.uint8)
-    return View("grid_view", pack(header, values=numbers, shades=steps), name)
+    return View("grid_view", pack(header, values=_sent(values), shades=steps), name)
+
+
+def _sent(values: np.ndarray) -> np.ndarray:
+    """The values as they are sent, NaN for what is not finite."""
+    known = np.where(np.isfinite(values), values, np.nan)
+    return known.astype(np.float32) if values.size <= EXACT else halved(known)
 
 
 def _framed(values: np.ndarray, rows: int, columns: int, frames: Sequence[str] | None) -> np.ndarray:
