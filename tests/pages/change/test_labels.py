@@ -30,7 +30,7 @@ def test_what_is_said_of_a_prediction_is_said_of_labels(level, monkeypatch):
     (best, _) = look.model.predict(TEXT)
     for kept in ([], ["b0"], ["b0", "b1", "b2"]):
         changed, pictures = changes.read(look, kept), []
-        told = shown.prediction(HERE, look, changed, shown.asked(look), pictures)
+        told = shown.prediction(HERE, look, changed, shown.asked(look), "", pictures)
         assert best.text in told.above and not re.search(r"\btokens?\b|\bpieces?\b|\bwords?\b", told.above)
         assert pictures[0].numbers()["after"].axes == ("label",)
 

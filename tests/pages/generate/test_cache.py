@@ -15,8 +15,8 @@ from tests.models.ours import small
 def test_a_model_that_left_is_freed_though_its_costs_were_shown():
     tokenizer = train_tokenizer(["the cat sat on the mat"] * 3, 270, (START, END))
     model = DecoderModel(small(vocabulary=tokenizer.get_vocab_size()), tokenizer, "small", "test")
-    costs, left = cache._costs(model), weakref.ref(model)
-    assert cache._costs(model) is costs
+    costs, left = cache._costs(model, "", 0), weakref.ref(model)
+    assert cache._costs(model, "", 0) is costs
     del model
     gc.collect()
     assert left() is None
