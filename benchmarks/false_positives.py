@@ -1,6 +1,7 @@
-"""How often a verdict is given where there is nothing, and where there is something: circuits, steering, “better than chance”.
+"""How often a verdict is given where there is nothing, and where there is something: labels of heads, circuits, steering,
+“better than chance”.
 
-    python -m benchmarks.false_positives [--only circuits steering orders] [--seeds 100] [--threads 1]
+    python -m benchmarks.false_positives [--only labels circuits steering orders] [--seeds 100] [--threads 1]
 
 The truth is known of every case. Where there is nothing: sets, directions and orders that are drawn at random, in a transformer
 of random weights and in the writer. Where there is something: the transformer whose heads are set by hand, on random letters that
@@ -20,13 +21,14 @@ import torch
 from scipy.stats import beta
 
 import models
-from analysis import Behaviour, Question, direction, faithfulness, find_circuit, push, random_direction
+from analysis import Behaviour, Question, direction, faithfulness, find_circuit, head_labels, push, random_direction
 from analysis.circuits import Circuit, other_sets
 from analysis.steering import DIRECTIONS, Moves, moves
 from models.language_model import LanguageModel
 from models.scratch.decoder_model import DecoderModel
 from models.scratch.transformer import TransformerConfig, build
-from tests.analysis.planted import CIRCUIT, LETTERS, letters, planted
+from tests.analysis.planted import CIRCUIT, HEADS, LETTERS, letters, planted
+from tests.models.ours import scramble
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 METHODS = 6  # that are tried on one text
@@ -65,6 +67,21 @@ def random_weights(seed: int) -> LanguageModel:
 def some_letters(seed: int, count: int = 10) -> str:
     """Different letters in a random order."""
     return "".join(np.random.default_rng(seed).permutation(list(ALPHABET))[:count])
+
+
+def labels(seeds: int) -> Iterator[Rate]:
+    """Whether a head gets a label, of models of random weights that read the writer's tokens, and of the hand-built one."""
+    tokenizer, labelled = models.load("writer").vocabulary.tokenizer, list[bool]()
+    config = TransformerConfig(vocabulary=tokenizer.get_vocab_size(), d_model=64, layers=3, heads=4, d_ff=64)
+    for seed in range(seeds):
+        torch.manual_seed(seed)
+        network = build(config)
+        scramble(network)
+        table = head_labels(DecoderModel(network, tokenizer, f"random weights {seed}", ""))
+        labelled += (table["label"] != "").tolist()
+    yield rate("a head has a label", "random weights, a case a head", labelled)
+    own = (head_labels(planted())["label"] == [*HEADS, ""]).tolist()
+    yield rate("a head has its label or none", "by hand: three heads that do something and one that does nothing", own)
 
 
 def circuits(seeds: int) -> Iterator[Rate]:
@@ -184,7 +201,12 @@ def rate(verdict: str, case: str, given: list[bool], most: float | None = None) 
     return Rate(verdict, case, sum(given), len(given), most)
 
 
-PARTS: dict[str, Callable[[int], Iterator[Rate]]] = {"circuits": circuits, "steering": steering, "orders": orders}
+PARTS: dict[str, Callable[[int], Iterator[Rate]]] = {
+    "labels": labels,
+    "circuits": circuits,
+    "steering": steering,
+    "orders": orders,
+}
 
 
 def main() -> None:

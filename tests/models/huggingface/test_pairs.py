@@ -60,8 +60,8 @@ def test_one_text_and_two_are_read_as_transformers_reads_them(name, tmp_path):
         with torch.no_grad():
             theirs = network(**model.vocabulary.tokenizer(*texts, return_tensors="pt"), output_hidden_states=True)
         trace = model.trace(*texts)
-        torch.testing.assert_close(torch.from_numpy(trace.hidden["self"][1]), theirs.hidden_states[1][0], atol=1e-4, rtol=1e-4)
+        torch.testing.assert_close(torch.tensor(trace.hidden["self"][1]), theirs.hidden_states[1][0], atol=1e-4, rtol=1e-4)
         if model.info.predicts:
-            torch.testing.assert_close(torch.from_numpy(trace.logits), theirs.logits[0], atol=1e-4, rtol=1e-4)
+            torch.testing.assert_close(torch.tensor(trace.logits), theirs.logits[0], atol=1e-4, rtol=1e-4)
             same = model.trace(*([token.id for token in trace.tokens if token.segment == i] for i in range(len(texts))))
             torch.testing.assert_close(torch.from_numpy(same.logits), theirs.logits[0], atol=1e-4, rtol=1e-4)

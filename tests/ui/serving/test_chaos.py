@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
 import sys
 from collections.abc import Awaitable, Iterator
@@ -164,7 +165,7 @@ def test_a_clock_that_jumps_disturbs_nobody(server, hours):
 
 
 def test_no_bound_is_carried_by_a_clock_that_can_be_set():
-    """But for how long a teacher's key holds, which must mean the same after a restart."""
+    """But for how long a teacher's key holds, which must mean the same after a restart. The time of an answer is only shown."""
     found = [
         f"{file.relative_to(ROOT)}: {line.strip()}"
         for folder in ("ui", "pages", "models", "analysis", "viz")
@@ -172,7 +173,8 @@ def test_no_bound_is_carried_by_a_clock_that_can_be_set():
         for line in file.read_text("utf-8").splitlines()
         if any(clock in line for clock in ("time.time(", "datetime.now(", "utcnow(", "date.today("))
     ]
-    assert all(one.startswith("ui/rooms/store.py") and "until" in one for one in found), found
+    allowed = re.compile(r"ui/rooms/store\.py: .*(\buntil\b|= Said\(.*, time\.time\(\)\)$)")
+    assert not [line for line in found if not allowed.match(line)]
 
 
 # ---------------------------------------------------------------- a flood

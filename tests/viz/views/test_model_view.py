@@ -129,7 +129,7 @@ def test_a_pattern_keeps_its_colour_whatever_is_most_frequent_in_a_text():
     [
         lambda: model_view([]),
         lambda: model_view(np.zeros((2, 3, 3))),
-        lambda: model_view([np.zeros((2, 3, 3)), np.zeros((3, 3, 3))]),
+        lambda: model_view([np.zeros((2, 3, 3)), np.zeros((2, 4, 4))]),
         lambda: model_view(maps(), notes=[["a"]]),
         lambda: model_view(maps(), order=[0, 1, 2]),
         lambda: model_view(maps(), order=[0, 0, 1, 2, 3, 4]),
