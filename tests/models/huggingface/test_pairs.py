@@ -64,4 +64,4 @@ def test_one_text_and_two_are_read_as_transformers_reads_them(name, tmp_path):
         if model.info.predicts:
             torch.testing.assert_close(torch.tensor(trace.logits), theirs.logits[0], atol=1e-4, rtol=1e-4)
             same = model.trace(*([token.id for token in trace.tokens if token.segment == i] for i in range(len(texts))))
-            torch.testing.assert_close(torch.from_numpy(same.logits), theirs.logits[0], atol=1e-4, rtol=1e-4)
+            torch.testing.assert_close(torch.tensor(same.logits), theirs.logits[0], atol=1e-4, rtol=1e-4)
