@@ -64,10 +64,17 @@ class Visitor:
         await self.socket.close()
 
     async def open(self, patience: float = 120) -> None:
-        """The first run of the page, until the text box and its answer are there."""
-        await self.send()
+        """Ask for the page until the text box and its answer are there: while the model of a link is loading it has no answer,
+        and asks again by a timer, as a browser does."""
         async with asyncio.timeout(patience):
-            await self.drawn.wait()
+            while not self.drawn.is_set():
+                self.finished.clear()
+                await self.send()
+                waits = [asyncio.create_task(event.wait()) for event in (self.drawn, self.finished)]
+                await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+                for wait in waits:
+                    wait.cancel()
+                await asyncio.sleep(0 if self.drawn.is_set() else 0.2)
 
     async def come_back(self, text: str) -> None:
         """What a browser does whose line has ended: it connects again, to the visit that it had, and sends what it shows."""

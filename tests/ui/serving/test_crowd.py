@@ -78,8 +78,7 @@ def test_an_answer_takes_few_bytes(room):
     assert sum(one.tally.bytes for one in room) / answers < 8_000  # with the scripts of the views it was over 60,000
 
 
-def test_a_link_is_told_of_when_its_page_can_first_be_drawn(server):
-    """That is in a run of the stage alone, where what the page shows is worked out before."""
+def test_a_link_that_asks_in_vain_is_told_of_once_its_page_is_drawn(server):
     told: list[str] = []
 
     def read(element) -> None:
@@ -92,7 +91,6 @@ def test_a_link_is_told_of_when_its_page_can_first_be_drawn(server):
             await one.send()
             async with asyncio.timeout(60):
                 await one.finished.wait()
-                assert not told, "its heads are still being read"
                 while not told and not one.tally.errors:
                     await one.type("Who reads this")
                     await asyncio.sleep(0.5)
