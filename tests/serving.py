@@ -76,9 +76,9 @@ class Watched:
 
     def leave(self) -> None:
         """The next page is that of another visitor. Raises AssertionError as `close` does."""
-        for page in self.context.pages:
+        for page in [*(page for page in self.context.pages if page != self.held), *filter(None, [self.held])]:
             page.evaluate("() => { try { localStorage.clear() } catch {} }")  # a page that is no site's has none
-            if page != self.held:
+            if page != self.held:  # which comes last: until they are closed, the others may keep something again
                 page.close()
         self.context.clear_cookies()
         self.context.set_offline(False)

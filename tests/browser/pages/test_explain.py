@@ -38,7 +38,7 @@ def test_a_method_is_chosen_and_the_words_are_coloured_by_it(open_page):
         for row, score in zip(rows.all_inner_texts(), scores, strict=True):
             shown = "–" if np.isnan(score) else f"{float(f'{score:.3g}'):g}".replace("-", "−")
             assert shown in row
-        shade = "(word) => parseFloat(getComputedStyle(word).getPropertyValue('--shade'))"
+        shade = "(word) => parseFloat(getComputedStyle(word).getPropertyValue('--shade')) || 0"
         shades = [words.nth(i).evaluate(shade) for i in range(len(scores))]
         assert int(np.argmax(shades)) == int(np.nanargmax(np.abs(scores))) and max(shades) == 80
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from viz.palette import HEADS
 from viz.views.model_view import model_view
 
 NASTY = "<img src=x onerror=\"document.title='caught'\">"
@@ -102,7 +103,7 @@ def test_a_frame_has_the_colour_of_its_value(draw, redraw):
     redraw(page, model_view(maps(2, 3), chosen=(1, 2), values=values))
     assert colour(page, *edge)[3] == 0, "no value, no frame"
     redraw(page, model_view(maps(2, 3), chosen=(1, 2), values=np.array([["a", "a", "a"], ["a", "b", "b"]])))
-    assert colour(page, *edge)[:3] == [0x24, 0xD8, 0xFC]
+    assert colour(page, *edge)[:3] == list(bytes.fromhex(HEADS[1].removeprefix("#"))), "that of the second name"
     expect(page.locator(".swatch")).to_have_text(["a", "b"])
 
 
