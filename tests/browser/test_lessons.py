@@ -74,7 +74,9 @@ def test_a_lesson_is_walked_from_its_link_to_its_end(open_page, name, window):
 
 def test_it_is_begun_from_the_list_and_left_and_used_by_keys_alone(open_page):
     page = open_page("/lessons")
-    page.get_by_role("button", name="Start", exact=True).first.click(timeout=WAIT)
+    expect(page.get_by_role("button", name="Start", exact=True).first).to_be_visible(timeout=WAIT)
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning", timeout=WAIT)
+    page.get_by_role("button", name="Start", exact=True).first.click()
     panel = page.locator(".st-key-lesson")
     first, second = files.find("tokens").steps[:2]
     expect(panel.get_by_role("heading", name=first.title)).to_be_visible(timeout=WAIT)
