@@ -62,6 +62,7 @@ def test_back_and_forward_keep_level_model_and_text_and_the_address_says_them(op
     page.keyboard.press("Enter")
     agree(page, "", "Expert", "translator", "Two cats")
     page.get_by_role("radio", name="Beginner").click()
+    agree(page, "", "Beginner", "translator", "Two cats")
     page.go_forward()
     agree(page, "attention", "Beginner", "translator", "Two cats")
     page.go_back()

@@ -16,6 +16,7 @@ from playwright.sync_api import Page, expect
 import models
 from analysis import scope
 from tests.browser.pages.test_attention import DRAWN
+from tests.browser.places import box_at_rest
 from tests.models.networks import network, tokenizer
 from viz import head_view, model_view, reading_view
 from viz.figures.heatmap import heatmap
@@ -113,6 +114,7 @@ def test_the_browser_is_resized_in_mid_drag_and_the_drag_goes_on(open_page, fold
         "node => new Promise((done) => { const ask = () => (node.clientWidth < 200 ? done() : setTimeout(ask, 20)); ask(); })"
     )
     stage.evaluate(narrow)
+    box_at_rest(stage)  # what stands above it becomes narrow too, and moves it
     page.mouse.move(*at(570, 130), steps=3)
     page.mouse.up()
     first = edges(page)[2]
