@@ -12,7 +12,7 @@ HOST ?= localhost
 PROCESSES ?= 1
 DATA ?= data
 # Each worker and each server would compile all of the project again where a shell says to keep nothing that is compiled.
-test test-all: export PYTHONDONTWRITEBYTECODE =
+test thorough: export PYTHONDONTWRITEBYTECODE =
 
 # One worker for each of two cores; tests/conftest.py says which tests stay together.
 WORKERS ?= 2
@@ -25,7 +25,7 @@ _ := $(shell $(python) -c "" 2>/dev/null || rm -f .venv/.runtime .venv/.processe
 
 pytest = $(python) -m pytest -n $(WORKERS) --no-loadscope-reorder
 
-.PHONY: app test test-all lint train setup clean
+.PHONY: app test test-all thorough lint train setup clean
 
 app: .venv/.runtime $(if $(filter-out 1,$(PROCESSES)),.venv/.processes)
 	@exec $(python) -m ui.command --port "$(PORT)" --host "$(HOST)" --processes "$(PROCESSES)"
@@ -34,7 +34,9 @@ test: .venv/.developer
 	@bin/chromium --install >/dev/null || [ "$${CI:-}" != true ]
 	@$(pytest) -m "not thorough" $(ARGS)
 
-test-all: test
+test-all: test thorough
+
+thorough: .venv/.developer
 	@$(pytest) -m thorough --durations=20 $(ARGS)
 
 lint: .venv/.developer

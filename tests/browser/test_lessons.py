@@ -76,7 +76,7 @@ def test_it_is_begun_from_the_list_and_left_and_used_by_keys_alone(open_page):
     page = open_page("/lessons")
     expect(page.get_by_role("button", name="Start", exact=True).first).to_be_visible(timeout=WAIT)
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning", timeout=WAIT)
-    page.get_by_role("button", name="Start", exact=True).first.click()
+    page.locator(".st-key-begin-tokens").get_by_role("button", name="Start", exact=True).click()
     panel = page.locator(".st-key-lesson")
     first, second = files.find("tokens").steps[:2]
     expect(panel.get_by_role("heading", name=first.title)).to_be_visible(timeout=WAIT)

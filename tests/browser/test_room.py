@@ -67,6 +67,7 @@ class Class:
 
 
 def test_a_class_follows_steps_out_comes_back_and_answers(chromium, new_page, monkeypatch):
+    """It takes close to a minute: four browsers go through all that a class does, and through a restart of the server."""
     monkeypatch.setenv("HEADLIGHT_ROOM_SECRET", "of this test")
     port = free_port()
     with serve(port=port) as server:

@@ -102,6 +102,7 @@ def test_what_was_trained_opens_like_any_model_and_is_taken_away(open_page):
     in_menu(page, "Attention").click()
     expect(page.locator(".hl-head-view, .hl canvas").first).to_be_visible(timeout=WAIT)
     expect(page.get_by_label("Your text")).to_have_value(re.compile(r"\d \w{3} \d{4}\|"))
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning", timeout=WAIT)
     page.get_by_label("Your text").fill(9 * "A text that is far longer than a date. ")
     cut = page.get_by_text("tokens at a time, so the first")
     expect(cut).to_be_visible()
