@@ -81,7 +81,7 @@ def held_out(model: LanguageModel, again: bool = False) -> Pairs:
 def head_importance(
     model: LanguageModel, texts: Texts | None = None, kind: str | None = None, report: Report = silent
 ) -> Importance:
-    """What each head is worth on some texts, each alone or with its target; those of `held_out` by default.
+    """Return what each head is worth on some texts, each alone or with its target; those of `held_out` by default.
 
     kind: of attention, None for "self" or "decoder". A decoder is asked for each token, an encoder for every seventh, which is
     masked, an encoder-decoder for its target. Errors: ValueError without a language-model head or texts, for a kind that is not

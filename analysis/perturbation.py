@@ -266,7 +266,7 @@ class Faithfulness:
 
     @property
     def middle(self) -> tuple[int, float, int, float]:
-        """What random deletion leaves early and halfway: how many tokens are gone, and the median probability, of each."""
+        """Return what random deletion leaves early and halfway: how many tokens are gone, and the median probability, of each."""
         points = few(self.counts)
         early, half = (int(points[0]), int(points[len(points) // 2])) if len(points) else (0, 0)
         left = [

@@ -75,7 +75,7 @@ def means_of(model: LanguageModel, texts: Texts = ()) -> Means:
 
 
 def means(model: LanguageModel, texts: Texts, own: bool = False) -> Means:
-    """What each head and each feed-forward gives on average. own: whether the texts are a visitor's."""
+    """Return what each head and feed-forward gives on average. own: whether the texts are a visitor's."""
     outs: dict[tuple[str, str], list[np.ndarray]] = {}  # [layers, heads or one, position, size]
     given = pairs_of(texts)
     check_spelling(model, given, own)

@@ -63,7 +63,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a fault. test: the first that failed because of it, "" if none did; suite: where that test runs."""
+    """The result of planting a fault. test: the first that failed because of it, "" if none did; suite: where that test runs."""
 
     fault: Fault
     test: str
