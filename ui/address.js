@@ -1,9 +1,74 @@
-// What a page change or a press has put into the boxes, in the address: Streamlit says so in a message that a quick next run may clear.
+// What a visitor has chosen, in the address. Streamlit says there what its own widgets have, each time in a message that leaves out
+// all the rest, and that may come late. So what the server says last is kept here, and put beside each of those messages; and what
+// is typed is read from its box.
+
+const LOOKS = 8; // at what is typed, after a message
+const BETWEEN = 250; // milliseconds
+
+// kept: what the server says of the address of a page. page: its name there. boxes: what each text box begins with. typed: what
+// somebody has typed there. longest: text in an address.
+const fresh = () => ({ page: null, kept: {}, boxes: {}, typed: {}, longest: 0, together, timer: 0, looks: 0 });
+if (!window.headlightAddress) {
+  window.headlightAddress = fresh();
+  addEventListener("input", ({ target }) => noteTyped(target), true);
+}
+const address = window.headlightAddress;
+
 export default ({ data }) => {
-  const address = new URL(location.href);
-  for (const [key, value] of Object.entries(JSON.parse(new TextDecoder().decode(data)).values)) {
-    if (value === null) address.searchParams.delete(key);
-    else if (address.searchParams.get(key) !== value) address.searchParams.set(key, value);
-  }
-  if (address.href !== location.href) history.replaceState(history.state, "", address.href);
+  const { page, values, boxes, longest } = JSON.parse(new TextDecoder().decode(data));
+  if (!isOpen(page)) return; // it has been left
+  const before = address.page === page ? address.kept : {};
+  const gone = Object.fromEntries(Object.keys(before).map((key) => [key, null]));
+  Object.assign(address, { page, kept: values, boxes, longest });
+  write({ ...gone, ...values });
+  settle();
 };
+
+// An address as Streamlit says it, with what else is kept of that page.
+function together(url) {
+  const at = new URL(url, location.href);
+  if (!isOpen(address.page)) return at.href;
+  for (const [key, value] of Object.entries(address.kept))
+    if (value !== null && !at.searchParams.has(key)) at.searchParams.set(key, value);
+  settle();
+  return at.href;
+}
+
+function isOpen(page) {
+  return location.pathname.split("/").at(-1) === page;
+}
+
+function write(values) {
+  const at = new URL(location.href);
+  for (const [key, value] of Object.entries(values)) {
+    if (value === null) at.searchParams.delete(key);
+    else if (at.searchParams.get(key) !== value) at.searchParams.set(key, value);
+  }
+  if (at.href !== location.href) history.replaceState(history.state, "", at.href);
+}
+
+function noteTyped(box) {
+  for (const key of Object.keys(address.boxes)) if (box === boxOf(key)) address.typed[key] = box.value;
+}
+
+function boxOf(key) {
+  return document.querySelector(`.st-key-${key} input`);
+}
+
+// Of what is typed an old message may still come, and the box may be late with what the server puts into it: look a few times.
+function settle() {
+  clearInterval(address.timer);
+  address.looks = 0;
+  address.timer = setInterval(() => {
+    if (++address.looks >= LOOKS) clearInterval(address.timer);
+    if (!isOpen(address.page)) return;
+    const texts = {};
+    for (const [key, beginning] of Object.entries(address.boxes)) {
+      const text = boxOf(key)?.value;
+      if (text !== undefined && text === address.typed[key])
+        texts[key] = text === beginning || text.length > address.longest ? null : text;
+      else texts[key] = address.kept[key];
+    }
+    write(texts);
+  }, BETWEEN);
+}

@@ -28,7 +28,7 @@ function keepOneEntryAPage() {
   for (const kind of ["pointerdown", "keydown", "click"]) addEventListener(kind, () => (walking = false), true);
   history.pushState = (state, title, url) => {
     const same = new URL(url ?? location.href, location.href).pathname === location.pathname;
-    if (same) history.replaceState(state, title, url);
+    if (same) history.replaceState(state, title, window.headlightAddress?.together(url ?? "") ?? url);
     else if (!walking) push.call(history, state, title, url);
   };
 }
@@ -53,23 +53,19 @@ function tellOfTheDark() {
 // A long text on a phone: its box shows the end, where one goes on, until somebody looks elsewhere in it.
 function showTheEndOfTexts() {
   const narrow = matchMedia("(max-width: 768px)");
-  const ends = new WeakMap(); // the text that was turned to its end last, and its width, which grows with the font that arrives
+  const looked = new WeakMap(); // the text in which somebody has looked elsewhere
   const turn = () => {
     if (!narrow.matches) return;
-    for (const box of document.querySelectorAll(BOXES)) {
-      if (document.activeElement === box) continue;
-      const end = box.scrollWidth + box.value;
-      if (ends.get(box) !== end) box.scrollLeft = box.scrollWidth;
-      ends.set(box, end);
-    }
+    for (const box of document.querySelectorAll(BOXES))
+      if (document.activeElement !== box && looked.get(box) !== box.value) box.scrollLeft = box.scrollWidth;
   };
-  new MutationObserver(() => requestAnimationFrame(turn)).observe(document.body, { childList: true, subtree: true });
-  document.fonts.addEventListener("loadingdone", turn);
-  addEventListener(
-    "focusout",
-    ({ target }) => target.matches?.(BOXES) && ends.delete(target) && requestAnimationFrame(turn),
-    true,
-  );
+  const soon = () => requestAnimationFrame(turn);
+  const changes = { childList: true, subtree: true, attributeFilter: ["value"] };
+  new MutationObserver(soon).observe(document.body, changes);
+  document.fonts.addEventListener("loadingdone", soon); // the text grows with the font that arrives, and with the style
+  for (const kind of ["resize", "transitionend"]) addEventListener(kind, soon, true);
+  addEventListener("touchmove", ({ target }) => target.matches?.(BOXES) && looked.set(target, target.value), true);
+  addEventListener("focusout", ({ target }) => target.matches?.(BOXES) && (looked.delete(target), soon()), true);
   turn();
 }
 

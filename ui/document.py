@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -50,9 +50,11 @@ def keep_lessons(lessons: dict[str, Any], brought_back: Callable[[], None] | Non
     )
 
 
-def keep_address(**values: str | None) -> None:
-    """Put values into the address, None to leave one out."""
-    data = {"values": values, "run": time.monotonic_ns()}  # the same data would not run again
+def keep_address(page: str, values: Mapping[str, str | None], boxes: Mapping[str, str], longest: int) -> None:
+    """Have the address of a page say all that is chosen there, None for what it leaves out. page: its name in an address. boxes:
+    what each text box begins with; what has been typed there since, of at most so many characters, is in the address too."""
+    # The same data would not run again.
+    data = {"page": page, "values": values, "boxes": boxes, "longest": longest, "run": time.monotonic_ns()}
     _component("address")(key="address-values", data=_as_bytes(data))
 
 

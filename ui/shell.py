@@ -96,7 +96,7 @@ def still(folder: Path, draw: Callable[[], None], purpose: str = "purpose") -> N
         with seat.led(with_the_page):
             with marks.again(explained), picture("This page"):
                 draw()
-            document.keep_address(**state.ADDRESS.get(), **picker.in_address())  # the text stays out of it, and is kept
+            keep_address(texts=False)  # which are kept all the same
 
     jobs.here()
     with heading(folder, reads=False, purpose=purpose):
@@ -230,10 +230,16 @@ def by_itself(key: str, draw: Callable[[], None]) -> None:
     part()
 
 
-def keep_address() -> None:
-    """Have all that is chosen in the address."""
-    if not state.TYPING.pop():  # what is typed Streamlit puts there by itself
-        document.keep_address(**state.ADDRESS.get(), **state.texts_in_address(), **picker.in_address())
+def keep_address(texts: bool = True) -> None:
+    """Have all that is chosen in the address. texts: whether the page has the text boxes."""
+    typing = state.TYPING.pop()  # Streamlit puts into the address by itself what is typed
+    values = {**state.ADDRESS.get(), **picker.in_address()}
+    page = state.LINK.get()[0]
+    if typing and state.IN_ADDRESS.get() == (page, values):
+        return
+    state.IN_ADDRESS.set((page, values))
+    boxes = {key.name: key.default for key in (state.TEXT, state.TARGET)} if texts else {}
+    document.keep_address(page, values | state.texts_in_address() if texts else values, boxes, state.LINKED)
 
 
 def above() -> DeltaGenerator:

@@ -128,6 +128,7 @@ COMPLAINTS: Key[dict[str, tuple[str, str]] | None] = Key("complaints", None)
 LINK: Key[tuple[str, dict[str, str]]] = Key("link", ("", {}))
 WELCOME = Key("welcome", False)  # whether who comes for the first time is asked where to begin
 LATER, ADDRESS = Key[Any]("later", None), Key[Any]("address", None)
+IN_ADDRESS = Key[Any]("in-address", None)  # the page whose address was written last, and what it says beside the texts
 
 # A lesson beside the pages
 LESSON, LESSON_STEP = link("lesson", default=""), link("step", default=1)

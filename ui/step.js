@@ -64,10 +64,9 @@ function closeByEscape() {
     const panel = event.key === "Escape" && !event.defaultPrevented && event.target.closest?.(PANEL);
     if (panel && !document.querySelector(":popover-open")) panel.querySelector(".st-key-lesson-close button")?.click();
   });
+  addEventListener("focusin", ({ target }) => (was = Boolean(target.closest?.(PANEL)))); // of a panel that goes there is none
   setInterval(() => {
-    const open = document.querySelector(PANEL);
-    if (open) was = open.contains(document.activeElement) || (was && document.activeElement === document.body);
-    else if (was) {
+    if (was && !document.querySelector(PANEL)) {
       was = false;
       const name = document.querySelector(".stMain h1");
       if (name && document.activeElement === document.body) {
@@ -82,8 +81,10 @@ function closeByEscape() {
 // brought.
 function showAnswered(panel, right) {
   const grown = new ResizeObserver(() => {
+    const ways = panel.querySelector(WAYS);
+    if (!ways) return; // the panel has just been folded or left
     const lowest = Math.max(...[...panel.querySelectorAll(ASKED)].map((one) => boxOf(one).bottom));
-    const hidden = lowest - boxOf(panel.querySelector(WAYS).parentElement).top;
+    const hidden = lowest - boxOf(ways.parentElement).top;
     panel.scrollTop += right ? panel.scrollHeight : Math.max(0, hidden);
   });
   for (const part of panel.querySelectorAll(".st-key-lesson-foot")) grown.observe(part);

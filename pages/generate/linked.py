@@ -70,14 +70,11 @@ def number_of(key: state.Key[Any], asked: str | None, count: int, meaning: str) 
 def keep(grown: Grown, beams: bool) -> None:
     """Have what is shown in the address, unless the text before it is too long for one."""
     text, current = written([[step.token.id for step in line] for line in grown.lines], grown.current)
-    fits, address = len(grown.beginning.text) <= state.LINKED, state.ADDRESS.get() or {}
-    before = address.get(state.GENERATE_SAID.name) or address.get(state.GENERATE_SEARCHED.name)
+    fits = len(grown.beginning.text) <= state.LINKED
     state.keep(state.GENERATE_SAID, text if fits else "", "")
     state.keep(state.GENERATE_BRANCH, current if fits else 0, 0)
     state.keep(state.GENERATE_AT, "" if grown.at is None or not fits or beams else str(grown.at), "")
     state.keep(state.GENERATE_SEARCHED, grown.reached if fits and beams else 0, 0)
-    if before and not (text or grown.search):  # another text is typed: what was said after the old one leaves at once
-        state.TYPING.pop()
 
 
 def written(lines: Sequence[Sequence[int]], current: int) -> tuple[str, int]:

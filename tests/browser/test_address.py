@@ -87,6 +87,20 @@ def said(url: str) -> tuple[str, dict[str, str]]:
     return parts.path, dict(parse_qsl(parts.query))
 
 
+def test_a_late_message_of_an_old_text_takes_nothing_out_of_the_address(open_page):
+    """Streamlit's own message of an address has what its widgets had when it was sent, and nothing else."""
+    page = open_page("/attention?lesson=paper-bert&step=2&level=expert&model=filler&text=A+dog&token=0")
+    expect(page.locator(".hl-head-view").first).to_be_visible(timeout=START)
+    every = {"lesson": "paper-bert", "step": "2", "level": "expert", "model": "filler", "text": "A dog ran", "token": "0"}
+    page.get_by_label(BOX).press("End")
+    page.get_by_label(BOX).press_sequentially(" ran", delay=60)
+    page.wait_for_url(lambda url: every.items() <= said(url)[1].items(), wait_until="commit")
+    chosen = said(page.url)
+    page.evaluate("history.pushState({}, '', '/attention?level=expert&text=A+dog')")
+    assert every.items() - {("text", "A dog ran")} <= said(page.url)[1].items()
+    page.wait_for_url(lambda url: said(url) == chosen, wait_until="commit")
+
+
 PRESS_ON = """path => {
   const links = [...document.querySelectorAll("[data-testid=stSidebarNavLink]")];
   const link = links.find((one) => new URL(one.href).pathname === path);
@@ -120,8 +134,8 @@ def test_a_line_break_is_part_of_a_text_and_the_page_keeps_its_style(open_page):
     guess.click()
     expect(page.get_by_label(BOX)).to_have_value('"Where have you been?" asked the old woman.↵')
     expect(page.locator("[data-part=chips] [role=option]").last).to_contain_text("↵")
-    width = "getComputedStyle(document.querySelector('.st-key-text [data-testid=stTextInputRootElement]')).borderTopWidth"
-    assert page.evaluate(width) == "2px"
+    frame = page.locator(".st-key-text [data-testid=stTextInputRootElement]")
+    expect(frame).to_have_css("border-top-width", "2px")  # it grows there when the page opens
 
 
 def test_a_line_break_in_a_link_is_read(open_page):

@@ -110,8 +110,11 @@ class Asked:
                 return b""
             self.page, self.left = page, set()
             return message
+        known = bool(self.page)
         self.open(page)
         if sent.is_history_navigation:
             sent.is_history_navigation = False
+            if known:  # a page that is left before it has bound its choices would leave those of its address to the next one
+                sent.query_string = ""
             return whole.SerializeToString()
         return message

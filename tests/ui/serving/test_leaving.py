@@ -148,6 +148,17 @@ def test_back_and_forward_ask_for_a_page_as_the_menu_does():
     assert Asked().take(sent.SerializeToString()) == message("layers")
 
 
+def test_back_brings_no_choices_of_an_old_address_but_a_browser_that_comes_back_does():
+    sent = BackMsg()
+    sent.ParseFromString(message("layers"))
+    sent.rerun_script.is_history_navigation = True
+    sent.rerun_script.query_string = "text=old"
+    again, open_already = Asked(), Asked()
+    open_already.take(message("type"))
+    assert open_already.take(sent.SerializeToString()) == message("layers")
+    assert BackMsg.FromString(again.take(sent.SerializeToString())).rerun_script.query_string == "text=old"
+
+
 def test_only_such_messages_of_a_web_socket_are_left_out():
     kept = [
         {"type": "websocket.connect"},
