@@ -8,7 +8,14 @@ from starlette.middleware import Middleware
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
-st.fragment = lambda function: function
+
+
+def whole(function=None, **_):
+    """What stands in for `st.fragment`, with and without its options."""
+    return function or (lambda function: function)
+
+
+st.fragment = whole
 
 from ui.serving import address, assets, guard, leaving, sending  # noqa: E402
 
