@@ -73,11 +73,14 @@ def test_a_label_is_never_empty_and_hides_nothing(text):
 
 @given(TEXTS)
 def test_two_texts_without_our_own_signs_never_share_a_label(text):
+    doubt = re.search(r"U\+[0-9A-F]{4,6}[0-9A-F]", label(text))
+    if doubt:  # "U+200D" before an "A", of which the label does not say where the number ends
+        return
     if not set(text) & set("·↵⇥◌U+") and not any(0x2400 <= ord(c) <= 0x2421 for c in text):
         back = re.sub(r"U\+([0-9A-F]{4,6})", lambda m: chr(int(m[1], 16)), label(text).replace("◌", ""))
         back = back.replace("·", " ").replace("↵", "\n").replace("⇥", "\t")
         back = re.sub("[\u2400-\u2421]", lambda m: chr(0x7F if m[0] == "\u2421" else ord(m[0]) - 0x2400), back)
-        assert back == text or re.search(r"U\+[0-9A-F]{4,6}[0-9A-F]", label(text))  # "U+200D" before an "A" is the one doubt
+        assert back == text
 
 
 @given(TEXTS)
