@@ -382,6 +382,7 @@ def test_the_rows_stay_where_they_are_while_one_points(draw):
         tops = [page.locator(".box").bounding_box()["y"]]
         for i in (3, 4, 3, 4):
             page.locator(".row:visible").nth(i).hover()
+            page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
             tops.append(page.locator(".box").bounding_box()["y"])
         grew += len(set(tops)) > 1
         assert len(set(tops[3:])) == 1
