@@ -186,9 +186,11 @@ def live(
 def alone(page: str, first: bool) -> Iterator[float]:
     """Around a stage that runs without its page: measured, in its turn, and on its way to the browser before the next one. Gives
     the seconds that it has waited for its turn; first: as of `turn`."""
-    with press(page), turn(first) as waited:
-        yield waited
-    wait_until_sent()
+    try:
+        with press(page), turn(first) as waited:
+            yield waited
+    finally:  # also of a run that another one cuts off: of what it has drawn the next would take out all but the parts' own
+        wait_until_sent()
 
 
 def say_what_is_cut(name: str, most: int, cut: int, characters: int) -> None:
@@ -216,16 +218,18 @@ def by_itself(key: str, draw: Callable[[], None]) -> None:
         if not drawn_before:  # with the rest, in whose turn it is
             drawn_before = True
             return place()
-        with turn(first=seat.goes_first()):
-            jobs.here()
-            if state.WHOLE_PAGE.pop():
-                st.rerun()
-            seat.run_part()
-            with picture("This page"):
-                place()
-            keep_address()
-            seat.settle()
-        wait_until_sent()
+        try:
+            with turn(first=seat.goes_first()):
+                jobs.here()
+                if state.WHOLE_PAGE.pop():
+                    st.rerun()
+                seat.run_part()
+                with picture("This page"):
+                    place()
+                keep_address()
+                seat.settle()
+        finally:
+            wait_until_sent()
 
     part()
 

@@ -296,6 +296,7 @@ COST_OF = Key("cost-of", "parameters", ("parameters", "operations", "activations
 TRAIN_TASK = link("train-task", "Repeat", "Copy", "Reverse", "Sort", "Dates", "Text")
 TRAIN_LOG = link("train-log", default=False)
 CURVES = link("curves", "Answers and heads", "Loss", "Entropy", "Rate and gradient")
+TRAIN_STARTED = Key("start-training", False)  # whether “Start” was pressed, until the training has begun
 TRAINED_AT, TRAIN_HEAD = Key[Any]("trained-at", None), Key[Any]("train-head", None)
 
 # A picture that is taken away

@@ -27,24 +27,32 @@ def log_switch() -> bool:
 
 def begin(plan: Plan | None, log: bool) -> None:
     """The button that starts a training of what is planned; what cannot be trained is said in its place."""
-    if not st.button(
-        "Start", icon=":material/play_arrow:", type="primary", disabled=plan is None, width="stretch", key="train-start"
-    ):
+    st.button(
+        "Start", icon=":material/play_arrow:", type="primary", disabled=plan is None, width="stretch", key="train-start",
+        on_click=state.TRAIN_STARTED.set, args=(True,),  # a run that is cut off before it comes here leaves that to the next one
+    )  # fmt: skip
+    if not state.TRAIN_STARTED.get() or plan is None:
         return
     from models.training.live import Training
 
     name = trainings.new_name()
+    state.TRAINED_AT.set(None)
     try:
-        assert plan is not None, "without a plan nobody can press the button"
         task, config, budget = plan
         training = Training(task, config, budget, watch=new_log(name, task.name)) if log else Training(task, config, budget)
         trainings.keep(name, training)
     except ValueError as error:
+        state.TRAIN_STARTED.set(False)
         st.error(plain(str(error)), icon=":material/report:")
         return
-    state.TRAINED_AT.set(None)
-    training.start()
     st.rerun()
+
+
+def start(training: Training) -> None:
+    """Start a training that was asked for in a run before."""
+    if state.TRAIN_STARTED.get():
+        training.start()
+        state.TRAIN_STARTED.set(False)
 
 
 def new_log(name: str, task: str) -> TensorBoardLog:
@@ -77,9 +85,9 @@ def buttons(training: Training) -> None:
         elif training.state == "paused":
             st.button("Continue", icon=":material/play_arrow:", type="primary", on_click=training.start, key="train-go-on")
             st.button("Stop", icon=":material/stop:", on_click=training.stop, key="train-stop")
-        if st.button("Reset", icon=":material/restart_alt:", key="train-reset", help="Drop this model and choose another."):
-            trainings.forget()
-            st.rerun()
+        st.button(
+            "Reset", icon=":material/restart_alt:", key="train-reset", help="Drop this model and choose another.", on_click=reset
+        )
     share = min(1.0, max(training.step / training.budget.steps, training.seconds / training.budget.seconds))
     st.progress(1.0 if training.state == "done" else share, progress(training))
     if training.state in ("diverged", "failed"):
@@ -87,6 +95,11 @@ def buttons(training: Training) -> None:
     if sentence := getattr(training.watch, "says", ""):  # the log could not be written any more
         lies = str(getattr(training.watch, "folder", sentence))  # which is nobody's business on a page
         st.warning(plain(sentence.replace(lies, "its folder")), icon=":material/monitoring:")
+
+
+def reset() -> None:
+    trainings.forget()
+    state.run_whole_page_next()
 
 
 def progress(training: Training) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.train import choose, control, shown, use
-from ui import shell
+from ui import shell, state
 from ui.look import Look
 from ui.memory import trainings
 from ui.show import picture
@@ -24,6 +24,8 @@ EVERY = 1.0  # seconds between two looks at a training that runs
 
 def draw(look: Look) -> None:
     name, training = trainings.mine()
+    if training is not None:
+        control.start(training)
     # On a phone the picture comes first, but nothing comes before the choices while there is none.
     left, right = st.container(key="look" if training else "plan").columns([4, 8], gap="medium")
     with left:
@@ -55,9 +57,9 @@ def planned(task: str, sizes: dict, budget: dict, look: Look) -> choose.Plan | N
         return None
 
 
-def watch(name: str, training: Training, state: str) -> None:
-    """What the training is and shows, drawn again and again while it runs."""
-    if training.state != state:
+def watch(name: str, training: Training, drawn: str) -> None:
+    """What the training is and shows, drawn again and again while it runs. drawn: the state in which the page was drawn."""
+    if training.state != drawn or state.WHOLE_PAGE.pop():
         st.rerun()
     control.buttons(training)
     with picture("This training"):

@@ -93,6 +93,7 @@ def build_four_layers(page: Page) -> None:
 
 
 def train_twenty_steps(page: Page) -> None:
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning", timeout=WAIT)
     page.get_by_role("button", name="Start").click()
     expect(page.get_by_text("Done: 20 steps")).to_be_visible(timeout=WAIT)
 

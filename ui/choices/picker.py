@@ -250,12 +250,17 @@ def wait_for(key: state.Key[Any], visitor: str, below: Callable[[Job], None] = l
 
 def way_out(job: Job) -> None:
     """A button that cancels the loading of the model that is to be used."""
-    if st.button("Cancel", key="cancel-loading", icon=":material/close:", width="stretch"):
-        state.JOB.set(None)
-        loaded.shelf.leave(job, state.VISITOR.get())
-        go_back(f"Loading “{called(job.name)}” was cancelled. You continue with “{called(in_use())}”.")
+    st.button("Cancel", key="cancel-loading", icon=":material/close:", width="stretch", on_click=cancel, args=(job,))
     if not awaited():
         st.caption(f"Until then, you continue with “{plain(shortened(in_use()))}”.")
+
+
+def cancel(job: Job) -> None:
+    """Ask for the model in use again, from the next run of the page on."""
+    state.JOB.set(None)
+    loaded.shelf.leave(job, state.VISITOR.get())
+    state.ask_for_model(in_use())
+    state.TROUBLE.set(f"Loading “{called(job.name)}” was cancelled. You continue with “{called(in_use())}”.")
 
 
 def in_words(progress: Progress | None) -> tuple[str, str, float]:

@@ -255,12 +255,9 @@ def result(
         state.CANCELLED.set({})
     cancelled: dict[Hashable, None] = state.CANCELLED.get()
     name = hashlib.blake2b(repr(key).encode(), digest_size=8).hexdigest()
-    # There also where it holds nothing: what follows stays where it is, and a bar that comes late finds a container.
-    spot = None if where else st.container()
     if key in cancelled and not _jobs.known(key):
-        with spot or st.container(key=where):
-            st.caption("Cancelled.")
-            st.button("Start again", key=f"again-{name}", icon=":material/replay:", on_click=cancelled.pop, args=(key, None))
+        st.caption("Cancelled.")
+        st.button("Start again", key=f"again-{name}", icon=":material/replay:", on_click=cancelled.pop, args=(key, None))
         return None
     cancelled.pop(key, None)
 
@@ -301,7 +298,7 @@ def result(
             if not stop:
                 st.button("Cancel", key=f"cancel-{name}", icon=":material/close:", on_click=cancel)
 
-    with spot or st.container(key=where):
+    with st.container(key=where or f"job-{name}"):
         st.fragment(watch, run_every=POLL)()
     return None
 

@@ -19,6 +19,8 @@ SMALL = "train-layers=1&train-d_model=32&train-heads=2"
 
 
 def begin(page: Page) -> None:
+    expect(page.get_by_role("button", name="Start")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning", timeout=WAIT)
     page.get_by_role("button", name="Start").click(timeout=WAIT)
     expect(page.get_by_role("button", name="Reset", exact=True)).to_be_visible(timeout=WAIT)
 
