@@ -37,8 +37,8 @@ class Example:
     """
 
     text: str
-    tokens: list[Token]
-    keys: list[Token]
+    tokens: Sequence[Token]
+    keys: Sequence[Token]
     query: int
     key: int
     weights: np.ndarray

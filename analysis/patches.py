@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -99,7 +99,7 @@ class Patches:
     def stack(self) -> str:
         return "decoder" if self.where == "cross" else self.where
 
-    def tokens(self, trace: Trace) -> list[Token]:
+    def tokens(self, trace: Trace) -> Sequence[Token]:
         """What stands at the positions that are patched."""
         return trace.target if self.stack == "decoder" else trace.tokens
 
@@ -242,7 +242,7 @@ class Patches:
         return found
 
 
-def counterparts(tokens: list[Token], others: list[Token]) -> dict[int, int]:
+def counterparts(tokens: Sequence[Token], others: Sequence[Token]) -> dict[int, int]:
     """Of each position, which one of another text stands in its place; those that have none are left out.
 
     The same tokens go together (`align_texts`). Where other words stand in the place of some, the last token of one goes with the

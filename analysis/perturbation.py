@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -61,13 +61,13 @@ class Question:
         )
 
     @cached_property
-    def read(self) -> list[Token]:
+    def read(self) -> Sequence[Token]:
         """What is read before the prediction: the source, or the text (of a decoder up to the position)."""
         decoder = self.model.info.kind == "decoder"
         return self.trace.tokens[: range(len(self.trace.tokens))[self.position] + 1] if decoder else self.trace.tokens
 
     @cached_property
-    def said(self) -> list[Token]:
+    def said(self) -> Sequence[Token]:
         """What an encoder-decoder has said before the prediction, its start first; of a classifier, whose decoder reads the text
         again, nothing."""
         if self.model.info.labels:

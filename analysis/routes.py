@@ -36,7 +36,7 @@ class Paths:
     """tokens: all that is read, the source before the target; start: where what the model predicts from begins (0: one text)."""
 
     attention: Mapping[str, Attention]
-    tokens: list[Token]
+    tokens: Sequence[Token]
     start: int
     steps: tuple[Step, ...]
 

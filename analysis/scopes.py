@@ -118,7 +118,7 @@ def typed(tokens: Sequence[Token]) -> list[int]:
     return [i for i, token in enumerate(tokens) if not (token.special and token.start == token.end)] or list(range(len(tokens)))
 
 
-def _side(tokens: list[Token], special: bool, join: Callable[[list[Token]], list[list[int]]] | None) -> Side:
+def _side(tokens: Sequence[Token], special: bool, join: Callable[[Sequence[Token]], list[list[int]]] | None) -> Side:
     kept = set(range(len(tokens)) if special else typed(tokens))
     if tokens[-1].after:
         kept.add(len(tokens) - 1)  # the row that looks for what comes next is no sign that somebody put there

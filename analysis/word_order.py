@@ -146,7 +146,11 @@ def _lay_out(text: str, order: Sequence[int]) -> tuple[str, list[tuple[int, int]
 
 
 def _pairs(
-    before: list[Token], after: list[Token], spans: list[tuple[int, int]], others: list[tuple[int, int]], order: Sequence[int]
+    before: Sequence[Token],
+    after: Sequence[Token],
+    spans: list[tuple[int, int]],
+    others: list[tuple[int, int]],
+    order: Sequence[int],
 ) -> tuple[list[tuple[int, int]], tuple[int, ...]]:
     """Positions of the same token in both orders, and the words that became other pieces."""
     own, new = _by_word(before, spans), _by_word(after, others)
@@ -163,7 +167,7 @@ def _pairs(
     return pairs, tuple(sorted(changed))
 
 
-def _by_word(tokens: list[Token], spans: list[tuple[int, int]]) -> dict[int | None, list[int]]:
+def _by_word(tokens: Sequence[Token], spans: list[tuple[int, int]]) -> dict[int | None, list[int]]:
     """The tokens of each word, with those of the spaces before it; under None what is beside the words: special tokens that
     nobody typed, a second text, spaces at the end."""
     of_word: dict[int | None, list[int]] = {}
@@ -175,9 +179,9 @@ def _by_word(tokens: list[Token], spans: list[tuple[int, int]]) -> dict[int | No
     return of_word
 
 
-def _ids(tokens: list[Token], positions: list[int]) -> list[int]:
+def _ids(tokens: Sequence[Token], positions: list[int]) -> list[int]:
     return [tokens[i].id for i in positions]
 
 
-def _bare(tokens: list[Token], positions: list[int]) -> list[int]:
+def _bare(tokens: Sequence[Token], positions: list[int]) -> list[int]:
     return [i for i in positions if tokens[i].text.strip()]

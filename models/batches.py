@@ -32,8 +32,8 @@ class Ready:
     """A text that fits, before it is read. said: what the decoder of an encoder-decoder is given; cut: as in `Trace`."""
 
     text: str
-    tokens: list[Token]
-    said: list[Token]
+    tokens: Sequence[Token]
+    said: Sequence[Token]
     cut: int
     edits: tuple[Edit, ...] = ()
 

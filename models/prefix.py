@@ -120,7 +120,7 @@ class Recent(Generic[Kept]):
     def same(self, stamp: Stamp | None, ids: Ids, text: str, tokens: Sequence[Token]) -> Kept | None:
         """The trace of just this text, whoever read it; kept as this reader's too. A class reads it once."""
         made = self.get(stamp, ids)
-        if not isinstance(made, Trace) or made.text != text or made.tokens != tokens:
+        if not isinstance(made, Trace) or made.text != text or made.tokens != tuple(tokens):
             return None
         self.keep(stamp, ids, made)
         return made

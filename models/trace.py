@@ -49,7 +49,7 @@ class Attention:
         """calls: one a layer. known: weights [heads, q, k] of layers already computed, for the first q queries. chooses: this is
         cross-attention, whose rows are named by what they serve to choose."""
         self._rotary, self.chooses = rotary, chooses
-        self.queries, self.keys = list(queries), list(keys)
+        self.queries, self.keys = tuple(queries), tuple(keys)
         self.counts = tuple(call.shape[0] for call in calls)
         self.layers, self.heads = len(calls), max(self.counts)
         self._calls = calls
@@ -86,7 +86,7 @@ class Attention:
     def of(cls, weights: np.ndarray, queries: Sequence[Token], keys: Sequence[Token], chooses: bool) -> Attention:
         """As `from_arrays`, of float32 weights that are known to be attention."""
         attention = cls.__new__(cls)
-        attention.queries, attention.keys, attention._calls = list(queries), list(keys), ()
+        attention.queries, attention.keys, attention._calls = tuple(queries), tuple(keys), ()
         attention._rotary, attention.chooses = lambda layer: None, chooses
         attention.layers, attention.heads = weights.shape[:2]
         layers = [each[~np.isnan(each).all((1, 2))] if each.size else each for each in weights]
@@ -95,7 +95,7 @@ class Attention:
         return attention
 
     @property
-    def rows(self) -> list[Token]:
+    def rows(self) -> tuple[Token, ...]:
         """What each row is called: by its query; in cross-attention by the token that it serves to choose.
 
         A decoder looks at its source while it stands on the token just read, in order to choose the next one. So the row of
@@ -105,7 +105,7 @@ class Attention:
             return self.queries
         end = self.queries[-1].end
         chosen = [*self.queries[1:], Token(-1, COMING, end, end, special=True)]
-        return [replace(token, after=query) for token, query in zip(chosen, self.queries, strict=True)]
+        return tuple(replace(token, after=query) for token, query in zip(chosen, self.queries, strict=True))
 
     def only(self, layer: int) -> Attention:
         """The weights of one layer as an attention of their own; its queries, keys and values are left behind."""
@@ -140,7 +140,7 @@ class Attention:
     def between(self, queries: Sequence[Token], keys: Sequence[Token]) -> Attention:
         """The same weights between the same tokens, which stand elsewhere in another text."""
         found = copy(self)  # it shares what was computed, and what is computed from now on
-        found.queries, found.keys = list(queries), list(keys)
+        found.queries, found.keys = tuple(queries), tuple(keys)
         return found
 
     def scores(self, layer: int) -> np.ndarray:
@@ -242,12 +242,12 @@ class Trace:
     """
 
     text: str
-    tokens: list[Token]
+    tokens: Sequence[Token]
     attention: Mapping[str, Attention]
     hidden: Mapping[str, np.ndarray]
     cut: int = 0
     unembed: Callable[[np.ndarray], np.ndarray] | None = field(default=None, repr=False)
-    target: list[Token] = field(default_factory=list)
+    target: Sequence[Token] = ()
     tail: Callable[[np.ndarray], np.ndarray] | None = field(default=None, repr=False)
     edits: tuple[Edit, ...] = ()
     model: LanguageModel | Opened | None = field(default=None, repr=False, compare=False)
@@ -255,6 +255,8 @@ class Trace:
     row: dict[int, np.ndarray] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "tokens", tuple(self.tokens))
+        object.__setattr__(self, "target", tuple(self.target))
         object.__setattr__(self, "attention", MappingProxyType(dict(self.attention)))
         if isinstance(self.hidden, dict):  # what is elsewhere crosses when somebody looks at it
             object.__setattr__(self, "hidden", frozen(self.hidden))
@@ -306,7 +308,7 @@ class Trace:
         return self.unembed or self.label
 
     @property
-    def read(self) -> list[Token]:
+    def read(self) -> Sequence[Token]:
         """The tokens that `logits` has a row for: those of the target where there is one, else all."""
         return self.target or self.tokens
 

@@ -55,7 +55,7 @@ def test_pointing_at_a_french_word_lights_its_english_word(translator):
 
 def test_a_row_is_named_by_what_it_reads_and_what_it_chooses(trace):
     cross = trace.attention["cross"]
-    assert [row.after for row in cross.rows] == trace.target
+    assert [row.after for row in cross.rows] == list(trace.target)
     assert [row.id for row in cross.rows[:-1]] == [token.id for token in trace.target[1:]]
     assert (cross.rows[-1].text, cross.rows[-1].special) == (COMING, True)
     names = row_names(cross.rows)

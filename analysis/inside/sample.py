@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from weakref import WeakKeyDictionary
@@ -14,6 +14,7 @@ import numpy as np
 from analysis.inside import steps
 from analysis.inside.reading import on_the_way
 from models.language_model import LanguageModel
+from models.tokens import Token
 from models.trace import Trace
 
 PASSAGES, LENGTH = 24, 240  # passages of the sample, and characters of each
@@ -89,7 +90,7 @@ def _read(model: LanguageModel, stack: str, layer: int, step: int, report: Repor
     for number, text in enumerate(passages()):
         report(number / PASSAGES, f"Passage {number + 1} of {PASSAGES}")
         if stack == "self":
-            tokens = model.tokenize(text)[: model.room]
+            tokens: Sequence[Token] = model.tokenize(text)[: model.room]
             trace = Trace(text, tokens, {}, {})
         else:
             trace = model.trace(text, text if stack == "decoder" else "", remember=False)

@@ -85,7 +85,7 @@ class FarAttention(Attention):
 
     def __init__(self, queries: Sequence[Token], keys: Sequence[Token], kind: str, parts: Parts, size: Sequence[Any]) -> None:
         """size: layers, heads, whether its rows are named by what they serve to choose, and the heads of each layer."""
-        self.queries, self.keys, self.layers, self.heads = list(queries), list(keys), size[0], size[1]
+        self.queries, self.keys, self.layers, self.heads = tuple(queries), tuple(keys), size[0], size[1]
         self.counts = tuple(size[3])
         self.chooses, self._parts, self._kind, self._known = bool(size[2]), parts, kind, {}
         self._calls = calls = Calls(parts, kind, self.layers)

@@ -64,7 +64,7 @@ class EncoderDecoderModel(ScratchModel):
         hidden = {"encoder": known.hidden, "decoder": stream_of(record.hidden["decoder"])}
         return Trace(text, tokens, attention, hidden, cut, self._unembed, said)
 
-    def _encoded(self, tokens: list[Token], stamp: Stamp | None) -> Encoded:
+    def _encoded(self, tokens: Sequence[Token], stamp: Stamp | None) -> Encoded:
         read = tuple(token.id for token in tokens)
         known = self._recent.get(stamp, read)
         if known is None:

@@ -282,7 +282,7 @@ class ScratchModel(LanguageModel):
     def _trace(self, text: str, tokens: list[Token], cut: int, target: str, stamp: Stamp | None) -> Trace:
         """Read tokens that fit. stamp: what `Recent` goes by."""
 
-    def _encoded(self, tokens: list[Token], stamp: Stamp | None) -> Encoded:
+    def _encoded(self, tokens: Sequence[Token], stamp: Stamp | None) -> Encoded:
         """What the encoder beside a decoder makes of tokens that fit. Errors: ValueError where there are no two."""
         raise ValueError(f"{self.info.name} has no encoder beside a decoder.")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableSequence
 from dataclasses import fields, is_dataclass
 
 import numpy as np
@@ -191,6 +191,17 @@ def test_what_a_trace_holds_cannot_be_replaced(model):
             held[name] = held[name]
     with pytest.raises(ValueError, match="read-only"):
         trace.hidden[stack] *= 0
+
+
+def test_the_tokens_of_a_trace_can_be_neither_added_to_nor_replaced(model):
+    trace = model.trace(TEXT, target(model))
+    sides = [(each.queries, each.keys, each.rows) for each in trace.attention.values()]
+    for tokens in (trace.tokens, trace.target, trace.read, *(side for three in sides for side in three)):
+        assert not isinstance(tokens, MutableSequence)
+    given = model.tokenize(TEXT)
+    own = Trace("", given, {}, {})
+    given.clear()
+    assert own.tokens == tuple(model.tokenize(TEXT)), "what it was made of may change"
 
 
 def test_an_array_that_a_trace_was_made_of_stays_its_owners():

@@ -90,7 +90,7 @@ def read_at_most(info: ModelInfo, trace: Trace) -> int:
     A text takes, for each token, what the trace holds and its logits; and for each pair of tokens the weights of a layer, twice
     that to compute them, and where queries and keys cannot be had those of every layer. Four bytes a number.
     """
-    token = trace.bytes / len(trace.tokens + trace.target) + 4 * info.vocabulary
+    token = trace.bytes / (len(trace.tokens) + len(trace.target)) + 4 * info.vocabulary
     pair = 4 * max(info.heads, info.decoder_heads) * (3 + (0 if info.queries else info.layers))
     fit = ((token**2 + 4 * pair * BYTES) ** 0.5 - token) / (2 * pair)
     return min(max(int(fit), READ_AT_MOST[0]), READ_AT_MOST[1])

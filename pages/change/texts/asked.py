@@ -79,7 +79,7 @@ class Asked:
 def effects(asked: Asked) -> np.ndarray | None:
     """What each piece does; None while that is under way, or waits for a press. Errors: as `Patches.effects`."""
     rows, columns = asked.patches.shape(asked.part)
-    time = effort.seconds(asked.look.model.info, len(asked.look.trace.tokens + asked.look.trace.target), rows * columns / 2)
+    time = effort.seconds(asked.look.model.info, len(asked.look.trace.tokens) + len(asked.look.trace.target), rows * columns / 2)
     if time > WAIT and not effort.begun(asked.key):
         effort.offer(f"Try all {rows * columns:,} pieces ({effort.lasting(time)})", asked.key)
         return None

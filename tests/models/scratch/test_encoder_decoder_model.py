@@ -56,10 +56,10 @@ def its_logits(model: EncoderDecoderModel, source, target) -> np.ndarray:
 def test_tokens_cover_both_texts_and_only_we_set_the_signs(translator, text, target):
     text, target = text[:11], target[:11]  # which fit, at four bytes a character at most
     trace = translator.trace(text, target)
-    assert translator.tokenize(text) == trace.tokens
-    read = [token for token in trace.tokens if not token.special] + trace.tokens[-1:]
+    assert tuple(translator.tokenize(text)) == trace.tokens
+    read = [token for token in trace.tokens if not token.special] + [trace.tokens[-1]]
     assert len(read) == len(trace.tokens) and trace.tokens[-1].text == END
-    said = trace.target[:1] + [token for token in trace.target if not token.special]
+    said = [trace.target[0], *(token for token in trace.target if not token.special)]
     assert len(said) == len(trace.target) and trace.target[0].text == START
     for typed, tokens in ((text, trace.tokens[:-1]), (target, trace.target[1:])):
         covered, bytes_hold = set(), re.sub("[\ud800-\udfff]", "\ufffd", typed)
