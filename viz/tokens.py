@@ -26,6 +26,7 @@ _ENDS = frozenset(
     ("<|end|>", "</s>", "[SEP]", "<sep>", "<eos>", "[EOS]", "<|eos|>", "<|end_of_text|>", "<|endoftext|>", "<|im_end|>")
 )
 _PADS = frozenset(("<pad>", "[PAD]"))
+PART = "part of a character"
 T = TypeVar("T")
 _FRAGMENT = re.compile(r" ?(<0x[0-9A-Fa-f]{2}>)+")
 
@@ -91,8 +92,8 @@ def plain_signs(tokens: Sequence[T], first: bool = True) -> list[T]:
 
 
 def plain_sign(text: str) -> str:
-    """What a model predicts as beginners read it: the sign for the end of a text as “end”."""
-    return "end" if text in _ENDS else text
+    """What a model predicts as beginners read it: the sign for the end of a text as “end”, bytes as “part of a character”."""
+    return "end" if text in _ENDS else PART if is_fragment(text) else text
 
 
 def _plain_sign(token: Any, first: bool) -> Any:

@@ -41,7 +41,7 @@ class Question:
         return first if self.against is None else f"{first} rather than “{self.spelt(self.against)}”"
 
     def spelt(self, id: int) -> str:
-        return named(self.look.model.token_text(id))
+        return named(self.look.outcome(id))
 
     @property
     def key(self) -> tuple:

@@ -24,7 +24,7 @@ from models.trace import Trace
 from viz import View, grid_view, prediction_bars, reading_view
 from viz.figures.beams import Way, beam_tree
 from viz.figures.cache import cache_boxes
-from viz.tokens import label, plain_signs, row_names
+from viz.tokens import label, plain_sign, plain_signs, row_names
 
 COMES = "…"  # stands where the next token will
 ROWS, KEYS = 14, 30  # rows that are shown at a time, and tokens that each of them looks at
@@ -155,7 +155,7 @@ def bars(
     best = likeliest(found, chosen, count)
     tokens = [Token(id, model.token_text(id), 0, 0, model.is_special(id)) for id in best]
     return prediction_bars(
-        [token.text for token in (tokens if percent else plain_signs(tokens, False))],
+        [token.text if percent else plain_sign(token.text) for token in (tokens if percent else plain_signs(tokens, False))],
         [float(found.after[id]) for id in best],
         ids=best,
         percent=percent,

@@ -18,7 +18,7 @@ from ui.picture.picture import Numbers, Picture
 from ui.show import part
 from ui.words import words
 from viz import Part, percent
-from viz.tokens import label, named
+from viz.tokens import label, named, plain_sign
 
 HERE = Path(__file__).parent
 BARS = {"beginner": 6, "intermediate": 8, "expert": 12}
@@ -178,6 +178,6 @@ def stages(found: Distribution) -> list[str]:
 
 def name_of(look: Look, id: int) -> str:
     (token,) = look.written([Token(id, look.model.token_text(id), 0, 0, look.model.is_special(id))], first=False)
-    text = token.text
+    text = plain_sign(token.text) if look.beginner else token.text
     name = named(text) if text.strip() else label(text)
     return name.replace("*", r"\*")

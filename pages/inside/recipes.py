@@ -13,6 +13,7 @@ from analysis import inside
 from models.language_model import LanguageModel
 from models.trace import Trace
 from viz import View, grid_view, prediction_bars, token_chips
+from viz.tokens import plain_sign
 from viz.views.sum_view import Product, sum_view
 from viz.views.way_view import Stop, way_view
 
@@ -152,7 +153,7 @@ def choice(model: LanguageModel, trace: Trace, *, token: int, top: int, plainly:
     best = model.top(logits, token, top)
     ids = [one.id for one in best]
     return prediction_bars(
-        [one.text for one in best], [one.probability for one in best], ids=ids,
+        [plain_sign(one.text) if plainly else one.text for one in best], [one.probability for one in best], ids=ids,
         logits=None if plainly else [float(logits[id]) for id in ids], percent=not plainly, marked=0,
     )  # fmt: skip
 

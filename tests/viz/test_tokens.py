@@ -158,3 +158,8 @@ def test_what_a_window_cuts_off_is_not_taken_for_the_start():
 def test_beginners_read_the_same_name_of_the_end_in_a_text_and_among_the_guesses():
     guesses = ("</s>", "<|end|>", " dog", "<|start|>", "end.")
     assert [plain_sign(text) for text in guesses] == ["end", "end", " dog", "<|start|>", "end."]
+
+
+def test_a_beginner_reads_no_byte_among_the_guesses():
+    guesses = ["<0xC3>", " <0xE2><0x80>", " dog", "<0xC3> dog"]
+    assert [plain_sign(text) for text in guesses] == ["part of a character", "part of a character", " dog", "<0xC3> dog"]

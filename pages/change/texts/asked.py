@@ -56,7 +56,7 @@ class Asked:
         return words(HERE, "texts name clean"), words(HERE, "texts name corrupt")
 
     def spelt(self, token: int) -> str:
-        return named(self.look.model.token_text(token)).replace("*", r"\*")
+        return named(self.look.outcome(token)).replace("*", r"\*")
 
     def chance(self, name: str, token: int) -> float:
         """How likely a token is in the "clean" or the "corrupt" text."""

@@ -11,6 +11,7 @@ from analysis.word_order import BothOrders, read_orders, word_spans
 from models.language_model import LanguageModel
 from models.trace import Trace
 from viz import View, grid_view, order_view, prediction_bars
+from viz.tokens import plain_sign
 
 LEAST = 1e-5  # a change that has no colour, and is rounding
 
@@ -32,7 +33,7 @@ def prediction(
     """What is predicted, as typed and in the other order. at: the position in each; top: as many of the likeliest of both."""
     before, after = (reading or read(model, trace, order, second, positions)).probabilities(*at)
     best = likeliest(before, after, top)
-    names = [model.token_text(id) for id in best]
+    names = [plain_sign(text) if plainly else text for text in map(model.token_text, best)]
     return prediction_bars(names, after[best].tolist(), ids=best, percent=not plainly, before=before[best].tolist())
 
 
