@@ -83,6 +83,19 @@ class ModelInfo:
         """Which layer of the network a layer with attention is, counted from 0; None where it has the same number."""
         return self.layer_numbers[layer] if self.layer_numbers and not decoder else None
 
+    @property
+    def numbering(self) -> str:
+        """Which layers of the network those with attention are, as a sentence: "L0 and L1 are layers 1 and 3 of the network
+        (counted from 0)."; "" where they have the same numbers."""
+        if not self.layer_numbers:
+            return ""
+        *most, last = map(str, self.layer_numbers)
+        end = f"L{len(most)}"
+        if not most:
+            return f"{end} is layer {last} of the network (counted from 0)."
+        names = f"L0 {'and' if len(most) == 1 else 'to'} {end}"
+        return f"{names} are layers {', '.join(most)} and {last} of the network (counted from 0)."
+
 
 class LanguageModel(ABC):
     """A model that reads text and can be looked into while it does."""

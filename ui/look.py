@@ -100,8 +100,13 @@ class Look:
     def head_name(self) -> str:
         """The head as people write it: "L5 H1", or with its kind where there are several: "cross L2 H1"; and which layer of the
         network that is, where layers without attention stand between."""
-        number = self.model.info.number_of(self.layer, self.kind in ("decoder", "cross"))
-        return f"{self.layer_name} H{self.head}" + ("" if number is None else f" (layer {number} of the network)")
+        return ("" if self.kind == "self" else f"{self.kind} ") + self.named(self.layer, self.head)
+
+    def named(self, layer: int, head: int | None = None, kind: str = "") -> str:
+        """A layer, or a head of it, without its kind: "L5 H1", and which layer of the network that is, as in `head_name`."""
+        number = self.model.info.number_of(layer, (kind or self.kind) in ("decoder", "cross"))
+        name = f"L{layer}" + ("" if head is None else f" H{head}")
+        return name if number is None else f"{name} (layer {number} of the network)"
 
     @property
     def layer_name(self) -> str:

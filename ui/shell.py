@@ -169,6 +169,8 @@ def live(
     with heading(folder, purpose=purpose):
         beneath()
         picker.show_trouble()
+        if reads_model and (numbering := loaded.info(picker.in_use()).numbering):
+            st.caption(numbering)  # the boards below name layers by their place among those with attention
     if not picker.settled():
         for choice in (state.LAYER, state.HEAD):
             (state.COMPLAINTS.get() or {}).pop(choice.name, None)

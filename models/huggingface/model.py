@@ -816,9 +816,6 @@ class HuggingFaceModel(LanguageModel):
         if self._layout.others:
             notes.append(f"{self._layout.others} of its layers have no attention; those that have are numbered from 0.")
         numbers = self._layout.numbers("encoder" if "encoder" in stacks else "self")
-        if numbers:
-            which = ", ".join(map(str, numbers))
-            notes.append(f"In the network, counted from 0 too, L0 to L{len(numbers) - 1} are the layers {which}.")
         if self.labels is not None and self.kind == "encoder-decoder":
             notes.append(FIRST)
         first_stack = stacks.get("encoder") or stacks["self"]

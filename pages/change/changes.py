@@ -207,12 +207,12 @@ def name(look: Look, one: str, headed: str, skipped: str) -> str:
     letter, (layer, *rest), value, kind = recipes.taken_apart(one)
     where = "" if kind == "self" else f"{kind} "
     if letter in "fb":
-        return f"{where}L{layer}: {skipped if letter == 'f' else 'whole layer'} skipped"
+        return f"{where}{look.named(layer, kind=kind)}: {skipped if letter == 'f' else 'whole layer'} skipped"
     if letter == "g":
-        return f"{where}L{layer} {skipped}: mean"
+        return f"{where}{look.named(layer, kind=kind)} {skipped}: mean"
     if letter == "x":
         return f"{where}all layers: {pair_name(look, kind, (layer, rest[0]))} cut"
-    head = f"{where}L{layer} H{rest[0]}" if headed == "head" else f"{headed} {rest[0]} of layer {layer}"
+    head = f"{where}{look.named(layer, rest[0], kind)}" if headed == "head" else f"{headed} {rest[0]} of layer {layer}"
     if letter == "c":
         return f"{head}: {pair_name(look, kind, rest[1:])} cut"
     if letter in "eo":

@@ -36,7 +36,7 @@ def panel(look: Look) -> list[Picture]:
     )  # fmt: skip
     if found is None:
         return []
-    names = [f"L{layer} H{head}" for layer, head in zip(found.table["layer"], found.table["head"], strict=True)]
+    names = [look.named(layer, head) for layer, head in zip(found.table["layer"], found.table["head"], strict=True)]
     if found.normed:
         say(HERE, "weights normed")
     return [composed(look, found, names), summary(look, found, names)]

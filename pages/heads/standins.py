@@ -99,7 +99,7 @@ def square(
 
 def name_of(look: Look, head: int) -> str:
     layer, place = divmod(head, look.attention.heads)
-    return f"L{layer} H{place}"
+    return look.named(layer, place)
 
 
 def closest(look: Look, values: np.ndarray) -> dict[str, str]:

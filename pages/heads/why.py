@@ -140,6 +140,6 @@ def picture_of(given: Asked, which: tuple[int, int, str, int], one: Example) -> 
     return Picture(
         recipes.example, (look,), options, "examples", lambda: {"weight": Numbers(one.weights, ("from", "to"), texts)},
         words=f"{WRITTEN[name]}, from token {one.query} to token {one.key} of a text", 
-        title=f"L{layer} H{head}, example {place + 1}",
+        title=f"{look.named(layer, head)}, example {place + 1}",
         part=f"L{layer} H{head} example {place + 1}", takes=("model",), known={"found": one},
     )  # fmt: skip

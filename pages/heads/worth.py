@@ -57,7 +57,7 @@ def facts(found: Importance, given: Asked) -> dict[str, str]:
     ranks = float(found.table[["effect", "gradient"]].corr("spearman").to_numpy()[0, 1])
     return {
         "texts": given.said, "tokens": f"{found.tokens:,}", "loss": f"{found.loss:.2f}", "unknown": percent(found.unknown),
-        "best": f"L{int(best['layer'])} H{int(best['head'])}", "most": f"{best['effect']:.3f}",
+        "best": given.look.named(int(best["layer"]), int(best["head"])), "most": f"{best['effect']:.3f}",
         "agreement": f"{ranks:.2f}".replace("-", "−") if np.isfinite(ranks) else "–",
     }  # fmt: skip
 

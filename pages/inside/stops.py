@@ -37,7 +37,7 @@ def groups(look: Look, found: inside.Way) -> list[str]:
     """What each stage belongs to: a part of the block, or nothing."""
     layers, stack = look.trace.attention[found.stack].layers, "" if found.stack == "self" else f"{found.stack.capitalize()}, "
     every = f" (L0 to L{layers - 1})" if layers > 1 else ""
-    block = f"block {found.layer + 1} of {layers}" if look.beginner else f"block L{found.layer}{every}"
+    block = f"block {found.layer + 1} of {layers}" if look.beginner else f"block {look.named(found.layer)}{every}"
     part, made = "attention", []
     for stage in names(found):
         if isinstance(stage, str) or stage.layer is None:

@@ -46,7 +46,7 @@ def draw(here: Path, look: Look) -> list[Picture]:
     head, film = _pick_film(look, subject, mean)
     texts = [named(side[at].text) for side, at in ((look.written(attention.rows), query), (look.written(attention.keys), key))]
     raw = {"from": texts[0], "to": texts[1], "head": look.head, "layers": attention.layers, "heads": attention.heads}
-    raw |= _facts(in_heads) | {"from_at": query, "to_at": key, "mean": percent(np.nan_to_num(over[query, key]))}
+    raw |= _facts(look, in_heads) | {"from_at": query, "to_at": key, "mean": percent(np.nan_to_num(over[query, key]))}
     facts = {name: str(value).replace("*", r"\*") for name, value in raw.items()}
     pressed_head, in_sight = heads.last_pressed(*in_heads.weights.shape), bool(np.isfinite(over[query, key]))
     drawings = _pictures(look, mean, film, in_heads, (query, key), pressed_head, head, texts)
@@ -166,11 +166,11 @@ def _texts(look: Look, side: str) -> list[str]:
     return [look.trace.text] if source else [look.second] if look.trace.target else [look.trace.text, look.second]
 
 
-def _facts(in_heads: Pair) -> dict[str, object]:
+def _facts(look: Look, in_heads: Pair) -> dict[str, object]:
     layer, head = np.unravel_index(in_heads.weights.argmax(), in_heads.weights.shape)
     first = int((in_heads.ranks == 1).sum())
     return {
-        "best": f"L{layer} H{head}",
+        "best": look.named(int(layer), int(head)),
         "most": percent(in_heads.weights.max()),
         "firsts": first,
         "all": in_heads.ranks.size,

@@ -95,7 +95,7 @@ def _alike(here: Path, look: Look, subject: tuple) -> list[Picture]:
     plane, queries = head_map(divergence), compared_queries(attention)
     ordered = divergence + np.where(np.eye(len(divergence)), np.nan, 0)
     near, far = (
-        [f"L{at // attention.heads} H{at % attention.heads}" for at in divmod(int(which(ordered)), len(ordered))]
+        [look.named(*divmod(at, attention.heads)) for at in divmod(int(which(ordered)), len(ordered))]
         for which in (np.nanargmin, np.nanargmax)
     )
     facts: dict[str, Any] = {

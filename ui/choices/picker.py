@@ -292,7 +292,7 @@ def about() -> None:
             f"{count(info.parameters)} parameters in {info.dtype}, {info.vocabulary:,} tokens in its vocabulary{context}."
         )
     with slot:
-        st.caption(" ".join([facts, origin(info), *(plain(note) for note in info.notes)]))
+        st.caption(" ".join([facts, origin(info), *(plain(note) for note in info.notes), info.numbering]).rstrip())
 
 
 def origin(info: ModelInfo) -> str:

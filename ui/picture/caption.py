@@ -113,7 +113,8 @@ def in_words(name: str, value: Any, look: Look) -> str:
 
 def size(info: ModelInfo) -> str:
     encoder = f"{info.layers} layers × {info.heads} heads"
-    return encoder + (f" and {info.decoder_layers} × {info.decoder_heads}" if info.decoder_layers else "")
+    both = encoder + (f" and {info.decoder_layers} × {info.decoder_heads}" if info.decoder_layers else "")
+    return f"{both}; {info.numbering.rstrip('.')}" if info.numbering else both
 
 
 def slug(text: str) -> str:

@@ -200,7 +200,7 @@ def facts(here: Opened, listed: inside.Neurons, neuron: inside.Neuron) -> dict[s
     whose = len(listed.experts) if listed.experts else 1
     return {
         **found, "token": naming.starred(token), "name": recipes.name_of(*called(neuron)), "function": function,
-        "count": f"{listed.count * whose:,}", "layer": f"L{listed.layer}",
+        "count": f"{listed.count * whose:,}", "layer": here.look.named(listed.layer),
     }  # fmt: skip
 
 

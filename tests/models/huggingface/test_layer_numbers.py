@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -11,11 +12,18 @@ import transformers
 import models
 from benchmarks import tiny
 from models.huggingface.model import HuggingFaceModel
+from pages.change import changes
+from pages.heads import standins
 from tests.models.networks import tokenizer
 from tests.pages.opening import open_link, said
+from ui.look import Look
 from ui.memory import loaded
+from ui.picture.caption import size
 
-HYBRIDS = {"lfm2": "Lfm2ForCausalLM", "jamba": "JambaForCausalLM", "granitemoehybrid": "GraniteMoeHybridForCausalLM"}
+HYBRIDS = {
+    "lfm2": "Lfm2ForCausalLM", "jamba": "JambaForCausalLM", "granitemoehybrid": "GraniteMoeHybridForCausalLM",
+    "zamba": "ZambaForCausalLM", "zamba2": "Zamba2ForCausalLM",
+}  # fmt: skip
 
 
 @cache
@@ -29,7 +37,7 @@ def test_each_layer_is_the_one_of_the_network_that_its_attention_stands_in(famil
     made = hybrid(family)
     assert made.info.layers == 2 and made.info.layer_numbers == (1, 3)
     assert [made.info.number_of(layer) for layer in range(2)] == [1, 3]
-    assert any("L0 to L1 are the layers 1, 3" in note for note in made.info.notes)
+    assert made.info.numbering == "L0 and L1 are layers 1 and 3 of the network (counted from 0)."
     came: list[np.ndarray] = []
     block = made.network.base_model.layers[3]
     handle = block.register_forward_hook(lambda module, args, out: came.append((out[0] if isinstance(out, tuple) else out)[0]))
@@ -40,14 +48,44 @@ def test_each_layer_is_the_one_of_the_network_that_its_attention_stands_in(famil
 
 def test_a_model_of_one_kind_of_layer_has_the_same_numbers():
     info = models.load("writer").info
-    assert info.layer_numbers == () and info.number_of(3) is None
+    assert info.layer_numbers == () and info.number_of(3) is None and info.numbering == ""
 
 
-def test_a_page_says_which_layer_of_the_network_is_shown(tmp_path, monkeypatch):
+def test_one_layer_and_many_are_named_in_a_sentence():
+    info = models.load("writer").info
+    named = [replace(info, layer_numbers=numbers).numbering for numbers in ((2,), (0, 3, 6))]
+    assert named == [
+        "L0 is layer 2 of the network (counted from 0).", "L0 to L2 are layers 0, 3 and 6 of the network (counted from 0).",
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("HEADLIGHT_MODEL_DIRS", str(tmp_path))
     hybrid("lfm2").network.save_pretrained(tmp_path)
     hybrid("lfm2").vocabulary.tokenizer.save_pretrained(tmp_path)
     loaded.model(str(tmp_path))
-    app = open_link("heads", f"model={tmp_path}&level=expert&text=The+cat+sat&layer=L1&head=H0")
+    return tmp_path
+
+
+@pytest.mark.parametrize(("page", "level"), [("type", "beginner"), ("layers", "intermediate"), ("change", "expert")])
+def test_each_page_says_above_its_boards_which_layers_of_the_network_they_name(folder, page, level):
+    app = open_link(page, f"model={folder}&level={level}&text=The+cat+sat")
+    beside = [caption.value for caption in app.sidebar.caption]
+    above = [caption.value for caption in app.caption if caption.value not in beside]
+    assert hybrid("lfm2").info.numbering in above
+
+
+def test_sentences_and_captions_name_the_layer_of_the_network(folder):
+    model = loaded.model(str(folder))
+    trace = model.trace("The cat sat")
+    look = Look(model, trace, "self", level="expert", picked=(1, 0))
+    assert standins.name_of(look, look.attention.heads + 1) == "L1 H1 (layer 3 of the network)"
+    assert changes.name(look, "h1.0", "head", "feed-forward") == "L1 H0 (layer 3 of the network): off"
+    assert "L0 and L1 are layers 1 and 3 of the network" in size(model.info)
+
+
+def test_a_page_says_which_layer_of_the_network_is_shown(folder):
+    app = open_link("heads", f"model={folder}&level=expert&text=The+cat+sat&layer=L1&head=H0")
     told = said(app)
     assert "L1 is layer 3 of the network" in told and "L1 H0 (layer 3 of the network)" in told
