@@ -192,6 +192,7 @@ OTHER_LAYER, OTHER_HEAD, OTHER_MODEL, OTHER_TEXT = (
 )  # fmt: skip
 OTHER_JOB, OTHER_TROUBLE, OTHER_HAD = Key[Any]("other-job", None), Key("other-trouble", ""), Key[Any]("other-had", None)
 QUERY, HEADS_ON, WINDOW = Key[Any]("query", None), Key[Any]("heads-on", (None, [])), Key[Any]("window", None)
+KEPT_KEY: Key[int | None] = Key("kept-key", None)  # the token whose lines are shown by who looks at it
 
 # Layers
 PART = link("part", "Evolution", "Statistics", "Lens")
@@ -409,7 +410,7 @@ def numbered_keys() -> list[Key[Any]]:
 OWN = (ROOM, LESSON_LANGUAGE, MODEL, TRAINED, TEXT, TARGET)  # that are not taken over as they are
 
 
-LED = (HEADS_ON,)  # that no link says, and a class is led to
+LED = (HEADS_ON, KEPT_KEY)  # that no link says, and a class is led to
 
 
 def chosen() -> dict[str, Any]:

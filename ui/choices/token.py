@@ -8,6 +8,7 @@ from ui import state
 def keep(position: int | None) -> None:
     """Keep a token chosen; None: let it go."""
     state.TOKEN.set(position)
+    state.KEPT_KEY.set(None)
 
 
 def press(position: int, newest: int) -> None:

@@ -107,6 +107,9 @@ def in_words(name: str, value: Any, look: Look) -> str:
         if (rows := row_names(tokens)) and value < len(rows):
             return f"{rows[value]} (row {value})"
         return f"from token {value}, “{label(tokens[value].text).lstrip('·')}”" if value < len(tokens) else f"from token {value}"
+    if name == "key" and isinstance(value, int):
+        keys = look.scope.keys.tokens
+        return f"to token {value}, “{label(keys[value].text).lstrip('·')}”" if value < len(keys) else f"to token {value}"
     spelt = " to ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
     return name.replace("_", " ") + ("" if value is True else f" {spelt}")
 

@@ -12,6 +12,7 @@ from ui.show import choice
 
 def lines(look: Look) -> Picture:
     seen, chosen = look.scope, look.kept
+    key = seen.keys.index(state.KEPT_KEY.get())  # None where another text has no such token, or it is not in the window
     on = heads_on(look)
 
     def react() -> None:
@@ -20,6 +21,8 @@ def lines(look: Look) -> Picture:
                 state.HEADS_ON.set((look.head, heads))
             case {"token": ["from", position]}:
                 keep(seen.queries.groups[position][0])
+            case {"token": ["to", position]}:
+                state.KEPT_KEY.set(seen.keys.groups[position][0])
             case {"token": None}:
                 keep(None)
 
@@ -27,6 +30,7 @@ def lines(look: Look) -> Picture:
         recipes.head_lines,
         (look,),
         {"layer": look.layer, "heads": on, "chosen": None if chosen is None else seen.queries.index(chosen)}
+        | ({} if key is None else {"key": key})
         | ({"simple": True} if look.beginner else {}),
         "head-view",
         lambda: {"weights": seen[look.layer] if on is None else seen[look.layer][on]},

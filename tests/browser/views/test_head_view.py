@@ -277,6 +277,17 @@ def test_views_of_one_link_point_together(draw):
     expect(sentence(page)).to_contain_text("“dog” (1) looks most")
 
 
+def test_views_of_one_link_point_at_a_key_together(draw):
+    page = draw(two_heads(link="text"))
+    seen = "window.seen = []; addEventListener('headlight:point', ({ detail }) => seen.push([detail.link, detail.position]))"
+    page.evaluate(seen)
+    hover(page, "to", "ran")
+    away(page)
+    assert page.evaluate("seen") == [["text", 2], ["text/to", 2], ["text", -1], ["text/to", -1]]
+    page.evaluate("dispatchEvent(new CustomEvent('headlight:point', { detail: { link: 'text/to', position: 1 } }))")
+    assert set(numbers(page, "from")) == {"·dog", "·ran"}, "those that look at it have a number"
+
+
 def test_cross_attention_has_sides_of_different_length(draw):
     page = draw(head_view(tokens(["Der", " Hund"]), tokens(WORDS), softmax(3, 2, 5, causal=False)))
     expect(labels(page, "from")).to_have_count(2)

@@ -54,6 +54,15 @@ def test_who_joins_has_text_level_layer_head_and_view_whatever_their_link_says(t
     assert "L4 H3" in said(app) and person(app).follows and person(app).place == "Attention"
 
 
+def test_a_key_that_is_pinned_in_the_head_view_is_led():
+    app, room = lead("attention", "text=The+cat&level=expert&layer=L4&head=H3&view=Head")
+    other = follow(room)
+    app.session_state["kept-key"] = 1
+    app.run()
+    other.run()
+    assert choices(other, "kept-key") == (1,) and person(other).follows
+
+
 def test_each_move_is_followed_and_nothing_else_changes(teacher):
     app, room = teacher
     other = follow(room)

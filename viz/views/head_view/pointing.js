@@ -5,6 +5,8 @@ import { cut } from "./cutting.js";
 import { draw } from "./drawing.js";
 import { NAMES, tell } from "./state.js";
 
+export const KEYS = "/to"; // the end of the link by which keys are pointed at together
+
 export function under(state, event) {
   const { options, sides, room, across } = state;
   if (!sides?.[0].at) return null;
@@ -18,11 +20,14 @@ export function under(state, event) {
 }
 
 export function aim(state, place) {
-  if (String(place) === String(state.hovered)) return;
+  const before = state.hovered;
+  if (String(place) === String(before)) return;
   state.hovered = place;
   draw(state);
   const same = !state.header.to;
   point(state, place && (place[0] === 0 || same) ? place[1] : -1);
+  if (place?.[0] === 1) point(state, place[1], KEYS); // the last to be told is what a class is led to
+  else if (before?.[0] === 1) point(state, -1, KEYS);
 }
 
 export function pin(state, place) {

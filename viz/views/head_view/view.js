@@ -14,7 +14,7 @@ import { draw, drawAll, drawFocus, refresh } from "./drawing.js";
 import { cut, lineUnder } from "./cutting.js";
 import { chips } from "./heads.js";
 import { arrange, locate } from "./places.js";
-import { aim, pin, press, step, under } from "./pointing.js";
+import { aim, KEYS, pin, press, step, under } from "./pointing.js";
 import { asked, AXES, DEFAULTS, NAMES, soon } from "./state.js";
 import { tabulate } from "./words.js";
 
@@ -158,8 +158,11 @@ function listen(state) {
   });
   new ResizeObserver(() => state.header && arrange(state) && draw(state)).observe(state.root);
   state.numbers.addEventListener("toggle", () => tabulate(state));
-  onPoint(state, (position) => {
-    state.linked = position >= 0 && position < state.sides[0].count ? [0, position] : null;
-    draw(state);
-  });
+  for (const [side, end] of ["", KEYS].entries()) {
+    const act = (position) => {
+      state.linked = position >= 0 && position < state.sides[side].count ? [side, position] : null;
+      draw(state);
+    };
+    onPoint(state, act, end);
+  }
 }
