@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -71,3 +73,16 @@ def test_a_beam_search_looks_at_twice_its_width_of_all_beginnings_together():
     steps = list(models.load("writer").generate("The cat", Strategy(method="beam", beams=3), 3))
     assert all(len(step.search.looked_at) == 2 * 3 for step in steps)
     assert "of all beginnings together, the best 2 · width" in words_of("generate", "tree", "expert")
+
+
+def test_what_optimizers_take_is_what_was_measured():
+    table = re.findall(r"^\| (Muon|AdamW) \| [\d.]+ \|(.+)\|$", (ROOT / "docs" / "training.md").read_text("utf-8"), flags=re.M)
+    runs = {
+        name: [cell.strip() for of, cells in table if of == name for cell in cells.split("|") if cell.strip()]
+        for name, _ in table
+    }
+    steps = {name: sorted(int(cell.replace(",", "")) for cell in cells if cell[0].isdigit()) for name, cells in runs.items()}
+    muon, adamw = steps["Muon"], steps["AdamW"]
+    said = words_of("train", "task repeat", "expert")
+    assert f"Muon took {muon[0]} to {muon[-1]} steps in {len(runs['Muon'])} runs" in said and len(muon) == len(runs["Muon"])
+    assert f"took {adamw[0]} to {adamw[-1]:,} steps in {len(adamw)} of {len(runs['AdamW'])} runs" in said
