@@ -169,8 +169,7 @@ def live(
     with heading(folder, purpose=purpose):
         beneath()
         picker.show_trouble()
-        if reads_model and (numbering := loaded.info(picker.in_use()).numbering):
-            st.caption(numbering)  # the boards below name layers by their place among those with attention
+        say_numbering(reads_model)
     if not picker.settled():
         for choice in (state.LAYER, state.HEAD):
             (state.COMPLAINTS.get() or {}).pop(choice.name, None)
@@ -193,6 +192,12 @@ def alone(page: str, first: bool) -> Iterator[float]:
             yield waited
     finally:  # also of a run that another one cuts off: of what it has drawn the next would take out all but the parts' own
         wait_until_sent()
+
+
+def say_numbering(reads_model: bool) -> None:
+    """Which layers of the network those with attention are, by whose place the boards of a page name them."""
+    if reads_model and (numbering := loaded.info(picker.in_use()).numbering):
+        st.caption(numbering)
 
 
 def say_what_is_cut(name: str, most: int, cut: int, characters: int) -> None:
