@@ -14,15 +14,18 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.websockets import WebSocketDisconnected
 
+from ui.memory import measured
+
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 UPLOADS = "/_stcore/upload_file/"  # Streamlit's, which keeps files in memory; no page of ours asks for one
+METRICS = "/_stcore/metrics"  # Streamlit's own, which tell how many visitors there are, and what is kept of them
 _READS = ("GET", "HEAD", "OPTIONS")
 
 
 class Guard:
-    """ASGI middleware that refuses foreign names, foreign pages and uploads.
+    """ASGI middleware that refuses foreign names, foreign pages, uploads, and Streamlit's metrics where nobody asked for metrics.
 
     A page of somebody else's may give its own name this machine's address (DNS rebinding): its requests then reach a server that
     listens on localhost alone, and carry the foreign name in Host. Streamlit would let them in, and would ask an outside host for
@@ -54,8 +57,10 @@ def refuse(scope: Scope) -> str:
     foreign = origin is not None and origin.partition("://")[2] != host and name_of(origin) not in given_names()
     if foreign and (scope["type"] == "websocket" or scope["method"] not in _READS):
         return "Pages of other servers may not speak to this one.\n"
-    if scope["path"].startswith(UPLOADS) and scope.get("method") not in _READS:
+    if UPLOADS in scope["path"] and scope.get("method") not in _READS:  # below a base path too
         return "Nothing is uploaded here.\n"
+    if scope["path"].endswith(METRICS) and not measured.asked_for():
+        return "Metrics are given where HEADLIGHT_METRICS=1 is set.\n"
     return ""
 
 

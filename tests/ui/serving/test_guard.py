@@ -106,6 +106,19 @@ def test_nothing_can_be_uploaded(server):
         assert ask(server, "PUT", f"/_stcore/upload_file/{session}/one", b"x" * 1000) == 403
 
 
+def test_below_a_base_path_nothing_is_uploaded_either():
+    assert guard.refuse(scope(method="PUT", path=f"/lens{guard.UPLOADS}session/one"))
+
+
+def test_streamlit_s_metrics_are_given_only_where_metrics_are_asked_for(server, monkeypatch):
+    assert ask(server, "GET", "/_stcore/metrics") == ask(server, "GET", "/_stcore/metrics?families=session_events") == 403
+    for path in ("/_stcore/metrics", "/lens/_stcore/metrics"):
+        assert "HEADLIGHT_METRICS" in guard.refuse(scope(path=path))
+        monkeypatch.setenv("HEADLIGHT_METRICS", "1")
+        assert not guard.refuse(scope(path=path))
+        monkeypatch.delenv("HEADLIGHT_METRICS")
+
+
 OUTSIDE = ("etc/passwd", "proc/self/environ", "app.py", "pyproject.toml", "models/weights/writer/config.json")
 DOORS = ("", "assets/", "assets/0/", "lexicon/0/", "media/", "app/static/", "static/", "rooms/", "_stcore/", "component/")
 SOME = ("/", "/nowhere", "/type", "/health", "/assets/0/board.js", "/media/none.png", "/rooms/NOBODY/lead", "/_stcore/health")
