@@ -10,7 +10,23 @@ from starlette.middleware import Middleware
 from ui.lexicon import fetched
 from ui.memory import freed
 from ui.rooms import routes, whole
-from ui.serving import address, assets, base, below, bodies, early, flood, going, guard, headers, heard, leaving, probes, sending
+from ui.serving import (
+    address,
+    assets,
+    base,
+    below,
+    bodies,
+    connections,
+    early,
+    flood,
+    going,
+    guard,
+    headers,
+    heard,
+    leaving,
+    probes,
+    sending,
+)  # fmt: skip
 
 freed.set_up()
 app = st.App(
@@ -18,7 +34,8 @@ app = st.App(
     routes=below.base_path([*assets.ROUTES, *address.ROUTES, *fetched.ROUTES, *probes.ROUTES, *routes.ROUTES]),
     lifespan=sending.lifespan,
     middleware=[
-        *map(Middleware, (headers.Sealed, bodies.Bodies, guard.Guard, flood.Flood, heard.Heard, address.Address, base.Based)),
+        *map(Middleware, (connections.Bounded, headers.Sealed, bodies.Bodies, guard.Guard, flood.Flood, heard.Heard)),
+        *map(Middleware, (address.Address, base.Based)),
         *map(Middleware, (early.Early, leaving.Leaving, whole.Whole, going.Going)),
     ],
 )

@@ -12,7 +12,8 @@ import streamlit as st
 
 from models import tuned_lens
 from ui import state
-from ui.memory import bounds, jobs
+from ui.choices import boxes
+from ui.memory import jobs
 from ui.memory.jobs import Report
 from ui.text import plain
 from ui.words import say
@@ -28,7 +29,7 @@ def draw(here: Path, model: LanguageModel) -> tuned_lens.TunedLens | None:
         with st.expander("Train a tuned lens for this model", icon=":material/tune:"):
             say(here, "lens train")
             empty = "Empty: the story that comes with Headlight"
-            most = bounds.characters()
+            most = boxes.longest()
             own = st.text_area("Your own text to learn from", key=state.LENS_TEXT.name, placeholder=empty, max_chars=most)
             st.button("Train it", on_click=ask, args=(weights, (own or "")[:most]), key="lens-train")
         return None

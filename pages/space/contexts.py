@@ -14,8 +14,9 @@ from analysis import occurrences
 from analysis.projections import prepared
 from pages.space import recipes, scene
 from ui import state
+from ui.choices import boxes
 from ui.look import Look
-from ui.memory import bounds, loaded
+from ui.memory import loaded
 from ui.picture.picture import Picture
 from ui.text import plain
 from ui.words import say
@@ -39,7 +40,7 @@ def draw(folder: Path, look: Look) -> list[Picture]:
     with right:
         say(folder, "contexts")
         word = st.text_input("The word", WORD, key=state.CONTEXT_WORD.name, persist_state="session", max_chars=60)
-        most = bounds.characters()
+        most = boxes.longest()
         written = st.text_area(
             "Texts, one a line", TEXTS[:most], key=state.CONTEXTS.name, persist_state="session", height=150, max_chars=most
         )[:most]

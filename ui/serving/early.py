@@ -11,12 +11,14 @@ from streamlit import runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from ui.serving import held
+
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
     from streamlit.proto.ClientState_pb2 import ClientState
 
 MOST = 1000  # messages that wait on a line: half a minute of a key that is held
-HELD = 16 * 2**20  # bytes of them together; one alone may be as long as the server takes it
+HELD = 8_000_000  # bytes of them together, two of the longest: a browser whose line ends comes back, and says all at once
 
 
 class Early:
@@ -47,16 +49,18 @@ class Line:
         self._receive, self._send = receive, send
         self._session, self._asked, self._over = "", False, False  # asked: for the whole page
         self._waiting: deque[tuple[Message, ClientState]] = deque()
-        self._held = 0  # bytes that wait
+        self._held, self._too_much = 0, False  # bytes that wait, and whether the server has no room for them
         self._coming: asyncio.Future[Message] | None = None
         self._said = asyncio.Event()
 
     async def receive(self) -> Message:
         """The next message for the server. What asks for a run keeps its turn; nothing else waits."""
         while not self._over or self._waiting or self._coming:
+            if self._too_much:  # the browser comes back, and says all that it shows at once
+                return {"type": "websocket.disconnect", "code": 1013}
             if self._waiting and not self._is_early(self._waiting[0][1]):
                 message, run = self._waiting.popleft()
-                self._held -= len(message["bytes"])
+                self._hold(-len(message["bytes"]))
                 self._asked |= not run.fragment_id
                 return message
             if (came := await self._come()) is None:
@@ -64,11 +68,18 @@ class Line:
             if (asked := run_in(came)) is None:
                 return came
             self._waiting.append((came, asked))
-            self._held += len(came["bytes"])
-            if len(self._waiting) > MOST or (self._held > HELD and len(self._waiting) > 1):
-                # the browser comes back, and says all that it shows at once
-                return {"type": "websocket.disconnect", "code": 1013}
+            self._hold(len(came["bytes"]))
+            self._too_much |= len(self._waiting) > MOST or (self._held > HELD and len(self._waiting) > 1)
         return await self._receive()
+
+    def _hold(self, more: int) -> None:
+        self._held += more
+        held.of_all.note(self, self._held, self._stop)
+
+    def _stop(self) -> None:
+        """All lines together hold too much, and this one most."""
+        self._too_much = True
+        self._said.set()
 
     def _is_early(self, run: ClientState) -> bool:
         """Whether a run that is under way will bring what is asked for."""
@@ -105,6 +116,7 @@ class Line:
         self._over = said.WhichOneof("type") == "script_finished" and said.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
 
     def end(self) -> None:
+        held.of_all.forget(self)
         if self._coming:
             self._coming.cancel()
 

@@ -23,16 +23,16 @@ pages: Counter[str] = Counter()  # that are open, by address
 
 
 class Bucket:
-    """So many drops run in each second, up to `full`; each press takes one."""
+    """So many drops run in each second, up to `full`; each press takes one, or as many as it is said to take."""
 
     def __init__(self, rate: float, full: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.rate, self.full, self._clock = rate, full, clock
         self._drops, self._then = full, clock()
 
-    def take(self) -> float:
-        """Take a drop; gives the seconds until it is there, 0 for one that is."""
+    def take(self, drops: float = 1) -> float:
+        """Take a drop or several; gives the seconds until they are there, 0 where they are."""
         now = self._clock()
-        self._drops = min(self.full, self._drops + (now - self._then) * self.rate) - 1
+        self._drops = min(self.full, self._drops + (now - self._then) * self.rate) - drops
         self._then = now
         return max(0.0, -self._drops / self.rate)
 

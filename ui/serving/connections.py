@@ -1,0 +1,128 @@
+"""The connections of a server: none stays open on which nothing comes, or half a request, or nothing is read."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any
+
+import h11
+from starlette.responses import PlainTextResponse
+from uvicorn import Config
+from uvicorn.middleware.proxy_headers import _TrustedHosts
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from ui.serving import headers, places
+from ui.serving.deadlines import UNREAD, Deadline
+from ui.serving.frames import Frames
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+WHOLE = 20.0  # seconds in which a request must be there, head and body: 16 kB at most, which take a bad mobile line two
+PROBES = ("/health", "/ready", "/metrics")  # answered when the server is full, also Streamlit's own below /_stcore
+TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+FULL = "This server holds as many connections as it can. Try again in a minute.\n"
+
+
+class Connection(H11Protocol):
+    """A connection by which pages and files are asked for.
+
+    Uvicorn waits without end for a request to begin and to become whole, and for an answer to be read.
+    """
+
+    places = places.Places()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._whole, self._unread = Deadline(WHOLE, self.end), Deadline(UNREAD, self.give_way)
+        self._beyond = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if not self.places.take(self, self.client[0] if self.client else ""):
+            self._beyond, self.app = True, answer_probes(self.app)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._forget()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._watch()
+
+    def _watch(self) -> None:
+        """See whether a request is under way. One that is not whole yet has its time."""
+        unfinished = self in self.places.networks and self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
+        self.places.wait(self, unfinished)
+        (self._whole.start if unfinished else self._whole.stop)()
+
+    def _forget(self) -> None:
+        self.places.leave(self)
+        self._whole.stop()
+        self._unread.stop()
+
+    def _should_upgrade(self) -> bool:
+        return not self._beyond and super()._should_upgrade()
+
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        self._forget()  # from here on another protocol has the connection, which counts again
+        super().handle_websocket_upgrade(event)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._unread.start()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._unread.stop()
+
+    def end(self) -> None:
+        """A request has not become whole in its time."""
+        if not self.transport.is_closing():
+            if self.conn.their_state is h11.IDLE:  # otherwise it has its answer, or one is being made
+                self.transport.write(TOO_SLOW)
+            self.transport.close()
+
+    def give_way(self) -> None:
+        self.transport.abort()
+
+
+def answer_probes(app: ASGIApp) -> ASGIApp:
+    """The app for somebody who comes when the server is full: those who look after it are answered, others in a sentence."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"].endswith(PROBES):
+            return await app(scope, receive, send)
+        refusal = PlainTextResponse(FULL, 503, {"Connection": "close", "Retry-After": "60"} | headers.of_this_server())
+        await refusal(scope, receive, send)
+
+    return answer
+
+
+class Bounded:
+    """ASGI middleware that has uvicorn use these connections. There is no setting for that in Streamlit, which makes uvicorn's
+    config; but uvicorn asks the app to start before it takes the first connection, and its config asks."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            config = getattr(getattr(receive, "__self__", None), "config", None)
+            if isinstance(config, Config):
+                bound(config)
+            else:
+                logging.getLogger(__name__).warning("Connections have no limits here: the app is not served by `streamlit run`.")
+        await self.app(scope, receive, send)
+
+
+def bound(config: Config) -> None:
+    """Have a server of this config use connections with limits."""
+    Connection.places = Frames.places = places.Places(places.allowed(), _TrustedHosts(config.forwarded_allow_ips))
+    config.http_protocol_class, config.ws_protocol_class = Connection, Frames

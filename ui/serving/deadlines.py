@@ -1,0 +1,26 @@
+"""Times in which something must happen on a connection."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+UNREAD = 60.0  # seconds in which a browser must take some of what waits for it: about 50 kB, at 1 kB a second
+
+
+class Deadline:
+    """Something that is done after some seconds, unless it is stopped before."""
+
+    def __init__(self, seconds: float, then: Callable[[], None]) -> None:
+        self._seconds, self._then = seconds, then
+        self._timer: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """From now on, if it does not run already."""
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(self._seconds, self._then)
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

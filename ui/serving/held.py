@@ -1,0 +1,34 @@
+"""What browsers have sent and the server cannot use yet is bounded over all of them: halves of messages, and what waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+MOST = 100_000_000  # bytes: the longest texts of a class of sixty, pasted by all in the same second, are 72 million
+
+
+class Held:
+    """Bytes by who has sent them. Where all have sent too much, whoever has sent most goes."""
+
+    def __init__(self, most: int = MOST) -> None:
+        self.most, self.total = most, 0
+        self._sizes: dict[Hashable, int] = {}
+        self._ends: dict[Hashable, Callable[[], None]] = {}
+
+    def note(self, who: Hashable, size: int, end: Callable[[], None]) -> None:
+        """So many bytes are held of somebody now. end: called where that is too much, and then nothing is held of them."""
+        self.total += size - self._sizes.pop(who, 0)
+        if size:
+            self._sizes[who], self._ends[who] = size, end
+        else:
+            self._ends.pop(who, None)
+        while self.total > self.most:
+            largest = max(self._sizes, key=self._sizes.__getitem__)
+            self.total -= self._sizes.pop(largest)
+            self._ends.pop(largest)()
+
+    def forget(self, who: Hashable) -> None:
+        self.note(who, 0, lambda: None)
+
+
+of_all = Held()
