@@ -1,4 +1,4 @@
-"""What every answer tells the browser: to load and to send nothing elsewhere, whatever a page should ask of it."""
+"""What every answer tells the browser: to load nothing from elsewhere, and to send nothing there by what it loads."""
 
 from __future__ import annotations
 
@@ -14,10 +14,14 @@ if TYPE_CHECKING:
 
 # Streamlit brings scripts and styles within its messages, mounts them from blobs and reads its protocol in WebAssembly, Plotly
 # makes functions of texts to draw many points, and BertViz's page has its scripts within it: so the "unsafe" words are needed.
-# What holds is that nothing comes from another host, and that nothing goes to one.
+# What holds is that no file comes from another host, that no form, request, picture or line goes to one, and that no attribute of
+# an element is a script. No policy keeps a script that has got into a page all the same from leading the browser elsewhere
+# (`navigate-to` was never built) or from opening a WebRTC connection: `webrtc 'block'` is an error in the console of each browser
+# that does not know it, and Chromium 156 does not. That nobody's text becomes a script is therefore the work of the pages.
 POLICY = (
     "default-src 'self'",
     "script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:",
+    "script-src-attr 'none'",
     "worker-src 'self' blob:",
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data: blob:",
@@ -39,7 +43,8 @@ def others(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer",  # a text stands in the address
         "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
-        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Opener-Policy": "same-origin",  # who opens this page, or is opened by it, cannot reach into it
+        "Cross-Origin-Resource-Policy": "same-origin",  # no other site shows a picture or runs a script of this one
     }
 
 

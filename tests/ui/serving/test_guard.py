@@ -164,6 +164,8 @@ def test_every_answer_tells_the_browser_what_it_may_load(server, path):
     for head in (raw(server, path)[0].lower(), raw(server, f"{path}?text=<script>")[0].lower()):
         assert "content-security-policy: default-src 'self'" in head and "referrer-policy: no-referrer" in head
         assert "x-content-type-options: nosniff" in head
+        assert "script-src-attr 'none'" in head and "form-action 'self'" in head and "connect-src 'self' data: blob:" in head
+        assert "cross-origin-opener-policy: same-origin" in head and "cross-origin-resource-policy: same-origin" in head
 
 
 class Overhears(Visitor):
