@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from ui.serving import bundles, lines, logs, looked, packets, pauses, small, theme
+from ui.serving import bundles, lines, logs, looked, loops, packets, pauses, small, theme
 
 if TYPE_CHECKING:
     import streamlit as st
@@ -31,6 +31,7 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     small.leave_as_they_are()
     packets.send_at_once()
     lines.gather()
+    loops.rest()
     yield
     _loop = None
 

@@ -1,0 +1,51 @@
+"""The event loop that Streamlit gives to each visit, for libraries that ask for one, takes no descriptors until it runs.
+
+It takes three, also for two minutes after the visit has gone, and none of ours is ever run: two hundred people had six hundred.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+from typing import Any
+
+from streamlit.runtime.app_session import AppSession
+
+begin = AppSession.__init__
+
+
+class Resting(asyncio.SelectorEventLoop):
+    """An event loop that opens what it needs when it is first run."""
+
+    def __init__(self) -> None:
+        self._opened = False
+        super().__init__(selectors.SelectSelector())
+
+    def _make_self_pipe(self) -> None:
+        if self._opened:
+            super()._make_self_pipe()  # type: ignore[misc]
+
+    def _close_self_pipe(self) -> None:
+        if self._opened:
+            super()._close_self_pipe()  # type: ignore[misc]
+
+    def _write_to_self(self) -> None:
+        if self._opened:
+            super()._write_to_self()  # type: ignore[misc]
+
+    def run_forever(self) -> None:
+        if not self._opened:
+            self._opened, self._selector = True, selectors.DefaultSelector()
+            self._make_self_pipe()
+        super().run_forever()
+
+
+def begin_resting(session: AppSession, *args: Any, **kwargs: Any) -> None:
+    begin(session, *args, **kwargs)
+    session._script_event_loop.close()
+    session._script_event_loop = Resting()
+
+
+def rest() -> None:
+    """Let all visits of a server have such a loop."""
+    AppSession.__init__ = begin_resting  # type: ignore[method-assign]
