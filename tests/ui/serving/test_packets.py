@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from ui.serving import packets, sending
+from ui.serving.deadlines import UNREAD
 
 
 def connected(listening: socket.socket) -> bool:
@@ -29,6 +31,14 @@ def test_a_connection_of_a_server_does_not_wait_to_be_confirmed(family, address)
         assert not connected(listening), "else there is nothing to do"
         assert packets.send_at_once() >= 1
         assert connected(listening)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such setting")
+def test_a_connection_that_takes_nothing_is_given_up_also_after_the_server_has_closed_it():
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        packets.send_at_once()
+        with socket.create_connection(listening.getsockname()), listening.accept()[0] as taken:
+            assert taken.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 1000 * UNREAD
 
 
 def test_a_server_that_starts_sees_to_it(monkeypatch):
