@@ -4,6 +4,9 @@ The script that runs for each visitor is `ui/door.py`. It does not stand here be
 running script for its old pages mechanism, and would answer a link to a page with "Page not found" on a fresh server.
 """
 
+import sys
+from pathlib import Path
+
 import streamlit as st
 from starlette.middleware import Middleware
 
@@ -28,9 +31,14 @@ from ui.serving import (
     sending,
 )  # fmt: skip
 
+DOOR = Path(__file__).resolve().parent / "ui" / "door.py"
+
+# Streamlit inserts the script's folder into sys.path for each run and removes it afterwards, unless it is there. An import on
+# another thread that is going through sys.path at that moment skips an entry, and whatever was imported in part stays broken.
+sys.path.append(str(DOOR.parent))
 freed.set_up()
 app = st.App(
-    "ui/door.py",
+    DOOR,
     routes=below.base_path([*assets.ROUTES, *address.ROUTES, *fetched.ROUTES, *probes.ROUTES, *routes.ROUTES]),
     lifespan=sending.lifespan,
     middleware=[
