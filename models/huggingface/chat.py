@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from models.errors import panics_caught
-from models.huggingface.names import short
 from models.huggingface.offsets import settle
 from models.huggingface.text import Placed, TextTokens
 from models.tokens import SURROGATE, Token, Turn
@@ -30,7 +29,7 @@ def as_chat(vocabulary: TextTokens, text: str) -> Turn:
     """
     text = SURROGATE.sub("\ufffd", text)
     before, after = _around(vocabulary)
-    whole = _rendered(vocabulary, text)
+    whole = vocabulary.template.rendered(text)
     typed = whole[len(before) : len(whole) - len(after)]
     if not (whole.startswith(before) and whole.endswith(after)) or typed.strip() != text.strip():
         raise ValueError("The chat template of this model changes the text that it is given. Switch the chat turn off.")
@@ -52,18 +51,10 @@ def as_chat(vocabulary: TextTokens, text: str) -> Turn:
 
 
 def _around(vocabulary: TextTokens) -> tuple[str, str]:
-    parts = _rendered(vocabulary, MARK).split(MARK)
+    parts = vocabulary.template.rendered(MARK).split(MARK)
     if len(parts) != 2:
         raise ValueError("The chat template of this model does not say the text once. Switch the chat turn off.")
     return parts[0], parts[1]
-
-
-def _rendered(vocabulary: TextTokens, text: str) -> str:
-    said = [{"role": "user", "content": text}]
-    try:
-        return str(vocabulary.tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True))
-    except Exception as error:  # whatever a template of anybody's does
-        raise ValueError(f"The chat template of this model cannot be used: {short(error, 120)}") from error
 
 
 def _signs(vocabulary: TextTokens, placed: Placed) -> frozenset[int]:

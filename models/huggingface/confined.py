@@ -2,7 +2,7 @@
 
 A process that imports torch and transformers once waits, and forks itself for each trial: that takes a few milliseconds, where a
 new interpreter would take seconds. Each trial has its end of a socket, over which its request and its answer go as JSON; when
-the other end is closed, the kernel ends it.
+the other end is closed, the kernel ends it. `asking` has the forks that stay and answer one question after another.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from models.sizes import size
 MEMORY = 2_000_000_000  # bytes of addresses that a trial may take besides what the libraries have
 SECONDS = 60  # of computing
 AT_ONCE = 3  # trials; the others wait for their turn
+NICE = 10  # by how much a trial leaves the cores to those who type meanwhile
 IDLE = 600.0  # seconds after the last trial in which the process stays ready for another
 TICK = 0.2  # seconds between two looks at whether anybody still waits
 ROOT = Path(__file__).parents[__name__.count(".")]  # where what is imported by the whole name of this module is found
@@ -58,7 +59,8 @@ def confined(task: str, path: Path, name: str, report: Report) -> Any:
     while not _turns.acquire(timeout=TICK):
         report(Progress("prepare"))
     try:
-        answer = _asked(json.dumps([task, str(path), name, MEMORY, SECONDS]).encode() + b"\n", report)
+        request = {"task": task, "path": str(path), "name": name, "memory": MEMORY, "seconds": SECONDS}
+        answer = _asked(json.dumps(request).encode() + b"\n", report)
     finally:
         _turns.release()
     if not answer:
@@ -77,7 +79,7 @@ def _asked(request: bytes, report: Report) -> bytes:
     line, theirs = socket.socketpair()
     with line:
         with theirs:
-            process = _handed(theirs)
+            process = hand_over(theirs)
         line.settimeout(TICK)
         answer = b""
         try:
@@ -100,8 +102,8 @@ def _asked(request: bytes, report: Report) -> bytes:
     return answer
 
 
-def _handed(line: socket.socket) -> subprocess.Popen[bytes]:
-    """Give a trial's socket to the process that waits for such, which is started if there is none."""
+def hand_over(line: socket.socket) -> subprocess.Popen[bytes]:
+    """Have the process that waits fork for the other end of a socket; it is started if there is none."""
     global _process, _control, _rest
     with _lock:
         if _process is None or _process.poll() is not None:
@@ -142,8 +144,9 @@ def _wait(control: socket.socket) -> None:
 
     from transformers import AutoTokenizer, BertForMaskedLM, GPT2LMHeadModel, LlamaForCausalLM  # noqa: F401
 
-    from models.huggingface import trial  # noqa: F401
+    from models.huggingface import asking, trial  # noqa: F401
 
+    asking.confined_already = True
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     gc.freeze()  # so that a collection in a trial writes to no page that both have
     while True:
@@ -161,13 +164,25 @@ def _wait(control: socket.socket) -> None:
 
 
 def _attend(line: socket.socket) -> None:
-    """One trial."""
+    """One trial, or questions for as long as somebody asks them."""
+    from models.huggingface import asking
+
+    lines = line.makefile("rb")
+    request = json.loads(lines.readline())
+    if "kind" in request:
+        _limit(request["memory"])
+        asking.answer_each(line, lines, request["kind"])
+    else:
+        _try_out(line, **request)
+
+
+def _try_out(line: socket.socket, task: str, path: str, name: str, memory: int, seconds: int) -> None:
     import fcntl
 
     from models.huggingface import trial
 
-    task, path, name, memory, seconds = json.loads(line.makefile("rb").readline())
     _limit(memory, seconds)
+    os.nice(NICE)
     fcntl.fcntl(line, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(line, fcntl.F_SETFL, os.O_ASYNC)  # SIGIO, which ends a process, when the other end is closed
     if select.select([line], [], [], 0)[0]:  # it was, before
@@ -183,16 +198,15 @@ def _attend(line: socket.socket) -> None:
     line.sendall(json.dumps(answer).encode())
 
 
-def _limit(memory: int, seconds: int) -> None:
+def _limit(memory: int, seconds: int | None = None) -> None:
     import resource
 
     import psutil
 
-    for what, most in (
-        (resource.RLIMIT_AS, psutil.Process().memory_info().vms + memory),
-        (resource.RLIMIT_CPU, seconds),
-        (resource.RLIMIT_CORE, 0),
-    ):
+    limits = {resource.RLIMIT_AS: psutil.Process().memory_info().vms + memory, resource.RLIMIT_CORE: 0}
+    if seconds is not None:
+        limits[resource.RLIMIT_CPU] = seconds
+    for what, most in limits.items():
         resource.setrlimit(what, (most, most))
 
 

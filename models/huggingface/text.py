@@ -14,6 +14,7 @@ from transformers import BatchEncoding, PreTrainedTokenizerBase
 
 from models.errors import panics_caught
 from models.huggingface.offsets import align, settle
+from models.huggingface.template import ChatTemplate
 from models.languages import language_of
 from models.tokens import SURROGATE, Token, byte_of
 
@@ -82,6 +83,11 @@ class TextTokens:
             if id in self.special:
                 return piece, False
         return self._spelling.text(piece, added=id in self._added)
+
+    @cached_property
+    def template(self) -> ChatTemplate:
+        """The chat template, for a tokenizer that has one."""
+        return ChatTemplate(self.tokenizer)
 
     @cached_property
     def rules(self) -> Rules | None:

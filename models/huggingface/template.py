@@ -1,0 +1,50 @@
+"""A chat template, which anybody may have written, rendered in a confined process."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from threading import Lock
+
+from transformers import PreTrainedTokenizerBase
+
+from models.huggingface.asking import Asking, Exceeded
+from models.huggingface.names import short
+from models.sizes import size
+
+SECONDS, EACH = 1.0, 1e-5  # of computing that a text may take, and as much more for each of its characters
+MEMORY = 200_000_000  # bytes that it may take
+REMEMBERED = 64  # texts
+
+
+class ChatTemplate:
+    """The chat template of a tokenizer. Safe to use from many threads."""
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase):
+        self._tokenizer, self._asking, self._lock = tokenizer, Asking("render", MEMORY), Lock()
+        self._rendered: OrderedDict[str, str] = OrderedDict()
+        self._refusal = ""
+
+    def rendered(self, text: str) -> str:
+        """The text as what somebody says, with the beginning of an answer to it. Errors: ValueError, a sentence."""
+        with self._lock:
+            if self._refusal:
+                raise ValueError(self._refusal)
+            if text not in self._rendered:
+                self._rendered[text] = self._render(text)
+            self._rendered.move_to_end(text)
+            while len(self._rendered) > REMEMBERED:
+                self._rendered.popitem(last=False)
+            return self._rendered[text]
+
+    def _render(self, text: str) -> str:
+        try:
+            template = self._tokenizer.get_chat_template()
+            return self._asking.ask([template, self._tokenizer.special_tokens_map, text], SECONDS + EACH * len(text))
+        except Exceeded:
+            self._refusal = (
+                f"The chat template of this model takes more than {SECONDS:g} s or {size(MEMORY)} for a text, so it is not used. "
+                "Switch the chat turn off."
+            )
+            raise ValueError(self._refusal) from None
+        except Exception as error:  # whatever a template of anybody's does
+            raise ValueError(f"The chat template of this model cannot be used: {short(error, 120)}") from error
