@@ -35,6 +35,7 @@ ALONE = {
     "HF_HUB_OFFLINE": "1",  # nothing that is tried reaches the Hub
     "CUDA_VISIBLE_DEVICES": "",
     "TOKENIZERS_PARALLELISM": "false",
+    "RUST_BACKTRACE": "0",  # a library that stops says so in one line
     "MALLOC_ARENA_MAX": "1",  # each thread would set an arena of addresses aside
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",

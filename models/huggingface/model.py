@@ -154,10 +154,7 @@ class HuggingFaceModel(LanguageModel):
 
     def spell(self, ids: Sequence[int], after: Sequence[int] = ()) -> str:
         before = list(after[-SPELT:])  # a word begins otherwise at the front of a text
-        whole, front = (
-            str(self.vocabulary.tokenizer.decode(some, skip_special_tokens=True, clean_up_tokenization_spaces=False))
-            for some in ([*before, *ids], before)
-        )
+        whole, front = self.vocabulary.decode([*before, *ids]), self.vocabulary.decode(before)
         return whole.removeprefix(front)
 
     def forget(self, but_for: Callable[[Hashable], bool] | None = None) -> None:

@@ -10,6 +10,7 @@ from models.errors import ModelError
 from models.huggingface.classes import OTHER_TASKS, Candidate, candidates, config_of
 from models.huggingface.confined import confined
 from models.huggingface.folder import ADAPTER, CONFIG, Folder, NoTokenizer, look_at, read_json
+from models.huggingface.guard import guard_of
 from models.huggingface.memory import place
 from models.huggingface.names import HubName, is_folder_name, quoted, short, tidied
 from models.huggingface.text import TextTokens
@@ -94,7 +95,9 @@ def open_vocabulary(name: str, report: Report = silent) -> TextTokens:
             path, _ = fetch(HubName.parse(name), None, report, weights=False)
         report(Progress("prepare"))
         confined("try_tokenizer", path, name, report)  # before transformers sees a file of it in this process
-        return TextTokens(tokenizer_of(path, name))
+        tokenizer = tokenizer_of(path, name)
+        check_repetitions(tokenizer, name)
+        return TextTokens(tokenizer)
 
 
 def open_folder(path: Path, name: str, source: str, device: str | None, report: Report, dtype: str | None = None) -> Opened:
@@ -103,6 +106,7 @@ def open_folder(path: Path, name: str, source: str, device: str | None, report: 
     tried = confined("try_folder", path, name, report)  # before transformers sees a file of it in this process
     config = config_of(folder.config, name)
     tokenizer = open_tokenizer(folder, config, name)
+    check_repetitions(tokenizer, name)
     choices = candidates(config, folder.config.get("architectures"), name)
     labels, chosen = label(config, choices[0], folder.config, name), choices[tried["choice"]]
     config = text_of(config, choices[0])
@@ -124,6 +128,17 @@ def open_folder(path: Path, name: str, source: str, device: str | None, report: 
     notes += notes_on_files(tried, chosen, folder)
     labels = labels if chosen.labels else None
     return Opened(network, tokenizer, chosen.kind, chosen.head, name, source, notes, files, labels=labels)
+
+
+def check_repetitions(tokenizer: PreTrainedTokenizerBase, name: str) -> None:
+    """Errors: ModelError for a tokenizer that takes too long for a text in which something is repeated."""
+    try:
+        guard_of(tokenizer).try_repetitions()
+    except ValueError as error:
+        raise ModelError(
+            f"The tokenizer of {quoted(name)} takes too long for a text that repeats something, or cannot read it, so Headlight "
+            "does not read with it. Choose another model."
+        ) from error
 
 
 def looked_at(path: Path, name: str, report: Report) -> Folder:

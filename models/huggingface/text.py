@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from transformers import BatchEncoding, PreTrainedTokenizerBase
 
 from models.errors import panics_caught
+from models.huggingface.guard import guard_of
 from models.huggingface.offsets import align, settle
 from models.huggingface.template import ChatTemplate
 from models.languages import language_of
@@ -38,11 +39,12 @@ class TextTokens:
     whether a word goes on. Special tokens have their own names. A special token that was typed has the offsets of what was
     typed; one that the tokenizer added has start == end, at the front or the end of its segment's text.
 
-    May be used by several threads.
+    May be used by several threads. A text that the tokenizer takes too long for is refused (see `models.huggingface.guard`), with a
+    ValueError.
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase):
-        self.tokenizer = tokenizer
+        self.tokenizer, self.guard = tokenizer, guard_of(tokenizer)
         self.size = len(tokenizer)
         self._lock = Lock()  # a translator's tokenizer changes its state between source and target
         self._spelling = _Spelling(tokenizer)
@@ -84,6 +86,11 @@ class TextTokens:
                 return piece, False
         return self._spelling.text(piece, added=id in self._added)
 
+    def decode(self, ids: Sequence[int]) -> str:
+        """What tokens spell, special ones left out."""
+        self.guard.check_ids(ids)
+        return str(self.tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
+
     @cached_property
     def template(self) -> ChatTemplate:
         """The chat template, for a tokenizer that has one."""
@@ -97,7 +104,7 @@ class TextTokens:
         if not self.tokenizer.is_fast:
             return None
         try:
-            return Rules(self.tokenizer.backend_tokenizer, self._spelling.text)
+            return Rules(self.tokenizer.backend_tokenizer, self._spelling.text, self.guard.check)
         except Exception:  # the library cannot write it down
             return None
 
@@ -110,6 +117,8 @@ class TextTokens:
         """
         texts = [SURROGATE.sub("\ufffd", part) for part in (text, second) if part is not None]
         language, at = language_of(texts[0], self.languages) if second is None else ("", 0)
+        for part in [texts[0][at:], *texts[1:]]:
+            self.guard.check(part)
         with self._lock:
             if not language:
                 return self._read(self.tokenizer(*texts, verbose=False), texts)
@@ -155,6 +164,7 @@ class TextTokens:
         text = SURROGATE.sub("\ufffd", text)
         named, at = language_of(text, self.languages)
         language, rest = named or self.target_language, text[at:]
+        self.guard.check(rest)
         with self._lock:
             if self.languages and not language:
                 return self._read(self.tokenizer(rest, add_special_tokens=False, verbose=False), [rest])
@@ -183,6 +193,7 @@ class TextTokens:
         Special tokens written in the text are special tokens; with `split` they are read letter by letter.
         """
         tokenizer = self.tokenizer
+        self.guard.check(text, split)
         if not tokenizer.is_fast:
             pieces = cast(list[str], tokenizer.tokenize(text, split_special_tokens=split))
             ids = cast(list[int], tokenizer.convert_tokens_to_ids(pieces))  # of several pieces it gives several

@@ -6,7 +6,6 @@ functions in a process of their own. What they give is plain JSON.
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 from collections.abc import Iterator
@@ -24,6 +23,7 @@ from models.huggingface.folder import (
     look_at,
     read_config,
 )
+from models.huggingface.growth import growth
 from models.huggingface.names import quoted, short
 from models.huggingface.text import TextTokens
 from models.huggingface.weights import Rehearsal, rehearse
@@ -99,22 +99,6 @@ def check_plain_text(tokenizer: PreTrainedTokenizerBase, name: str) -> None:
         TextTokens(tokenizer).tokens("a")
     except Exception as error:  # each family has its own way to say so
         raise ModelError(f"The tokenizer of {quoted(name)} does not read a plain text: {short(error, 120)}") from error
-
-
-def growth(step: dict) -> float:
-    """How many times as long a step of a tokenizer (as tokenizers writes it in JSON) may make a text, at the most."""
-    if step["type"] == "Sequence":
-        found = 1.0
-        for one in step.get("normalizers") or step.get("decoders") or ():
-            found *= growth(one)
-        return found
-    if step["type"] == "Replace":
-        pattern = step["pattern"].get("String", "")  # an expression may find nothing at all, everywhere
-        return max(1.0, len(step["content"]) / len(pattern) if pattern else 1.0 + len(step["content"]))
-    if step["type"] == "Precompiled" and step.get("precompiled_charsmap"):
-        table = base64.b64decode(step["precompiled_charsmap"])  # four bytes of length, a trie, then what characters become
-        return float(max(map(len, table[4 + int.from_bytes(table[:4], "little") :].split(b"\0"))))
-    return 1.0
 
 
 def open_tokenizer(folder: Folder, config: PreTrainedConfig, name: str) -> PreTrainedTokenizerBase:

@@ -32,13 +32,14 @@ class Rules:
     """How one tokenizer comes to its tokens.
 
     kind: "BPE" | "WordPiece" | "Unigram" | "WordLevel"; cuts: whether it cuts words at all, which WordLevel does not; normalizer,
-    pre_tokenizer: as the library writes them, "" for none. Errors: what the library raises for a tokenizer with parts in Python,
+    pre_tokenizer: as the library writes them, "" for none. check: is given each text before it is read, and may raise. Errors: what the library raises for a tokenizer with parts in Python,
     which it cannot write down.
     """
 
-    def __init__(self, backend: Tokenizer, spelt: Spelt):
+    def __init__(self, backend: Tokenizer, spelt: Spelt, check: Callable[[str], None] = lambda text: None):
         with panics_caught():
             described = json.loads(backend.to_str())
+        self._check = check
         model: dict[str, Any] = described["model"]
         self.kind: str = model["type"]
         self.cuts = self.kind in CUTTERS
@@ -51,6 +52,7 @@ class Rules:
 
     def ids(self, text: str) -> list[int]:
         """The tokenizer's own tokens, without those that it adds by itself."""
+        self._check(text)
         return self._own.encode(text, add_special_tokens=False).ids
 
     def sections(self, text: str) -> list[str]:
@@ -67,6 +69,7 @@ class Rules:
 
     def _whole(self, tokenizer: Tokenizer, text: str) -> Iterator[tuple[str, int | None]]:
         """What a tokenizer would cut, uncut; and the id of what is an added token."""
+        self._check(text)
         found, contents = tokenizer.encode(text, add_special_tokens=False), tokenizer.get_added_tokens_decoder()
         each = zip(found.word_ids, found.tokens, found.ids, strict=True)
         for _, group in groupby(each, lambda one: one[0]):

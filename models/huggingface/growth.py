@@ -1,0 +1,21 @@
+"""How much longer a step of a tokenizer may make a text."""
+
+from __future__ import annotations
+
+import base64
+
+
+def growth(step: dict) -> float:
+    """How many times as long a step of a tokenizer (as tokenizers writes it in JSON) may make a text, at the most."""
+    if step["type"] == "Sequence":
+        found = 1.0
+        for one in step.get("normalizers") or step.get("decoders") or ():
+            found *= growth(one)
+        return found
+    if step["type"] == "Replace":
+        pattern = step["pattern"].get("String", "")  # an expression may find nothing at all, everywhere
+        return max(1.0, len(step["content"]) / len(pattern) if pattern else 1.0 + len(step["content"]))
+    if step["type"] == "Precompiled" and step.get("precompiled_charsmap"):
+        table = base64.b64decode(step["precompiled_charsmap"])  # four bytes of length, a trie, then what characters become
+        return float(max(map(len, table[4 + int.from_bytes(table[:4], "little") :].split(b"\0"))))
+    return 1.0
