@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-import re
+import unicodedata
 from collections.abc import Sequence
 from csv import QUOTE_NONNUMERIC
 from typing import Any
@@ -21,6 +21,7 @@ MOST_ROWS = 2**20 - 1  # of a spreadsheet, below its headings
 MOST_NUMBERS = 2**24  # of an NPZ: 64 MB
 USUAL = ("layer", "head", "from", "to")  # the axes of weights; an array with fewer has the last ones
 AXES = {"q": ("dimension",), "k": ("to", "dimension"), "frequencies": ("pair",), "pairs": ("pair", "of pair")}
+BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")  # letters and signs that are drawn as nothing
 SIDES = {"from": "from_", "to": "to_", "token": ""}  # axes of tokens, and what their columns begin with
 
 
@@ -105,7 +106,8 @@ def csv(picture: Picture, about: Caption) -> bytes:
             if axis == "from" and (choosing := chosen(main, look)):
                 table["choosing_token"] = np.array([cell(token) for token in choosing], dtype=object)[place]
         else:
-            table[axis.replace(" ", "_")] = np.asarray(main.names.get(axis, range(shape[axes.index(axis)])))[place]
+            names = main.names.get(axis, range(shape[axes.index(axis)]))
+            table[axis.replace(" ", "_")] = np.asarray([cell(name) if isinstance(name, str) else name for name in names])[place]
     for name, array in fits.items():
         values = np.asarray(array.array())[tuple(places[axes.index(axis)] for axis in array.axes)]
         table[column(name)] = (
@@ -209,7 +211,13 @@ def chosen(array: Numbers, look: Look | None) -> list[str]:
 def cell(text: str) -> str:
     """A token as a cell of a spreadsheet: never a formula, and in signs that UTF-8 has."""
     text = text.replace("\0", "\u2400").encode("utf-8", "replace").decode()
-    return "'" + text if re.match(r"\s*[=+\-@＝＋－＠']", text) else text
+    first = next((sign for sign in text if not is_invisible(sign)), "")
+    return "'" + text if first and unicodedata.normalize("NFKC", first)[0] in "=+-@'" else text
+
+
+def is_invisible(sign: str) -> bool:
+    """Whether a spreadsheet may pass over a character at the beginning of a cell: spaces, signs without a shape, blank letters."""
+    return sign.isspace() or sign in BLANK or unicodedata.category(sign)[0] in "CMZ"
 
 
 def column(name: str) -> str:

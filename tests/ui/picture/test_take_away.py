@@ -337,10 +337,18 @@ def test_what_fits_is_all_there(place):
 @given(st.text())
 def test_a_token_is_never_a_formula_and_comes_back(text):
     shown = cell(text)
-    assert not re.match(r"[\s]*[=+\-@]", shown)
+    assert not re.match(r"[\s\u200b-\u200f\u2060-\u2064\ufeff\xad]*[=+\-@]", shown)
     shown.encode()
     back = shown[1:] if shown.startswith("'") else shown
     assert back == text.replace("\0", "\u2400").encode("utf-8", "replace").decode()
+
+
+@pytest.mark.parametrize("sign", "=+-@＝＋－＠﹦﹢﹣﹫")
+@pytest.mark.parametrize(
+    "before", ["", " ", "\t", "\u200b", "\ufeff", "\u2060\u00ad", "\ue000", "\x07", "\ufe0f", "\u3164", "\u2800", "\u0301"]
+)
+def test_a_formula_behind_invisible_signs_is_text_too(before, sign):
+    assert cell(f"{before}{sign}1+1") == f"'{before}{sign}1+1"
 
 
 def test_tokens_with_quotes_and_line_breaks_read_back(look, place):
