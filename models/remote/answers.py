@@ -128,7 +128,9 @@ ASKED = ("open", "read", "tokenize", "spell", "turn", "scores")
 
 
 def tokens_of(written: list[list]) -> list[Token]:
-    """What `tokens_written` wrote."""
+    """What `tokens_written` wrote. Errors: TypeError for what it did not write."""
+    if not all([type(value) for value in one] == [int, str, int, int, bool, bool, int, bool] for one in written):
+        raise TypeError("A token is not what a token is.")
     return [Token(*one) for one in written]
 
 

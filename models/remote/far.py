@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import logging
+import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from contextlib import suppress
+from http.client import HTTPException
+from typing import Any, TypeVar
 
 import urllib3
 from torch import Tensor
+from urllib3.connection import HTTPConnection
 from urllib3.exceptions import HTTPError, NewConnectionError, ReadTimeoutError
+from urllib3.response import HTTPResponse
 from urllib3.util import Timeout
 
 from models.errors import ModelError
@@ -26,8 +31,38 @@ AWAY = 3.0  # seconds in which nobody is asked again after nobody answered
 MOST = 64  # connections that stay open
 
 
+T = TypeVar("T")
+
+
 class Unreachable(ModelError):
     """No replica answers."""
+
+
+class InTime(HTTPConnection):
+    """A connection whose answer is to be here in the time that urllib3 allows each part of it: one that drips is late too."""
+
+    def getresponse(self) -> HTTPResponse:
+        late = threading.Event()
+
+        def end(line: socket.socket) -> None:
+            late.set()
+            with suppress(OSError):
+                line.shutdown(socket.SHUT_RDWR)
+
+        timer = threading.Timer(float(self.timeout), end, [self.sock])
+        timer.daemon = True
+        timer.start()
+        try:
+            answer = super().getresponse()
+        except (HTTPError, HTTPException, OSError):
+            if late.is_set():
+                raise TimeoutError from None
+            raise
+        finally:
+            timer.cancel()
+        if late.is_set():
+            raise TimeoutError
+        return answer
 
 
 class Far:
@@ -36,34 +71,43 @@ class Far:
     def __init__(self, host: str, port: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.address, self._clock, self._lock = f"ray://{host}:{port}", clock, threading.Lock()
         self._pool = urllib3.HTTPConnectionPool(host, port, maxsize=MOST, retries=False)
+        self._pool.ConnectionCls = InTime
         self._away_until = float("-inf")
         self.trouble = ""  # why nobody is asked now, in a sentence; "" where they answer
         self.sent = self.received = self.asked = 0
 
     def ask(
-        self, model: str, said: Mapping[str, Any], tensors: Mapping[str, Tensor] | None = None, patience: float = 20.0
-    ) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """What a replica answers about a model. patience: seconds that it may take.
+        self,
+        model: str,
+        said: Mapping[str, Any],
+        take: Callable[[dict[str, Any], dict[str, Tensor]], T],
+        tensors: Mapping[str, Tensor] | None = None,
+        patience: float = 20.0,
+    ) -> T:
+        """What `take` makes of a replica's answer about a model. patience: seconds that the whole answer may take.
 
-        Errors: Unreachable where no replica answers, at once for some seconds after that; ValueError, TypeError and ModelError,
-        sentences, as the replica has them.
+        Errors: Unreachable where no replica answers, or `take` makes nothing of it, at once for some seconds
+        after that; ValueError, TypeError and ModelError, sentences, as the replica has them.
         """
         message = pack({**said, "model": model, "version": VERSION}, tensors)
         self._check_there()
         status, body = self._ask(model, message, patience)
+        refusal = kind = ""
         try:
-            refusal = json.loads(body) if status == REFUSED else None
-            answer = unpack(body) if refusal is None else ({}, {})
-        except ValueError:
-            raise self._gone("what answers there is no Headlight") from None
+            if status == REFUSED:
+                kind, refusal = _refusal(body)
+            else:
+                answer = take(*unpack(body))
+        except (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
+            raise self._gone("what answers there is no Headlight") from error
         with self._lock:
             self.trouble, self._away_until = "", float("-inf")
             self.sent, self.received, self.asked = self.sent + len(message), self.received + len(body), self.asked + 1
-        if refusal is None:
+        if not kind:
             return answer
-        if refusal["kind"] == "version":
-            raise self._gone(refusal["sentence"])
-        raise {"TypeError": TypeError, "ModelError": ModelError}.get(refusal["kind"], ValueError)(refusal["sentence"])
+        if kind == "version":
+            raise self._gone(refusal)
+        raise {"TypeError": TypeError, "ModelError": ModelError}.get(kind, ValueError)(refusal)
 
     def _ask(self, model: str, message: bytes, patience: float) -> tuple[int, bytes]:
         why = ""
@@ -102,3 +146,12 @@ class Far:
             )
             self._away_until = self._clock() + AWAY
             return Unreachable(self.trouble)
+
+
+def _refusal(body: bytes) -> tuple[str, str]:
+    """The kind of a refusal and its sentence. Errors: ValueError, and TypeError or LookupError, for what is none."""
+    said = json.loads(body)
+    kind, sentence = said["kind"], said["sentence"]
+    if not (isinstance(kind, str) and isinstance(sentence, str) and kind):
+        raise TypeError("A refusal is a kind and a sentence.")
+    return kind, sentence

@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 import torch
@@ -26,6 +26,8 @@ from models.trace import Trace
 
 if TYPE_CHECKING:
     from models.edits import Edit
+
+T = TypeVar("T")
 
 READERS = 1000  # of whom it is remembered what they asked of their last text
 PATIENCE = (60.0, 2.0)  # seconds that an answer may take; the second where the model here answers then
@@ -66,10 +68,13 @@ class FarModel(Elsewhere):
             self.info, self.vocabulary, self.files = here.info, here.vocabulary, here.files
             self.bytes = 4 * here.info.parameters
             return
-        self._said, _ = far.ask(name, {"asked": "open"}, patience=OPENS_IN)
-        self.info = facts_of(self._said["info"])
-        self.vocabulary = FarVocabulary(self._said, self.tokenize)
+        self._said = far.ask(name, {"asked": "open"}, self._opened, patience=OPENS_IN)
         self.bytes = 100 * self.info.vocabulary
+
+    def _opened(self, said: dict[str, Any], tensors: dict[str, Tensor]) -> dict[str, Any]:
+        self.info, self.vocabulary = facts_of(said["info"]), FarVocabulary(said, self.tokenize)
+        names = "weights", "ids", "shares_layers", "has_other_layers", "device", "chats"
+        return {name: said[name] for name in names}
 
     # What is known of it
 
@@ -105,7 +110,9 @@ class FarModel(Elsewhere):
 
     def tokenize(self, text: str) -> list[Token]:
         check_text(text)
-        return self.here.tokenize(text) if self.here else tokens_of(self._ask({"asked": "tokenize", "text": text})[0]["tokens"])
+        if self.here:
+            return self.here.tokenize(text)
+        return self._ask({"asked": "tokenize", "text": text}, lambda said, _: tokens_of(said["tokens"]))
 
     def token_text(self, id: int) -> str:
         return self.vocabulary.text(id)[0]
@@ -117,13 +124,13 @@ class FarModel(Elsewhere):
         if self.here:
             return self.here.spell(ids, after)
         said = {"asked": "spell", "ids": [int(id) for id in ids], "after": [int(id) for id in after]}
-        return self._ask(said)[0]["text"]
+        return self._ask(said, lambda said, _: str(said["text"]))
 
     def as_chat(self, text: str) -> Turn:
         if self.here or not self.chats:
             return super().as_chat(text)
-        said, _ = self._ask({"asked": "turn", "text": text})
-        return Turn(said["written"], tuple(tokens_of(said["tokens"])))
+        question = {"asked": "turn", "text": text}
+        return self._ask(question, lambda said, _: Turn(str(said["written"]), tuple(tokens_of(said["tokens"]))))
 
     # Reading
 
@@ -143,7 +150,12 @@ class FarModel(Elsewhere):
             "at_most": self.at_most, "remember": remember,
         }  # fmt: skip
         wanted, used = self._wishes(reader) if remember else ([], set())
-        said, tensors = self._ask({**question, "tokens": True, "parts": wanted})
+        return self._ask({**question, "tokens": True, "parts": wanted}, partial(self._traced, text, question, used))
+
+    def _traced(
+        self, text: str, question: dict[str, Any], used: set[str], said: dict[str, Any], tensors: dict[str, Tensor]
+    ) -> FarTrace:
+        """The trace of an answer; what is asked for of it is noted in `used`."""
         read = said["trace"]
         tokens, among = tokens_of(read["tokens"]), tokens_of(read["target"])
         parts = Parts(partial(self._part, question), split(said, tensors), used)
@@ -178,7 +190,7 @@ class FarModel(Elsewhere):
 
     def _part(self, question: dict[str, Any], name: str) -> Part:
         """A part of a text that was read. Where another replica answers it reads the text first."""
-        return split(*self._ask({**question, "parts": [name]}))[name]
+        return self._ask({**question, "parts": [name]}, lambda said, tensors: split(said, tensors)[name])
 
     def _unembed(self, hidden: np.ndarray) -> np.ndarray:
         return self.here._unembed(hidden) if self.here else self._scores(hidden, "unembed")
@@ -193,7 +205,8 @@ class FarModel(Elsewhere):
         return self._scores(stream, "tail")
 
     def _scores(self, rows: np.ndarray, way: str) -> np.ndarray:
-        return self._ask({"asked": "scores", "way": way}, {"rows": torch.tensor(rows)})[1]["made"].numpy()
+        asked = {"asked": "scores", "way": way}
+        return self._ask(asked, lambda _, tensors: tensors["made"].numpy(), {"rows": torch.tensor(rows)})
 
     def forget(self, but_for: Callable[[Hashable], bool] | None = None) -> None:
         with self._lock:
@@ -202,14 +215,20 @@ class FarModel(Elsewhere):
         if self.here is not None:
             self.here.forget(but_for)
 
-    def _ask(self, said: dict[str, Any], tensors: dict[str, Tensor] | None = None) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """What a replica answers, or the model here where none does. Errors: Unreachable; what the model has."""
+    def _ask(
+        self,
+        said: dict[str, Any],
+        take: Callable[[dict[str, Any], dict[str, Tensor]], T],
+        tensors: dict[str, Tensor] | None = None,
+    ) -> T:
+        """What `take` makes of the answer of a replica, or of the model here where none has one. Errors: Unreachable; what the
+        model has."""
         try:
-            return self.far.ask(self.name, said, tensors, PATIENCE[self.here is not None])
+            return self.far.ask(self.name, said, take, tensors, PATIENCE[self.here is not None])
         except Unreachable:
             if self._here is None:
                 raise
-            return self._here.answer(said, tensors or {})
+            return take(*self._here.answer(said, tensors or {}))
 
 
 def _crossing(text: str) -> str | list[int]:

@@ -16,6 +16,7 @@ from models.saving import NUMBERS, TENSORS, held, numbers
 if TYPE_CHECKING:
     from models.trace import Attention, Trace
 
+ROWS = {"hidden": "rows", "last": "rows", "scores": "row"}  # what the tensor of a part is called
 MAPS = ("query", "key", "mask", "bias", "sinks")  # what the weights of a call follow from
 
 
@@ -94,4 +95,16 @@ def split(said: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> dict[str, P
     for name, one in tensors.items():
         of, _, key = name.rpartition(":")
         parts[of].tensors[key] = one
+    for name, part in parts.items():
+        _check(name.partition("/")[0], part)
     return parts
+
+
+def _check(what: str, part: Part) -> None:
+    """Errors: LookupError or TypeError for a part that lacks what its name promises."""
+    if what in ROWS:
+        part.tensors[ROWS[what]]
+    else:
+        call_of(part), rotary_of(part)
+    if what == "weights":
+        part.said["formula"], part.tensors["weights" if "weights" in part.tensors else "query"]

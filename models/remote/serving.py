@@ -33,6 +33,7 @@ AWAY = (
     "No cluster of Ray answers at {address}. Start one with: ray start --head. If one runs there, it may ask for its token: give "
     "this command the RAY_AUTH_TOKEN of the cluster, and RAY_AUTH_MODE=token."
 )
+STOPPED = "Stopped, before models could be read or while the replicas were ending."
 FAILED = "Ray could not start the replicas ({said}). What its parts have noted stands in /tmp/ray/session_latest/logs."
 
 
@@ -172,11 +173,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--address", default="local", help="local: a Ray of its own; auto: the one that runs here; or a head's host:port"
     )
     parser.add_argument("--host", default="127.0.0.1", help="where questions are heard; keep it inside a private network")
-    parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--port", type=int, choices=range(1, 65536), metavar="PORT", default=8000)
     parser.add_argument("--with-parent", action="store_true", help="end when the process that started this one has ended")
     given = parser.parse_args(argv)
     try:
         serve_models(given.address, given.host, given.port, settings())
+        print(f"Models are read at ray://{given.host}:{given.port}", flush=True)
+        if given.address == "local":
+            _wait(os.getppid() if given.with_parent else None)
+    except KeyboardInterrupt:  # while Ray starts, which takes a while, or ends
+        print(STOPPED, file=sys.stderr)
+        return 130
     except ImportError:
         print(MISSING, file=sys.stderr)
         return 1
@@ -189,9 +196,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:  # Ray raises nothing narrower where its own node is too slow
         print(told(error), file=sys.stderr)
         return 1
-    print(f"Models are read at ray://{given.host}:{given.port}", flush=True)
-    if given.address == "local":
-        _wait(os.getppid() if given.with_parent else None)
     return 0
 
 

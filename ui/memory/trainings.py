@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import atexit
 import itertools
 import logging
-import os
 import re
 import shutil
-import tempfile
 import threading
 import uuid
 from collections import OrderedDict
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +17,7 @@ import streamlit as st
 
 from models.errors import ModelError, is_full
 from ui import state
-from ui.memory import bounds
+from ui.memory import bounds, own_folder
 from ui.text import KEY, called
 
 if TYPE_CHECKING:
@@ -55,19 +51,6 @@ class Trained:
 _lock = threading.Lock()
 _trained: dict[str, Trained] = {}  # by name
 _kept: OrderedDict[str, tuple[str, Training]] = OrderedDict()  # by name: whose it is, and the training
-
-
-@cache
-def root() -> Path:
-    """Where trained models and their logs lie until the server stops."""
-    import psutil
-
-    for old in Path(tempfile.gettempdir()).glob("hl-*-*"):  # of servers that could not tidy up
-        if (pid := old.name.split("-")[1]).isdecimal() and not psutil.pid_exists(int(pid)):
-            shutil.rmtree(old, ignore_errors=True)
-    folder = Path(tempfile.mkdtemp(prefix=f"hl-{os.getpid()}-")).resolve()
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
 
 
 def browser() -> str:
@@ -147,7 +130,7 @@ def written(name: str, training: Training) -> Trained:
     title = f"{training.task.name}, {steps} step{'s'[: steps != 1]}"
     folder = None
     try:
-        folder = root() / f"{name}-{steps}" / title
+        folder = own_folder.folder() / f"{name}-{steps}" / title
         if not (folder / "tokenizer.json").is_file():  # written last
             training.write(folder)
     except Exception as error:  # of the system, or of safetensors and tokenizers in their own kinds
@@ -245,4 +228,4 @@ def examples(name: str) -> list[str]:
 
 def logs(name: str) -> Path:
     """The folder for the training's TensorBoard log."""
-    return root() / "logs" / name
+    return own_folder.folder() / "logs" / name

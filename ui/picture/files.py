@@ -216,7 +216,7 @@ def cell(text: str) -> str:
 
 
 def is_invisible(sign: str) -> bool:
-    """Whether a spreadsheet may pass over a character at the beginning of a cell: spaces, signs without a shape, blank letters."""
+    """Whether a spreadsheet may pass over a character at the front of a cell: spaces, signs without a shape, blank letters."""
     return sign.isspace() or sign in BLANK or unicodedata.category(sign)[0] in "CMZ"
 
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from ui.memory import own_folder
 from ui.serving import bundles, lines, logs, looked, loops, packets, pauses, small, theme
 
 if TYPE_CHECKING:
@@ -32,8 +33,11 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     packets.send_at_once()
     lines.gather()
     loops.rest()
-    yield
-    _loop = None
+    try:
+        yield
+    finally:
+        _loop = None
+        own_folder.remove()  # here, because a server that is told to end (SIGTERM) does nothing after this
 
 
 def wait_until_sent() -> None:

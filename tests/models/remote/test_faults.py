@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -170,6 +171,83 @@ def test_what_is_no_answer_of_headlight_is_told_of(answer):
         far = FarModel("writer", Far("127.0.0.1", port), model("writer"))
         assert_reads_as_here(far)
         assert "what answers there is no Headlight" in far.far.trouble
+
+
+NO_REFUSALS = [
+    b"[]",
+    b"{}",
+    b'"a"',
+    b"3",
+    b"null",
+    b'{"kind": "ModelError"}',
+    b'{"kind": [], "sentence": 1}',
+    b'{"kind": "version',
+]
+HALF = [pack({}), pack({"trace": []}), pack({"tokens": [[1, "a"]]}), pack({"parts": {"last": {}}, "trace": {"tokens": []}})]
+
+
+@pytest.mark.parametrize(("status", "answer"), [*((422, said) for said in NO_REFUSALS), *((200, said) for said in HALF)])
+def test_half_an_answer_is_told_of_whatever_was_asked(status, answer):
+    wrong = []
+
+    def say(request) -> bool:
+        if wrong:
+            send(request, status, answer)
+        return bool(wrong)
+
+    with replicas(say) as port:
+        far = FarModel("writer", Far("127.0.0.1", port), model("writer"))
+        alone = FarModel("GPT-2", Far("127.0.0.1", port))
+        trace = alone.trace(TEXT)
+        wrong.append(True)
+        assert_reads_as_here(far)
+        assert "what answers there is no Headlight" in far.far.trouble
+        asking = (
+            lambda: alone.tokenize(TEXT), lambda: alone.spell([1]), lambda: alone.trace("another text"),
+            lambda: trace.hidden["self"], lambda: trace.attention["self"][0], lambda: trace.attention["self"].q(0), lambda: trace.logits_at(0),
+            lambda: FarModel("GPT-2", Far("127.0.0.1", port)),
+        )  # fmt: skip
+        for ask in asking:
+            alone.far._away_until = 0.0
+            with pytest.raises(Unreachable, match="what answers there is no Headlight"):
+                ask()
+
+
+def test_half_a_body_is_told_of():
+    def say(request) -> bool:
+        request.send_response(200)
+        request.send_header("Content-Length", "1000")
+        request.end_headers()
+        request.wfile.write(b"x" * 500)
+        return die(request)
+
+    with replicas(say) as port:
+        far = FarModel("writer", Far("127.0.0.1", port), model("writer"))
+        assert_reads_as_here(far)
+        assert "the connection broke" in far.far.trouble
+
+
+@pytest.mark.parametrize("part", ["head", "body", "body without a length"])
+def test_a_replica_that_drips_is_not_waited_for(part, monkeypatch):
+    """A byte now and then, each of them in time."""
+    monkeypatch.setattr(far_model, "PATIENCE", (0.3, 0.3))
+    drops = []
+
+    def drip(request) -> bool:
+        if part != "head":
+            length = b"Content-Length: 100\r\n" if part == "body" else b"Connection: close\r\n"
+            request.wfile.write(b"HTTP/1.1 200 OK\r\n" + length + b"\r\n")
+        with suppress(OSError):
+            for letter in (b"HTTP/1.1 200 OK\r\n" + b"x" * 80)[:100]:
+                request.wfile.write(bytes([letter]))
+                drops.append(letter)
+                time.sleep(0.1)
+        return die(request)
+
+    with replicas(drip) as port:
+        far = FarModel("writer", Far("127.0.0.1", port), model("writer"))
+        assert_reads_as_here(far)
+        assert len(drops) < 50 and "no answer in" in far.far.trouble
 
 
 def test_another_version_is_told_of(monkeypatch):

@@ -40,3 +40,32 @@ def test_a_cluster_that_does_not_let_in_is_told_of_like_one_that_is_not_there(mo
     assert serving.main(["--address", "10.0.0.5:6379"]) == 1
     said = capsys.readouterr().err
     assert "10.0.0.5:6379" in said and "ray start --head" in said and "RAY_AUTH_TOKEN" in said and "Traceback" not in said
+
+
+@pytest.mark.parametrize("step", ["serve_models", "_wait"])
+def test_who_ends_it_at_any_moment_gets_no_traceback(monkeypatch, capsys, step):
+    def stop(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(serving, "serve_models", lambda *given: None)
+    monkeypatch.setattr(serving, "_wait", lambda parent: None)
+    monkeypatch.setattr(serving, step, stop)
+    assert serving.main([]) == 130
+    assert capsys.readouterr().err == f"{serving.STOPPED}\n"
+
+
+def test_replicas_that_do_not_end_well_are_told_of_in_one_sentence(monkeypatch, capsys):
+    def fail(parent: object) -> None:
+        raise RuntimeError("The raylet has died.")
+
+    monkeypatch.setattr(serving, "serve_models", lambda *given: None)
+    monkeypatch.setattr(serving, "_wait", fail)
+    assert serving.main([]) == 1
+    assert "The raylet has died" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("port", ["0", "70000", "-1", "x"])
+def test_a_port_that_is_none_is_refused(port, capsys):
+    with pytest.raises(SystemExit):
+        serving.main(["--port", port])
+    assert "--port" in capsys.readouterr().err

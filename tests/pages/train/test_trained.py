@@ -13,7 +13,7 @@ from models.training.tasks import TASKS
 from tests.pages.opening import open_link, press, said
 from ui.choices import examples
 from ui.lessons import files
-from ui.memory import allowed, loaded, trainings
+from ui.memory import allowed, loaded, own_folder, trainings
 from ui.text import plain
 
 KEY = "89abcdef"
@@ -42,7 +42,7 @@ def test_a_link_opens_it_with_its_own_text_through_its_induction_head(made):
     assert app.text_input(key="text").value == made.examples[0]
     assert (app.session_state["layer"], app.session_state["head"]) == made.induction[:2]
     words = said(app)
-    assert "It was trained on page Train." in words and KEY not in words and str(trainings.root()) not in words
+    assert "It was trained on page Train." in words and KEY not in words and str(own_folder.folder()) not in words
 
 
 def test_without_its_key_a_link_opens_nothing_of_somebody_elses(made):
@@ -81,7 +81,7 @@ def test_where_the_log_lies_is_told_to_who_sits_at_the_machine_only(monkeypatch,
     app.session_state["level"] = "expert"
     app.run()
     assert not app.exception
-    assert [str(trainings.root()) in one.value for one in app.code] == ([True] if here else [])
+    assert [str(own_folder.folder()) in one.value for one in app.code] == ([True] if here else [])
 
 
 def test_one_press_leads_from_a_training_to_its_own_text_through_its_head_and_on_to_the_writer(made, monkeypatch):

@@ -19,7 +19,7 @@ from pages.attention import recipes
 from ui import state
 from ui.choices import boxes, picker
 from ui.look import Look
-from ui.memory import allowed, loaded, trainings
+from ui.memory import allowed, loaded, own_folder, trainings
 from ui.memory.favourites import favourite
 from ui.picture.caption import caption
 from ui.picture.notebook import notebook
@@ -124,7 +124,7 @@ def test_what_was_trained_is_opened_by_its_name_and_its_folder_by_nobody(visit, 
     assert made.name == f"copy, 2 steps ({KEY})" and picker.refusal(made.name) == ""
     model = loaded._load(made.name, lambda progress: None)
     assert (model.info.name, model.info.layers) == (made.name, 1)
-    for folder in (made.folder, made.folder.parent, trainings.root()):
+    for folder in (made.folder, made.folder.parent, own_folder.folder()):
         with pytest.raises(ModelError, match="cannot be opened here"):
             allowed.check_folder(str(folder))
     mine.advance(1)
@@ -151,7 +151,7 @@ def test_nothing_that_a_visitor_sees_of_a_trained_model_is_a_path_or_its_key(vis
         "origin": picker.origin(model.info), "caption": str(said), "title": said.title, "file": said.stem, "notebook": book,
     }  # fmt: skip
     for place, words in shown.items():
-        assert KEY not in words and "/hl-" not in words and str(trainings.root()) not in words, place
+        assert KEY not in words and "/hl-" not in words and str(own_folder.folder()) not in words, place
     assert shown["picker"] == title and title in shown["caption"] and title in shown["title"]
     assert f"models.load('./{title}')" in json.loads(book)["cells"][2]["source"]
     assert "page Train" in shown["origin"] and "page Train" in json.loads(book)["cells"][0]["source"]

@@ -1,0 +1,59 @@
+"""A folder of this server's own in the temporary folder: it goes with the server, or with the next one where that was killed."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+from functools import cache
+from pathlib import Path
+
+PREFIX, LOCK = "hl-own-", ".lock"
+
+
+@cache
+def folder() -> Path:
+    """The folder, which is made when it is asked for first. Errors: OSError."""
+    for old in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        if _is_left_behind(old):
+            shutil.rmtree(old, ignore_errors=True)
+    while True:
+        own = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
+        _lock(own, os.O_CREAT)
+        if (own / LOCK).is_file():  # else a server that was tidying up has taken it for one that was left behind
+            atexit.register(remove)
+            return own
+
+
+def remove() -> None:
+    """Remove the folder, if there is one. Called when the server has ended its work, whatever has ended it."""
+    if folder.cache_info().currsize:
+        shutil.rmtree(folder(), ignore_errors=True)
+
+
+def _is_left_behind(old: Path) -> bool:
+    """Whether no server has it any more. Servers in several containers may share the folder and not know each other's processes,
+    so that a lock tells, which the system lets go of when its process ends."""
+    try:
+        if os.name == "nt" or old.lstat().st_uid != os.getuid():
+            return False
+        held = _lock(old, 0)
+    except OSError:  # it is in use, or is being made or removed
+        return False
+    os.close(held)
+    return True
+
+
+def _lock(own: Path, more: int) -> int:
+    """The open lock of a folder. Errors: OSError where another process has it."""
+    held = os.open(own / LOCK, os.O_RDWR | more, 0o600)
+    if os.name != "nt":
+        import fcntl
+
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(held)
+            raise
+    return held
