@@ -88,13 +88,17 @@ async def visit(url: str, folder: Path, seconds: float, page: str = "", texts: S
     async with Guest(url, folder, page) as guest:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await guest.open(seconds)
+                while page and not guest.answer.startswith("The chat"):  # a page with other views than tokens
+                    guest.finished.clear()
+                    await guest.send()
+                    await guest.finished.wait()
+                    await asyncio.sleep(0.3)
+                if not page:
+                    await guest.open(seconds)
                 for text in texts:
                     guest.finished.clear()
                     await guest.type(text)
                     await guest.finished.wait()
-                while page and not guest.answer.startswith("The chat"):
-                    await asyncio.sleep(0.2)
         return guest.answer
 
 
@@ -109,7 +113,7 @@ def attack(change: Change, page: str = "", texts: Sequence[str] = ()) -> Callabl
 
 
 def crowd(url: str, seconds: float) -> str:
-    """Many visitors type texts of their own that a tokenizer is slow for, and leave at once; another one then opens the writer."""
+    """Many visitors type texts that a tokenizer is slow for and leave; another visitor then opens the writer."""
 
     async def come_and_go(folder: Path) -> str:
         async def one(number: int) -> None:

@@ -24,11 +24,13 @@ from models.huggingface.names import short
 
 SECONDS, EACH, MOST = 0.5, 2e-5, 3.0  # of computing that a text may take, as much more for each character, and in all
 OPENS_IN = 30.0  # seconds of computing in which the copy is made
-MEMORY = 1_000_000_000  # bytes that the copy may take
+MEMORY = 600_000_000  # bytes that the copy may take
 FAILURES = 3  # texts that took too long, after which no more are read
 REMEMBERED = 64  # texts that were tried
 REPEATED = 2_000  # times that what is repeated in a text is repeated
-USUAL_GROWTH = 64  # times that a text is lengthened by tokenizers in use, at the most
+USUAL_GROWTH = 64  # times that a text is lengthened by tokenizers in use, at the most, and tokens of a character
+SPARE = 10_000  # tokens more than that
+LONGEST_TEXT = 10_000_000  # characters that a text may become
 LONGEST_WORD = 200  # characters of a word that WordPiece cuts: 100 in all that are in use
 LONGEST_PIECE = 512  # characters of a piece of Unigram
 REPEATS = (" ", "\n", "\t", " \n", "a", "A", "0", ".", "-", "'", "_", "é", "日", "ab", "a ", "a0", "aA", "a.", "1.", "0,")
@@ -74,6 +76,13 @@ class Guard:
     def _written(self) -> str:
         return "" if self._backend is None else _written(self._backend)
 
+    @cached_property
+    def _growth(self) -> float:
+        """How many times as long a text may become in the tokenizer."""
+        assert self._backend is not None, "it was written"
+        steps = self._backend.normalizer, self._backend.decoder
+        return max((growth(json.loads(step.__getstate__())) for step in steps if step is not None), default=1.0)
+
     @property
     def watches(self) -> bool:
         """Whether texts are tried."""
@@ -109,9 +118,10 @@ class Guard:
                 )
             seconds = min(SECONDS + EACH * length, MOST)
             try:
-                self._asking.ask(question, seconds)
+                if self._growth * length > LONGEST_TEXT or self._asking.ask(question, seconds) > USUAL_GROWTH * length + SPARE:
+                    raise ValueError(f"it makes a flood of tokens of {length:,} characters")
             except ValueError as error:
-                raise ValueError(f"The tokenizer of this model does not read this text: {short(error, 120)}") from error
+                raise ValueError(f"The tokenizer of this model does not read this text: {short(error, 120)}.") from error
             except Exceeded:
                 self._failures += 1
                 raise ValueError(

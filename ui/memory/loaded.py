@@ -6,9 +6,10 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+
+import streamlit as st
 
 import models
 from models.errors import Cancelled, ModelError
@@ -16,6 +17,7 @@ from models.progress import Progress, Report
 from models.remote import backend
 from ui.memory import trainings, visitors
 from ui.memory.favourites import Favourite, prefer, previous_scores
+from ui.memory.lanes import Lanes
 from ui.memory.shelf import Shelf
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from models.generation import Step
     from models.language_model import LanguageModel, ModelInfo
     from models.trace import Trace
+
+T = TypeVar("T")
 
 # Python lets a busy thread run 5 ms before another gets its turn; what one thread has drawn should leave for the browser sooner.
 sys.setswitchinterval(0.0005)
@@ -46,9 +50,7 @@ BYTES = 2**30  # that one text may take while a page draws it
 # Forward passes run on threads that stay: torch sets up helpers for each calling thread, and Streamlit makes a thread a run.
 # Each uses one core, as many as there are cores: a short text gains nothing from two, and waits when a browser has the other.
 # Where other machines read, a thread only waits for them.
-_forwards = ThreadPoolExecutor(
-    WAITING if backend.asked_for() else os.cpu_count() or 2, thread_name_prefix="forward", initializer=_one_thread
-)
+_forwards = Lanes(WAITING if backend.asked_for() else os.cpu_count() or 2, _one_thread)
 
 
 def _load(name: str, report: Report) -> LanguageModel:
@@ -131,7 +133,17 @@ def read(name: str, text: str, target: str = "", edits: Sequence[Edit] = ()) -> 
     edit that it does not allow."""
     with shelf.reading(name) as model:
         _share_cores(model)  # the page computes what it shows of the trace on this thread
-        return _forwards.submit(_trace, model, text, target, visitors.me(), edits).result()
+        return _run(name, _trace, model, text, target, visitors.me(), edits)
+
+
+def _run(name: str, work: Callable[..., T], *given: object) -> T:
+    """As `Lanes.run`; the run of a page whose visitor has gone ends here."""
+    try:
+        return _forwards.run(name, work, *given)
+    except Cancelled:
+        if visitors.is_here(visitors.me()):
+            raise
+        st.stop()
 
 
 def go_on(name: str, text: str, answer: str = "", report: Callable[[float, str], None] = lambda share, words: None) -> str:
@@ -145,7 +157,7 @@ def go_on(name: str, text: str, answer: str = "", report: Callable[[float, str],
     with shelf.reading(name) as model:
         steps = answers(model, text, answer, AT_ONCE)
         for count in range(1, AT_ONCE + 1):
-            longer = _forwards.submit(next, steps, None).result()
+            longer = _run(name, next, steps, None)
             if longer is None:
                 break
             answer = longer
@@ -162,7 +174,7 @@ def characters(name: str, text: str, id: int, target: str = "") -> str:
     from models.answer import characters
 
     with shelf.reading(name) as model:
-        return _forwards.submit(characters, model, text, id, target).result()
+        return _run(name, characters, model, text, id, target)
 
 
 def next_step(name: str, text: str, target: str = "", chat: bool = False, said: Sequence[int] = ()) -> Step:
@@ -172,7 +184,7 @@ def next_step(name: str, text: str, target: str = "", chat: bool = False, said: 
     Errors: ModelError when the model cannot be had; ValueError, a sentence, when it does not go on with a text.
     """
     with shelf.reading(name) as model:
-        return _forwards.submit(_next_step, model, text, target, chat, said, visitors.me()).result()
+        return _run(name, _next_step, model, text, target, chat, said, visitors.me())
 
 
 def _next_step(model: LanguageModel, text: str, target: str, chat: bool, said: Sequence[int], visitor: str) -> Step:

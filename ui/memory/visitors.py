@@ -35,6 +35,11 @@ def me() -> str:
     return run.session_id if run else ""
 
 
+def is_here(visitor: str) -> bool:
+    """Whether a visitor is connected; so is what works outside of a page."""
+    return not visitor or not runtime.exists() or runtime.get_instance().is_active_session(visitor)
+
+
 def let_go() -> None:
     """Let go of what is kept for those who are gone. Who comes back after a moment without network has it computed again."""
     if not runtime.exists():

@@ -204,7 +204,8 @@ def test_half_an_answer_is_told_of_whatever_was_asked(status, answer):
         assert "what answers there is no Headlight" in far.far.trouble
         asking = (
             lambda: alone.tokenize(TEXT), lambda: alone.spell([1]), lambda: alone.trace("another text"),
-            lambda: trace.hidden["self"], lambda: trace.attention["self"][0], lambda: trace.attention["self"].q(0), lambda: trace.logits_at(0),
+            lambda: trace.hidden["self"], lambda: trace.attention["self"][0], lambda: trace.attention["self"].q(0),
+            lambda: trace.logits_at(0),
             lambda: FarModel("GPT-2", Far("127.0.0.1", port)),
         )  # fmt: skip
         for ask in asking:
