@@ -147,7 +147,7 @@ LEARN, WORD_SOUGHT = link("learn", "Lessons", "Words to know"), link("sought", d
 # A room in which others follow
 ROOM, ROOM_SEAT = link("room", default=""), Key[Any]("room-seat", None)
 ROOM_KEY, ROOM_WRITTEN = Key("room-key", ""), Key("room-written", "")  # of who leads it; a code that is typed
-ROOM_TROUBLE, ROOM_TRIED = Key("room-trouble", ""), Key("room-tried", "")  # why there is no seat; the code that was asked for
+ROOM_TROUBLE = Key("room-trouble", "")  # why there is no seat
 ROOM_NOTES = Key("room-notes-shown", False)  # whether who leads sees what the class is not to see
 ROOM_RIGHT = Key("room-right", "")
 ROOM_ASK, ROOM_KIND, ROOM_CHOICES = Key("room-ask", ""), Key("room-kind", "choices"), Key("room-choices", "")

@@ -26,6 +26,8 @@ def draw() -> None:
         return begin()
     if not mine.person.leads:
         return say(HERE, "waiting" if mine.follows else "following")
+    if mine.room.notice:
+        st.info(plain(mine.room.notice), icon=":material/info:")
     left, right = st.columns([5, 6], gap="large")
     with left, st.container(key="room-code"):
         code.show(HERE, mine)

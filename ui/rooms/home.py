@@ -22,6 +22,11 @@ class Home:
     def settle(self, name: str, values: Sequence[str], here: int) -> None:
         self.name, self.values, self.here = name, values, here
 
+    @property
+    def count(self) -> int:
+        """How many processes serve."""
+        return max(1, len(self.values))
+
     def of(self, code: str) -> int:
         """The number of the process that has the room of this code, if there is one."""
         return crc32(code.encode()) % len(self.values) if self.values else self.here

@@ -11,16 +11,18 @@ from urllib.parse import parse_qsl
 from starlette.responses import RedirectResponse, Response
 
 from ui import state
-from ui.memory import trainings
+from ui.memory import addresses, trainings
 from ui.menu import TITLES
 from ui.rooms.home import MONTH, home
 from ui.rooms.store import DAY, ENDED, HIDDEN, NAMED, WORDS, Person, Room, RoomError, rooms
+from ui.serving.flood import Bucket
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection, Request
     from starlette.websockets import WebSocket
 
 GAP, BEAT = 0.1, 15.0  # seconds between two messages to a browser at least, and between signs of life
+HEARD, AT_ONCE = 20.0, 60.0  # messages a second from a browser, and of them at once: who points sends eight; what is more waits
 LARGEST = 4_000  # characters of a message from a browser
 FARTHEST = 10**6  # position of a token
 LINES = 4  # that a tab may have open: an old one may not know yet that it is over
@@ -94,8 +96,8 @@ async def line(socket: WebSocket) -> None:
     code, who = socket.path_params["code"], asked(socket, "who")
     await socket.accept()
     try:
-        address = "" if was_in(socket) or not socket.client else socket.client.host
-        room, _ = rooms.find(code, address=address, browser=trainings.unmasked(socket.cookies.get("_streamlit_xsrf", "")))
+        network = "" if was_in(socket) or not socket.client else addresses.network(socket.client.host)
+        room, _ = rooms.find(code, network=network, browser=trainings.unmasked(socket.cookies.get("_streamlit_xsrf", "")))
     except RoomError as error:
         await socket.send_json({"gone": str(error), "again": was_in(socket)})
         return await socket.close()
@@ -150,7 +152,10 @@ async def speak(socket: WebSocket, room: Room, person: Person, bell: asyncio.Eve
 
 async def hear(socket: WebSocket, room: Room, who: str) -> None:
     """Take what the browser says, until it hangs up."""
+    bucket = Bucket(HEARD, AT_ONCE)
     while (message := await socket.receive())["type"] == "websocket.receive":
+        if wait := bucket.take():
+            await asyncio.sleep(wait)
         text = message.get("text") or ""
         try:
             said = json.loads(text) if len(text) <= LARGEST else None

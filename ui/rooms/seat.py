@@ -22,11 +22,11 @@ import models
 from models.errors import FileError
 from ui import state
 from ui.lessons import files
-from ui.memory import allowed, loaded, trainings
+from ui.memory import addresses, allowed, loaded, trainings
 from ui.menu import TITLES
 from ui.rooms.home import ELSEWHERE
 from ui.rooms.route import cookie
-from ui.rooms.store import CODE, HIDDEN, GuessError, Person, Room, RoomError, rooms
+from ui.rooms.store import CODE, HIDDEN, Person, Room, RoomError, rooms
 from ui.serving.leaving import open_page
 from ui.show import choice, show
 from ui.text import number_below
@@ -389,16 +389,13 @@ def seated(code: str) -> Seat | None:
     keys = state.ROOM_KEY.get(), str(st.context.cookies.get(cookie(code), ""))
     key = next((one for one in keys if rooms.leads(code, one)), "")
     who = seat.who if seat else secrets.token_urlsafe(12)
-    address = "" if code == state.ROOM_TRIED.get() else st.context.ip_address or "here"  # counted once
     state.ROOM_SEAT.set(None)
     try:
-        room, leads = rooms.find(code, key, address, trainings.browser())
+        room, leads = rooms.find(code, key, addresses.mine(), trainings.browser())
         taken = room.version if leads else -1  # another device that leads stays where it was opened, until the class is moved
         state.ROOM_SEAT.set(Seat(room, who, room.sit(who, trainings.browser() or who, leads), taken=taken))
     except RoomError as error:
         state.ROOM_TROUBLE.set(str(error))
-        if not isinstance(error, GuessError):
-            state.ROOM_TRIED.set(code)
         return None
     if leads:
         state.ROOM_KEY.set(key)
@@ -521,7 +518,7 @@ def go_to_page() -> None:
 def open_here() -> None:
     """Open a room that begins where this visitor is, and go to the page on which it is led."""
     try:
-        room, key = rooms.open()
+        room, key = rooms.open(addresses.mine(), trainings.browser())
     except RoomError as error:
         st.toast(str(error), icon=":material/groups:")
         return

@@ -19,18 +19,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from ui.memory.guesses import Guesses
 from ui.rooms import numbers
 from ui.rooms.home import home
 
 LETTERS = "ABCDEFGHJKMNPRSTUWXYZ"  # without I L O Q V, which are taken for others: 21**6 = 86 million codes
 CODE = re.compile(f"[{LETTERS}]{{6}}")
-ROOMS, PEOPLE, QUESTIONS = 100, 300, 50  # at most: rooms on a server, people in a room, questions that a room keeps
-WRONG, OWN, WITHIN = (
-    600,
-    30,
-    60.0,
-)  # codes that an address may try in vain, which a class shares, and a browser, in so many seconds
-ADDRESSES = 10_000  # of which that is known
+PEOPLE, QUESTIONS = 300, 50  # at most: people in a room, questions that a room keeps
+ROOMS, OF_NETWORK, OF_BROWSER = 240, 80, 5  # at most: rooms on a server, of those that one network and one browser have opened
+ANSWERS = 50_000  # at most, of all rooms together: 70 MB of the longest ones
+JUST_OPENED = 20.0  # seconds in which the page of who has opened a room may still be on its way
+WRONG, OWN, WITHIN = 600, 30, 60.0  # wrong codes that a network, which a class shares, and a browser may try in so many seconds
+CLOSED = 10_000  # codes of rooms that are over or were dropped, as many of each are remembered
 DAY = 24 * 3600  # seconds for which who has opened a room may open it again
 NAMED, WRITTEN, OFFERED = 40, 200, 12  # characters of a name and of an answer, and choices of a question
 WORDS = 30  # different free answers that are counted on screen
@@ -40,6 +40,15 @@ HIDDEN = "hidden"  # among what is fixed: pages that are not in the menu of the 
 
 NONE = "There is no room {code}. It has ended, or its code is another one."
 ENDED = "The room {code} has ended."
+DROPPED = "Nobody was in room {code}, and this server needed its place. It opens again when its teacher comes back."
+BACK = "Nobody was in this room, and the server needed its place. It is open again, without its questions and answers."
+FULL = "There are {count} rooms on this server, and somebody is in each of them. Try again later."
+FULL_NETWORK = "{count} rooms from your network are open on this server, and it takes no more from there. Try again in a minute."
+FULL_BROWSER = "You lead {count} rooms already, and somebody is in each of them. End one of them first."
+ANSWERS_DROPPED = (
+    "This server holds as many answers as it can, so those to your question “{words}” were dropped. Take answers home soon after "
+    "you have asked."
+)
 GUESSED = "Too many codes that do not exist came from your {where}. Try again in a minute."
 
 
@@ -149,6 +158,20 @@ class Room:
     ended: bool = False
     listeners: dict[Callable[[], None], bool] = field(default_factory=dict)  # whether it leads
     lock: threading.RLock = field(default_factory=threading.RLock)
+    network: str = ""  # from which it was opened
+    browser: str = ""  # that has opened it
+    notice: str = ""  # what the server has dropped of it, as a sentence for who leads
+    answered: Callable[[], None] = lambda: None  # called when it holds one more answer
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no page is open in it, not even that of who leads."""
+        return not any(person.lines for person in list(self.people.values()))
+
+    @property
+    def answers(self) -> int:
+        """How many answers it holds."""
+        return sum(len(question.answers) for question in list(self.questions))
 
     @property
     def question(self) -> Question | None:
@@ -255,11 +278,23 @@ class Room:
             if not person or not question:
                 raise RoomError("This question is no longer asked.")
             said = question.read(given)
-            if person.voter not in question.answers and len(question.answers) >= 2 * PEOPLE:
+            new = person.voter not in question.answers
+            if new and len(question.answers) >= 2 * PEOPLE:
                 raise RoomError("There are as many answers as the room can hold.")
             question.answers[person.voter] = Said(line(str(name), NAMED), said, time.time())
+        if new:
+            self.answered()
         self.tell(leading=not question.shown)
         return said
+
+    def drop_answers(self) -> None:
+        """Let go of the answers to the oldest question that has any, and say so to who leads."""
+        with self.lock:
+            for question in self.questions:
+                if question.answers:
+                    question.answers.clear()
+                    self.notice = ANSWERS_DROPPED.format(words=question.words)
+                    return
 
     def show(self, shown: bool) -> None:
         """Let everybody see the counts, or no longer."""
@@ -309,41 +344,73 @@ class Rooms:
         self.secret, self.end, self.clock, self.ours = secret, end, clock, ours
         self.rooms: dict[str, Room] = {}
         self.closed: OrderedDict[str, None] = OrderedDict()  # codes that are over for good
-        self.wrong: OrderedDict[tuple[str, str], deque[float]] = OrderedDict()  # when, by address, and by address and browser
+        self.dropped: OrderedDict[str, None] = OrderedDict()  # codes whose rooms had to make place
+        self.guesses = Guesses(OWN, lambda: WRONG // home.count, WITHIN, clock)
         self.lock = threading.RLock()
 
-    def open(self) -> tuple[Room, str]:
-        """A new room and the key of who leads it. Errors: RoomError where there are too many."""
+    def open(self, network: str = "", browser: str = "") -> tuple[Room, str]:
+        """A new room and the key of who leads it, for a browser in a network. Errors: RoomError where there are too many."""
         with self.lock:
             self.tidy()
-            if len(self.rooms) >= ROOMS:
-                raise RoomError(f"There are {ROOMS} rooms on this server, and it takes no more. Try again later.")
+            self.make_place(network, browser)
             code = ""
             while not code or code in self.rooms or code in self.closed or not self.ours(code):
                 code = "".join(secrets.choice(LETTERS) for _ in range(6))
-            return self.make(code), self.key(code)
+            return self.make(code, network, browser), self.key(code)
 
-    def make(self, code: str) -> Room:
-        self.rooms[code] = Room(code, self.clock, seen=self.clock())
-        return self.rooms[code]
+    def make(self, code: str, network: str = "", browser: str = "") -> Room:
+        room = Room(code, self.clock, seen=self.clock(), network=network, browser=browser, answered=self.bound_answers)
+        if code in self.dropped:
+            del self.dropped[code]
+            room.notice = BACK
+        self.rooms[code] = room
+        return room
 
-    def find(self, code: str, key: str = "", address: str = "", browser: str = "") -> tuple[Room, bool]:
+    def make_place(self, network: str, browser: str) -> None:
+        """Let rooms go, empty ones only, until a browser in a network may open another: its own first, then those of its network,
+        then those of the network that has most. Errors: RoomError, a sentence, where there are none."""
+        every = list(self.rooms.values())
+        near = [room for room in every if room.network == network]
+        own = [room for room in near if browser and room.browser == browser]
+        for held, most, sentence in ((own, OF_BROWSER, FULL_BROWSER), (near, OF_NETWORK, FULL_NETWORK), (every, ROOMS, FULL)):
+            if sum(room.code in self.rooms for room in held) >= most and not self.drop_from(held, own):
+                raise RoomError(sentence.format(count=most))
+
+    def drop_from(self, held: list[Room], own: list[Room]) -> bool:
+        """Whether one of these rooms was dropped: of the empty ones that of the network with most rooms, and there the one whose
+        leader was last seen longest ago. own: those of the visitor who needs the place, which may have been opened just now."""
+        count = Counter(room.network for room in self.rooms.values())
+        now = self.clock()
+        empty = [
+            room for room in held
+            if room.code in self.rooms and room.is_empty and (room in own or now - room.seen > JUST_OPENED)
+        ]  # fmt: skip
+        if not empty:
+            return False
+        room = min(empty, key=lambda room: (-count[room.network], room.seen))
+        self.remember(self.dropped, room.code)
+        self.end_room(room)
+        return True
+
+    def find(self, code: str, key: str = "", network: str = "", browser: str = "") -> tuple[Room, bool]:
         """A room, and whether that key leads it: then it opens again where this server does not know it any more. Errors:
-        RoomError where there is none; GuessError for an address, and for a browser there, that has tried too many codes in vain:
-        what such a browser tries further does not count for its address, which its class shares."""
+        RoomError where there is none; GuessError for a network, and for a browser there, that has tried too many codes in vain:
+        what such a browser tries further does not count for its network, which its class shares."""
         with self.lock:
             leads = self.leads(code, key)
-            if not leads and (where := self.guesses(address, browser)):
+            if not leads and (where := self.guesses.over(network, browser)):
                 raise GuessError(GUESSED.format(where=where))
             room = self.rooms.get(code)
             if room and self.is_over(room):
                 self.close(room)
                 room = None
-            if not room and leads and code not in self.closed and len(self.rooms) < ROOMS:
-                room = self.make(code)
+            if not room and leads and code not in self.closed:
+                self.make_place(network, browser)
+                room = self.make(code, network, browser)
             if not room:
-                self.note(address, browser)
-                raise RoomError((ENDED if code in self.closed else NONE).format(code=line(code, 6)))
+                self.guesses.note(code, network, browser)
+                why = ENDED if code in self.closed else DROPPED if code in self.dropped else NONE
+                raise RoomError(why.format(code=line(code, 6)))
             return room, leads
 
     def is_over(self, room: Room) -> bool:
@@ -352,12 +419,27 @@ class Rooms:
     def close(self, room: Room) -> None:
         """End a room for good."""
         with self.lock:
-            self.rooms.pop(room.code, None)
-            self.closed[room.code] = None
-            while len(self.closed) > ADDRESSES:
-                self.closed.popitem(last=False)
+            self.remember(self.closed, room.code)
+            self.end_room(room)
+
+    def end_room(self, room: Room) -> None:
+        with self.lock:
+            if self.rooms.get(room.code) is room:
+                del self.rooms[room.code]
             room.ended = True
         room.tell()
+
+    def remember(self, codes: OrderedDict[str, None], code: str) -> None:
+        codes[code] = None
+        while len(codes) > CLOSED:
+            codes.popitem(last=False)
+
+    def bound_answers(self) -> None:
+        """Where all rooms together hold more answers than the server takes, that with most of them loses its oldest."""
+        with self.lock:
+            every = list(self.rooms.values())
+            if sum(room.answers for room in every) > ANSWERS:
+                max(every, key=lambda room: room.answers).drop_answers()
 
     def tidy(self) -> None:
         """End the rooms whose time is over."""
@@ -365,23 +447,6 @@ class Rooms:
             for room in list(self.rooms.values()):
                 if self.is_over(room):
                     self.close(room)
-
-    def guesses(self, address: str, browser: str) -> str:
-        """Which of the two has tried as many codes in vain as it may; "" for neither, and for who is not known."""
-        limits = [((address, browser), OWN, "browser")] if browser else []
-        for who, most, where in (*limits, ((address, ""), WRONG, "network")):
-            tried = self.wrong.get(who, ())
-            if len(tried) >= most and self.clock() - tried[-most] < WITHIN:
-                return where
-        return ""
-
-    def note(self, address: str, browser: str) -> None:
-        """A code was tried in vain."""
-        for key in {(address, browser), (address, "")} if address else ():
-            self.wrong.setdefault(key, deque(maxlen=WRONG)).append(self.clock())
-            self.wrong.move_to_end(key)
-        while len(self.wrong) > ADDRESSES:
-            self.wrong.popitem(last=False)
 
     def sign(self, *words: object) -> str:
         return hmac.new(self.secret, " ".join(map(str, words)).encode(), hashlib.sha256).hexdigest()[:32]

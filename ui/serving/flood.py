@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 
-from ui.memory import bounds
+from ui.memory import addresses, bounds
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 AT_ONCE = 3.0  # seconds' worth of presses that may come in one go: somebody who holds a key sends thirty a second
 TOO_MANY = "As many pages of Headlight are open from your address as this server allows. Close one, and load this page again.\n"
 
-pages: Counter[str] = Counter()  # that are open, by address
+pages: Counter[str] = Counter()  # that are open, by network
 
 
 class Bucket:
@@ -47,7 +47,7 @@ class Flood:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        address = (scope.get("client") or ("",))[0]
+        address = addresses.network((scope.get("client") or ("",))[0])
         line = scope["type"] == "websocket" and scope["path"].endswith("/_stcore/stream")
         page = scope["type"] == "http" and "text/html" in Headers(scope=scope).get("accept", "")
         if (line or page) and pages[address] >= bounds.most(bounds.PAGES):

@@ -14,7 +14,7 @@ from ui.memory import allowed, loaded, turns
 from ui.memory.shelf import Shelf
 from ui.menu import TITLES
 from ui.rooms import route, seat
-from ui.rooms.store import LETTERS, NOWHERE, Room, Rooms, rooms
+from ui.rooms.store import BACK, FULL, JUST_OPENED, LETTERS, NOWHERE, Room, Rooms, rooms
 
 
 def choices(app: AppTest, *names: str) -> tuple:
@@ -573,9 +573,9 @@ def test_a_code_that_does_not_exist_takes_no_seat_and_can_be_left():
     app = open_link("type", f"room={LETTERS[:6]}")
     assert app.session_state["room-seat"] is None
     assert app.session_state["room-trouble"] == f"There is no room {LETTERS[:6]}. It has ended, or its code is another one."
-    counted = {who: len(times) for who, times in rooms.wrong.items()}
+    counted = len(rooms.guesses)
     app.run()
-    assert counted == {who: len(times) for who, times in rooms.wrong.items()} != {}, "once, and not with each run of a page"
+    assert counted == len(rooms.guesses) != 0, "once, and not with each run of a page"
 
 
 def test_a_code_is_typed_on_the_page_of_the_room_in_any_letters(teacher):
@@ -589,8 +589,24 @@ def test_a_code_is_typed_on_the_page_of_the_room_in_any_letters(teacher):
 
 def test_so_many_rooms_that_there_is_place_for_none_is_said(monkeypatch):
     monkeypatch.setattr("ui.rooms.store.ROOMS", 0)
+    monkeypatch.setattr(rooms, "rooms", {})
     app = press(open_link("type"), "Open a room")
-    assert "takes no more" in app.toast[0].value and choices(app, "room") == ("",)
+    assert app.toast[0].value == FULL.format(count=0) and choices(app, "room") == ("",)
+
+
+def test_a_room_that_made_place_comes_back_with_its_teacher_who_is_told(teacher, monkeypatch):
+    app, room = teacher
+    assert not app.info
+    monkeypatch.setattr("ui.rooms.store.OF_NETWORK", 1)
+    monkeypatch.setattr(rooms, "rooms", {room.code: room})
+    room.seen -= JUST_OPENED + 1
+    _, another = lead("type", "")
+    another.seen -= JUST_OPENED + 1
+    assert room.ended and room.code not in rooms.rooms
+    app.run()
+    press(app, f"Room {room.code}: code, questions")
+    back(app, "room")
+    assert rooms.rooms[room.code].notice == BACK == app.info[0].value.replace("\\", "")
 
 
 def test_a_question_is_put_with_what_the_model_says(teacher):

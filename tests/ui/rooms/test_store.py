@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
+from itertools import islice, product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ui.memory import guesses
 from ui.rooms import store
 from ui.rooms.home import Home
 from ui.rooms.store import KINDS, NAMED, WRITTEN, Question, Room, RoomError, Rooms, from_environment
@@ -44,16 +47,104 @@ def test_codes_are_unambiguous_and_rooms_differ(rooms):
     assert not set("ILOQV0123456789") & set("".join(codes))
 
 
-def test_a_server_takes_so_many_rooms_and_no_more(rooms):
-    for _ in range(store.ROOMS):
-        rooms.open()
-    with pytest.raises(RoomError, match="takes no more"):
-        rooms.open()
+def attended(rooms: Rooms, network: str = "", browser: str = "") -> Room:
+    """A new room whose teacher's page is open."""
+    room, _ = rooms.open(network, browser)
+    room.sit("teacher", "browser", leads=True).lines = 1
+    return room
+
+
+def test_a_server_takes_so_many_rooms_in_which_somebody_is_and_no_more(rooms):
+    for number in range(store.ROOMS):
+        attended(rooms, f"network {number // 50}")
+    with pytest.raises(RoomError, match="somebody is in each of them"):
+        rooms.open("late")
+
+
+def test_one_visitor_holds_a_few_rooms_and_their_own_empty_ones_go_first(rooms):
+    theirs = rooms.open("home", "browser of somebody else")[0]
+    opened = [rooms.open("home", "browser")[0] for _ in range(store.OF_BROWSER + 3)]
+    assert [room.ended for room in opened] == [True] * 3 + [False] * store.OF_BROWSER and not theirs.ended
+    with pytest.raises(RoomError, match=f"Nobody was in room {opened[0].code}"):
+        rooms.find(opened[0].code)
+    for room in opened[3:]:
+        room.sit("teacher", "browser", leads=True).lines = 1
+    with pytest.raises(RoomError, match=f"You lead {store.OF_BROWSER} rooms"):
+        rooms.open("home", "browser")
+
+
+def test_whoever_invents_cookies_is_stopped_by_their_network_and_a_class_is_not(rooms, clock):
+    for number in range(10 * store.ROOMS):
+        try:
+            rooms.open("2001:db8::/64", f"cookie {number}")
+        except RoomError as error:
+            assert str(error) == store.FULL_NETWORK.format(count=store.OF_NETWORK)
+    assert len(rooms.rooms) == store.OF_NETWORK
+    class_ = [rooms.open("a school", f"pupil {number}")[0] for number in range(60)]
+    clock.now += store.JUST_OPENED + 1
+    rooms.open("2001:db8::/64", "another cookie")
+    assert len(rooms.rooms) == store.OF_NETWORK + 60 and not any(room.ended for room in class_)
+
+
+def test_where_a_place_is_needed_the_network_with_most_empty_rooms_gives_it(rooms, clock):
+    teacher, waiting = attended(rooms, "a school"), rooms.open("a school")[0]
+    for number in range(store.ROOMS - 2):
+        rooms.open(f"network {number // (store.OF_NETWORK - 1)}")
+    clock.now += store.JUST_OPENED + 1
+    for _ in range(store.OF_NETWORK):
+        attended(rooms, "newcomers")
+        assert len(rooms.rooms) == store.ROOMS
+    assert not teacher.ended and not waiting.ended
+
+
+def test_a_room_that_made_place_opens_again_by_its_key_and_says_what_was_lost(rooms, clock):
+    room, key = rooms.open("home", "browser")
+    clock.now += 1
+    for _ in range(store.OF_BROWSER):
+        rooms.open("home", "browser")
+    assert room.ended
+    again, leads = rooms.find(room.code, key, "home", "browser")
+    assert leads and again is not room and again.notice == store.BACK and len(rooms.rooms) == store.OF_BROWSER
+
+
+def test_a_key_opens_no_room_beyond_what_a_network_may_have(rooms, clock):
+    after = Rooms(b"secret", 1800, clock)
+    keys = [(code, rooms.key(code)) for code in (f"{number:06}" for number in range(2 * store.OF_NETWORK))]
+    for code, key in keys:
+        try:
+            after.find(code, key, "home")
+        except RoomError as error:
+            assert str(error) == store.FULL_NETWORK.format(count=store.OF_NETWORK)
+    assert len(after.rooms) == store.OF_NETWORK
+
+
+def test_a_class_of_three_hundred_gives_six_hundred_answers(rooms):
+    room = seated(rooms, store.PEOPLE)
+    for question in ("First?", "Second?"):
+        room.ask(question, "a number")
+        for number in range(store.PEOPLE):
+            assert room.answer(str(number), number) == str(number)
+    assert room.answers == 2 * store.PEOPLE and not room.notice
+
+
+def test_answers_of_all_rooms_are_bounded_and_the_oldest_of_the_fullest_room_go(rooms, monkeypatch):
+    monkeypatch.setattr(store, "ANSWERS", 100)
+    small, large = seated(rooms, 3), seated(rooms, 40)
+    small.ask("Which word?", "a word")
+    for number in range(3):
+        small.answer(str(number), "yes")
+    for question in range(6):
+        large.ask(f"Question {question}", "a number")
+        for number in range(40):
+            large.answer(str(number), number)
+            assert small.answers + large.answers <= 100
+    assert small.answers == 3 and not small.notice and large.answers > 40
+    assert large.notice == store.ANSWERS_DROPPED.format(words="Question 3")
 
 
 def test_a_room_ends_some_time_after_who_leads_has_gone_and_makes_place(rooms, clock):
-    for _ in range(store.ROOMS):
-        room, key = rooms.open()
+    for number in range(store.ROOMS):
+        room, key = rooms.open(f"network {number}")
     clock.now = 1801
     assert rooms.open()[0].code != room.code and room.ended and len(rooms.rooms) == 1
     for given_key in ("", key):
@@ -110,46 +201,69 @@ def test_a_key_leads_its_room_alone_and_for_a_day(rooms, monkeypatch):
     assert not rooms.leads(one.code, key)
 
 
+def guess(rooms: Rooms, network: str, browser: str, codes: Iterable[str]) -> None:
+    for code in codes:
+        with pytest.raises(RoomError):
+            rooms.find(code, network=network, browser=browser)
+
+
+def wrong_codes(count: int, first: str = "A") -> list[str]:
+    """So many codes that do not exist; others for another first letter."""
+    return [first + "".join(letters) for letters in islice(product(store.LETTERS, repeat=5), count)]
+
+
 def test_hundreds_of_wrong_codes_a_minute_are_let_pass_and_then_not_even_a_right_one(rooms, clock):
     room, key = rooms.open()
-    for _ in range(store.WRONG):
-        with pytest.raises(RoomError, match="There is no room AAAAAA"):
-            rooms.find("AAAAAA", address="school")
+    guess(rooms, "school", "", wrong_codes(store.WRONG))
     with pytest.raises(RoomError, match="Try again in a minute"):
-        rooms.find(room.code, address="school")
-    assert rooms.find(room.code, key, "school")[1] and rooms.find(room.code, address="home")[0] is room
+        rooms.find(room.code, network="school")
+    assert rooms.find(room.code, key, "school")[1] and rooms.find(room.code, network="home")[0] is room
     clock.now = store.WITHIN + 1
-    assert rooms.find(room.code, address="school")[0] is room
+    assert rooms.find(room.code, network="school")[0] is room
+
+
+def test_a_class_that_types_the_same_wrong_code_has_made_one_guess(rooms):
+    room, _ = rooms.open()
+    for number in range(300):
+        guess(rooms, "school", f"browser {number}", ["AAAAAA"] * 5)
+    assert len(rooms.guesses) <= 301
+    assert rooms.find(room.code, network="school", browser="browser 1")[0] is room
 
 
 def test_a_browser_that_guesses_does_not_shut_out_its_class_and_a_class_that_guesses_is_stopped(rooms, clock):
     room, _ = rooms.open()
-
-    def guess(browser: str, times: int) -> None:
-        for _ in range(times):
-            with pytest.raises(RoomError):
-                rooms.find("AAAAAA", address="school", browser=browser)
-
-    guess("one", 10 * store.WRONG)
+    guess(rooms, "school", "one", wrong_codes(10 * store.WRONG))
     with pytest.raises(store.GuessError, match="came from your browser"):
-        rooms.find(room.code, address="school", browser="one")
+        rooms.find(room.code, network="school", browser="one")
     for other in ("two", ""):
-        assert rooms.find(room.code, address="school", browser=other)[0] is room
-    assert rooms.find(room.code, address="home", browser="one")[0] is room
+        assert rooms.find(room.code, network="school", browser=other)[0] is room
+    assert rooms.find(room.code, network="home", browser="one")[0] is room
     for number in range(store.WRONG // store.OWN):
-        guess(f"cookie {number}", store.OWN)
+        guess(rooms, "school", f"cookie {number}", wrong_codes(store.OWN, store.LETTERS[number]))
     with pytest.raises(store.GuessError, match="came from your network"):
-        rooms.find(room.code, address="school", browser="two")
+        rooms.find(room.code, network="school", browser="two")
     clock.now = store.WITHIN + 1
-    assert rooms.find(room.code, address="school", browser="one")[0] is room
+    assert rooms.find(room.code, network="school", browser="one")[0] is room
 
 
-def test_what_is_known_of_addresses_is_bounded(rooms, monkeypatch):
-    monkeypatch.setattr(store, "ADDRESSES", 10)
+def test_several_processes_let_a_network_guess_no_more_often_than_a_single_one(monkeypatch):
+    guessed = 0
+    for number in range(4):
+        monkeypatch.setattr(store, "home", own := Home())
+        own.settle("cookie", ["a", "b", "c", "d"], number)
+        rooms = Rooms(b"secret", 1800, Clock(), ours=own.has)
+        for code in wrong_codes(store.WRONG):
+            with pytest.raises(RoomError) as error:
+                rooms.find(code, network="school")
+            guessed += not isinstance(error.value, store.GuessError)
+    assert guessed == store.WRONG
+
+
+def test_what_is_known_of_guesses_is_bounded(rooms, monkeypatch):
+    monkeypatch.setattr(guesses, "REMEMBERED", 10)
     for number in range(30):
-        with pytest.raises(RoomError):
-            rooms.find("AAAAAA", address=str(number))
-    assert len(rooms.wrong) == 10
+        guess(rooms, f"network {number}", "browser", ["AAAAAA"])
+    assert len(rooms.guesses) == 10
 
 
 def test_a_full_room_gives_the_seats_of_who_has_gone_to_others(rooms):

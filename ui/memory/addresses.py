@@ -1,0 +1,32 @@
+"""Where a visitor comes from, as bounds count it: the network, which nobody can invent as they can a cookie."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from ipaddress import IPv6Address, IPv6Network, ip_address
+
+import streamlit as st
+
+HERE = "here"  # this machine
+IPV6_PREFIX = 64  # bits: a single customer is given all addresses that begin with the same 64
+
+
+@lru_cache(4096)
+def network(address: str | None) -> str:
+    """The network of an address: an IPv4 address as it is, the first 64 bits of an IPv6 address, `HERE` for this machine and
+    where no address is known, and anything else as it is."""
+    try:
+        number = ip_address((address or "").partition("%")[0])
+    except ValueError:
+        return (address or "")[:64] or HERE
+    if isinstance(number, IPv6Address) and number.ipv4_mapped:
+        number = number.ipv4_mapped
+    if number.is_loopback:
+        return HERE
+    return str(IPv6Network((number, IPV6_PREFIX), strict=False)) if isinstance(number, IPv6Address) else str(number)
+
+
+def mine() -> str:
+    """The network of the visitor whose page runs."""
+    address = st.context.ip_address
+    return network(address if isinstance(address, str) else None)
