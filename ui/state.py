@@ -176,6 +176,7 @@ FAVOURITES_NEXT, ANY_NAME = Key[Any]("favourites-next", ()), Key("any-name", "")
 
 # What the server keeps for a visitor
 LOOKER, CANCELLED, TRAINING = Key("looker", ""), Key[Any]("cancelled", None), Key("training", "")
+TRAINING_LEFT = Key("training-left", "")  # what the server has let go of it, as a sentence
 
 # Type
 TEMPERATURE, BAR_COUNT = link("temperature", default=1.0), link("bars", default=10)

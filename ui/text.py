@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-KEY = re.compile(r" \([0-9a-f]{8}\)$")  # at the end of the name of a model that was trained here: see `ui.memory.trainings`
+# At the end of the name of a model that was trained here (see `ui.memory.trainings`): its key, or on screen the beginning of it
+KEY = re.compile(r" \([0-9a-f]{8}(?:[0-9a-f]{24})?\)$")
 
 
 def plain(text: str) -> str:
@@ -23,6 +24,12 @@ def called(name: str) -> str:
     """What people call a model: its name; of a folder the last part, for where it stands on a disk is nobody's business; of one
     that was trained here its task and steps, without the key."""
     return Path(name).name if Path(name).is_absolute() else KEY.sub("", name)
+
+
+def told_apart(name: str) -> str:
+    """A name as a screen has it where two models are called the same: of the key of one that was trained here only the
+    beginning, since who has the whole key may open it."""
+    return f"{name[: key.start()]}{key[0][:10]})" if (key := KEY.search(name)) else name
 
 
 def loadable(name: str) -> str:

@@ -145,6 +145,14 @@ class Training:
         self._look()
 
     @property
+    def bytes(self) -> int:
+        """About what it holds between two steps: weights, their copy, gradients, two moments, and all snapshots that are to
+        come; once it has ended, its weights and the snapshots that are there."""
+        over = self.state not in ("paused", "running")
+        count = len(self.snapshots) if over else self.budget.steps // self.budget.every + 2
+        return 4 * (1 if over else 5) * self.parameters + count * self.snapshots[0].attention.nbytes
+
+    @property
     def probe(self) -> tuple[str, str]:
         """What is given in the example that the snapshots' attention is of, and the answer."""
         given, answer = (part.decode("utf-8", "replace") for part in self.example)
@@ -264,6 +272,8 @@ class Training:
 
     def _end(self, state: str, says: str) -> bool:
         self.says, self.state = says, state
+        self._optimizers, self._good = [], {}  # it cannot go on
+        self.network.zero_grad(set_to_none=True)
         self.watch(self)
         return False
 

@@ -24,7 +24,7 @@ from ui import state
 from ui.memory import allowed, cached, loaded, trainings
 from ui.memory.shelf import Job
 from ui.state import Key
-from ui.text import called, number_below, plain
+from ui.text import called, number_below, plain, told_apart
 
 if TYPE_CHECKING:
     from models.language_model import ModelInfo
@@ -135,9 +135,9 @@ def meant(name: str) -> str:
 def label(name: str, options: list[str]) -> str:
     """What a picker shows of a name, and an address says: of a model that was trained here only what it is called, unless
     another one in the list is called the same."""
-    if not trainings.find(name) or sum(called(option) == called(name) for option in options) > 1:
+    if not trainings.find(name):
         return name
-    return called(name)
+    return told_apart(name) if sum(called(option) == called(name) for option in options) > 1 else called(name)
 
 
 def in_address() -> dict[str, str | None]:

@@ -5,40 +5,61 @@ from __future__ import annotations
 import itertools
 import logging
 import re
+import secrets
 import shutil
 import threading
-import uuid
 from collections import OrderedDict
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import streamlit as st
 
 from models.errors import ModelError, is_full
 from ui import state
-from ui.memory import bounds, own_folder
-from ui.text import KEY, called
+from ui.memory import addresses, bounds, own_folder
+from ui.memory.guesses import Guesses
+from ui.memory.shares import Bound, Crowded, Share, leaving
+from ui.rooms.home import home
+from ui.text import KEY, called, told_apart
 
 if TYPE_CHECKING:
     from models.training.live import Training
 
 EXAMPLES = 5  # that a trained model offers
 NAMED = re.compile(rf"[a-z]+, \d+ steps?({KEY.pattern})?")  # what a trained model is called, with its key or without
-KEPT = 16  # trainings; of those that have ended the oldest leaves first, then of those that are paused, and none that runs
+LINKED = 4  # keys that a link may have: of a model, and of those beside it
+WRONG, OWN = 600, 30  # wrong keys a minute, of a network, which a class may share, and of a browser
+
+# What is kept of all visitors, and of a network. A class of sixty fits behind one: a training takes 5 MB as it is by default, and
+# 200 MB at the most; what it has learned 0.5 MB, and 20 MB at the most.
+KEPT, KEPT_OF_NETWORK = Bound(96, 800 * 10**6), Bound(64, 400 * 10**6)
+WRITTEN, WRITTEN_OF_NETWORK = Bound(600, 400 * 10**6), Bound(400, 200 * 10**6)
+LEAVES = {"running": None, "paused": 1}  # of those that have ended the oldest leaves first
+REMEMBERED = 1000  # trainings that have left, until their visitors have been told
+
+FULL = "As many trainings run on this server as it takes at a time. Try again in a few minutes."
+FULL_NETWORK = "As many trainings run for your network as this server takes from there at a time. Try again in a few minutes."
+LEFT = (
+    "This server needed the place of your training “{task}” ({state}, {steps} step{s}) for somebody else’s. Train it again, and "
+    "take the model away as soon as it is trained."
+)
+GUESSED = "Too many keys of trained models that do not exist came from your {where}. Try again in a minute."
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A model that was trained here. name: "repeat, 400 steps (3f2a1c9b)", on this server its own, because of the key; key: who
-    has it in a link may open the model; folder: where its files lie; whose: its visitor's `browser()`; examples: texts that it
-    is good at, its own first; induction: layer, head and score of its induction head, None where its task has none; reads: those
-    of the head that its task takes (`reader`)."""
+    """A model that was trained here. name: "repeat, 400 steps (<32 digits>)", on this server its own, because of the key; key:
+    who has it in a link may open the model; folder: where its files lie; whose: its visitor's `browser()`, network: theirs;
+    examples: texts that it is good at, its own first; induction: layer, head and score of its induction head, None where its task
+    has none; reads: those of the head that its task takes (`reader`)."""
 
     name: str
     key: str
     folder: Path
     whose: str
+    network: str
     examples: tuple[str, ...]
     induction: tuple[int, int, float] | None
     reads: tuple[int, int, float]
@@ -47,10 +68,25 @@ class Trained:
     def task(self) -> str:
         return self.folder.name.partition(",")[0]
 
+    @cached_property
+    def bytes(self) -> int:
+        """Of its files."""
+        return sum(file.stat().st_size for file in self.folder.iterdir())
+
+
+class Kept(NamedTuple):
+    """A training, the browser that it belongs to, and its network."""
+
+    whose: str
+    network: str
+    training: Training
+
 
 _lock = threading.Lock()
-_trained: dict[str, Trained] = {}  # by name
-_kept: OrderedDict[str, tuple[str, Training]] = OrderedDict()  # by name: whose it is, and the training
+_trained: dict[str, Trained] = {}  # by name, the oldest first
+_kept: OrderedDict[str, Kept] = OrderedDict()  # by name, the oldest first
+_left: OrderedDict[str, tuple[str, str]] = OrderedDict()  # by name: whose it was, and what they are told
+_guesses = Guesses(OWN, lambda: WRONG // home.count)
 
 
 def browser() -> str:
@@ -69,7 +105,8 @@ def unmasked(cookie: str) -> str:
 
 
 def new_name() -> str:
-    return uuid.uuid4().hex[:8]
+    """A name that nobody guesses, of 128 bits: it is the key of the models that come of a training."""
+    return secrets.token_hex(16)
 
 
 class Full(ValueError):
@@ -79,49 +116,75 @@ class Full(ValueError):
 def keep(name: str, training: Training) -> None:
     """Make a training this visitor's. Errors: Full, a sentence, when this visitor has as many that run as one may, or when there
     are so many that run that none can leave."""
+    me, network = browser(), addresses.mine()
     with _lock:
-        left, me = None, browser()
-        own = sum(whose == me and kept.state == "running" for whose, kept in _kept.values())
+        own = sum(kept.whose == me and kept.training.state == "running" for kept in _kept.values())
         if own >= (most := bounds.most(bounds.TRAININGS)):
             raise Full(
                 f"This server runs at most {most:.0f} of your trainings at a time. Stop the one that runs, or wait for its end."
             )
-        if len(_kept) >= KEPT:
-            states = {other: kept.state for other, (_, kept) in _kept.items()}
-            ended = [other for other, state in states.items() if state not in ("running", "paused")]
-            paused = [other for other, state in states.items() if state == "paused"]
-            if not ended and not paused:
-                raise Full(
-                    f"{KEPT} trainings run on this server at the moment, and it takes no more. Try again in a few minutes."
-                )
-            _, left = _kept.pop((ended or paused)[0])
-        _kept[name] = me, training
-    if left is not None:
-        left.stop()
+        held = [
+            Share(other, kept.network, kept.training.bytes, LEAVES.get(kept.training.state, 0)) for other, kept in _kept.items()
+        ]
+        try:
+            names = leaving(held, Share(name, network, training.bytes), KEPT_OF_NETWORK, KEPT)
+        except Crowded as crowded:
+            raise Full(FULL_NETWORK if crowded.near else FULL) from None
+        gone = {other: _kept.pop(other) for other in names}
+        _kept[name] = Kept(me, network, training)
+    for other, kept in gone.items():
+        _let_go(other, kept)
     state.TRAINING.set(name)
+    state.TRAINING_LEFT.pop()
+
+
+def _let_go(name: str, kept: Kept) -> None:
+    """Stop a training that has left, and remember what its visitor is to be told."""
+    was, steps = kept.training.state, kept.training.step
+    kept.training.stop()
+    shutil.rmtree(logs(name), ignore_errors=True)
+    with _lock:
+        _left[name] = kept.whose, LEFT.format(task=kept.training.task.name, state=was, steps=steps, s="s"[: steps != 1])
+        while len(_left) > REMEMBERED:
+            _left.popitem(last=False)
 
 
 def mine() -> tuple[str, Training | None]:
     """This visitor's training and its name: the one that was begun in this session, or the newest of this browser."""
     name, me = state.TRAINING.get(), browser()
+    _hear_what_left(name, me)
     if name not in _kept:
-        name = next((other for other, (whose, _) in reversed(list(_kept.items())) if me and whose == me), "")
+        name = next((other for other, kept in reversed(list(_kept.items())) if me and kept.whose == me), "")
     state.TRAINING.set(name)
-    return name, _kept.get(name, ("", None))[1]
+    return name, kept.training if (kept := _kept.get(name)) else None
+
+
+def _hear_what_left(name: str, me: str) -> None:
+    """Take note of this visitor's training that the server has let go."""
+    with _lock:
+        names = [other for other, (whose, _) in _left.items() if other == name or (me and whose == me)]
+        sentences = [_left.pop(other)[1] for other in names]
+    if sentences:
+        state.TRAINING_LEFT.set(sentences[-1])
+
+
+def left() -> str:
+    """What the server has let go of this visitor's, as a sentence; "" for nothing, and once they have begun another training."""
+    return state.TRAINING_LEFT.get()
 
 
 def forget() -> None:
     """Stop this visitor's training and let go of it."""
     name = state.TRAINING.pop()
     with _lock:
-        _, training = _kept.pop(name, ("", None))
-    if training is not None:
-        training.stop()
+        kept = _kept.pop(name, None)
+    if kept is not None:
+        kept.training.stop()
 
 
 def running() -> int:
     """How many go on right now."""
-    return sum(training.state == "running" for _, training in list(_kept.values()))
+    return sum(kept.training.state == "running" for kept in list(_kept.values()))
 
 
 def written(name: str, training: Training) -> Trained:
@@ -138,9 +201,24 @@ def written(name: str, training: Training) -> Trained:
             shutil.rmtree(folder.parent, ignore_errors=True)
         logging.getLogger(__name__).exception("%s could not be written", title)
         raise ModelError(f"The model could not be written to a folder. {why(error)}; the training is not harmed.") from error
-    whose, _ = _kept.get(name) or (browser(), None)
-    trained = Trained(f"{title} ({name})", name, folder, whose, own_examples(training), induction(training), reader(training))
-    return _trained.setdefault(trained.name, trained)
+    kept = _kept.get(name)
+    whose, network = (kept.whose, kept.network) if kept else (browser(), addresses.mine())
+    own = own_examples(training), induction(training), reader(training)
+    return _shelve(Trained(f"{title} ({name})", name, folder, whose, network, *own))
+
+
+def _shelve(trained: Trained) -> Trained:
+    """Keep a model that was written; others leave with their folders where there is no room."""
+    with _lock:
+        if known := _trained.get(trained.name):
+            return known
+        held = [Share(name, other.network, other.bytes) for name, other in _trained.items()]
+        names = leaving(held, Share(trained.name, trained.network, trained.bytes), WRITTEN_OF_NETWORK, WRITTEN)
+        gone = [_trained.pop(name) for name in names]
+        _trained[trained.name] = trained
+    for other in gone:
+        shutil.rmtree(other.folder.parent, ignore_errors=True)
+    return trained
 
 
 def find(name: str) -> Trained | None:
@@ -150,15 +228,27 @@ def find(name: str) -> Trained | None:
 
 def names(keys: str) -> list[str]:
     """The trained models of this browser, and those whose keys a link has, with commas between."""
-    if not _trained:
+    if not _trained and not keys:
         return []
-    asked, me = keys.split(","), browser()
+    asked, me = _linked(keys), browser()
     return [trained.name for trained in list(_trained.values()) if trained.key in asked or (me and trained.whose == me)]
 
 
+def _linked(keys: str) -> set[str]:
+    """The right ones among the keys of a link; none for who has tried too many wrong ones."""
+    asked = set(filter(None, keys.split(",", LINKED)[:LINKED]))
+    if not asked or _guesses.over(*(who := (addresses.mine(), browser()))):
+        return set()
+    known = {trained.key for trained in list(_trained.values())}
+    for key in asked - known:
+        _guesses.note(key[:64], *who)
+    return asked & known
+
+
 def meant(name: str, keys: str) -> str:
-    """The name of the newest of `names(keys)` that is called so; any other name as it is."""
-    return next((trained for trained in reversed(names(keys)) if called(trained) == name), name)
+    """The name of the newest of `names(keys)` that is called so, or so with the beginning of its key; any other name as it
+    is."""
+    return next((trained for trained in reversed(names(keys)) if name in (called(trained), told_apart(trained))), name)
 
 
 def keys(*names: str | None) -> str | None:
@@ -167,11 +257,18 @@ def keys(*names: str | None) -> str | None:
 
 
 def check(name: str) -> None:
-    """Errors: ModelError when a trained model is not here."""
-    if not find(name):
+    """Errors: ModelError when a trained model is not here, or was asked for by who has tried too many wrong keys."""
+    who, trained = (addresses.mine(), browser()), find(name)
+    if trained and who[1] and trained.whose == who[1]:
+        return
+    if where := _guesses.over(*who):
+        raise ModelError(GUESSED.format(where=where))
+    if not trained:
+        if key := KEY.search(name):
+            _guesses.note(key[0], *who)
         raise ModelError(
-            "It was trained on page Train, and such a model stays for as long as its server runs. Train it again, or open the "
-            "folder that was taken away there."
+            "It was trained on page Train, and such a model stays for as long as its server runs and has room for it. Train it "
+            "again, or open the folder that was taken away there."
         )
 
 

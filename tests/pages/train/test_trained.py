@@ -16,7 +16,7 @@ from ui.lessons import files
 from ui.memory import allowed, loaded, own_folder, trainings
 from ui.text import plain
 
-KEY = "89abcdef"
+KEY = "89abcdef01234567" * 2
 LONG = "The farmer gave the hungry dog a bone, and the dog ran into the forest. "  # more than 24 letters, and more than 64
 
 

@@ -79,8 +79,8 @@ def test_a_training_whose_log_has_no_room_says_what_to_do_and_begins_without_it(
     app.toggle(key="train-log").set_value(False).run()
     press(app, "Start")
     assert not app.error and "Step" in app.get("progress")[-1].proto.text
-    for _, one in trainings._kept.values():
-        one.stop()
+    for one in trainings._kept.values():
+        one.training.stop()
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # TensorBoard's writer dies of it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 import streamlit as st
@@ -13,22 +14,25 @@ from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_tok
 import models
 from models.errors import ModelError
 from models.scratch.config import TransformerConfig
-from models.training.live import VOCABULARY, Budget, Training
+from models.training.live import SIZES, VOCABULARY, Budget, Training
 from models.training.tasks import TASKS
 from pages.attention import recipes
 from ui import state
 from ui.choices import boxes, picker
 from ui.look import Look
-from ui.memory import allowed, loaded, own_folder, trainings
+from ui.memory import addresses, allowed, loaded, own_folder, trainings
 from ui.memory.favourites import favourite
+from ui.memory.guesses import Guesses
+from ui.memory.shares import Bound
 from ui.picture.caption import caption
 from ui.picture.notebook import notebook
 from ui.picture.picture import Picture
+from ui.text import KEY as KEY_OF_NAME
 
 SMALL = {"vocabulary": VOCABULARY, "context": 32, "d_model": 16, "layers": 1, "heads": 2, "d_ff": 16}
 
 
-KEY = "0123abcd"
+KEY = "0123456789abcdef" * 2
 
 
 def training() -> Training:
@@ -49,6 +53,8 @@ def visit(monkeypatch):
 
     monkeypatch.setattr(trainings, "_kept", type(trainings._kept)())
     monkeypatch.setattr(trainings, "_trained", {})
+    monkeypatch.setattr(trainings, "_left", type(trainings._left)())
+    monkeypatch.setattr(trainings, "_guesses", Guesses(trainings.OWN, lambda: trainings.WRONG))
     new()
     return new
 
@@ -88,32 +94,87 @@ def test_what_is_let_go_of_stops_and_nobody_elses_does(visit):
     theirs.stop()
 
 
-def test_none_that_runs_is_thrown_out_and_one_too_many_is_refused(visit):
-    kept = []
+def test_what_has_ended_leaves_first_then_what_is_paused_and_whoever_had_it_is_told(visit, monkeypatch):
+    monkeypatch.setattr(trainings, "KEPT", Bound(4, 10**9))
+    kept = {}
     try:
-        for number in range(trainings.KEPT):
+        for number in range(4):
             visit(f"{number}")
-            kept.append(training())
-            trainings.keep(f"{number}", kept[-1])
-            kept[-1].start()
+            kept[number] = training()
+            trainings.keep(f"{number}", kept[number])
+            kept[number].start()
         visit("late")
-        with pytest.raises(trainings.Full, match=f"{trainings.KEPT} trainings run on this server at the moment"):
+        with pytest.raises(trainings.Full, match="As many trainings run on this server as it takes"):
             trainings.keep("late", training())
-        assert trainings.mine() == ("", None) and trainings.running() == trainings.KEPT
-        kept[3].pause()
-        kept[5].stop()
-        while trainings.running() > trainings.KEPT - 2:
-            pass
+        assert trainings.mine() == ("", None) and trainings.running() == 4 and not trainings.left()
+        kept[1].pause()
+        kept[2].stop()
         trainings.keep("late", training())
-        assert trainings.running() == trainings.KEPT - 2
-        visit("5")
-        assert trainings.mine() == ("", None), "what has ended leaves first"
+        assert list(trainings._kept) == ["0", "1", "3", "late"], "what has ended leaves first"
+        assert kept[1].state == "paused"
+        kept["late"] = trainings.mine()[1]
+        kept["late"].start()
         trainings.keep("another", training())
-        assert "3" not in trainings._kept and kept[3].state == "stopped", "then what is paused"
-        assert all(one.state == "running" for number, one in enumerate(kept) if number not in (3, 5))
+        assert list(trainings._kept) == ["0", "3", "late", "another"] and kept[1].state == "stopped", "then what is paused"
+        assert kept[0].state == kept[3].state == "running"
+        visit("2")
+        assert trainings.mine() == ("", None) and "needed the place of your training “copy” (stopped, " in trainings.left()
+        trainings.keep("again", training())
+        assert not trainings.left() and trainings.mine()[0] == "again"
+        visit("1")
+        trainings.mine()
+        assert "(paused, " in trainings.left()
+        visit("3")
+        assert trainings.mine()[0] == "3" and not trainings.left()
     finally:
-        for one in [*kept, *(one for _, one in trainings._kept.values())]:
+        for one in [*kept.values(), *(one.training for one in trainings._kept.values())]:
             one.stop()
+
+
+def test_a_class_of_sixty_trains_behind_one_address():
+    typical = Training(TASKS["repeat"](), TransformerConfig(**SIZES), Budget())
+    assert 60 * typical.bytes < trainings.KEPT_OF_NETWORK.bytes and trainings.KEPT_OF_NETWORK.count > 60
+
+
+def test_whoever_invents_cookies_leaves_places_to_others(visit, monkeypatch):
+    monkeypatch.setattr(addresses, "mine", lambda: "attacker")
+    refused = 0
+    for number in range(3 * trainings.KEPT.count):
+        visit(f"cookie {number}")
+        try:
+            trainings.keep(f"{number}", SimpleNamespace(state="running", bytes=10**6, task=TASKS["copy"](), step=1))
+        except trainings.Full as full:
+            refused += "your network" in str(full)
+    assert refused == 3 * trainings.KEPT.count - trainings.KEPT_OF_NETWORK.count
+    monkeypatch.setattr(addresses, "mine", lambda: "home")
+    visit("honest")
+    mine = training()
+    trainings.keep("mine", mine)
+    assert trainings.mine() == ("mine", mine) and len(trainings._kept) == trainings.KEPT_OF_NETWORK.count + 1
+
+
+def test_a_training_that_has_ended_holds_its_model_and_its_snapshots_alone():
+    one = Training(TASKS["copy"](), TransformerConfig(**SMALL), Budget(steps=20, rows=1))
+    going = one.bytes
+    one.advance(100)
+    assert one.state == "done" and one.bytes < going and len(one.snapshots) == 3
+    assert not one._optimizers and not one._good and all(weight.grad is None for weight in one.network.parameters())
+    assert one.bytes == 4 * one.parameters + sum(snapshot.attention.nbytes for snapshot in one.snapshots)
+
+
+def test_models_that_were_written_are_bounded_and_the_oldest_leave_with_their_folders(visit, monkeypatch):
+    monkeypatch.setattr(trainings, "WRITTEN", Bound(3, 10**9))
+    mine, made = training(), []
+    for _ in range(5):
+        mine.advance(1)
+        made.append(trainings.written(KEY, mine))
+    assert [one.folder.is_dir() for one in made] == [False, False, True, True, True]
+    assert [trainings.find(one.name) is one for one in made] == [False, False, True, True, True]
+    assert "has room for it" in picker.refusal(made[0].name) and picker.refusal(made[4].name) == ""
+    monkeypatch.setattr(trainings, "WRITTEN", Bound(100, int(2.5 * made[4].bytes)))
+    mine.advance(1)
+    trainings.written(KEY, mine)
+    assert len(trainings._trained) == 2, "also by their bytes"
 
 
 def test_what_was_trained_is_opened_by_its_name_and_its_folder_by_nobody(visit, monkeypatch):
@@ -131,6 +192,7 @@ def test_what_was_trained_is_opened_by_its_name_and_its_folder_by_nobody(visit, 
     assert trainings.written(KEY, mine).folder != made.folder, "what was written stays as it was"
     assert "stays for as long as its server runs" in picker.refusal("copy, 400 steps")
     assert "stays for as long as its server runs" in picker.refusal("copy, 1 step (01234567)")
+    assert "stays for as long as its server runs" in picker.refusal(f"copy, 1 step ({KEY[::-1]})")
 
 
 def test_nothing_that_a_visitor_sees_of_a_trained_model_is_a_path_or_its_key(visit, monkeypatch):
@@ -166,8 +228,44 @@ def test_two_that_are_called_the_same_are_told_apart_by_their_keys(visit):
         mine = training()
         mine.advance(1)
         names.append(trainings.written(key, mine).name)
-    assert [picker.label(one, names) for one in names] == names
+    labels = [picker.label(one, names) for one in names]
+    assert labels == ["copy, 1 step (01234567)", "copy, 1 step (fedcba98)"], "the beginning is enough, and opens nothing"
     assert [picker.label(one, [one]) for one in names] == ["copy, 1 step"] * 2
+    assert [trainings.meant(one, "") for one in labels] == names
+    visit("somebody else")
+    assert [trainings.meant(one, "") for one in labels] == labels and all(map(picker.refusal, labels))
+    assert trainings.meant(labels[0], KEY) == names[0]
+
+
+def test_keys_have_128_bits_a_link_has_four_and_wrong_ones_are_counted(visit):
+    assert len({trainings.new_name() for _ in range(100)}) == 100
+    assert all(KEY_OF_NAME.search(f"copy, 1 step ({trainings.new_name()})")[0] for _ in range(10))
+    assert int(max(trainings.new_name() for _ in range(100)), 16) > 2**120
+    mine = training()
+    mine.advance(1)
+    visit("me")
+    name = trainings.written(KEY, mine).name
+    visit("somebody else")
+    wrong = [f"{number:032x}" for number in range(10_000)]
+    assert trainings.names(",".join([*wrong[:3], KEY])) == [name] and trainings.names(",".join([*wrong[:4], KEY])) == []
+    for _ in range(100):
+        trainings.names(wrong[0])
+    assert trainings.names(KEY) == [name], "the same wrong key is one guess"
+    trainings.names(",".join(wrong))
+    assert len(trainings._guesses) == 2 * 4, "of the browser, and of its network"
+    for key in wrong[4 : trainings.OWN]:
+        trainings.names(key)
+    assert trainings.names(KEY) == [] and "Too many keys" in picker.refusal(name) and "from your browser" in picker.refusal(name)
+    visit("me")
+    assert trainings.names("") == [name] and picker.refusal(name) == "", "one’s own needs no key"
+
+
+def test_whoever_invents_cookies_guesses_no_keys(visit):
+    tried = 0
+    for number in range(3 * trainings.WRONG):
+        visit(f"cookie {number}")
+        tried += "stays for as long" in picker.refusal(f"copy, 1 step ({number:032x})")
+    assert tried == trainings.WRONG and "from your network" in picker.refusal(f"copy, 1 step ({KEY})")
 
 
 def test_a_link_opens_a_trained_model_by_its_key_and_nobody_guesses_it(visit):

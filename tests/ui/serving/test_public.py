@@ -116,7 +116,7 @@ def test_a_browser_runs_so_many_trainings(monkeypatch):
     monkeypatch.setattr(trainings, "_kept", OrderedDict())
     who = ["ann"]
     monkeypatch.setattr(trainings, "browser", lambda: who[0])
-    running, over = SimpleNamespace(state="running"), SimpleNamespace(state="done", stop=lambda: None)
+    running, over = SimpleNamespace(state="running", bytes=0), SimpleNamespace(state="done", stop=lambda: None, bytes=0)
     trainings.keep("one", over)
     trainings.keep("two", running)
     with pytest.raises(trainings.Full, match="at most 1 of your"):
