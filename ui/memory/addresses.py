@@ -6,6 +6,7 @@ from functools import lru_cache
 from ipaddress import IPv6Address, IPv6Network, ip_address
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 HERE = "here"  # this machine
 IPV6_PREFIX = 64  # bits: a single customer is given all addresses that begin with the same 64
@@ -27,6 +28,6 @@ def network(address: str | None) -> str:
 
 
 def mine() -> str:
-    """The network of the visitor whose page runs."""
-    address = st.context.ip_address
+    """The network of the visitor whose page runs; `HERE` outside of a page."""
+    address = st.context.ip_address if get_script_run_ctx(suppress_warning=True) else None
     return network(address if isinstance(address, str) else None)

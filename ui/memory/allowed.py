@@ -13,7 +13,7 @@ from models.errors import ModelError
 from models.gallery import gallery
 from models.huggingface.hub import downloads
 from models.huggingface.names import is_folder_name
-from ui.memory import bounds, cached, trainings
+from ui.memory import addresses, bounds, cached, trainings
 
 HERE_ONLY = ("localhost", "127.0.0.1", "::1")  # addresses that only this machine reaches
 FROM_GALLERY = "gallery"  # in HEADLIGHT_HUB
@@ -101,14 +101,22 @@ def check_hub(name: str) -> None:
     raise ModelError("This server downloads no models, and this one is not on it. Choose one of the models listed.")
 
 
-_brought = bounds.Counted()  # into memory, by visitor
+CLASS = 10  # times as many models as one visitor has had, all those of a network may have had: a class may share one
+_brought, _brought_near = bounds.Counted(), bounds.Counted()  # into memory, by visitor and by network
 
 
 def check_share(name: str) -> None:
-    """Errors: ModelError when this visitor has had as many models brought into memory within an hour as one visitor may.
+    """Errors: ModelError when this visitor has had as many models brought into memory within an hour as one visitor may, or when
+    their network has had ten times as many, without those that were trained here.
 
-    A visitor is a browser, or an address where it takes no cookie."""
-    if not _brought.take(trainings.browser() or st.context.ip_address, name, most := bounds.most(bounds.MODELS)):
+    A visitor is a browser, or a network where it takes no cookie."""
+    network, most = addresses.mine(), bounds.most(bounds.MODELS)
+    if not trainings.NAMED.fullmatch(name) and not _brought_near.take(network, name, CLASS * most):
+        raise ModelError(
+            f"Your network has had {CLASS * most:.0f} models loaded within an hour, and this server loads no more for it. "
+            "Choose one that ships with Headlight, or try again later."
+        )
+    if not _brought.take(trainings.browser() or network, name, most):
         raise ModelError(
             f"You have had {most:.0f} models loaded within an hour, and this server loads no more for one visitor. "
             "Choose one that ships with Headlight, or try again later."

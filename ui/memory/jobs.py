@@ -20,7 +20,8 @@ import streamlit as st
 
 from models.errors import Cancelled, panics_caught
 from ui import state
-from ui.memory import bounds, visitors
+from ui.memory import addresses, bounds, visitors
+from ui.memory.fair import Fair
 
 T = TypeVar("T")
 Report = Callable[[float, str], None]
@@ -32,6 +33,7 @@ PATIENCE = 2.0  # seconds after which somebody whose page was drawn again withou
 AWAY = 90.0  # seconds after which somebody who has not looked is gone: a browser lets a tab in the background look once a minute
 ERRORS_STAY = 60.0  # seconds in which work that failed is not tried again
 KEPT, KEPT_BYTES = 64, 256 * 2**20  # results that are kept, and the bytes of their arrays
+OF_NETWORK, IN_ALL = 240, 500  # calculations that wait or run at a time, of a network, which a class may share, and of all
 FORGOTTEN = 100  # keys that a visitor cancelled are remembered, the newest ones
 
 
@@ -60,7 +62,9 @@ class Job:
 class Jobs:
     """Jobs by key, on a few threads of their own; what they gave is kept, the least used leaves first.
 
-    threads: how many run at a time; count, size: results kept, and their bytes. Safe to use from many threads.
+    threads: how many of one network run at a time; one more runs where others ask, so that nobody waits for one network alone.
+    Networks take turns, and their visitors do (`fair.Fair`). count, size: results kept, and their bytes. Safe to use from many
+    threads.
     """
 
     def __init__(
@@ -75,22 +79,36 @@ class Jobs:
         self._lock = threading.RLock()
         self._jobs: OrderedDict[Hashable, Job] = OrderedDict()  # the least used first
         self._drawn: dict[Hashable, float] = {}  # when each visitor's page was begun to be drawn last
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="job", initializer=initializer)
+        self._turns: Fair[Job] = Fair(threads + 1, threads)
+        self._pool = ThreadPoolExecutor(threads + 1, thread_name_prefix="job", initializer=initializer)
 
-    def ask(self, key: Hashable, work: Callable[[Report], Any], doing: str, who: Hashable) -> Job:
-        """The job of that key: ended, under way, or begun now. Says that somebody looks at it."""
+    def ask(self, key: Hashable, work: Callable[[Report], Any], doing: str, who: Hashable, network: str = "") -> Job:
+        """The job of that key: ended, under way, or begun now. Says that somebody looks at it. Errors: TooMuch, a sentence."""
         with self._lock:
             job = self._jobs.get(key)
             if job is None or job.stopped or job.until < self._clock():
-                self._check_share(who)
+                self._check_share(who, network)
                 job = self._jobs[key] = Job(key, work, doing, f"{doing}: waiting for its turn")
-                self._pool.submit(self._run, job)
+                self._turns.add(job, network, who)
+                self._pool.submit(self._work)
             self._jobs.move_to_end(key)
             job.lookers[who] = self._clock()
             return job
 
-    def _check_share(self, who: Hashable) -> None:
-        """Errors: TooMuch, when somebody waits for as much work as one visitor may."""
+    def _work(self) -> None:
+        """Do what waits, as long as something may begin."""
+        while job := self._turns.take():
+            try:
+                self._run(job)
+            finally:
+                self._turns.end(job)
+
+    def _check_share(self, who: Hashable, network: str) -> None:
+        """Errors: TooMuch, when somebody waits for as much work as one visitor may, or their network, or all."""
+        near, every = self._turns.count(network)
+        if near >= OF_NETWORK or every >= IN_ALL:
+            where = "for your network" if near >= OF_NETWORK else "on this server"
+            raise TooMuch(f"As many long calculations wait {where} as it takes. Try again when some of them have ended.")
         under_way = [job for job in self._jobs.values() if not job.ended.is_set()]
         waits = sum(who in job.lookers and self._looks(who, job.lookers[who]) for job in under_way)
         if waits >= (most := bounds.most(bounds.JOBS)):
@@ -270,7 +288,8 @@ def result(
     if stop:
         stop(cancel)
     work = _on_one_core(work)
-    job = _jobs.ask(key, work, doing, me)
+    network = addresses.mine()
+    job = _jobs.ask(key, work, doing, me, network)
     try:
         patience = time.monotonic() + AT_ONCE
         while not job.ended.wait(0.02) and time.monotonic() < patience:
@@ -284,7 +303,7 @@ def result(
             raise job.error
         return job.value
 
-    look = visitors.hold(lambda: _jobs.ask(key, work, doing, me))
+    look = visitors.hold(lambda: _jobs.ask(key, work, doing, me, network))
     meanwhile = meanwhile and visitors.hold(meanwhile)
 
     def watch() -> None:
@@ -311,13 +330,13 @@ def beside(key: Hashable, work: Callable[[Report], T], meanwhile: Callable[[str]
     job = _jobs.known(key)
     if job:
         return job.value
-    me, rested = _me(), False
+    me, network, rested = _me(), addresses.mine(), False
     work = visitors.hold(_on_one_core(work))
     meanwhile = visitors.hold(meanwhile)
 
     def watch() -> None:
         nonlocal rested
-        job = _jobs.ask(key, work, "", me) if rested else None
+        job = _jobs.ask(key, work, "", me, network) if rested else None
         rested = True
         if job and job.ended.is_set() and not job.error:
             st.rerun()

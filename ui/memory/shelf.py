@@ -17,12 +17,18 @@ from typing import TYPE_CHECKING
 from models.errors import Cancelled, ModelError, panics_caught
 from models.progress import Progress, Report
 from models.sizes import size
+from ui.memory import addresses
+from ui.memory.fair import Fair
 
 if TYPE_CHECKING:
     from models.language_model import LanguageModel
 
 # A visitor who has not looked for so long is gone. A browser lets a tab in the background look once a minute.
 PATIENCE = 90.0
+
+# Models that are loaded at a time, in all and for one network: a loading may take memory beyond the weights, and a process that
+# tries its files. What ships is loaded at once.
+LOADINGS, OF_NETWORK = 4, 3
 
 
 class TooLarge(Cancelled):
@@ -73,6 +79,7 @@ class Shelf:
         self._lock = threading.RLock()
         self._kept: OrderedDict[str, Kept] = OrderedDict()  # the least recently used first
         self._jobs: dict[str, Job] = {}
+        self._turns: Fair[Job] = Fair(LOADINGS, OF_NETWORK)
         self.leaving: list[Callable[[LanguageModel], None]] = []  # told of each model that leaves: what is kept of it goes too
 
     def __contains__(self, name: str) -> bool:
@@ -104,7 +111,12 @@ class Shelf:
             job = self._jobs.get(name)
             if job is None or job.stopped:
                 job = self._jobs[name] = Job(name)
-                threading.Thread(target=self._run, args=(job,), name=f"load {name}", daemon=True).start()
+                if name in self._stay:
+                    begin, given = self._run, (job,)
+                else:
+                    self._turns.add(job, addresses.mine(), visitor)
+                    begin, given = self._work, ()
+                threading.Thread(target=begin, args=given, name=f"load {name}", daemon=True).start()
             job.waiters[visitor] = self._clock() + PATIENCE if until is None else until
             return job
 
@@ -155,8 +167,17 @@ class Shelf:
             if job.error:
                 raise ModelError(job.error)
 
+    def _work(self) -> None:
+        """Load what waits, as long as something may begin."""
+        while job := self._turns.take():
+            try:
+                self._run(job)
+            finally:
+                self._turns.end(job)
+
     def _run(self, job: Job) -> None:
         try:
+            self._report(job, Progress("prepare"))  # it may have waited for its turn longer than anybody for it
             with panics_caught():
                 model = self._load(job.name, lambda progress: self._report(job, progress))
             self._report(job, Progress("prepare"))

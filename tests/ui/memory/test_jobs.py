@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from models.errors import Cancelled
-from ui.memory import jobs
+from ui.memory import bounds, jobs
 from ui.memory.jobs import AWAY, ERRORS_STAY, PATIENCE, Jobs, size_of
 
 LONG = 20  # seconds; a test that waits so long has failed
@@ -327,3 +327,36 @@ def test_an_error_becomes_a_sentence_where_the_picture_would_be(opened, monkeypa
     app.run()
     assert [one.value.replace("\\", "") for one in app.error] == ["The picture could not be drawn. Too few points: type more."]
     assert app.run().error and work.runs == 1
+
+
+def test_one_network_fills_the_queue_and_another_one_s_work_begins_at_once(clock):
+    pool, flood, mine = Jobs(2, clock=clock), [Slow() for _ in range(jobs.OF_NETWORK)], Slow()
+    for number, work in enumerate(flood):
+        pool.ask(number, work, "Working", f"cookie {number}", "attacker")
+    assert flood[0].began.wait(LONG) and flood[1].began.wait(LONG)
+    with pytest.raises(jobs.TooMuch, match="wait for your network as it takes"):
+        pool.ask("one more", Slow(), "Working", "another cookie", "attacker")
+    job = pool.ask("mine", mine, "Working", "me", "home")
+    assert mine.began.wait(LONG), "while two of the others are under way and all else of theirs waits"
+    assert sum(work.runs for work in flood) == 2 and pool.under_way() == (jobs.OF_NETWORK - 2, 3)
+    mine.gate.set()
+    assert ended(job).value == "done"
+    for work in flood:
+        work.gate.set()
+    for number in range(len(flood)):
+        ended(pool.ask(number, flood[number], "Working", "me", "attacker"))
+
+
+def test_the_server_as_a_whole_takes_so_many(clock, monkeypatch):
+    monkeypatch.setattr(jobs, "IN_ALL", 5)
+    pool, works = Jobs(1, clock=clock), [Slow() for _ in range(5)]
+    for number, work in enumerate(works):
+        pool.ask(number, work, "Working", "anna", f"network {number}")
+    with pytest.raises(jobs.TooMuch, match="wait on this server as it takes"):
+        pool.ask("one more", Slow(), "Working", "ben", "another")
+    for work in works:
+        work.gate.set()
+
+
+def test_a_class_of_sixty_waits_for_four_each_behind_one_address():
+    assert 60 * bounds.ON_A_PUBLIC_HOST[bounds.JOBS] <= jobs.OF_NETWORK < jobs.IN_ALL

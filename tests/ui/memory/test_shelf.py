@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from models.errors import Cancelled, ModelError
 from models.progress import Progress
-from ui.memory.shelf import PATIENCE, Shelf
+from ui.memory import addresses
+from ui.memory.shelf import OF_NETWORK, PATIENCE, Shelf
 
 LONG = 10  # seconds; a test that waits so long has failed
 
@@ -242,3 +243,29 @@ def test_cancelled_by_the_loader_itself_is_no_error():
 
     job = ended(Shelf(load, lambda: 1).ask("a", 1))
     assert job.stopped and job.error is None
+
+
+def test_one_network_loads_a_few_models_at_a_time_and_another_one_s_is_loaded_meanwhile(loader, monkeypatch):
+    shelf, jobs = shelf_of(loader, limit=1000, stay=("writer",)), []
+    monkeypatch.setattr(addresses, "mine", lambda: "attacker")
+    names = [f"slow{number}" for number in range(20)]
+    for number, name in enumerate(names):
+        jobs.append(shelf.ask(name, f"cookie {number}"))
+    for name in names[:OF_NETWORK]:
+        assert loader.start(name).wait(LONG)
+    monkeypatch.setattr(addresses, "mine", lambda: "home")
+    assert ended(shelf.ask("mine:1", "me")).done and ended(shelf.ask("writer", "me")).done
+    assert sorted(loader.loads) == sorted(["mine:1", "writer", *names[:OF_NETWORK]]), "all else of theirs waits"
+    for name in names:
+        loader.gate(name).set()
+    assert all(ended(job).done for job in jobs) and shelf.bytes == 21
+
+
+def test_who_has_gone_before_their_turn_has_nothing_loaded(loader):
+    shelf = shelf_of(loader)
+    first = [shelf.ask(f"slow{number}", "flood") for number in range(OF_NETWORK)]
+    waiting = shelf.ask("mine:1", "me")
+    shelf.leave(waiting, "me")
+    for number in range(OF_NETWORK):
+        loader.gate(f"slow{number}").set()
+    assert ended(waiting).stopped and all(ended(job).done for job in first) and "mine:1" not in loader.loads

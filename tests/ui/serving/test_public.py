@@ -28,7 +28,7 @@ from benchmarks.reading import drawn
 from models.errors import ModelError
 from models.gallery import gallery
 from tests.serving import ROOT, Server, serve
-from ui.memory import allowed, bounds, cached, measured, trainings
+from ui.memory import addresses, allowed, bounds, cached, measured, trainings
 from ui.memory.jobs import Jobs, TooMuch
 from ui.serving import assets, flood, headers
 from ui.serving.flood import Bucket, Flood
@@ -82,12 +82,34 @@ def test_a_browser_without_cookies_counts_by_its_address(monkeypatch):
     monkeypatch.setenv(bounds.MODELS, "1")
     monkeypatch.setattr(allowed, "_brought", bounds.Counted())
     monkeypatch.setattr(trainings, "browser", lambda: "")
-    monkeypatch.setattr(allowed.st, "context", context := SimpleNamespace(ip_address="203.0.113.7"))
+    monkeypatch.setattr(allowed, "_brought_near", bounds.Counted())
+    where = ["203.0.113.7"]
+    monkeypatch.setattr(addresses, "mine", lambda: where[0])
     allowed.check_share("owner/one")
     with pytest.raises(ModelError, match="loaded within an hour"):
         allowed.check_share("owner/two")
-    context.ip_address = "203.0.113.8"
+    where[0] = "203.0.113.8"
     allowed.check_share("owner/two")
+
+
+def test_whoever_invents_cookies_has_so_many_models_loaded_by_their_network(monkeypatch):
+    monkeypatch.setenv(bounds.MODELS, "3")
+    monkeypatch.setattr(allowed, "_brought", bounds.Counted())
+    monkeypatch.setattr(allowed, "_brought_near", bounds.Counted())
+    number, loaded = 0, 0
+    monkeypatch.setattr(trainings, "browser", lambda: f"cookie {number}")
+    monkeypatch.setattr(addresses, "mine", lambda: "attacker")
+    for number in range(100):
+        try:
+            allowed.check_share(f"owner/{number}")
+            loaded += 1
+        except ModelError as error:
+            assert "Your network has had 30 models loaded" in str(error)
+    assert loaded == 3 * allowed.CLASS
+    for number in range(60):
+        allowed.check_share(f"copy, {number} steps ({number:032x})")
+    monkeypatch.setattr(addresses, "mine", lambda: "home")
+    allowed.check_share("owner/99")
 
 
 def test_a_page_waits_for_so_many_calculations_and_others_go_on(monkeypatch):
