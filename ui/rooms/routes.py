@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocketDisconnect
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -27,7 +29,8 @@ async def there(request: Request) -> Response:
 async def line(socket: WebSocket) -> None:
     from ui.rooms import route
 
-    await route.line(socket)
+    with suppress(WebSocketDisconnect):  # they have hung up while they were answered
+        await route.line(socket)
 
 
 ROUTES = (

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -18,7 +20,7 @@ from websockets.asyncio.client import connect
 from benchmarks.attendee import Attendee
 from tests.serving import Server, serve
 from ui.rooms import route
-from ui.rooms.store import LETTERS, Rooms
+from ui.rooms.store import LETTERS, Room, Rooms
 
 SECRET = "a secret of this test"
 MANY = 8
@@ -98,6 +100,43 @@ def test_bad_answers_are_refused_with_a_sentence(server):
             assert one.line.close_code is teacher.line.close_code is None, "both lines are open"
 
     run(story)
+
+
+def test_who_hangs_up_while_they_are_answered_leaves_no_error_in_the_log(server):
+    async def story() -> None:
+        async with Teacher(server.url, code(8)) as teacher, Attendee(server.url, code(8)) as one:
+            await teacher.join()
+            await one.join()
+            await teacher.until(lambda: teacher.news.get("here") == 1)
+            for _ in range(100):
+                await one.answer("x" * 3000)
+            await one.until(lambda: "wrong" in one.news)
+            one.line.transport.abort()
+            await teacher.until(lambda: teacher.news["here"] == 0)
+
+    run(story)
+    assert "Traceback" not in server.log.read_text("utf-8")
+
+
+def test_what_comes_faster_than_a_line_is_heard_waits(monkeypatch):
+    """Time stands still for the bucket: of so many messages the last would have to wait until its turn."""
+    waits, sent = [], [{"type": "websocket.disconnect"}] + [{"type": "websocket.receive", "text": '{"answer": 1}'}] * 300
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    async def story() -> None:
+        async def nothing(*_) -> None:
+            """Who floods a line does not listen."""
+
+        async def receive() -> dict:
+            return sent.pop()
+
+        await route.hear(SimpleNamespace(receive=receive, send_json=nothing), Room("code", time.monotonic), "nobody")
+
+    monkeypatch.setattr(route, "asyncio", SimpleNamespace(sleep=sleep))
+    run(story)
+    assert len(waits) == 300 - route.AT_ONCE and max(waits) == pytest.approx((300 - route.AT_ONCE) / route.HEARD, abs=1)
 
 
 async def said(server: Server, room: str, **query: str) -> dict:
