@@ -2,6 +2,7 @@
 # make test     run the tests that a change waits for    (ARGS="tests/viz -k heatmap" for some)
 # make test-all run every test: those of `make test`, then all others
 # make lint     ruff, mypy, import-linter, and oxlint and oxfmt for JavaScript
+# make audit    compare what is installed with known advisories   (DATABASE=all.zip, a copy of the database: see bin/audit.py)
 # make train    train the shipped models and the lens, or go on training them   (DATA=folder with the texts)
 # make setup    only make .venv and install        (PYTHON=python3.12 to choose the Python)
 # make clean    remove .venv and caches            (what was trained stays, in build and models)
@@ -11,6 +12,7 @@ PORT ?= 8501
 HOST ?= localhost
 PROCESSES ?= 1
 DATA ?= data
+DATABASE ?= all.zip
 # Each worker and each server would compile all of the project again where a shell says to keep nothing that is compiled.
 test thorough: export PYTHONDONTWRITEBYTECODE =
 
@@ -25,7 +27,7 @@ _ := $(shell $(python) -c "" 2>/dev/null || rm -f .venv/.runtime .venv/.processe
 
 pytest = $(python) -m pytest -n $(WORKERS) --no-loadscope-reorder
 
-.PHONY: app test test-all thorough lint train setup clean
+.PHONY: app test test-all thorough lint audit train setup clean
 
 app: .venv/.runtime $(if $(filter-out 1,$(PROCESSES)),.venv/.processes)
 	@exec $(python) -m ui.command --port "$(PORT)" --host "$(HOST)" --processes "$(PROCESSES)"
@@ -46,6 +48,9 @@ lint: .venv/.developer
 	.venv/bin/oxlint --deny-warnings ui viz
 	.venv/bin/oxfmt --check ui viz
 	$(python) -c "from importlinter.cli import lint_imports_command; lint_imports_command()" --no-logo
+
+audit: .venv/.developer
+	$(python) bin/audit.py "$(DATABASE)"
 
 train: .venv/.developer
 	$(python) -m models.training.shipped --data "$(DATA)"

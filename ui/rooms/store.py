@@ -101,6 +101,8 @@ class Question:
     answers: dict[str, Said] = field(default_factory=dict)
     shown: bool = False
     open: bool = True
+    changes: int = 0  # of the answers
+    counted: tuple[int, list[tuple[str, int]]] = (-1, [])  # at which change, and the counts: a class of 300 asks for the same
 
     def read(self, given: object) -> str:
         """An answer as it is counted. Errors: RoomError for one that does not answer the question."""
@@ -121,6 +123,13 @@ class Question:
     def counts(self) -> list[tuple[str, int]]:
         """How often each answer was given: of choices each in its order, of numbers from the least, of words the most frequent
         first, whatever their capitals."""
+        changes, (counted_at, counts) = self.changes, self.counted
+        if counted_at != changes:
+            counts = self._count()
+            self.counted = changes, counts
+        return counts
+
+    def _count(self) -> list[tuple[str, int]]:
         said = [one.answer for one in list(self.answers.values())]
         if self.kind == "choices":
             return [(choice, said.count(choice)) for choice in self.choices]
@@ -282,6 +291,7 @@ class Room:
             if new and len(question.answers) >= 2 * PEOPLE:
                 raise RoomError("There are as many answers as the room can hold.")
             question.answers[person.voter] = Said(line(str(name), NAMED), said, time.time())
+            question.changes += 1
         if new:
             self.answered()
         self.tell(leading=not question.shown)
@@ -293,6 +303,7 @@ class Room:
             for question in self.questions:
                 if question.answers:
                     question.answers.clear()
+                    question.changes += 1
                     self.notice = ANSWERS_DROPPED.format(words=question.words)
                     return
 

@@ -127,6 +127,17 @@ def test_a_class_of_three_hundred_gives_six_hundred_answers(rooms):
     assert room.answers == 2 * store.PEOPLE and not room.notice
 
 
+def test_counts_are_made_once_for_each_change_however_many_look(rooms, monkeypatch):
+    room, made, count = seated(rooms, 3), [], Question._count
+    monkeypatch.setattr(Question, "_count", lambda question: made.append(1) or count(question))
+    question = room.ask("Which?", "choices", ("a", "b"))
+    for who, answer, counts in (("0", "a", [1, 0]), ("1", "a", [2, 0]), ("1", "b", [1, 1]), ("2", "b", [1, 2])):
+        room.answer(who, answer)
+        assert all(question.counts() == list(zip("ab", counts, strict=True)) for _ in range(300))
+    room.drop_answers()
+    assert question.counts() == [("a", 0), ("b", 0)] and len(made) == 5
+
+
 def test_answers_of_all_rooms_are_bounded_and_the_oldest_of_the_fullest_room_go(rooms, monkeypatch):
     monkeypatch.setattr(store, "ANSWERS", 100)
     small, large = seated(rooms, 3), seated(rooms, 40)
