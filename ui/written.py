@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -14,7 +15,19 @@ from models.errors import FileError, check_signs
 from models.huggingface.names import quoted, short
 
 HEADER = re.compile(r"\A---\n(.*?\n)---\n", re.S)
+DEEPEST = 50  # brackets in each other: PyYAML takes minutes for thousands
+MOST = 1_000_000  # values and characters of what a file says, with what its signs of YAML (* and &) repeat: each may double it
+NAMES, DIGITS = 2000, 300  # of one part of a file, and of a whole number, at most
 KINDS = {str: "a text", int: "a whole number", dict: "names and values", list: "a list", object: "a value"}
+
+
+class Reader(yaml.SafeLoader):
+    """Reads YAML as `yaml.safe_load` does, unless the sign << makes thousands of names of a few lines."""
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        super().flatten_mapping(node)
+        if len(node.value) > NAMES:
+            raise yaml.constructor.ConstructorError(None, None, f"a part has more than {NAMES:,} names", node.start_mark)
 
 
 def text_of(file: Path, largest: int) -> str:
@@ -77,8 +90,10 @@ def header_of(text: str, file: str, what: str) -> Block:
 
 def mapping(text: str, file: str, line: int) -> dict[str, Any]:
     """What YAML says, as names and values. line: of the first one."""
+    if depth_of(text) > DEEPEST:
+        raise FileError(file, line, f"Brackets stand in each other more than {DEEPEST} deep. Leave most of them out.")
     try:
-        said = yaml.safe_load(text) or {}
+        said = yaml.load(text, Reader) or {}
     except yaml.YAMLError as error:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or "this is not YAML"
         hint = "Put a value that holds a colon, a # or quotes into quotes."
@@ -87,5 +102,28 @@ def mapping(text: str, file: str, line: int) -> dict[str, Any]:
         raise FileError(file, line, "It cannot be read. Here stand lines of the form “name: value”.") from None
     if not isinstance(said, dict):
         raise FileError(file, line, "Here stand lines of the form “name: value”.")
+    if any(isinstance(value, int) and abs(value) >= 10**DIGITS for value in parts_of(said)):
+        raise FileError(file, line, f"A number has more than {DIGITS} digits. Write a shorter one, or put it into quotes.")
+    if sum(len(value) if isinstance(value, str | bytes) else 1 for value in parts_of(said)) > MOST:
+        raise FileError(file, line, "It repeats itself too often by “*”. Write out what you mean.")
     check_signs(text, file, line)
     return said
+
+
+def depth_of(text: str) -> int:
+    """How deep brackets stand in each other, or more where texts hold some."""
+    steps = (1 if sign in "[{" else -1 for sign in re.findall(r"[\[\]{}]", text))
+    return max(accumulate(steps), default=0)
+
+
+def parts_of(said: object) -> Iterator[object]:
+    """Everything that values hold, each as often as it stands there; no more than are allowed."""
+    waiting = [said]
+    for _ in range(MOST + 1):
+        if not waiting:
+            return
+        yield (value := waiting.pop())
+        if isinstance(value, Mapping):
+            waiting += [*value.keys(), *value.values()]
+        elif isinstance(value, list | tuple | set):
+            waiting += value
