@@ -1,4 +1,4 @@
-"""The formulas of attention: queries and keys turned and multiplied, the mask, and values mixed by weights."""
+"""The formulas of attention: rotary positions, products of queries and keys, masks, and values mixed by weights."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Turn(Same):
     """Rotary positions: dimensions i and j of a pair, turned by an angle that grows with the position: x_i cos − x_j sin, and x_j
     cos + x_i sin. Two terms; a dimension that is not turned has one.
 
-    cos, sin: [token, pairs]; pairs: int [pairs, 2], which two dimensions; to: where they are then, None where they were.
+    cos, sin: [token, pairs]; pairs: int [pairs, 2], which two dimensions; to: where they are afterwards, None where they were.
     Source: Su et al. 2021, "RoFormer", eq. 15.
     """
 
@@ -31,7 +31,7 @@ class Turn(Same):
     def rows(self, positions: np.ndarray | None) -> np.ndarray:
         x = self.inputs[0].rows(positions)
         cos, sin = (self.cos, self.sin) if positions is None else (self.cos[positions], self.sin[positions])
-        return turned(x, cos, sin, self.pairs, self.to)
+        return rotate(x, cos, sin, self.pairs, self.to)
 
     def terms(self, index: Index) -> list[Term]:
         head, token, dimension = index
@@ -54,12 +54,12 @@ class Turn(Same):
         return {"angle": float(np.arctan2(self.sin[index[1], pair], self.cos[index[1], pair]))}
 
 
-def turned(x: np.ndarray, cos: np.ndarray, sin: np.ndarray, pairs: np.ndarray, to: np.ndarray) -> np.ndarray:
-    """Pairs of dimensions of x [head, token, d] turned by angles [token, pair], and put where `to` says."""
-    found, (first, second), (a, b) = x.copy(), pairs.T, to.T
-    found[..., a] = x[..., first] * cos - x[..., second] * sin
-    found[..., b] = x[..., second] * cos + x[..., first] * sin
-    return found
+def rotate(x: np.ndarray, cos: np.ndarray, sin: np.ndarray, pairs: np.ndarray, to: np.ndarray) -> np.ndarray:
+    """Return x [head, token, d] with pairs of dimensions turned by angles [token, pair], and put where `to` says."""
+    rotated, (first, second), (a, b) = x.copy(), pairs.T, to.T
+    rotated[..., a] = x[..., first] * cos - x[..., second] * sin
+    rotated[..., b] = x[..., second] * cos + x[..., first] * sin
+    return rotated
 
 
 class Assembled(Same):
@@ -75,11 +75,11 @@ class Assembled(Same):
         self.part = {int(d): (i, n) for i, dims in enumerate(where) for n, d in enumerate(dims)}
 
     def rows(self, positions: np.ndarray | None) -> np.ndarray:
-        each = [one.rows(positions) for one in self.inputs]
-        found = np.empty((self.heads, each[0].shape[1], len(self.part)), np.float32)
-        for values, dims in zip(each, self.where, strict=True):
-            found[..., dims] = values
-        return found
+        part_values = [part.rows(positions) for part in self.inputs]
+        joined = np.empty((self.heads, part_values[0].shape[1], len(self.part)), np.float32)
+        for values, dims in zip(part_values, self.where, strict=True):
+            joined[..., dims] = values
+        return joined
 
     def terms(self, index: Index) -> list[Term]:
         number, dimension = self.part[index[2]]
@@ -126,8 +126,8 @@ class Distances(Same):
 
     def rows(self, positions: np.ndarray | None) -> np.ndarray:
         at = (self.at if positions is None else self.at[positions])[None]
-        each = self.inputs[0].rows(None if self.keyed else positions) @ self.table.transpose(0, 2, 1)
-        return each[:, np.arange(at.shape[2])[None], at[0]] if self.keyed else np.take_along_axis(each, at, -1)
+        products = self.inputs[0].rows(None if self.keyed else positions) @ self.table.transpose(0, 2, 1)
+        return products[:, np.arange(at.shape[2])[None], at[0]] if self.keyed else np.take_along_axis(products, at, -1)
 
     def terms(self, index: Index) -> list[Term]:
         head, query, key = index
@@ -179,8 +179,8 @@ class Biased(Same):
     def terms(self, index: Index) -> list[Term]:
         x = self.inputs[0].at(index)
         bias = _of(self.bias, np.array([index[1]]))
-        added = float(bias[min(index[0], len(bias) - 1), 0, index[2]])
-        return [Term(self.inputs[0].name, x, 1.0, x, self.inputs[0].place(*index)), constant("position bias", added)]
+        addend = float(bias[min(index[0], len(bias) - 1), 0, index[2]])
+        return [Term(self.inputs[0].name, x, 1.0, x, self.inputs[0].place(*index)), constant("position bias", addend)]
 
 
 class Masked(Same):
@@ -197,10 +197,10 @@ class Masked(Same):
 
     def rows(self, positions: np.ndarray | None) -> np.ndarray:
         x = self.inputs[0].rows(positions)
-        return x + self.added(positions, x.shape[-1])
+        return x + self.addend(positions, x.shape[-1])
 
-    def added(self, positions: np.ndarray | None, keys: int) -> np.ndarray:
-        """[heads or 1, query, key]: 0 or −∞."""
+    def addend(self, positions: np.ndarray | None, keys: int) -> np.ndarray:
+        """Return what is added to the scores: 0 or −∞, [heads or 1, query, key]."""
         if self.mask is None:
             positions = np.arange(keys) if positions is None else positions
             return np.where(np.arange(keys) > positions[:, None] + self.behind, -np.inf, 0).astype(np.float32)[None]
@@ -208,8 +208,8 @@ class Masked(Same):
 
     def terms(self, index: Index) -> list[Term]:
         x = self.inputs[0].at(index)
-        added = self.added(np.array([index[1]]), index[2] + 1 if self.mask is None else self.mask.shape[-1])
-        mask = float(added[min(index[0], len(added) - 1), 0, index[2]])
+        addends = self.addend(np.array([index[1]]), index[2] + 1 if self.mask is None else self.mask.shape[-1])
+        mask = float(addends[min(index[0], len(addends) - 1), 0, index[2]])
         return [Term(self.inputs[0].name, x, 1.0, x, self.inputs[0].place(*index)), constant("mask", mask)]
 
 
@@ -233,6 +233,6 @@ class Mixed(Same):
         ]
 
 
-def _of(added: np.ndarray, positions: np.ndarray | None) -> np.ndarray:
-    """The rows of a bias or mask [heads or 1, query or 1, key] for some queries."""
-    return added if positions is None or added.shape[1] == 1 else added[:, positions]
+def _of(bias: np.ndarray, positions: np.ndarray | None) -> np.ndarray:
+    """Return the rows of a bias or mask [heads or 1, query or 1, key] for some queries."""
+    return bias if positions is None or bias.shape[1] == 1 else bias[:, positions]

@@ -1,4 +1,4 @@
-"""One block taken apart: norms, attention head by head, the feed-forward, and what each adds to the stream."""
+"""The stages of one block: norms, attention head by head, the feed-forward, and what each adds to the stream."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.inside import experts, steps
-from analysis.inside.attention_calls import attended, end_of, values
+from analysis.inside.attention_calls import end_of, parts_of, values
 from analysis.inside.formulas import Sum
 from analysis.inside.heads import Heads
 from analysis.inside.reading import ADDS, PRODUCTS, Reading, operands, stored_with
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Block:
-    """Reads the stages of a block. stream: what it is given; memory: what cross-attention looks at, or None."""
+    """Reads the stages of a block. stream: its input; memory: what cross-attention looks at, or None."""
 
     def __init__(
         self,
@@ -46,17 +46,17 @@ class Block:
         for end in ends:
             if end is not None:
                 self.fence(end)
-        self.latents = {id(one) for one in map(self.latent_of, reading.path) if one is not None}
+        self.latents = {id(node) for node in map(self.latent_of, reading.path) if node is not None}
         self.routers = {id(node): self.fence_router(node) for node in reading.path if experts.is_mixture(node)}
         self.hidden |= reading.inner
         self.sums = self.inner_sums()
-        self.fired: int | None = None  # which step hands on what neurons do
+        self.fired: int | None = None  # the step whose output the neurons hand on
         self.done = ""  # the last part of the block that was read
 
-    # Where things are
+    # Which step is what
 
     def fence(self, end: Node) -> None:
-        """Keep what happens between queries, keys and values and what heads bring out of the list of steps."""
+        """Hide the steps between queries, keys and values and the heads' output."""
         ahead = list(end.given)
         for view in ahead:  # the list grows while it is walked
             node = view.base
@@ -71,7 +71,7 @@ class Block:
             ahead.extend(node.given)
 
     def latent_of(self, node: Node) -> Node | None:
-        """The map that made the few numbers which a map of queries, keys or values is given, where there is one."""
+        """Return the map to the latent numbers that a map of queries, keys or values reads, where there is one."""
         before = node
         if id(node) in self.maps and node.given:
             before = node.given[0].base
@@ -80,8 +80,8 @@ class Block:
         return before if before is not node and steps.is_linear(before) else None
 
     def fence_router(self, mixture: Node) -> Node | None:
-        """Keep how tokens are shared out among experts out of the list of steps; gives the step that gave the router's scores."""
-        found, count = None, len(self.reading.section.nodes)
+        """Hide the steps that share tokens out among experts; return the step that gave the router's scores."""
+        router, count = None, len(self.reading.section.nodes)
         ahead = list(mixture.given[1:])
         stream = {id(mixture.given[0].base)}
         for view in ahead:  # the list grows while it is walked
@@ -94,25 +94,25 @@ class Block:
             for node in [base, *same]:
                 self.hidden.add(id(node))
                 if steps.is_linear(node) and node.options.get("part", 0) == 0:
-                    found = found or node
+                    router = router or node
             ahead.extend(base.given)
-        return found
+        return router
 
     def flat_norm(self, node: Node) -> bool:
-        """Whether a norm is one of the stream, not of queries or keys: a linear map of it makes them."""
+        """Return whether a norm is one of the stream, not of queries or keys: a linear map of it makes them."""
         return node.given[0].base is self.section.start
 
     def inner_sums(self) -> set[int]:
-        """Additions whose sum serves one other addition alone: x + a + b is one stage."""
-        found = set()
+        """Return the ids of additions whose sum only another addition uses: x + a + b is one stage."""
+        ids = set()
         for node in self.reading.path:
             users = self.reading.users_of(node)
-            if node.op in ADDS and len(users) == 1 and users[0].op in ADDS and not self.stored(node):
-                found.add(id(node))
-        return found
+            if node.op in ADDS and len(users) == 1 and users[0].op in ADDS and not self.adds_stored(node):
+                ids.add(id(node))
+        return ids
 
-    def stored(self, node: Node) -> bool:
-        """Whether a step adds what is stored in the model."""
+    def adds_stored(self, node: Node) -> bool:
+        """Return whether a step adds numbers that are stored in the model."""
         return stored_with(node, node.value.shape[-1]) is not None
 
     # The stages
@@ -120,63 +120,67 @@ class Block:
     def read(self) -> None:
         for node in self.reading.path:
             if id(node) in self.calls:
-                self.reading.tried(node, lambda node: self.attend(node, *self.calls[id(node)]))
+                self.reading.attempt(node, lambda node: self.attend(node, *self.calls[id(node)]))
             elif id(node) in self.latents:
-                self.reading.tried(node, self.latent)
+                self.reading.attempt(node, self.latent)
             elif id(node) not in self.hidden | self.maps | self.sums:
-                self.reading.tried(node, self.step)
+                self.reading.attempt(node, self.step)
 
     def step(self, node: Node) -> None:
         reading = self.reading
         last = node is self.section.end.base  # type: ignore[union-attr]
         for view in node.given:
-            self.beside(view)
+            self.add_gate(view)
         if id(node) in self.routers:
             self.done = "feed-forward"
             experts.read(reading, node, self.routers[id(node)])
         elif node.op in ADDS:
-            part = f"biased {self.done}" if self.stored(node) and self.done else f"{self.done or 'first'} stream"
+            part = f"biased {self.done}" if self.adds_stored(node) and self.done else f"{self.done or 'first'} stream"
             name = "output" if last else part
-            taken = [reading.taken(view) for view in operands(node, self.sums)]
+            addends = [reading.stage_of(view) for view in operands(node, self.sums)]
             value = steps.flat(node, reading.count)
-            if value is not None and all(one is not None for one in taken):
-                reading.add(name, ("token", "d_model"), Sum(*[one for one in taken if one is not None]), value, node)
+            if value is not None and all(stage is not None for stage in addends):
+                reading.add(name, ("token", "d_model"), Sum(*[stage for stage in addends if stage is not None]), value, node)
                 return
             reading.plain(node, name)
         elif steps.is_linear(node):
             self.linear(node, last)
         elif steps.is_norm(node):
             reading.plain(node, "output" if last else self.norm_name(node))
-        elif steps.is_activation(node) or id(node) in reading.written:
+        elif steps.is_activation(node) or id(node) in reading.composites:
             self.width(reading.plain(node, "output" if last else "activation"))
         elif node.op in PRODUCTS:
-            two = len([view for view in node.given if reading.taken(view) is not None]) == 2
-            stage = reading.plain(node, "output" if last else "gated" if two else f"scaled {self.done}".strip())
+            has_two = len([view for view in node.given if reading.stage_of(view) is not None]) == 2
+            stage = reading.plain(node, "output" if last else "gated" if has_two else f"scaled {self.done}".strip())
             self.width(stage)
         else:
             reading.plain(node, "output" if last else "own step")
 
-    def beside(self, view: Node) -> None:
-        """Of a map that makes queries, keys or values, what goes another way: a gate for what heads bring (Qwen3-Next)."""
+    def add_gate(self, view: Node) -> None:
+        """Add the part of a map of queries, keys or values that goes elsewhere: a gate for the heads' output (Qwen3-Next)."""
         node, reading = view.base, self.reading
-        if id(node) not in self.maps or reading.taken(view) is not None:
+        if id(node) not in self.maps or reading.stage_of(view) is not None:
             return
-        x, value, columns = reading.taken(node.given[0]), steps.flat(node, reading.count), reading.columns(view)
+        x, value, columns = reading.stage_of(node.given[0]), steps.flat(node, reading.count), reading.columns(view)
         if x is not None and value is not None and columns is not None:
             rule = steps.linear(node, x, columns)
             stage = reading.add("attention gate", ("token", "d_model"), rule, value[:, columns])
             reading.parts[id(node), columns.tobytes()] = stage
 
     def width(self, stage: Stage | None) -> None:
-        """Numbers inside the feed-forward are neurons."""
-        if stage is not None and stage.rule is not None and any(one.axes[-1] == "neuron" for one in stage.rule.inputs):
+        """Name the last axis "neuron" inside the feed-forward."""
+        if (
+            stage is not None
+            and stage.rule is not None
+            and any(input_stage.axes[-1] == "neuron" for input_stage in stage.rule.inputs)
+        ):
             stage.axes = (*stage.axes[:-1], "neuron")
 
     def linear(self, node: Node, last: bool) -> None:
-        """A map that belongs to no queries, keys and values: W_O, or one of the feed-forward."""
+        """Add a map that makes no queries, keys or values: W_O, or one of the feed-forward."""
         reading = self.reading
         before = node.given[0].base
-        if any(before is one or self.leads(one, before) for one in self.of_attention()):
+        if any(before is end or self.leads(end, before) for end in self.of_attention()):
             reading.plain(node, self.done)
             return
         if not self.wide(node):
@@ -184,7 +188,7 @@ class Block:
             self.fired = reading.path.index(before) if before in reading.path else None
             reading.plain(node, "output" if last else "feed-forward")
             return
-        x, value = reading.taken(node.given[0]), steps.flat(node, reading.count)
+        x, value = reading.stage_of(node.given[0]), steps.flat(node, reading.count)
         halves = self.halves(node)
         if halves is None or x is None or value is None:
             stage = reading.plain(node, self.up_name(node))
@@ -196,9 +200,9 @@ class Block:
             reading.parts[id(node), columns.tobytes()] = reading.add(name, ("token", "neuron"), rule, value[:, columns])
 
     def latent(self, node: Node) -> None:
-        """A map that makes the few numbers which queries, or keys and values, are made of; what else it gives is theirs."""
+        """Add the map to the latent numbers of queries, or of keys and values; its other outputs are theirs."""
         reading, value = self.reading, steps.flat(node, self.reading.count)
-        x = reading.taken(node.given[0])
+        x = reading.stage_of(node.given[0])
         views = [view for user, view in reading.users[id(node)] if steps.is_norm(user) or id(user) in self.maps]
         columns = reading.columns(views[0]) if views else None
         if x is None or value is None or columns is None or len(columns) == value.shape[-1]:
@@ -211,13 +215,13 @@ class Block:
         return [node for node in self.reading.path if id(node) in self.calls]
 
     def leads(self, start: Node, node: Node) -> bool:
-        """Whether norms and products alone lead from what heads brought to a step."""
+        """Return whether only norms and products stand between the heads' output and a step."""
         while node is not start and node.given and (steps.is_norm(node) or node.op in PRODUCTS):
             node = node.given[0].base
         return node is start
 
     def wide(self, node: Node) -> bool:
-        """Whether a map leads into the neurons: what it gives goes through an activation, or is a factor of a gate."""
+        """Return whether a map leads into the neurons: its output goes through an activation, or is a factor of a gate."""
         users = self.reading.users_of(node)
         return any(steps.is_activation(user) or gates(user) or id(user) in self.reading.inner for user in users) and not any(
             user.op in ADDS for user in users
@@ -231,38 +235,38 @@ class Block:
         return "up"
 
     def halves(self, node: Node) -> list[tuple[str, np.ndarray]] | None:
-        """A map whose parts go different ways (gate and up in one): each part's name and columns. None where it stays whole."""
-        found: list[tuple[str, np.ndarray]] = []
+        """Return the name and columns of each part of a map with several uses (gate and up in one); None where it has one."""
+        parts: list[tuple[str, np.ndarray]] = []
         for user, view in self.reading.users[id(node)]:
             columns = self.reading.columns(view)
             if columns is None or len(columns) == node.value.shape[-1]:
                 return None
-            found.append(("gate" if steps.is_activation(user) else "up", columns))
-        return found
+            parts.append(("gate" if steps.is_activation(user) else "up", columns))
+        return parts
 
     def norm_name(self, node: Node) -> str:
         users, before = self.reading.users_of(node), node.given[0].base
-        if any(user.op in ADDS for user in users):  # what it gives goes on as the stream, or is added to it
+        if any(user.op in ADDS for user in users):  # its output goes on as the stream, or is added to it
             return f"{self.done} norm after" if before.op not in ADDS else f"{self.done} stream norm"
         if id(before) in self.latents:
             return "latent norm"
-        for one in self.of_attention():
-            if any(id(user) in self.maps | self.latents and self.feeds(user, one) for user in users):
-                return self.prefix(self.calls[id(one)][0]) + "attention norm"
-        if any(before is one for one in self.of_attention()):
+        for end in self.of_attention():
+            if any(id(user) in self.maps | self.latents and self.feeds(user, end) for user in users):
+                return self.prefix(self.calls[id(end)][0]) + "attention norm"
+        if any(before is end for end in self.of_attention()):
             return f"{self.done} inner norm"
         return "feed-forward norm"
 
     def feeds(self, node: Node, end: Node) -> bool:
-        """Whether a map of queries, keys or values belongs to this attention."""
-        seen: set[int] = set()
+        """Return whether a map of queries, keys or values belongs to this attention."""
+        visited: set[int] = set()
         ahead = list(end.given)
         for view in ahead:  # the list grows while it is walked
             base = view.base
             if base is node:
                 return True
-            if id(base) in self.hidden and id(base) not in seen:
-                seen.add(id(base))
+            if id(base) in self.hidden and id(base) not in visited:
+                visited.add(id(base))
                 ahead.extend(base.given)
         return False
 
@@ -275,13 +279,13 @@ class Block:
         prefix = self.prefix(number)
         self.done = f"{prefix}attention"
         heads = Heads(self.reading, prefix, self.memory if prefix else None, self.keys, self.rotary)
-        known = attended(self.section, call, node)
-        if known is None:
-            heads.unseen(node, self.weights[number], values(self.section, call, node))
+        parts = parts_of(self.section, call, node)
+        if parts is None:
+            heads.read_weights(node, self.weights[number], values(self.section, call, node))
         else:
-            heads.read(known, self.weights[number])
+            heads.read(parts, self.weights[number])
 
 
 def gates(node: Node) -> bool:
-    """Whether a step multiplies two streams."""
+    """Return whether a step multiplies two streams."""
     return node.op in PRODUCTS and sum(view.base.op != "given" and view.value.numel() > 1 for view in node.given) == 2

@@ -1,4 +1,4 @@
-"""Both ends of the way: from ids to the stream that the first block is given, and from the last block's stream to a choice."""
+"""Both ends of the way: from ids to the first block's input, and from the last block's output to a choice."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 
 
 def begin(reading: Reading, ids: np.ndarray, stream: np.ndarray) -> Stage:
-    """The stages before the blocks; returns the one that the first block is given. ids: int [token]; stream: [token, d_model]."""
-    chosen = reading.add("ids", ("token",), None, ids.astype(np.float32))
+    """Add the stages before the blocks; return the first block's input. ids: int [token]; stream: [token, d_model]."""
+    id_stage = reading.add("ids", ("token",), None, ids.astype(np.float32))
     for node in reading.path:
-        reading.tried(node, lambda node: _begun(reading, node, ids, chosen))
-    end = reading.taken(reading.section.end) if reading.section.end is not None else None
+        reading.attempt(node, lambda node: _begin_step(reading, node, ids, id_stage))
+    end = reading.stage_of(reading.section.end) if reading.section.end is not None else None
     if end is None or not steps.close(end.rows(None), stream, reading.near):
         end = reading.add("embedding sum", ("token", "d_model"), None, stream, None, OWN.format("between table and blocks"))
     return end
 
 
-def _begun(reading: Reading, node: Node, ids: np.ndarray, chosen: Stage) -> None:
-    """The stage of one step before the blocks."""
+def _begin_step(reading: Reading, node: Node, ids: np.ndarray, id_stage: Stage) -> None:
+    """Add the stage of one step before the blocks."""
     if _table(node) is not None:
-        _looked_up(reading, node, ids, chosen)
+        _look_up(reading, node, ids, id_stage)
     elif node.op in ADDS:
         for view in node.given:
-            if reading.taken(view) is None:
-                _added(reading, view)
+            if reading.stage_of(view) is None:
+                _add_positions(reading, view)
         reading.plain(node, "embedding sum")
     elif steps.is_norm(node):
         reading.plain(node, "embedding norm")
@@ -47,14 +47,14 @@ def _begun(reading: Reading, node: Node, ids: np.ndarray, chosen: Stage) -> None
         reading.plain(node, "scaled embeddings")
     elif steps.flat(node, reading.count) is None:
         return
-    elif all(reading.taken(view) is None for view in node.given):
-        _added(reading, node)  # it follows from the positions alone
+    elif all(reading.stage_of(view) is None for view in node.given):
+        _add_positions(reading, node)  # it follows from the positions alone
     else:
         reading.plain(node, "own step")
 
 
 def _table(node: Node) -> Tensor | None:
-    """The table that a step looks rows up in."""
+    """Return the table that a step looks rows up in."""
     weight = getattr(node.module, "weight", None) if node.op == "module" else None
     if node.op == "embedding":
         weight = node.given[-1].value
@@ -63,7 +63,7 @@ def _table(node: Node) -> Tensor | None:
     return weight if weight is not None and weight.dim() == 2 and looks else None
 
 
-def _looked_up(reading: Reading, node: Node, ids: np.ndarray, chosen: Stage) -> None:
+def _look_up(reading: Reading, node: Node, ids: np.ndarray, id_stage: Stage) -> None:
     stored, value = _table(node), steps.flat(node, reading.count)
     assert stored is not None, "asked for first"
     table = matrix(stored)
@@ -71,28 +71,28 @@ def _looked_up(reading: Reading, node: Node, ids: np.ndarray, chosen: Stage) -> 
         return
     if len(value) == 1 and reading.count > 1:  # the same row for all
         value = np.repeat(value, reading.count, 0)
-    asked = node.given[0].value.long().flatten().cpu().numpy()
-    first = not any(one.name == "embeddings" for one in reading.stages)
-    of_ids = len(asked) == len(ids) and np.array_equal(asked, ids) and first
+    looked_up = node.given[0].value.long().flatten().cpu().numpy()
+    first = not any(stage.name == "embeddings" for stage in reading.stages)
+    of_ids = len(looked_up) == len(ids) and np.array_equal(looked_up, ids) and first
     rows = ids if of_ids else _rows(table, value, np.arange(len(value)) + getattr(node.module, "offset", 0))
     if rows is None:
         reading.add("positions", ("token", "d_model"), None, value, node, OWN.format(type(node.module).__name__))
         return
     factor = _factor(table[rows], value)
-    counted = np.array_equal(np.diff(rows), np.ones(len(rows) - 1, int)) if len(rows) > 1 else True
-    name = "embeddings" if of_ids else "positions" if counted else "segments"
-    reading.add(name, ("token", "d_model"), Lookup(table, rows, chosen if of_ids else None, factor), value, node)
+    consecutive = np.array_equal(np.diff(rows), np.ones(len(rows) - 1, int)) if len(rows) > 1 else True
+    name = "embeddings" if of_ids else "positions" if consecutive else "segments"
+    reading.add(name, ("token", "d_model"), Lookup(table, rows, id_stage if of_ids else None, factor), value, node)
 
 
 def _rows(table: Matrix, value: np.ndarray, guess: np.ndarray) -> np.ndarray | None:
-    """Which rows of a table these are."""
+    """Return which rows of a table these are; None where one is none of them."""
     if guess.max() < len(table) and np.array_equal(table[guess], value):
         return guess
-    known: dict[bytes, int] = {}
+    row_of: dict[bytes, int] = {}
     for i, row in enumerate(table[:]):
-        known.setdefault(row.tobytes(), i)
-    found = [known.get(row.tobytes(), -1) for row in np.ascontiguousarray(value)]
-    return np.array(found) if min(found) >= 0 else None
+        row_of.setdefault(row.tobytes(), i)
+    rows = [row_of.get(row.tobytes(), -1) for row in np.ascontiguousarray(value)]
+    return np.array(rows) if min(rows) >= 0 else None
 
 
 def _factor(stored: np.ndarray, value: np.ndarray) -> float:
@@ -100,8 +100,8 @@ def _factor(stored: np.ndarray, value: np.ndarray) -> float:
     return float(value[at] / stored[at]) if stored[at] else 1.0
 
 
-def _added(reading: Reading, view: Node) -> None:
-    """Positions that are added as they are stored, or as they are calculated from nothing but the position."""
+def _add_positions(reading: Reading, view: Node) -> None:
+    """Add the stage of positions that are stored as they are, or calculated from nothing but the position."""
     value = steps.flat(view, reading.count)
     if value is None or not view.value.is_floating_point():
         return
@@ -109,47 +109,47 @@ def _added(reading: Reading, view: Node) -> None:
 
 
 def finish(reading: Reading, stream: Stage, outcome: str = "vocabulary") -> None:
-    """The stages after the blocks, for the positions that the section was given. stream: what the last block handed on; outcome:
+    """Add the stages after the blocks, for the section's positions. stream: the last block's output; outcome:
     the axis of what is scored, "vocabulary" or a classifier's "label"."""
     section = reading.section
     reading.of[id(section.start)] = stream
     for node in reading.path:
-        reading.tried(node, lambda node: _finished(reading, node, outcome))
+        reading.attempt(node, lambda node: _finish_step(reading, node, outcome))
     last = reading.stages[-1]
     if outcome in last.axes:
         chances = reading.add("probabilities", ("token", outcome), Probabilities(last))
         reading.add("choice", ("token",), Choice(chances))
 
 
-def _finished(reading: Reading, node: Node, outcome: str) -> None:
-    """The stage of one step after the blocks."""
+def _finish_step(reading: Reading, node: Node, outcome: str) -> None:
+    """Add the stage of one step after the blocks."""
     value = steps.flat(node, reading.count)
-    written = reading.written.get(id(node))
-    x = _capped(reading, node) or (
-        reading.of.get(id(written.start)) if written else reading.taken(node.given[0]) if node.given else None
+    composite = reading.composites.get(id(node))
+    x = _cap_input(reading, node) or (
+        reading.of.get(id(composite.start)) if composite else reading.stage_of(node.given[0]) if node.given else None
     )
     if value is None or x is None or id(node) in reading.inner:
         return
-    axes, stored = x.axes, [one for one in node.given if one.base.op == "given"]
+    axes, constants = x.axes, [view for view in node.given if view.base.op == "given"]
     if steps.is_linear(node):
         wide = not any(steps.is_linear(later) for later in _after(reading, node))
         axes = ("token", outcome) if wide else axes
         reading.add("logits" if wide else "transform", axes, steps.linear(node, x), value, node)
     elif steps.is_norm(node):
-        transformed = any(one.name.startswith("transform") for one in reading.stages)
-        reading.plain(node, "transform norm" if transformed else "final norm")
+        has_transform = any(stage.name.startswith("transform") for stage in reading.stages)
+        reading.plain(node, "transform norm" if has_transform else "final norm")
     elif _ends_cap(node):
-        bent = steps.flat(node.given[0].base, reading.count)
-        cap = None if bent is None else Scale.factor_between(bent, value)
+        inner = steps.flat(node.given[0].base, reading.count)
+        cap = None if inner is None else Scale.factor_between(inner, value)
         reading.add("capped logits", axes, None if cap is None else Capped(x, cap), value, node)
     elif node.op == "tanh" and any(_ends_cap(user) for user in reading.users_of(node)):
         return  # the inside of a soft cap, which is one stage
     elif any(user.op == "tanh" and any(map(_ends_cap, reading.users_of(user))) for user in reading.users_of(node)):
         return
-    elif steps.is_activation(node) or written:
+    elif steps.is_activation(node) or composite:
         reading.plain(node, "transform activation")
-    elif node.op in ADDS and len(stored) == 1:
-        bias = array(stored[0].value).ravel()
+    elif node.op in ADDS and len(constants) == 1:
+        bias = array(constants[0].value).ravel()
         if not bias.any():
             reading.of[id(node)] = x  # nothing is added
             return
@@ -160,23 +160,23 @@ def _finished(reading: Reading, node: Node, outcome: str) -> None:
 
 
 def _ends_cap(node: Node) -> bool:
-    """Whether a step is the last of a soft cap, c · tanh(x / c)."""
+    """Return whether a step is the last of a soft cap, c · tanh(x / c)."""
     return node.op in PRODUCTS and bool(node.given) and node.given[0].base.op == "tanh"
 
 
-def _capped(reading: Reading, node: Node) -> Stage | None:
-    """What is bent, where a step is the last of a soft cap."""
+def _cap_input(reading: Reading, node: Node) -> Stage | None:
+    """Return the stage that a soft cap bends, where a step is the cap's last; else None."""
     if not _ends_cap(node):
         return None
-    divided = node.given[0].base.given[0].base
-    return reading.taken(divided.given[0]) if divided.given else None
+    quotient = node.given[0].base.given[0].base
+    return reading.stage_of(quotient.given[0]) if quotient.given else None
 
 
 def _after(reading: Reading, node: Node) -> list[Node]:
-    """The steps that follow from one, on the way."""
-    found, ahead = [], [node]
-    for one in ahead:  # the list grows while it is walked
-        users = reading.users_of(one)
-        found.extend(users)
+    """Return the steps on the way that follow from a step."""
+    later, ahead = [], [node]
+    for step in ahead:  # the list grows while it is walked
+        users = reading.users_of(step)
+        later.extend(users)
         ahead.extend(users)
-    return found
+    return later

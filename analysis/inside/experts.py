@@ -26,7 +26,7 @@ RANKED = ("rank", "token", "neuron")
 
 
 class Shares(Same):
-    """Which share each expert has in a token: a softmax of the router's scores, or their sigmoids; who is not chosen has none.
+    """The share that each expert has in a token: a softmax of the router's scores, or their sigmoids; 0 for experts not chosen.
 
     chosen: int [token, rank]; soft: exp, else the sigmoid 1 / (1 + exp(−score)); over: what they are divided by, the sum over the
     experts that were "chosen", over "all", or "none"; factor: by which all are multiplied at last. One term: exp(score − m), m
@@ -42,12 +42,12 @@ class Shares(Same):
 
     def rows(self, positions: np.ndarray | None) -> np.ndarray:
         x = self.inputs[0].rows(positions).astype(np.float64)
-        taken = np.zeros(x.shape, bool)
-        np.put_along_axis(taken, self.chosen if positions is None else self.chosen[positions], True, axis=-1)
+        is_chosen = np.zeros(x.shape, bool)
+        np.put_along_axis(is_chosen, self.chosen if positions is None else self.chosen[positions], True, axis=-1)
         powers = np.exp(x - x.max(-1, keepdims=True)) if self.soft else 1 / (1 + np.exp(-x))
-        counted = {"chosen": powers * taken, "all": powers}.get(self.over)
-        total = 1.0 if counted is None else counted.sum(-1, keepdims=True)
-        return (powers * taken / total * self.factor).astype(np.float32)
+        weights = {"chosen": powers * is_chosen, "all": powers}.get(self.over)
+        total = 1.0 if weights is None else weights.sum(-1, keepdims=True)
+        return (powers * is_chosen / total * self.factor).astype(np.float32)
 
     def terms(self, index: Index) -> list[Term]:
         token, expert = index
@@ -60,24 +60,24 @@ class Shares(Same):
     def facts(self, index: Index) -> dict[str, float]:
         x = self.inputs[0].rows(np.array([index[0]]))[0].astype(np.float64)
         powers = np.exp(x - x.max()) if self.soft else 1 / (1 + np.exp(-x))
-        counted = {"chosen": powers[self.chosen[index[0]]], "all": powers}.get(self.over)
-        return {"largest": float(x.max()), "sum": 1.0 if counted is None else float(counted.sum()), "factor": self.factor}
+        weights = {"chosen": powers[self.chosen[index[0]]], "all": powers}.get(self.over)
+        return {"largest": float(x.max()), "sum": 1.0 if weights is None else float(weights.sum()), "factor": self.factor}
 
     @classmethod
-    def fitted(cls, x: Stage, chosen: np.ndarray, recorded: np.ndarray | None, near: float) -> Shares | None:
-        """The way that gives the shares that were recorded, of those that are in use."""
+    def fit(cls, x: Stage, chosen: np.ndarray, recorded: np.ndarray | None, near: float) -> Shares | None:
+        """Return the first of the usual formulas that gives the recorded shares; None where none does."""
         for soft, over in product((True, False), ("chosen", "all", "none")):
-            way = cls(x, chosen, soft, over)
+            shares = cls(x, chosen, soft, over)
             if recorded is None:
-                return way
-            way.factor = float(recorded.sum() / way.rows(None).sum())
-            if steps.close(way.rows(None), recorded, near):
-                return way
+                return shares
+            shares.factor = float(recorded.sum() / shares.rows(None).sum())
+            if steps.close(shares.rows(None), recorded, near):
+                return shares
         return None
 
 
 class Chosen(Same):
-    """Which experts take a token, the one with the largest share first: int [token, rank]. One term: its number."""
+    """The experts that take a token, the one with the largest share first: int [token, rank]. One term: its number."""
 
     form = "choice"
 
@@ -109,12 +109,12 @@ class ExpertLinear(Same):
         x = self.inputs[0].rows(positions)
         chosen = self.chosen if positions is None else self.chosen[positions]  # [token, rank]
         x = np.broadcast_to(x, (chosen.shape[1], *x.shape[-2:]))
-        found = np.zeros((*chosen.T.shape, len(self.of(int(chosen.flat[0]))[0])), np.float32)
+        outputs = np.zeros((*chosen.T.shape, len(self.of(int(chosen.flat[0]))[0])), np.float32)
         for expert in np.unique(chosen):
             weight, bias = self.of(int(expert))
             rank, token = np.nonzero(expert == chosen.T)
-            found[rank, token] = x[rank, token] @ weight.T + (0 if bias is None else bias)
-        return found
+            outputs[rank, token] = x[rank, token] @ weight.T + (0 if bias is None else bias)
+        return outputs
 
     def terms(self, index: Index) -> list[Term]:
         rank, token, out = index
@@ -123,11 +123,11 @@ class ExpertLinear(Same):
         row = x.rows(np.array([token]))[..., 0, :]
         row = row[rank] if row.ndim == 2 else row
         places = [x.place(rank, token, j) if len(x.axes) == 3 else x.place(token, j) for j in range(len(row))]
-        found = [
+        terms = [
             Term(f"dimension {j}", left, right, left * right, place)
             for j, (left, right, place) in enumerate(zip(row.tolist(), weight[out].tolist(), places, strict=True))
         ]
-        return found if bias is None else [*found, constant("bias", bias[out])]
+        return terms if bias is None else [*terms, constant("bias", bias[out])]
 
     def facts(self, index: Index) -> dict[str, float]:
         return {"expert": float(self.chosen[index[1], index[0]])}
@@ -143,24 +143,24 @@ class Experts(Same):
         self.chosen = chosen
 
     def rows(self, positions: np.ndarray | None) -> np.ndarray:
-        shares, answers = (one.rows(positions) for one in self.inputs)
+        shares, answers = (stage.rows(positions) for stage in self.inputs)
         weights = np.take_along_axis(shares, self.chosen if positions is None else self.chosen[positions], -1)
         return np.einsum("tr,rtd->td", weights, answers)
 
     def terms(self, index: Index) -> list[Term]:
         token, d = index
         shares, answers = self.inputs
-        found = []
+        terms = []
         for rank, expert in enumerate(self.chosen[token].tolist()):
             left, right = shares.at((token, expert)), answers.at((rank, token, d))
             places = shares.place(token, expert), answers.place(rank, token, d)
-            found.append(Term(f"expert {expert}", left, right, left * right, *places))
-        return found
+            terms.append(Term(f"expert {expert}", left, right, left * right, *places))
+        return terms
 
 
 @dataclass
 class Kinds:
-    """What the experts of a mixture are made of. gate: None where they have none; function: their activation."""
+    """The matrices and the activation of a mixture's experts. gate: None where they have none; function: their activation."""
 
     gate: Matrix | None
     up: Matrix
@@ -171,19 +171,19 @@ class Kinds:
 
 
 def is_mixture(node: Node) -> bool:
-    """Whether a step is all the experts at once."""
+    """Return whether a step is all the experts at once."""
     module = node.module
     if module is None:
         return False
-    return _listed(module) or sum(one.dim() == 3 for one in module.parameters(recurse=False)) >= 2
+    return _is_list(module) or sum(parameter.dim() == 3 for parameter in module.parameters(recurse=False)) >= 2
 
 
 def read(reading: Reading, node: Node, router: Node | None) -> None:
-    """The stages of a mixture; `router`: the step that gave its scores, None where the mixture holds it."""
-    x, value = reading.taken(node.given[0]), steps.flat(node, reading.count)
+    """Add the stages of a mixture; `router`: the step that gave its scores, None where the mixture holds it."""
+    x, value = reading.stage_of(node.given[0]), steps.flat(node, reading.count)
     assert value is not None, "a mixture gives a stream"
     scores = None if x is None else _scores(reading, node, x, router)
-    chosen = None if scores is None else _chosen(node, scores)
+    chosen = None if scores is None else _read_choice(node, scores)
     if x is None or scores is None or chosen is None:
         reading.add("feed-forward", ("token", "d_model"), None, value, node, OWN.format(type(node.module).__name__))
         return
@@ -193,7 +193,7 @@ def read(reading: Reading, node: Node, router: Node | None) -> None:
     for kinds in _kinds(node.module, x.rows(None).shape[-1]):
         answers = _answers(reading, kinds, x, chosen)
         rule = Experts(shares, answers, chosen)
-        if not shares.missing and steps.close(rule.rows(reading.shown), value[reading.shown], reading.near):
+        if not shares.missing and steps.close(rule.rows(reading.positions), value[reading.positions], reading.near):
             reading.add("feed-forward", ("token", "d_model"), rule, value, node)
             return
         del reading.stages[at:]
@@ -201,7 +201,7 @@ def read(reading: Reading, node: Node, router: Node | None) -> None:
 
 
 def _answers(reading: Reading, kinds: Kinds, x: Stage, chosen: np.ndarray) -> Stage:
-    """What each expert makes of the tokens that it takes."""
+    """Add the stages inside the experts, for the tokens that each takes; their answers are returned."""
     if kinds.gate is None:
         inner = reading.add("expert up", RANKED, ExpertLinear(x, kinds.up, chosen))
         inner = reading.add("expert activation", RANKED, Activation(inner, kinds.function, kinds.name))
@@ -216,7 +216,7 @@ def _answers(reading: Reading, kinds: Kinds, x: Stage, chosen: np.ndarray) -> St
 
 
 def _scores(reading: Reading, node: Node, x: Stage, router: Node | None) -> Stage | None:
-    """The router's scores of each expert: [token, expert]."""
+    """Add the router's scores of each expert: [token, expert]."""
     if router is not None:
         return reading.add("router", ("token", "expert"), steps.linear(router, x), steps.flat(router, reading.count), router)
     own = getattr(node.module, "router", None)
@@ -225,42 +225,42 @@ def _scores(reading: Reading, node: Node, x: Stage, router: Node | None) -> Stag
     return reading.add("router", ("token", "expert"), Linear(x, array(own.weight), None))
 
 
-def _chosen(node: Node, scores: Stage) -> np.ndarray | None:
-    """int [token, rank], the best first."""
-    whole = scores.rows(None)
-    used = getattr(node.module, "used", None)
-    given = next((one.value for one in node.given[1:] if not one.value.is_floating_point()), None)
-    if given is not None:
-        taken = given.reshape(len(whole), -1).cpu().numpy()
-        order = np.argsort(-np.take_along_axis(whole, taken, -1), axis=-1, kind="stable")
-        return np.take_along_axis(taken, order, -1)
-    return None if used is None else np.argsort(-whole, axis=-1, kind="stable")[:, :used]
+def _read_choice(node: Node, scores: Stage) -> np.ndarray | None:
+    """Return the experts that were chosen: int [token, rank], the best first."""
+    all_scores = scores.rows(None)
+    count = getattr(node.module, "used", None)
+    choice = next((view.value for view in node.given[1:] if not view.value.is_floating_point()), None)
+    if choice is not None:
+        experts = choice.reshape(len(all_scores), -1).cpu().numpy()
+        order = np.argsort(-np.take_along_axis(all_scores, experts, -1), axis=-1, kind="stable")
+        return np.take_along_axis(experts, order, -1)
+    return None if count is None else np.argsort(-all_scores, axis=-1, kind="stable")[:, :count]
 
 
 def _shares(reading: Reading, node: Node, scores: Stage, chosen: np.ndarray) -> Stage:
-    """What each expert's answer counts: as the model gave it, if it is one of the ways that are known."""
-    given = [one.value for one in node.given[1:]]
-    index = next((one for one in given if not one.is_floating_point()), None)
-    weights = next((one for one in given if one.is_floating_point()), None)
+    """Add the weight of each expert's answer, with its formula if it is one of the usual ones."""
+    tensors = [view.value for view in node.given[1:]]
+    index = next((tensor for tensor in tensors if not tensor.is_floating_point()), None)
+    weights = next((tensor for tensor in tensors if tensor.is_floating_point()), None)
     recorded = None
     if index is not None and weights is not None:
         recorded = np.zeros(scores.rows(None).shape, np.float32)
         np.put_along_axis(recorded, index.reshape(len(recorded), -1).cpu().numpy(), array(weights).reshape(len(recorded), -1), -1)
-    rule = Shares.fitted(scores, chosen, recorded, reading.near)
+    rule = Shares.fit(scores, chosen, recorded, reading.near)
     missing = OWN.format("how it shares tokens out") if rule is None else None
     return reading.add("router shares", ("token", "expert"), rule, recorded, None, missing)
 
 
-def _listed(module: Any) -> bool:
+def _is_list(module: Any) -> bool:
     experts = getattr(module, "experts", None)
     return hasattr(module, "router") and experts is not None and hasattr(experts, "__getitem__")
 
 
 def _kinds(module: Any, width: int) -> Iterator[Kinds]:
-    """What the experts may be made of, each way that is in use."""
+    """Yield what the experts may be made of, each way that is in use."""
     import torch
 
-    if _listed(module):
+    if _is_list(module):
         maps = [{name: part for name, part in expert.named_children() if hasattr(part, "weight")} for expert in module.experts]
         function = getattr(module.experts[0], "activation", torch.nn.functional.silu)
         yield Kinds(
@@ -272,28 +272,30 @@ def _kinds(module: Any, width: int) -> Iterator[Kinds]:
         )
         return
     own = dict(module.named_parameters(recurse=False))
-    cubes = {name: one for name, one in own.items() if one.dim() == 3}
+    cubes = {name: parameter for name, parameter in own.items() if parameter.dim() == 3}
     first = next((name for name in cubes if "up" in name), None)
     last = next((name for name in cubes if "down" in name), None)
     function = next(iter(module.children()), None) or getattr(module, "act_fn", None)
-    named, lift = type(function).__name__.removesuffix("Activation"), None
+    function_name, lift = type(function).__name__.removesuffix("Activation"), None
     if hasattr(module, "alpha") and hasattr(module, "limit"):
-        function, lift, named = *_cut(module.alpha, module.limit), "swish, cut"
+        function, lift, function_name = *_clipped_swish(module.alpha, module.limit), "swish, cut"
     if first is None or last is None or function is None:
         return
-    for turned, apart in product((False, True), (False, True)):
-        outs = cubes[first].shape[2 if turned else 1]
-        if cubes[first].shape[1 if turned else 2] != width or outs % 2:
+    for transposed, interleaved in product((False, True), (False, True)):
+        outs = cubes[first].shape[2 if transposed else 1]
+        if cubes[first].shape[1 if transposed else 2] != width or outs % 2:
             continue
-        gate = slice(0, outs, 2) if apart else slice(0, outs // 2)
-        up = slice(1, outs, 2) if apart else slice(outs // 2, outs)
-        sides = [_of_cube(own, first, turned, part) for part in (gate, up)]
-        down = _of_cube(own, last, turned, slice(None))
-        yield Kinds(sides[0], sides[1], down, steps.on_arrays(function), named, None if lift is None else steps.on_arrays(lift))
+        gate = slice(0, outs, 2) if interleaved else slice(0, outs // 2)
+        up = slice(1, outs, 2) if interleaved else slice(outs // 2, outs)
+        sides = [_of_cube(own, first, transposed, part) for part in (gate, up)]
+        down = _of_cube(own, last, transposed, slice(None))
+        yield Kinds(
+            sides[0], sides[1], down, steps.on_arrays(function), function_name, None if lift is None else steps.on_arrays(lift)
+        )
 
 
-def _cut(alpha: float, limit: float) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """x · sigmoid(alpha x) of what is cut at the limit, and the other side, cut at both and one added (GPT-OSS, OpenAI 2025)."""
+def _clipped_swish(alpha: float, limit: float) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return the clipped gate x · sigmoid(alpha x), and x clipped at both ends plus one (GPT-OSS, OpenAI 2025)."""
 
     def gate(x: Any) -> Any:
         return x.clamp(max=limit) * (alpha * x.clamp(max=limit)).sigmoid()
@@ -312,12 +314,12 @@ def _of_list(maps: Sequence[dict[str, Any]], name: str) -> Matrix:
     return of
 
 
-def _of_cube(own: dict[str, Any], name: str, turned: bool, part: slice) -> Matrix:
-    """One matrix of each expert, of those that are stored as one block of numbers."""
+def _of_cube(own: dict[str, Any], name: str, transposed: bool, part: slice) -> Matrix:
+    """Return one matrix of each expert, where they are stored as one block of numbers."""
     bias = own.get(f"{name}_bias")
 
     def of(expert: int) -> tuple[np.ndarray, np.ndarray | None]:
         weight = own[name][expert]
-        return array(weight.T if turned else weight)[part], None if bias is None else array(bias[expert])[part]
+        return array(weight.T if transposed else weight)[part], None if bias is None else array(bias[expert])[part]
 
     return of

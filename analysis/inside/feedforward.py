@@ -1,4 +1,4 @@
-"""The neurons of a feed-forward: which fire on a token, what each pushes towards, and where else it fires."""
+"""The neurons of a feed-forward: the strongest on a token, the tokens that each pushes towards, and where else it fires."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from analysis.inside.stages import Formula, Stage
 from analysis.inside.way import Way
 
 PUSHED = 8  # tokens that a neuron pushes towards
-AT_ONCE = 32  # neurons whose logits are made at a time
+AT_ONCE = 32  # neurons whose logits are calculated at a time
 
 
 class Push(NamedTuple):
@@ -49,7 +49,7 @@ class Neuron:
 
 @dataclass(frozen=True)
 class Neurons:
-    """What a feed-forward did with one token.
+    """The neurons of a feed-forward on one token.
 
     neurons: those that fire most, the strongest first; count: how many there are (of each expert); function: the name of the
     activation, and curve: it, of arrays. experts: who took the token, each with its share, the largest first.
@@ -73,7 +73,7 @@ def neurons(
     also: tuple[int | None, int] | None = None,
     pushed: bool = True,
 ) -> Neurons:
-    """The neurons of the way's layer that fire most on a token, by the size of what each hands on (times its expert's share).
+    """Return the neurons of a layer that fire most on a token, by the size of what each hands on (times its expert's share).
 
     position: of the stack's tokens, negative ones from the end. also: one more neuron, by its expert (None without a mixture) and
     its number; it comes last if it is none of the first. pushed: calculate what they push towards and away from.
@@ -93,35 +93,35 @@ def neurons(
     down, inner, activated = _parts(way)
     rule, here = activated.rule, np.array([position])
     assert isinstance(rule, Activation), "found by that"
-    before, after, fires = (_of_token(one, here) for one in (rule.inputs[0], activated, inner))  # [rank of expert, neuron]
+    before, after, fires = (_of_token(stage, here) for stage in (rule.inputs[0], activated, inner))  # [rank of expert, neuron]
     experts = _experts(way, position) if isinstance(down, ExpertLinear) else ()
     strength = np.abs(fires) * np.array([[share] for _, share in experts] or [[1.0]])
-    where = sampled(way.model, way.stack, way.layer, way.fired, report) if elsewhere and way.fired is not None else None
+    sample = sampled(way.model, way.stack, way.layer, way.fired, report) if elsewhere and way.fired is not None else None
     best = [divmod(at, fires.shape[1]) for at in np.argsort(-strength, axis=None, kind="stable")[:top].tolist()]
     ranks: dict[int | None, int] = {expert: rank for rank, (expert, _) in enumerate(experts)} or {None: 0}
     if also is not None and also[0] in ranks and 0 <= also[1] < fires.shape[1]:
-        best += [one for one in [(ranks[also[0]], also[1])] if one not in best]
-    whose = [experts[rank][0] if experts else None for rank, _ in best]
-    rows = [_row(down, at, expert) * np.sign(fires[rank, at]) for (rank, at), expert in zip(best, whose, strict=True)]
+        best += [pair for pair in [(ranks[also[0]], also[1])] if pair not in best]
+    owners = [experts[rank][0] if experts else None for rank, _ in best]
+    rows = [_row(down, at, expert) * np.sign(fires[rank, at]) for (rank, at), expert in zip(best, owners, strict=True)]
     pushes = _pushes(way, np.stack(rows)) if pushed else [((), ())] * len(rows)
-    gate = next((one for one in inner.rule.inputs if one is not activated), None) if isinstance(inner.rule, Times) else None
+    gate = next((term for term in inner.rule.inputs if term is not activated), None) if isinstance(inner.rule, Times) else None
     factors = None if gate is None else _of_token(gate, here)
-    found = []
-    for (rank, at), expert, push in zip(best, whose, pushes, strict=True):
-        gave, made, handed = (float(one[rank, at]) for one in (before, after, fires))
+    strongest = []
+    for (rank, at), expert, push in zip(best, owners, pushes, strict=True):
+        input_value, output_value, firing = (float(numbers[rank, at]) for numbers in (before, after, fires))
         factor = None if factors is None else float(factors[rank, at])
-        found.append(Neuron(at, expert, gave, made, handed, factor, *push, where.of(at) if where else ()))
-    return Neurons(way.layer, position, tuple(found), fires.shape[1], rule.name, rule.function, experts)
+        strongest.append(Neuron(at, expert, input_value, output_value, firing, factor, *push, sample.of(at) if sample else ()))
+    return Neurons(way.layer, position, tuple(strongest), fires.shape[1], rule.name, rule.function, experts)
 
 
 def _parts(way: Way) -> tuple[Formula, Stage, Stage]:
-    """The down projection, what it is given, and the activation in that."""
+    """Return the down projection, its input, and the activation in that."""
     width = way.trace.hidden[way.stack].shape[-1]
-    ends = [one for one in way.stages if one.name.startswith("feed-forward") and isinstance(one.rule, Experts | Linear)]
-    ends = [one for one in ends if one.shape[-1] == width]  # others end in something narrower, beside the stream
-    last = next((one for one in ends if isinstance(one.rule, Experts)), ends[0] if ends else None)
+    ends = [stage for stage in way.stages if stage.name.startswith("feed-forward") and isinstance(stage.rule, Experts | Linear)]
+    ends = [stage for stage in ends if stage.shape[-1] == width]  # others end in something narrower, beside the stream
+    last = next((stage for stage in ends if isinstance(stage.rule, Experts)), ends[0] if ends else None)
     if last is None or last.rule is None or last.missing:
-        own = next((one.missing for one in way.stages if one.missing and one.name.startswith("feed-forward")), None)
+        own = next((stage.missing for stage in way.stages if stage.missing and stage.name.startswith("feed-forward")), None)
         raise ValueError(own or "The feed-forward of this layer is not taken apart.")
     down = last.rule if isinstance(last.rule, Linear) else last.rule.inputs[1].rule
     inner = down.inputs[0] if down is not None else last
@@ -135,21 +135,21 @@ def _parts(way: Way) -> tuple[Formula, Stage, Stage]:
 
 
 def _of_token(stage: Stage, here: np.ndarray) -> np.ndarray:
-    """The numbers of one token: [rank, neuron], one rank without a mixture."""
+    """Return the numbers of one token: [rank, neuron], one rank without a mixture."""
     rows = stage.rows(here)
     return rows[:, 0] if rows.ndim == 3 else rows
 
 
 def _experts(way: Way, position: int) -> tuple[tuple[int, float], ...]:
-    chosen = next((one for one in way.stages if one.name == "experts"), None)
-    if chosen is None or chosen.rule is None:
+    choice = next((stage for stage in way.stages if stage.name == "experts"), None)
+    if choice is None or choice.rule is None:
         return ()
-    shares = chosen.rule.inputs[0].rows(np.array([position]))[0]
-    return tuple((int(one), float(shares[int(one)])) for one in chosen.rows(np.array([position]))[0])
+    shares = choice.rule.inputs[0].rows(np.array([position]))[0]
+    return tuple((int(expert), float(shares[int(expert)])) for expert in choice.rows(np.array([position]))[0])
 
 
 def _row(down: Formula, number: int, expert: int | None) -> np.ndarray:
-    """What a neuron adds to the stream when it fires by 1: [d_model]."""
+    """Return what a neuron adds to the stream when it fires by 1: [d_model]."""
     if isinstance(down, ExpertLinear):
         return down.of(expert or 0)[0][:, number]
     assert isinstance(down, Linear), "a down projection is one or the other"
@@ -157,19 +157,19 @@ def _row(down: Formula, number: int, expert: int | None) -> np.ndarray:
 
 
 def _pushes(way: Way, rows: np.ndarray) -> list[tuple[tuple[Push, ...], tuple[Push, ...]]]:
-    """The tokens whose logits each row [row, d_model] raises most, and lowers most; a final norm gives it the usual length of the
-    stream."""
+    """Return the tokens whose logits each row [row, d_model] raises most, and lowers most; a final norm gives it the usual length
+    of the stream."""
     if way.trace.unembed is None or way.stack == "encoder":
         return [((), ())] * len(rows)
-    found = []
+    pushes = []
     for start in range(0, len(rows), AT_ONCE):
         part = rows[start : start + AT_ONCE].astype(np.float32)
-        *raised, nothing = way.trace.unembed(np.concatenate([part, np.zeros_like(part[:1])]))
-        found += [(_most(way, one - nothing, -1), _most(way, one - nothing, 1)) for one in raised]
-    return found
+        *rows_logits, nothing = way.trace.unembed(np.concatenate([part, np.zeros_like(part[:1])]))
+        pushes += [(_most(way, logits - nothing, -1), _most(way, logits - nothing, 1)) for logits in rows_logits]
+    return pushes
 
 
 def _most(way: Way, scores: np.ndarray, sign: int) -> tuple[Push, ...]:
-    """The tokens with the largest scores, or with sign 1 the smallest."""
+    """Return the tokens with the largest scores, or with sign 1 the smallest."""
     best = np.argsort(sign * scores, kind="stable")[:PUSHED].tolist()
     return tuple(Push(id, way.model.token_text(id), float(scores[id])) for id in best)

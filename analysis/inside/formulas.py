@@ -11,7 +11,7 @@ from analysis.inside.stored import Matrix, times
 
 
 class Same:
-    """The number of another stage, handed on. One term: it, times 1."""
+    """The number of another stage, unchanged. One term: it, times 1."""
 
     form = "same"
 
@@ -22,14 +22,14 @@ class Same:
         return self.inputs[0].rows(positions)
 
     def terms(self, index: Index) -> list[Term]:
-        return [_alone(one, index) for one in self.inputs]
+        return [_alone(stage, index) for stage in self.inputs]
 
     def facts(self, index: Index) -> dict[str, float]:
         return {}
 
 
 class Joined(Same):
-    """What the heads brought, [head, token, d_head], side by side: [token, heads · d_head]. One term: the number itself."""
+    """The heads' outputs, [head, token, d_head], side by side: [token, heads · d_head]. One term: the number itself."""
 
     def rows(self, positions: np.ndarray | None) -> np.ndarray:
         x = self.inputs[0].rows(positions)
@@ -47,7 +47,7 @@ class Sum(Same):
     form = "add"
 
     def rows(self, positions: np.ndarray | None) -> np.ndarray:
-        return sum((one.rows(positions) for one in self.inputs[1:]), self.inputs[0].rows(positions))
+        return sum((stage.rows(positions) for stage in self.inputs[1:]), self.inputs[0].rows(positions))
 
 
 class Lookup(Same):
@@ -90,16 +90,16 @@ class Norm(Same):
     def rows(self, positions: np.ndarray | None) -> np.ndarray:
         x = self.inputs[0].rows(positions).astype(np.float64)
         mean = x.mean(-1, keepdims=True) if self.centred else 0.0
-        found = (x - mean) / np.sqrt(np.square(x - mean).mean(-1, keepdims=True) + self.eps)
-        found = found if self.weight is None else found * self.weight
-        return (found if self.bias is None else found + self.bias).astype(np.float32)
+        normalized = (x - mean) / np.sqrt(np.square(x - mean).mean(-1, keepdims=True) + self.eps)
+        normalized = normalized if self.weight is None else normalized * self.weight
+        return (normalized if self.bias is None else normalized + self.bias).astype(np.float32)
 
     def terms(self, index: Index) -> list[Term]:
         facts, x = self.facts(index), self.inputs[0]
         left = (x.at(index) - facts.get("mean", 0.0)) / facts["spread"]
         right = 1.0 if self.weight is None else float(self.weight[index[-1]])
-        found = [Term(f"dimension {index[-1]}", left, right, left * right, x.place(*index))]
-        return found if self.bias is None else [*found, constant("bias", self.bias[index[-1]])]
+        terms = [Term(f"dimension {index[-1]}", left, right, left * right, x.place(*index))]
+        return terms if self.bias is None else [*terms, constant("bias", self.bias[index[-1]])]
 
     def facts(self, index: Index) -> dict[str, float]:
         x = _row(self.inputs[0], index[:-1]).astype(np.float64)
@@ -109,20 +109,20 @@ class Norm(Same):
 
 
 class WideNorm(Norm):
-    """A norm of all heads' queries or keys together, before they are told apart (OLMo 2): x is [head, token, d_head]."""
+    """A norm of all heads' queries or keys together, before the split into heads (OLMo 2): x is [head, token, d_head]."""
 
     def __init__(self, x: Stage, like: Norm):
         super().__init__(x, like.weight, like.bias, like.eps, like.centred)
         self.wide = like
 
     def rows(self, positions: np.ndarray | None) -> np.ndarray:
-        found = self.wide.rows(positions)
-        return found.reshape(len(found), -1, self.inputs[0].rows(positions).shape[2]).transpose(1, 0, 2)
+        normalized = self.wide.rows(positions)
+        return normalized.reshape(len(normalized), -1, self.inputs[0].rows(positions).shape[2]).transpose(1, 0, 2)
 
     def terms(self, index: Index) -> list[Term]:
         width = self.inputs[0].rows(np.array([index[1]])).shape[2]
-        found = self.wide.terms((index[1], index[0] * width + index[2]))
-        return [found[0]._replace(label=f"dimension {index[2]}", source=self.inputs[0].place(*index)), *found[1:]]
+        terms = self.wide.terms((index[1], index[0] * width + index[2]))
+        return [terms[0]._replace(label=f"dimension {index[2]}", source=self.inputs[0].place(*index)), *terms[1:]]
 
     def facts(self, index: Index) -> dict[str, float]:
         width = self.inputs[0].rows(np.array([index[1]])).shape[2]
@@ -147,10 +147,10 @@ class Linear(Same):
         x = self.inputs[0].rows(positions)
         x = x.transpose(1, 0, 2).reshape(x.shape[1], -1) if x.ndim == 3 else x
         whole = self.columns.size == len(self.weight) and bool((self.columns.ravel() == np.arange(len(self.weight))).all())
-        picked = slice(None) if whole else self.columns.ravel()
-        found = times(x, self.weight, None if whole else self.columns.ravel())
-        found = found if self.bias is None else found + self.bias[picked]
-        return found if self.columns.ndim == 1 else found.reshape(len(x), *self.columns.shape).transpose(1, 0, 2)
+        chosen = slice(None) if whole else self.columns.ravel()
+        outputs = times(x, self.weight, None if whole else self.columns.ravel())
+        outputs = outputs if self.bias is None else outputs + self.bias[chosen]
+        return outputs if self.columns.ndim == 1 else outputs.reshape(len(x), *self.columns.shape).transpose(1, 0, 2)
 
     def terms(self, index: Index) -> list[Term]:
         token, column = (
@@ -165,11 +165,11 @@ class Linear(Same):
             row = x.rows(np.array([token]))[0]
             places = [x.place(token, d) for d in range(len(row))]
             labels = [f"dimension {d}" for d in range(len(row))]
-        found = [
+        terms = [
             Term(label, left, right, left * right, place)
             for label, left, right, place in zip(labels, row.ravel().tolist(), weights.tolist(), places, strict=True)
         ]
-        return found if self.bias is None else [*found, constant("bias", self.bias[column])]
+        return terms if self.bias is None else [*terms, constant("bias", self.bias[column])]
 
 
 class Activation(Same):
@@ -192,7 +192,7 @@ class Activation(Same):
 
 
 class Times(Same):
-    """Two stages multiplied, number by number: what one brings, and how far the other, its gate, lets it through. One term.
+    """Two stages multiplied, number by number: a value, and how far its gate lets it through. One term.
 
     Where the gate has fewer numbers, each is for as many neighbours: one for a head, or one for a token.
     """
@@ -200,16 +200,16 @@ class Times(Same):
     form = "gate"
 
     def rows(self, positions: np.ndarray | None) -> np.ndarray:
-        a, b = (one.rows(positions) for one in self.inputs)
+        a, b = (stage.rows(positions) for stage in self.inputs)
         return a * (b if a.shape == b.shape else np.repeat(b, a.shape[-1] // b.shape[-1], axis=-1))
 
     def terms(self, index: Index) -> list[Term]:
         a, b = self.inputs
-        here = np.array([index[0]])
-        each = a.rows(here).shape[-1] // b.rows(here).shape[-1] if len(a.axes) == 2 else 1
-        there = (*index[:-1], index[-1] // each)
-        left, right = a.at(index), b.at(there)
-        return [Term(f"{a.name} times {b.name}", left, right, left * right, a.place(*index), b.place(*there))]
+        row = np.array([index[0]])
+        repeats = a.rows(row).shape[-1] // b.rows(row).shape[-1] if len(a.axes) == 2 else 1
+        gate_index = (*index[:-1], index[-1] // repeats)
+        left, right = a.at(index), b.at(gate_index)
+        return [Term(f"{a.name} times {b.name}", left, right, left * right, a.place(*index), b.place(*gate_index))]
 
 
 class Scale(Same):
@@ -230,7 +230,7 @@ class Scale(Same):
 
     @staticmethod
     def factor_between(before: np.ndarray, after: np.ndarray) -> float | None:
-        """The number that one array times is the other, if there is one."""
+        """Return the number that one array times is the other, if there is one."""
         at = np.unravel_index(np.abs(before).argmax(), before.shape)
         return float(after[at] / before[at]) if before.shape == after.shape and before[at] else None
 
@@ -335,7 +335,7 @@ class Choice(Same):
 
 
 def constant(label: str, value: float) -> Term:
-    """What is stored in the model and added as it is."""
+    """Return the term of a stored number that is added as it is."""
     return Term(label, float(value), 1.0, float(value))
 
 
@@ -345,7 +345,7 @@ def _alone(x: Stage, index: Index) -> Term:
 
 
 def _row(x: Stage, index: Index) -> np.ndarray:
-    """The numbers along the last axis."""
+    """Return the numbers along the last axis."""
     place = list(index)
     assert x.row_axis is not None, "every stage that has rows counts tokens"
     position, place[x.row_axis] = place[x.row_axis], 0

@@ -1,4 +1,4 @@
-"""Where neurons fire among the tokens of the built-in sample of texts."""
+"""The tokens of the built-in sample of texts at which neurons fire most."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from models.tokens import Token
 from models.trace import Trace
 
 PASSAGES, LENGTH = 24, 240  # passages of the sample, and characters of each
-BEST = 6  # tokens that are kept of each neuron
-AROUND = 5  # tokens before and after each whose numbers are kept too
-LAYERS = 8  # of a model that are kept, the last ones that were asked for
+BEST = 6  # tokens kept of each neuron
+AROUND = 5  # tokens before and after each, with their numbers
+LAYERS = 8  # kept of a model, those asked for last
 Report = Callable[[float, str], None]
 
 
@@ -37,9 +37,12 @@ class Firing:
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """What a layer's neurons did in the sample. texts: each passage's tokens; where: int [neuron, rank, 2], the passage and the
-    token in it at which each fires most, the strongest first; values: float32 [neuron, rank]; near: float16 [neuron, rank,
-    2 AROUND + 1], as in `Firing`; tokens: how many were read."""
+    """The strongest firings of a layer's neurons in the sample.
+
+    texts: each passage's tokens; where: int [neuron, rank, 2], the passage and the token in it at which each fires most, the
+    strongest first; values: float32 [neuron, rank]; near: float16 [neuron, rank, 2 AROUND + 1], as in `Firing`; tokens: how many
+    were read.
+    """
 
     texts: tuple[tuple[str, ...], ...]
     where: np.ndarray
@@ -48,17 +51,17 @@ class Sampled:
     tokens: int
 
     def of(self, neuron: int) -> tuple[Firing, ...]:
-        places = zip(*(one[neuron].tolist() for one in (self.where, self.values, self.near)), strict=True)
+        places = zip(*(numbers[neuron].tolist() for numbers in (self.where, self.values, self.near)), strict=True)
         return tuple(Firing(self.texts[passage], at, value, tuple(near)) for (passage, at), value, near in places)
 
 
-_kept: WeakKeyDictionary[LanguageModel, OrderedDict[tuple[object, ...], Sampled]] = WeakKeyDictionary()
+_samples: WeakKeyDictionary[LanguageModel, OrderedDict[tuple[object, ...], Sampled]] = WeakKeyDictionary()
 _lock = threading.Lock()
 
 
 @cache
 def passages() -> tuple[str, ...]:
-    """The beginnings of the first paragraphs of the sample that are not too short. Source: see `models.tuned_lens.SAMPLE`."""
+    """Return the beginnings of the sample's first paragraphs that are not too short. Source: see `models.tuned_lens.SAMPLE`."""
     from models.tuned_lens import SAMPLE  # brings torch
 
     lines = (line.strip() for line in SAMPLE.read_text(encoding="utf-8").splitlines())
@@ -66,27 +69,27 @@ def passages() -> tuple[str, ...]:
 
 
 def sampled(model: LanguageModel, stack: str, layer: int, step: int, report: Report = lambda share, words: None) -> Sampled:
-    """What the neurons of a layer did in the sample: calculated once for a model, as long as it stays the same.
+    """Return where the neurons of a layer fire most in the sample: calculated once for a model while it stays the same.
 
-    step: which step of the block gives what the neurons hand on, counted along its way. report(share, words) is told how far it
-    is, and may raise to stop it.
+    step: the step of the block whose output the neurons hand on, counted along its way. report(share, words): called with the
+    progress; it may raise to stop.
     """
     key = (stack, layer, step, model.condition)
     with _lock:
-        known = _kept.setdefault(model, OrderedDict())
-        if key in known:
-            known.move_to_end(key)
-            return known[key]
-    found = _read(model, stack, layer, step, report)
+        samples = _samples.setdefault(model, OrderedDict())
+        if key in samples:
+            samples.move_to_end(key)
+            return samples[key]
+    sample = _read(model, stack, layer, step, report)
     with _lock:
-        known[key] = found
-        while len(known) > LAYERS:
-            known.popitem(last=False)
-    return found
+        samples[key] = sample
+        while len(samples) > LAYERS:
+            samples.popitem(last=False)
+    return sample
 
 
 def _read(model: LanguageModel, stack: str, layer: int, step: int, report: Report) -> Sampled:
-    texts, fired, places = [], [], []
+    texts, passage_values, places = [], [], []
     for number, text in enumerate(passages()):
         report(number / PASSAGES, f"Passage {number + 1} of {PASSAGES}")
         if stack == "self":
@@ -97,30 +100,30 @@ def _read(model: LanguageModel, stack: str, layer: int, step: int, report: Repor
             tokens = trace.target if stack == "decoder" else trace.tokens
         section = model.watch(trace, stack, layer, []).block
         value = steps.flat(on_the_way(section)[step], len(tokens))
-        shown = [i for i, token in enumerate(tokens) if not token.special]
+        positions = [i for i, token in enumerate(tokens) if not token.special]
         texts.append(tuple(token.text for token in tokens))
-        if value is not None and shown:
-            fired.append(value[shown].astype(np.float16))
-            places += [(number, i) for i in shown]
-    every = np.concatenate(fired)  # [token, neuron]
-    strength = np.abs(every)
-    best = np.argsort(-strength, axis=0, kind="stable")[:BEST] if len(every) <= BEST else _largest(strength)
-    values = np.take_along_axis(every, best, 0).astype(np.float32).T
+        if value is not None and positions:
+            passage_values.append(value[positions].astype(np.float16))
+            places += [(number, i) for i in positions]
+    all_values = np.concatenate(passage_values)  # [token, neuron]
+    strength = np.abs(all_values)
+    best = np.argsort(-strength, axis=0, kind="stable")[:BEST] if len(all_values) <= BEST else _largest(strength)
+    values = np.take_along_axis(all_values, best, 0).astype(np.float32).T
     where = np.array(places)[best.T]
-    return Sampled(tuple(texts), where, values, _near(every, np.array(places), where), len(every))
+    return Sampled(tuple(texts), where, values, _near(all_values, np.array(places), where), len(all_values))
 
 
-def _near(every: np.ndarray, places: np.ndarray, where: np.ndarray) -> np.ndarray:
-    """What each neuron does around its places `where` [neuron, rank, 2]: float16 [neuron, rank, 2 AROUND + 1]."""
-    rows = np.full((places[:, 0].max() + 1, places[:, 1].max() + 1 + 2 * AROUND), -1)  # the row of each token in `every`
+def _near(all_values: np.ndarray, places: np.ndarray, best_places: np.ndarray) -> np.ndarray:
+    """Return each neuron's values around its places [neuron, rank, 2]: float16 [neuron, rank, 2 AROUND + 1]."""
+    rows = np.full((places[:, 0].max() + 1, places[:, 1].max() + 1 + 2 * AROUND), -1)  # the row of each token
     rows[places[:, 0], places[:, 1] + AROUND] = np.arange(len(places))
-    steps = np.arange(2 * AROUND + 1)
-    found = rows[where[:, :, :1], where[:, :, 1:] + steps]
-    return np.where(found >= 0, every[found, np.arange(len(where))[:, None, None]], np.float16(np.nan))
+    offsets = np.arange(2 * AROUND + 1)
+    rows_around = rows[best_places[:, :, :1], best_places[:, :, 1:] + offsets]
+    return np.where(rows_around >= 0, all_values[rows_around, np.arange(len(best_places))[:, None, None]], np.float16(np.nan))
 
 
 def _largest(strength: np.ndarray) -> np.ndarray:
-    """Which tokens each neuron fires at most: int [rank, neuron]."""
+    """Return the tokens at which each neuron fires most: int [rank, neuron]."""
     best = np.argpartition(-strength, BEST, axis=0)[:BEST]
     order = np.argsort(-np.take_along_axis(strength, best, 0), axis=0, kind="stable")
     return np.take_along_axis(best, order, 0)

@@ -1,4 +1,4 @@
-"""A stage of the way from a text to a prediction: its numbers, and how each of them comes about."""
+"""A stage of the way from a text to a prediction: its numbers, and the formula of each."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ ROWS = ("token", "query", "source")  # the axis that counts positions of a text
 
 
 class Place(NamedTuple):
-    """One number of a model at work: the stage's name, the index in it, and the layer and stack that the stage is of.
+    """The place of one number: the stage's name, the index in it, and the layer and stack that the stage is of.
 
     at: its index; along the axis of tokens it counts from the first token of the text, whatever window is shown. layer: None
-    before and after the blocks; stack: "self", or "encoder" or "decoder". `way.explain(*place)` says how the number comes about.
+    before and after the blocks; stack: "self", or "encoder" or "decoder". `way.explain(*place)` gives the terms of the number.
     """
 
     stage: str
@@ -44,9 +44,9 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True)
 class Cell:
-    """How one number comes about: the products of its terms sum to `value`.
+    """One number and its terms: their products sum to `value`.
 
-    facts: numbers that terms were made with, by name, such as the mean and the spread of a norm.
+    facts: other numbers in its formula, by name, such as the mean and the spread of a norm.
     """
 
     place: Place
@@ -56,24 +56,24 @@ class Cell:
 
 
 class Formula(Protocol):
-    """How the numbers of a stage follow from those of other stages, position by position."""
+    """The rule by which a stage's numbers follow from those of other stages, position by position."""
 
     form: str
     inputs: Sequence[Stage]
 
     def rows(self, positions: np.ndarray | None) -> np.ndarray:
-        """The stage's numbers at these positions, calculated: its own axes, with these along the axis of tokens."""
+        """Calculate the stage's numbers at these positions: its own axes, with these along the axis of tokens."""
 
     def terms(self, index: Index) -> list[Term]:
-        """What a number is a sum of (see `Term`)."""
+        """Return the terms that a number is a sum of (see `Term`)."""
 
     def facts(self, index: Index) -> dict[str, float]:
-        """What else its terms were made with."""
+        """Return the other numbers in its formula, by name."""
 
 
 @dataclass(eq=False)
 class Stage:
-    """One step on the way. name: what the page calls it; axes: what its dimensions are, "token", "head", "d_model" …
+    """One step on the way. name: its name on the page; axes: the names of its dimensions, "token", "head", "d_model" …
 
     positions: which tokens `values` has along its axis of tokens (of the window that is shown), None without such an axis.
     missing: None, or why the stage cannot be calculated from what came before; its numbers are then those that were recorded.
@@ -100,7 +100,7 @@ class Stage:
     @property
     def inputs(self) -> tuple[str, ...]:
         """The stages that it is calculated from."""
-        return tuple(one.name for one in self.rule.inputs) if self.rule is not None else ()
+        return tuple(stage.name for stage in self.rule.inputs) if self.rule is not None else ()
 
     @cached_property
     def values(self) -> np.ndarray:
@@ -109,32 +109,32 @@ class Stage:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of `values`."""
+        """The shape of `values`."""
         return self.values.shape
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """The shape of `values`, asked of one position alone."""
+        """The shape of `values`, calculated from one position alone."""
         if self.positions is None or self.row_axis is None:
             return self.shape
-        found = list(self.rows(self.positions[:1]).shape)
-        found[self.row_axis] = len(self.positions)
-        return tuple(found)
+        sizes = list(self.rows(self.positions[:1]).shape)
+        sizes[self.row_axis] = len(self.positions)
+        return tuple(sizes)
 
     def calculated(self) -> np.ndarray:
-        """The numbers of the window by the stage's formula, from the recorded numbers of the stages before. Errors: ValueError
-        where something is missing."""
+        """Calculate the window's numbers by the stage's formula, from the recorded numbers of the stages before. Errors:
+        ValueError where something is missing."""
         if self.rule is None or self.missing:
             raise ValueError(self.missing or f"{self.name} is what the text begins with.")
         return self.rule.rows(self.positions)
 
     @property
     def row_axis(self) -> int | None:
-        """Which axis counts tokens."""
+        """The axis that counts tokens, if there is one."""
         return next((i for i, axis in enumerate(self.axes) if axis in ROWS), None)
 
     def rows(self, positions: np.ndarray | None) -> np.ndarray:
-        """The numbers at some positions, or at all of what is recorded. Errors: ValueError for positions that were not kept."""
+        """Return the numbers at some positions, or at all recorded ones. Errors: ValueError for positions that were not kept."""
         if self.held is not None and positions is not None and not np.isin(positions, self.held).all():
             raise ValueError(f"Of {self.name}, only the positions {self.held.min()} to {self.held.max()} are kept here.")
         if self.recorded is None:
@@ -144,7 +144,7 @@ class Stage:
         return np.take(self.recorded, positions if self.held is None else np.searchsorted(self.held, positions), self.row_axis)
 
     def at(self, index: Index) -> float:
-        """One number, by an index that counts tokens from the first of the text."""
+        """Return one number, by an index that counts tokens from the first of the text."""
         place, row = list(index), self.row_axis
         if row is None:
             return float(self.values[index])
@@ -152,4 +152,4 @@ class Stage:
         return float(self.rows(np.array([position]))[tuple(place)])
 
     def place(self, *index: int) -> Place:
-        return Place(self.name, tuple(int(one) for one in index), self.layer, self.stack)
+        return Place(self.name, tuple(int(number) for number in index), self.layer, self.stack)

@@ -1,4 +1,4 @@
-"""Steps of a forward pass read as formulas: which map, which norm, which function a step is, tried out on its own numbers."""
+"""The formulas of single steps of a forward pass: which map, norm or function a step is, tested on its own numbers."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ SMOOTH = frozenset(
 )
 
 SINGLE = frozenset({"mul", "div", "add", "sub", "neg", "__mul__", "__add__", "__radd__", "__rmul__", "__rsub__", "true_divide"})
-BENDS = frozenset({"erf", "tanh", "sigmoid", "exp", "pow", "__pow__"})  # of the functions that are written out step by step
+BENDS = frozenset({"erf", "tanh", "sigmoid", "exp", "pow", "__pow__"})  # in functions that take several steps
 
 
 def flat(node: Node, count: int) -> np.ndarray | None:
-    """What a step gave as [token, n]; None where tokens are not what it counts first."""
+    """Return a step's output as [token, n]; None where its first axis does not count tokens."""
     value = node.value
     sizes = [size for size in value.shape if size != 1]
     if count != 1 and (not sizes or sizes[0] != count):
@@ -52,20 +52,20 @@ def flat(node: Node, count: int) -> np.ndarray | None:
     return array(value).reshape(count, -1) if value.numel() else None
 
 
-def apart(found: np.ndarray, recorded: np.ndarray) -> float:
-    """How far numbers are from what was recorded, in shares of the largest of it, or of 1; two equal infinities are not."""
-    if found.shape != recorded.shape:
+def apart(computed: np.ndarray, recorded: np.ndarray) -> float:
+    """Return how far numbers are from the recorded ones, in shares of the largest of these or of 1; 0 for equal infinities."""
+    if computed.shape != recorded.shape:
         return np.inf
     with np.errstate(invalid="ignore"):
-        each = np.where(found == recorded, 0.0, np.abs(found - recorded))
+        differences = np.where(computed == recorded, 0.0, np.abs(computed - recorded))
     size = max(1.0, float(np.abs(recorded[np.isfinite(recorded)]).max(initial=0.0)))
-    most = float(each.max(initial=0.0)) / size
+    most = float(differences.max(initial=0.0)) / size
     return np.inf if np.isnan(most) else most
 
 
-def close(found: np.ndarray, recorded: np.ndarray, near: float = NEAR) -> bool:
-    """Whether numbers are what was recorded (see `apart`)."""
-    return apart(found, recorded) <= near
+def close(computed: np.ndarray, recorded: np.ndarray, near: float = NEAR) -> bool:
+    """Return whether numbers are the recorded ones (see `apart`)."""
+    return apart(computed, recorded) <= near
 
 
 def is_linear(node: Node) -> bool:
@@ -73,17 +73,17 @@ def is_linear(node: Node) -> bool:
 
 
 def _map(node: Node) -> tuple[Tensor, Tensor | None] | None:
-    """The weights of a linear map [out, in], and its bias."""
+    """Return the weights of a linear map [out, in], and its bias; None for another step."""
     if node.op == "linear":
         weight, bias = node.inputs[1], node.inputs[2] if len(node.inputs) > 2 else node.options.get("bias")
         return getattr(weight, "value"), None if bias is None else getattr(bias, "value")  # noqa: B009
     weight = getattr(node.module, "weight", None)
     if node.op != "module" or weight is None or weight.dim() != 2 or not node.value.is_floating_point():
         return None
-    given = node.given
-    if not given or not given[0].value.is_floating_point():
+    inputs = node.given
+    if not inputs or not inputs[0].value.is_floating_point():
         return None
-    width, out = given[0].value.shape[-1], node.value.shape[-1]
+    width, out = inputs[0].value.shape[-1], node.value.shape[-1]
     straight = tuple(weight.shape) == (out, width) and type(node.module).__name__ != "Conv1D"
     if not straight and tuple(weight.shape) != (width, out):
         return None
@@ -91,29 +91,29 @@ def _map(node: Node) -> tuple[Tensor, Tensor | None] | None:
 
 
 def linear(node: Node, x: Stage, columns: np.ndarray | None = None) -> Linear:
-    found = _map(node)
-    assert found is not None, "asked for first"
-    return Linear(x, matrix(found[0]), None if found[1] is None else array(found[1]), columns)
+    parts = _map(node)
+    assert parts is not None, "asked for first"
+    return Linear(x, matrix(parts[0]), None if parts[1] is None else array(parts[1]), columns)
 
 
 def is_norm(node: Node) -> bool:
     if node.op in ("layer_norm", "rms_norm"):
         return True
-    own = [] if node.module is None else list(node.module.parameters(recurse=False))
-    given = node.given
-    same = bool(given) and given[0].value.shape == node.value.shape
-    named = node.module is not None and "norm" in type(node.module).__name__.lower()
+    parameters = [] if node.module is None else list(node.module.parameters(recurse=False))
+    inputs = node.given
+    same = bool(inputs) and inputs[0].value.shape == node.value.shape
+    has_norm_name = node.module is not None and "norm" in type(node.module).__name__.lower()
     return (
         node.op == "module"
         and same
         and node.value.is_floating_point()
-        and all(one.dim() == 1 and (named or len(one) == node.value.shape[-1]) for one in own)
-        and (bool(own) or named)
+        and all(parameter.dim() == 1 and (has_norm_name or len(parameter) == node.value.shape[-1]) for parameter in parameters)
+        and (bool(parameters) or has_norm_name)
     )
 
 
 def norm(node: Node, x: Stage, recorded: np.ndarray, positions: np.ndarray, near: float = NEAR) -> Norm | None:
-    """The norm that gives best what this step gave at these positions, of all that are in use; None where none does."""
+    """Return the norm that best gives this step's output at these positions, of all that are in use; None where none does."""
     best, least = None, near
     for rule in _norms(node, x):
         far = apart(rule.rows(positions), recorded)
@@ -126,41 +126,43 @@ def norm(node: Node, x: Stage, recorded: np.ndarray, positions: np.ndarray, near
 
 def _norms(node: Node, x: Stage) -> Iterator[Norm]:
     if node.op in ("layer_norm", "rms_norm"):
-        rest = [one for one in (*node.inputs[2:], *node.options.values())]
-        tensors = [array(one.value) for one in rest if hasattr(one, "value")]
+        arguments = [argument for argument in (*node.inputs[2:], *node.options.values())]
+        tensors = [array(argument.value) for argument in arguments if hasattr(argument, "value")]
         weight, bias = (*tensors, None, None)[:2]
-        sizes: list[Any] = [one for one in rest if isinstance(one, float)]
+        sizes: list[Any] = [argument for argument in arguments if isinstance(argument, float)]
     else:
-        weight, bias = (None if (one := getattr(node.module, name, None)) is None else array(one) for name in ("weight", "bias"))
+        weight, bias = (
+            None if (parameter := getattr(node.module, name, None)) is None else array(parameter) for name in ("weight", "bias")
+        )
         names = ("eps", "variance_epsilon", "epsilon", "norm_eps", "layer_norm_epsilon")
         sizes = [getattr(node.module, name) for name in names if isinstance(getattr(node.module, name, None), float)]
     if weight is not None and weight.shape != x.rows(None).shape[-1:]:
         return
-    plain = "rms" in (node.op if node.module is None else type(node.module).__name__).lower()  # which is tried first
+    rms_first = "rms" in (node.op if node.module is None else type(node.module).__name__).lower()  # the kind to try first
     usual = [*sizes, 1e-6, 1e-5, 1e-12, float(np.finfo(np.float32).eps)]
-    for centred, plus, eps in product((not plain, plain), (0.0, 1.0), usual):
+    for centred, plus, eps in product((not rms_first, rms_first), (0.0, 1.0), usual):
         yield Norm(x, None if weight is None else weight + np.float32(plus), bias, float(eps), centred)
 
 
 def is_activation(node: Node) -> bool:
     if node.op in SMOOTH:
         return True
-    given = node.given
+    inputs = node.given
     return (
         node.op == "module"
         and not node.view
-        and len(learned(node)) < 4
-        and len(given) == 1
-        and given[0].value.shape == node.value.shape
+        and len(few_parameters(node)) < 4
+        and len(inputs) == 1
+        and inputs[0].value.shape == node.value.shape
         and not is_norm(node)
     )
 
 
 @dataclass(frozen=True)
-class Written:
-    """An activation that is written out in several steps of single numbers: x · ½ (1 + erf(x / √2)), say.
+class CompositeActivation:
+    """An activation that takes several elementwise steps: x · ½ (1 + erf(x / √2)), say.
 
-    start: what it is a function of; inner: the ids of the steps between that and the last one; name: of the step that bends.
+    start: its input; inner: the ids of the steps between that and the last one; name: of the step that bends.
     """
 
     start: Node
@@ -169,8 +171,8 @@ class Written:
     function: Callable[[np.ndarray], np.ndarray]
 
 
-def written_out(end: Node) -> Written | None:
-    """The activation that ends in this product, where both of its factors follow from the same map and from numbers alone."""
+def composite_activation(end: Node) -> CompositeActivation | None:
+    """Return the activation that ends in this product, if both its factors follow from one map and from constants alone."""
     if end.op not in ("mul", "mul_", "__mul__") or len(end.given) != 2:
         return None
     start: Node | None = None
@@ -187,40 +189,44 @@ def written_out(end: Node) -> Written | None:
             return None
     if start is None or not bends or not is_linear(start):
         return None
-    return Written(start, frozenset(inner), bends, on_arrays(_replayed(end, start)))
+    return CompositeActivation(start, frozenset(inner), bends, on_arrays(_replay(end, start)))
 
 
-def _replayed(end: Node, start: Node) -> Callable[..., Any]:
-    """The steps from one to the other, once more, with other numbers."""
+def _replay(end: Node, start: Node) -> Callable[..., Any]:
+    """Return a function that runs the steps from one to the other with other numbers."""
     import torch
 
     def run(value: Any) -> Any:
-        def again(node: Any) -> Any:
+        def replay(node: Any) -> Any:
             if not hasattr(node, "base"):
                 return node
             if node.base is start:
                 return value
             return getattr(torch.Tensor, node.base.op.rstrip("_") if node.base.op[0] != "_" else node.base.op)(
-                *[again(one) for one in node.base.inputs]
+                *[replay(argument) for argument in node.base.inputs]
             )
 
-        return again(end)
+        return replay(end)
 
     return run
 
 
-def learned(node: Node) -> list[float]:
-    """The numbers that a module has learned, if they are few."""
-    own = [] if node.module is None else list(node.module.parameters(recurse=False))
-    return [0.0] * 4 if any(one.dim() > 1 for one in own) else [float(one) for each in own for one in each.flatten()[:4]]
+def few_parameters(node: Node) -> list[float]:
+    """Return the parameters of a module, at most 4 of each; four zeros for one with a matrix."""
+    parameters = [] if node.module is None else list(node.module.parameters(recurse=False))
+    return (
+        [0.0] * 4
+        if any(parameter.dim() > 1 for parameter in parameters)
+        else [float(number) for parameter in parameters for number in parameter.flatten()[:4]]
+    )
 
 
 def activation(node: Node, x: Stage, here: np.ndarray) -> Activation | None:
-    """With the model's own function; None for one that looks at more than one number at a time. here: a position to try it at."""
+    """Return an activation by the model's own function; None if it is not elementwise. here: a position to test it at."""
     import torch
 
-    options = {key: one for key, one in node.options.items() if not hasattr(one, "value")}
-    rest = [one for one in node.inputs[1:] if not hasattr(one, "value")]
+    options = {name: option for name, option in node.options.items() if not hasattr(option, "value")}
+    arguments = [value for value in node.inputs[1:] if not hasattr(value, "value")]
     call: Callable[..., Any]
     if node.module is not None:
         call, name = node.module, type(node.module).__name__.removesuffix("Activation")
@@ -228,21 +234,21 @@ def activation(node: Node, x: Stage, here: np.ndarray) -> Activation | None:
         name = node.op.rstrip("_")
         call = getattr(torch.nn.functional, name, None) or getattr(torch, name)
 
-    function = on_arrays(call, *rest, **options)
+    function = on_arrays(call, *arguments, **options)
     row = x.rows(here)
-    try:  # of one number it gives what it gives of it among others
+    try:  # an elementwise function gives the same for one number alone
         same = close(function(row.ravel()[:1]), function(row).ravel()[:1], 1e-6)
     except RuntimeError:
         same = False
     return Activation(x, function, name) if same else None
 
 
-def on_arrays(call: Callable[..., Any], *rest: object, **options: object) -> Callable[[np.ndarray], np.ndarray]:
-    """A function of torch as one of arrays."""
+def on_arrays(call: Callable[..., Any], *arguments: object, **options: object) -> Callable[[np.ndarray], np.ndarray]:
+    """Return a function of torch as a function of arrays."""
     import torch
 
     def function(values: np.ndarray) -> np.ndarray:
         with torch.inference_mode():
-            return array(call(torch.tensor(values, dtype=torch.float32), *rest, **options))
+            return array(call(torch.tensor(values, dtype=torch.float32), *arguments, **options))
 
     return function

@@ -32,19 +32,19 @@ Matrix = np.ndarray | Stored
 
 
 def array(value: Any) -> np.ndarray:
-    """A tensor as float32."""
+    """Return a tensor as a float32 array."""
     return array_of(value)
 
 
 def matrix(tensor: Tensor) -> Matrix:
-    """Weights to be indexed and multiplied with; those of a large model in 16 bits would not fit twice as large beside it."""
+    """Return weights to index and multiply with; those of a large model stay in 16 bits, as memory would not hold both."""
     tensor = tensor.detach()
     plain = tensor.device.type == "cpu" and str(tensor.dtype) == "torch.float32"
     return array_of(tensor) if plain else Stored(tensor)
 
 
 def times(x: np.ndarray, weight: Matrix, rows: np.ndarray | None = None) -> np.ndarray:
-    """x [token, n] times these rows of a matrix [out, n], or all of them: float32 [token, row]."""
+    """Return x [token, n] times these rows of a matrix [out, n], or all of them: float32 [token, row]."""
     if isinstance(weight, np.ndarray):
         return x @ (weight if rows is None else weight[rows]).T
     rows = np.arange(len(weight)) if rows is None else rows

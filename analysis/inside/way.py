@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from models.trace import Trace
     from models.watching import Watched
 
-WINDOW = 64  # tokens that are shown of a long text
-LOGITS = 2**22  # numbers of logits that are kept
+WINDOW = 64  # tokens shown of a long text
+LOGITS = 2**22  # numbers of logits to keep, at most
 BETWEEN = "Between these blocks stands a layer without attention, which is not taken apart. The numbers are the model’s own."
 NEAR = {"float32": steps.NEAR, "float16": 1e-2, "bfloat16": 8e-2}
 
 
 class Way:
-    """What a model did with a text, stage by stage, with one layer in full.
+    """The way of a text through a model, stage by stage, with one layer in full.
 
-    stages: in order. Numbers can be followed back: `explain` says what one is a sum of, and each term where it came from, in
-    other layers and in the other stack too; of those one is kept at a time. layer, head: what was asked for; stack: "self", or
+    stages: in order. Numbers can be traced back: `explain` says what a number is a sum of, and each term where it came from, in
+    other layers and in the other stack too; one of those is kept at a time. layer, head: what was asked for; stack: "self", or
     "encoder" or "decoder". tokens: what the stack read; window: the positions that stages show.
     """
 
@@ -49,19 +49,19 @@ class Way:
         self.tokens = trace.target if stack == "decoder" else trace.tokens
         self.near = NEAR.get(model.info.dtype, steps.NEAR)
         self._other: Way | None = None
-        self.fired: int | None = None  # which step of the block hands on what neurons do, for `neurons`
+        self.fired: int | None = None  # the block's step whose output the neurons hand on, for `neurons`
         self.stages = tuple(self._read())
         self._named = {(stage.name, stage.layer): stage for stage in self.stages}
 
     def stage(self, name: str, layer: int | None = None) -> Stage:
-        """A stage by its name, of the layer in full or of what comes before and after the blocks. Errors: ValueError."""
-        for where in (layer, None, self.layer):
-            if (name, where) in self._named:
-                return self._named[name, where]
-        raise ValueError(f"This way has no stage “{name}”: it has {', '.join(one.name for one in self.stages)}.")
+        """Return a stage by its name, of the layer in full or from before or after the blocks. Errors: ValueError."""
+        for place in (layer, None, self.layer):
+            if (name, place) in self._named:
+                return self._named[name, place]
+        raise ValueError(f"This way has no stage “{name}”: it has {', '.join(stage.name for stage in self.stages)}.")
 
     def explain(self, stage: str, index: Index, layer: int | None = None, stack: str | None = None) -> Cell:
-        """How one number comes about.
+        """Return the terms that one number is a sum of.
 
         index, layer, stack: as in `Place`; another layer is read when it is asked for: `way.explain(*term.source)`.
         Errors: ValueError for a stage or an index that is not there.
@@ -69,7 +69,7 @@ class Way:
         if (stack or self.stack) != self.stack or (layer is not None and layer != self.layer):
             return self._at(layer or 0, stack or self.stack).explain(stage, index, layer, stack)
         of = self.stage(stage, layer)
-        index = _within(of, index, len(self.tokens), len(self.trace.tokens))
+        index = _check_index(of, index, len(self.tokens), len(self.trace.tokens))
         if of.rule is None or of.missing:
             return Cell(of.place(*index), of.at(index), ())
         terms = tuple(of.rule.terms(index))
@@ -77,7 +77,7 @@ class Way:
 
     @property
     def ends(self) -> frozenset[int]:
-        """The positions that the stages after the blocks have numbers of."""
+        """The positions for which the stages after the blocks have numbers."""
         return frozenset(self.window.tolist() if self.stages[-1].held is None else self.stages[-1].held.tolist())
 
     @property
@@ -87,17 +87,19 @@ class Way:
         return labels is not None and not labels.each and self.stack != "encoder"
 
     def serves(self, position: int, every: bool = False) -> bool:
-        """Whether this shows a position, with the stages after the blocks that belong to it; every: those of the whole window."""
+        """Return whether this shows a position with its stages after the blocks; every: with those of the whole window."""
         if self.reads_label:
             return position in self.window
         return position in self.ends and not (every and len(self.ends) < len(self.window))
 
     @property
     def bytes(self) -> int:
-        """What this holds in memory besides the model: its trace, and the numbers of its stages as far as they were asked for."""
-        arrays = [one for stage in self.stages for one in (stage.recorded, vars(stage).get("values")) if one is not None]
-        own = {id(one): one.nbytes for one in arrays}
-        return self.trace.bytes + sum(own.values()) + (self._other.bytes - self.trace.bytes if self._other else 0)
+        """Bytes in memory besides the model: the trace, and the numbers of stages as far as they were asked for."""
+        arrays = [
+            numbers for stage in self.stages for numbers in (stage.recorded, vars(stage).get("values")) if numbers is not None
+        ]
+        sizes = {id(numbers): numbers.nbytes for numbers in arrays}
+        return self.trace.bytes + sum(sizes.values()) + (self._other.bytes - self.trace.bytes if self._other else 0)
 
     def _at(self, layer: int, stack: str) -> Way:
         other = self._other
@@ -105,11 +107,11 @@ class Way:
             other = self._other = Way(self.model, self.trace, layer, self.head, stack, window_of(self.trace, stack, None))
         return other
 
-    # How it is read
+    # Reading
 
     def _read(self) -> list[Stage]:
         trace, count = self.trace, len(self.tokens)
-        rows = self._kept()
+        rows = self._logit_positions()
         watched = self.model.watch(trace, self.stack, self.layer, rows.tolist())
         before = Reading(watched.before, count, None, self.stack, self.window, self.near)
         hidden = trace.hidden[self.stack]
@@ -122,14 +124,14 @@ class Way:
         trace, layer, window = self.trace, self.layer, self.window
         reading = Reading(watched.block, len(self.tokens), layer, self.stack, window, self.near)
         hidden = trace.hidden[self.stack][layer]
-        given = steps.flat(watched.block.start, len(self.tokens))  # type: ignore[arg-type]
+        stream_in = steps.flat(watched.block.start, len(self.tokens))  # type: ignore[arg-type]
         if layer == 0:
-            whole = given is not None and steps.close(given, hidden, self.near)
-            stream = reading.add("stream", ("token", "d_model"), Same(first), given, None, None if whole else BETWEEN)
+            same = stream_in is not None and steps.close(stream_in, hidden, self.near)
+            stream = reading.add("stream", ("token", "d_model"), Same(first), stream_in, None, None if same else BETWEEN)
         else:
-            whole = watched.handed and given is not None and steps.close(given, hidden, self.near)
+            same = watched.handed and stream_in is not None and steps.close(stream_in, hidden, self.near)
             below = Stage("output", ("token", "d_model"), layer - 1, self.stack, None, hidden, window)
-            stream = reading.add("stream", ("token", "d_model"), Same(below), given, None, None if whole else BETWEEN)
+            stream = reading.add("stream", ("token", "d_model"), Same(below), stream_in, None, None if same else BETWEEN)
         kind = self.stack
         rotary = trace.attention[kind].rotary(layer)
         weights = [trace.attention[kind][layer]]
@@ -144,7 +146,7 @@ class Way:
         return reading.stages
 
     def _memory(self, watched: Watched, reading: Reading, keys: np.ndarray) -> Stage:
-        """What the encoder made of the source: the last stage of its own way."""
+        """Return the encoder's output: the last stage of its own way."""
         recorded = array(watched.memory)
         return Stage("memory", ("source", "d_model"), None, "encoder", None, recorded, keys)
 
@@ -153,12 +155,14 @@ class Way:
         section, held = (watched.head, rows) if watched.head is not None else (watched.after, None)
         assert section is not None, "a pass that is made for some positions has an end"
         count = len(self.tokens) if held is None else len(held)
-        shown = self.window if held is None else held
-        reading = Reading(section, count, None, self.stack, shown, self.near, held)
+        positions = self.window if held is None else held
+        reading = Reading(section, count, None, self.stack, positions, self.near, held)
         hidden = trace.hidden[self.stack]
         last = self.layer == len(hidden) - 2
         end = hidden[-1] if held is None else trace.stream[-1][held]
-        output = next(one for one in reversed(block) if one.name == "output") if last and block[-1].name == "output" else None
+        output = (
+            next(stage for stage in reversed(block) if stage.name == "output") if last and block[-1].name == "output" else None
+        )
         below = output or Stage("output", ("token", "d_model"), len(hidden) - 2, self.stack, None, hidden[-1], self.window)
         between = None if trace.tail is None or held is None else BETWEEN
         stream = reading.add("blocks", ("token", "d_model"), Same(below), end, None, between)
@@ -167,18 +171,18 @@ class Way:
             reading.add("memory", ("token", "d_model"), Same(reading.stages[-1]))
         return reading.stages
 
-    def _kept(self) -> np.ndarray:
-        """The positions that logits are kept of: where a classifier's label of the text is read; else those that were asked for,
-        those of the window, or the last of them where that is too much."""
+    def _logit_positions(self) -> np.ndarray:
+        """Return the positions to keep logits of: where a classifier's label of the text is read; else those that were asked
+        for, those of the window, or the last of them where that is too much."""
         if self.reads_label:
             return np.array(self.model.places(self.trace))
         if self._ends is not None:
             return np.array(sorted(set(self._ends)))
         places = self.model.places(self.trace) if self.stack != "encoder" else []
-        fit = max(1, LOGITS // max(1, self.model.info.vocabulary))
-        kept = self.window[-fit:].tolist()
+        most = max(1, LOGITS // max(1, self.model.info.vocabulary))
+        last = self.window[-most:].tolist()
         inside = [place for place in places if place in self.window]
-        return np.array(sorted({*kept, *inside}))
+        return np.array(sorted({*last, *inside}))
 
 
 def follow(
@@ -190,11 +194,11 @@ def follow(
     around: int | None = None,
     ends: Sequence[int] | None = None,
 ) -> Way:
-    """The way of a text through a model, with one layer in full.
+    """Return the way of a text through a model, with one layer in full.
 
-    layer, head: counted from 0, or from the end when negative. stack: "encoder" or "decoder" of an encoder-decoder (the decoder,
-    where nothing is said). around: a position that the window is to hold, of a text longer than WINDOW tokens; None: the last.
-    ends: positions whose way from the last block to the logits is followed, for a vocabulary is large; None: those of the window.
+    layer, head: counted from 0, or from the end when negative. stack: "encoder" or "decoder" of an encoder-decoder (the decoder
+    by default). around: a position that the window must include, in a text longer than WINDOW tokens; None: the last.
+    ends: positions to follow from the last block to the logits, few because a vocabulary is large; None: those of the window.
     A classifier's label of a text is read at one position, which is then the only end.
     Errors: ValueError for a layer, head, stack or position that is not there, and for an end outside of the window.
     """
@@ -202,9 +206,9 @@ def follow(
     if stack not in trace.hidden:
         raise ValueError(f"This model has no stack “{stack}”: it has {', '.join(trace.hidden)}.")
     attention = trace.attention[stack]
-    for number, there, what in ((layer, attention.layers, "layers"), (head, attention.counts[layer % attention.layers], "heads")):
-        if not -there <= number < there:
-            raise ValueError(f"There are {there} {what}, counted from 0: number {number} is none of them.")
+    for number, total, noun in ((layer, attention.layers, "layers"), (head, attention.counts[layer % attention.layers], "heads")):
+        if not -total <= number < total:
+            raise ValueError(f"There are {total} {noun}, counted from 0: number {number} is none of them.")
     window = window_of(trace, stack, around)
     if ends is not None and not (ends and set(ends) <= set(window.tolist())):
         raise ValueError(f"Ends are positions of the window, {window[0]} to {window[-1]}; these are {list(ends)}.")
@@ -212,7 +216,7 @@ def follow(
 
 
 def window_of(trace: Trace, stack: str, around: int | None) -> np.ndarray:
-    """The positions that are shown of what a stack read: all, or WINDOW of them around one. Errors: ValueError."""
+    """Return the positions to show of a stack's text: all, or WINDOW of them around one. Errors: ValueError."""
     count = len(trace.target if stack == "decoder" else trace.tokens)
     if around is None:
         around = count - 1
@@ -222,14 +226,14 @@ def window_of(trace: Trace, stack: str, around: int | None) -> np.ndarray:
     return np.arange(first, min(count, first + WINDOW))
 
 
-def _within(stage: Stage, index: Index, tokens: int, sources: int) -> Index:
-    """Errors: ValueError for an index that no number of the stage has."""
+def _check_index(stage: Stage, index: Index, tokens: int, sources: int) -> Index:
+    """Return the index as plain integers. Errors: ValueError for an index that no number of the stage has."""
     shape = list(stage.shape)
     if len(index) != len(shape):
         raise ValueError(f"{stage.name} has {len(shape)} dimensions ({', '.join(stage.axes)}), and this index {len(index)}.")
     row = stage.row_axis
     for axis, (number, size) in enumerate(zip(index, shape, strict=True)):
-        there = size if axis != row else sources if stage.axes[axis] == "source" else tokens
-        if not 0 <= number < there:
-            raise ValueError(f"Number {number} is not on the axis {stage.axes[axis]} of {stage.name}, which has {there}.")
-    return tuple(int(one) for one in index)
+        total = size if axis != row else sources if stage.axes[axis] == "source" else tokens
+        if not 0 <= number < total:
+            raise ValueError(f"Number {number} is not on the axis {stage.axes[axis]} of {stage.name}, which has {total}.")
+    return tuple(int(number) for number in index)
