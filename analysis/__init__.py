@@ -1,4 +1,4 @@
-"""A Trace in, arrays out: what can be computed from what a model did."""
+"""Analyses of a model's trace: a Trace in, arrays out."""
 
 from analysis.attention_flow import flow
 from analysis.attention_rollout import rollout

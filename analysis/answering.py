@@ -1,4 +1,4 @@
-"""What an answer to a question of a lesson is, by which name it is asked for, and what answers share."""
+"""Answers to questions of lessons: their type, the register of their names, and helpers that they share."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from models.tokens import Token
 from models.trace import Trace
 
 OFFERED = 4  # answers to choose among
-MOST = 10**9  # that a number may be which is asked for more
+MOST = 10**9  # the largest number that an argument may be
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a model answers. value: a text, a whole number, a share of one, or yes (True) and no. choices: the texts among which
+    """The answer of a model. value: a text, a whole number, a share of one, or yes (True) and no. choices: the texts among which
     one chooses, the value among them, in an order that does not tell; () where one types a number. within: how far off a number
     may be and still be right."""
 
@@ -30,16 +30,16 @@ class Answer:
     choices: tuple[str, ...] = ()
     within: float = 0.0
 
-    def accepts(self, given: str | float | bool) -> bool:
-        """Whether an answer is right."""
+    def accepts(self, guess: str | float | bool) -> bool:
+        """Return whether an answer is right."""
         if isinstance(self.value, str | bool):
-            return given == self.value
-        return abs(float(given) - self.value) <= self.within + 1e-9
+            return guess == self.value
+        return abs(float(guess) - self.value) <= self.within + 1e-9
 
 
 def per_cent(share: float) -> Answer:
-    """A share of one as a number in per cent. A guess is right within a tenth of it, or of what it lacks to 100 where that is
-    less, and at most 3; a whole number that it is rounded to is right too."""
+    """Return a share of one as a number in per cent. A guess is right within a tenth of it, or of what it lacks to 100 where that
+    is less, and at most 3; a whole number that it is rounded to is right too."""
     value = round(100 * share, 1)
     rounding = 0.5 if value >= 10 else 0.05
     return Answer(value, within=min(3.0, max(rounding, 0.1 * min(value, 100 - value))))
@@ -54,7 +54,7 @@ def is_whole(value: object) -> bool:
 
 
 Numbers = Sequence[float]
-KINDS: dict[object, tuple[str, Callable[[object], bool]]] = {  # what is asked for more: in words, and whether a value is that
+KINDS: dict[object, tuple[str, Callable[[object], bool]]] = {  # types of arguments: in words, and a test of a value
     str: ("a text; write a number as one in quotes", lambda value: isinstance(value, str)),
     int: ("a whole number", is_whole),
     int | None: ("a whole number", is_whole),
@@ -66,50 +66,56 @@ Ask = Callable[..., Answer]
 ANSWERS: dict[str, Ask] = {}
 
 
-def answer(model: LanguageModel, name: str, text: str, target: str = "", **given: Any) -> Answer:
-    """The answer of that name for a text. given: what it asks for more, such as layer and head.
+def answer(model: LanguageModel, name: str, text: str, target: str = "", **arguments: Any) -> Answer:
+    """Return the answer of that name for a text. arguments: those that it needs, such as layer and head.
 
     Errors: ValueError, a sentence, for a name that does not exist, and where this model or this text has no answer.
     """
     if name not in ANSWERS:
         raise ValueError(f"“{name}” cannot be computed. It is one of {', '.join(ANSWERS)}.")
-    if complaint := check_given(name, given):
+    if complaint := check_given(name, arguments):
         raise ValueError(complaint)
-    return ANSWERS[name](model, model.trace(text, target), **given)
+    return ANSWERS[name](model, model.trace(text, target), **arguments)
 
 
-def check_given(name: str, given: Mapping[str, Any]) -> str:
-    """What is wrong with what a question gives for an answer; "" where nothing is."""
-    wanted = {one.name.rstrip("_"): one for one in list(inspect.signature(ANSWERS[name]).parameters.values())[2:]}
-    if others := [one for one in given if one not in wanted]:
-        return f"The answer “{name}” takes no {quoted(others[0])}. It takes {', '.join(wanted) or 'nothing'}."
-    if missing := [one for one, of in wanted.items() if of.default is inspect.Parameter.empty and one not in given]:
+def check_given(name: str, arguments: Mapping[str, Any]) -> str:
+    """Return what is wrong with a question's arguments for an answer; "" where nothing is."""
+    parameters = {
+        parameter.name.rstrip("_"): parameter for parameter in list(inspect.signature(ANSWERS[name]).parameters.values())[2:]
+    }
+    if unknown := [argument for argument in arguments if argument not in parameters]:
+        return f"The answer “{name}” takes no {quoted(unknown[0])}. It takes {', '.join(parameters) or 'nothing'}."
+    if missing := [
+        parameter_name
+        for parameter_name, of in parameters.items()
+        if of.default is inspect.Parameter.empty and parameter_name not in arguments
+    ]:
         return f"The answer “{name}” needs “{missing[0]}” under “given:”."
-    wrong = [one for one, value in given.items() if not KINDS[wanted[one].annotation][1](value)]
-    return f"“{wrong[0]}:” needs {KINDS[wanted[wrong[0]].annotation][0]}." if wrong else ""
+    wrong = [argument for argument, value in arguments.items() if not KINDS[parameters[argument].annotation][1](value)]
+    return f"“{wrong[0]}:” needs {KINDS[parameters[wrong[0]].annotation][0]}." if wrong else ""
 
 
-def named(name: str) -> Callable[[Ask], Ask]:
-    """By which name a lesson asks for it. A parameter whose name is a word of Python ends in _ here, and not in a lesson."""
+def register(name: str) -> Callable[[Ask], Ask]:
+    """Register an answer by its name in lessons. A parameter whose name is a word of Python ends in _ here, not in a lesson."""
 
     def keep(ask: Ask) -> Ask:
-        def asked(model: LanguageModel, trace: Trace, **given: Any) -> Answer:
+        def call_ask(model: LanguageModel, trace: Trace, **arguments: Any) -> Answer:
             own = inspect.signature(ask).parameters
-            return ask(model, trace, **{f"{key}_" if f"{key}_" in own else key: value for key, value in given.items()})
+            return ask(model, trace, **{f"{key}_" if f"{key}_" in own else key: value for key, value in arguments.items()})
 
-        asked.__signature__ = inspect.signature(ask, eval_str=True)  # type: ignore[attr-defined]
-        asked.__doc__ = ask.__doc__
-        ANSWERS[name] = asked
+        call_ask.__signature__ = inspect.signature(ask, eval_str=True)  # type: ignore[attr-defined]
+        call_ask.__doc__ = ask.__doc__
+        ANSWERS[name] = call_ask
         return ask
 
     return keep
 
 
-# ---------------------------------------------------------------- what answers share
+# ---------------------------------------------------------------- shared helpers
 
 
-def chosen(names: Sequence[str]) -> Answer:
-    """A choice among the first few names, of which the first is right; by the alphabet, so that their order does not tell."""
+def choice_among(names: Sequence[str]) -> Answer:
+    """Return a choice among the first few names, of which the first is right; sorted, so that their order does not tell."""
     return Answer(names[0], tuple(sorted(names[:OFFERED], key=str.casefold)))
 
 
@@ -124,22 +130,24 @@ def predicts_at(model: LanguageModel, trace: Trace) -> int:
 
 
 def logits_of(model: LanguageModel, trace: Trace, edits: Sequence[Edit] = ()) -> np.ndarray:
-    """What is predicted from, at the end or at the first mask: float32 [vocabulary]."""
+    """Return the logits at the end or at the first mask: float32 [vocabulary]."""
     at = predicts_at(model, trace)
-    read = model.traces([trace.text], [list(edits)], beside(trace))[0] if edits else trace
-    logits = read.logits_at(at)
+    edited = model.traces([trace.text], [list(edits)], target_text(trace))[0] if edits else trace
+    logits = edited.logits_at(at)
     assert logits is not None, "it has an unembedding"
     return logits
 
 
-def beside(trace: Trace) -> str:
-    """What an encoder-decoder had said."""
+def target_text(trace: Trace) -> str:
+    """Return the text of an encoder-decoder's target."""
     return "".join(token.text for token in trace.target if token.start < token.end)
 
 
 def edits_of(changes: str, model: LanguageModel) -> list[Edit]:
-    """Changes as an address writes them: "h2.3" a head off, "m2.3" at its mean, "c2.3.5.1" a line cut, "f4" a feed-forward and
-    "b3" a block skipped, with commas between. model: whose mean it is. Errors: ValueError for another."""
+    """Return the edits of changes as an address writes them.
+
+    "h2.3" is a head off, "m2.3" one at its mean, "c2.3.5.1" a line cut, "f4" a feed-forward and "b3" a block skipped, with commas
+    between. model: whose mean it is. Errors: ValueError for another."""
     edits: list[Edit] = []
     for change in filter(None, changes.split(",")):
         letter, numbers = change[:1], change[1:].split(".")
@@ -151,17 +159,17 @@ def edits_of(changes: str, model: LanguageModel) -> list[Edit]:
             "b": 1,
         }.get(letter):
             raise ValueError(f"{quoted(change)} is no change that a lesson can ask about. Write h2.3, m2.3, c2.3.5.1, f4 or b3.")
-        layer, *rest = map(int, numbers)
+        layer, *places = map(int, numbers)
         match letter:
             case "h":
-                edits.append(Head(layer, rest[0]))
+                edits.append(Head(layer, places[0]))
             case "m":
                 means = head_means(model)
-                if layer >= len(means) or rest[0] >= means.shape[1]:
-                    raise ValueError(f"There is no L{layer} H{rest[0]} in this model.")
-                edits.append(Head(layer, rest[0], mean=means[layer, rest[0]]))
+                if layer >= len(means) or places[0] >= means.shape[1]:
+                    raise ValueError(f"There is no L{layer} H{places[0]} in this model.")
+                edits.append(Head(layer, places[0], mean=means[layer, places[0]]))
             case "c":
-                edits.append(Cut(rest[1], rest[2], layer, rest[0]))
+                edits.append(Cut(places[1], places[2], layer, places[0]))
             case _:
                 edits.append(Skip(layer, "feedforward" if letter == "f" else "block"))
     return edits
@@ -174,7 +182,7 @@ def kind_of(trace: Trace, kind: str) -> str:
 
 
 def weights_of(trace: Trace, layer: int, head: int, kind: str = "") -> np.ndarray:
-    """[query, key]"""
+    """Return the weights of one head: [query, key]. Errors: ValueError for a head that does not exist."""
     attention = trace.attention[kind_of(trace, kind)]
     if not (0 <= layer < attention.layers and 0 <= head < attention.counts[layer]):
         raise ValueError(
@@ -184,33 +192,33 @@ def weights_of(trace: Trace, layer: int, head: int, kind: str = "") -> np.ndarra
 
 
 def place_of(tokens: Sequence[Token], text: str) -> int:
-    """Where a token stands last; of no text, the last token that was typed."""
+    """Return the last position of a token; of no text, of the last token that was typed."""
     places = [at for at, token in enumerate(tokens) if (token.text.strip() == text.strip() if text else token.start < token.end)]
     if not places:
         raise ValueError(f"The text has no token {quoted(text.strip())}.")
     return places[-1]
 
 
-def called(tokens: Sequence[Token], at: int) -> str:
-    """A token by its text; where that stands more than once, also which of them it is, as people count them on the page."""
+def label_at(tokens: Sequence[Token], at: int) -> str:
+    """Return a token's text; where it stands more than once, also which of them it is, as people count on the page."""
     text = tokens[at].text.strip() or tokens[at].text
     places = [place for place, token in enumerate(tokens) if (token.text.strip() or token.text) == text]
     return f"{text} ({ordinal(places.index(at) + 1)})" if len(places) > 1 else text
 
 
 def ordinal(number: int) -> str:
-    """1st, 2nd, 3rd, 4th, 11th, 21st …"""
+    """Return 1st, 2nd, 3rd, 4th, 11th, 21st …"""
     endings = {} if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}
     return f"{number}{endings.get(number % 10, 'th')}"
 
 
-def written(model: LanguageModel, id: int) -> str:
+def token_label(model: LanguageModel, id: int) -> str:
     text = model.token_text(id)
     return text.strip() or text
 
 
 def id_of(model: LanguageModel, token: str, likeliest: int) -> int:
-    """The id of a token by its text; with a space before it where the vocabulary has both."""
+    """Return the id of a token by its text; with a space before it where the vocabulary has both."""
     if not token:
         return likeliest
     texts = {model.token_text(id): id for id in range(model.info.vocabulary)}

@@ -1,4 +1,4 @@
-"""Attention flow: the most that could run from each input token to a position, with attention as the width of the pipes."""
+"""Attention flow: the maximum flow from each input token to a position, with attention as the capacity of the edges."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNIT = 10**9  # a capacity of 1 in the whole numbers that scipy's solver takes; 
 def flow(
     of: Attention | Trace, query: int = -1, fusion: str = "mean", residual: float = 0.5, report: Report | None = None
 ) -> np.ndarray:
-    """The maximum flow from each input token to a position at the top, scaled to sum to 1: float64 [key].
+    """Return the maximum flow from each input token to a position at the top, scaled to sum to 1: float64 [key].
 
     Each state of a token is a node; the way from state k of a layer to state q of the next one carries at most (1 - residual) ·
     P[q, k], the heads fused as in rollout, and residual more where k = q. Of a trace of an encoder-decoder the tokens are the
@@ -36,7 +36,7 @@ def flow(
 def maximum_flows(
     ways: Paths, weights: Sequence[np.ndarray], query: int, residual: float = 0.5, report: Report | None = None
 ) -> np.ndarray:
-    """The flows of `flow` as they are: float64 [token], each at most 1. weights: a matrix a step, as from `matrices`."""
+    """Return the flows of `flow`, not scaled: float64 [token], each at most 1. weights: a matrix a step, as from `matrices`."""
     from scipy.sparse.csgraph import maximum_flow  # here, because a first page does without it
 
     check_residual(residual)
@@ -51,41 +51,41 @@ def maximum_flows(
 
 
 def pipes(ways: Paths, weights: Sequence[np.ndarray], query: int) -> tuple[int, int]:
-    """How large the graph of `flow` is: tokens that anything could flow from, and pipes. Time grows about as their product."""
+    """Return the size of the graph of `flow`: tokens with any flow, and edges. Time grows about as their product."""
     graph, inputs, _ = _graph(ways, weights, ways.place(query), 0.5)
     return int((inputs >= 0).sum()), graph.nnz
 
 
 def nearest(ways: Paths, weights: Sequence[np.ndarray], query: int, most: int) -> np.ndarray:
-    """At most `most` tokens of each text to look at in the place of all: int [token], in order, the position among them.
+    """Return at most `most` tokens of each text to calculate with: int [token], in order, the position among them.
 
     Of the text that the position is in, those before it where nothing looks ahead, else those around it; of the source, those
     around the token that the position looks at most in the last step.
     """
     place = ways.place(query)
-    kept: list[int] = []
+    places: list[int] = []
     if ways.start:
         best = int(weights[-1][place - ways.start].argmax())
-        kept += _around(best, 0, ways.start, most)
+        places += _around(best, 0, ways.start, most)
     first = next(matrix for step, matrix in zip(ways.steps, weights, strict=True) if step.queries.start == ways.start)
     ahead = bool(np.triu(first, 1).any())
-    kept += _around(place, ways.start, len(ways.tokens), most) if ahead else range(max(ways.start, place + 1 - most), place + 1)
-    return np.array(kept)
+    places += _around(place, ways.start, len(ways.tokens), most) if ahead else range(max(ways.start, place + 1 - most), place + 1)
+    return np.array(places)
 
 
-def cut(ways: Paths, weights: Sequence[np.ndarray], kept: np.ndarray) -> tuple[Paths, list[np.ndarray]]:
-    """The ways between some of the tokens alone (int [token], in order); each row of a matrix scaled to sum to 1 again."""
-    start = int((kept < ways.start).sum())
-    source, target = slice(0, start or len(kept)), slice(start, len(kept))
+def cut(ways: Paths, weights: Sequence[np.ndarray], places: np.ndarray) -> tuple[Paths, list[np.ndarray]]:
+    """Return the ways between some of the tokens alone (int [token], in order); each row of a matrix scaled to sum to 1 again."""
+    start = int((places < ways.start).sum())
+    source, target = slice(0, start or len(places)), slice(start, len(places))
     slices = {0: source, ways.start: target}
     steps, parts = [], []
     for step, matrix in zip(ways.steps, weights, strict=True):
-        rows, columns = (kept[slices[side.start]] - side.start for side in (step.queries, step.keys))
+        rows, columns = (places[slices[side.start]] - side.start for side in (step.queries, step.keys))
         part = matrix[np.ix_(rows, columns)]
         total = part.sum(-1, keepdims=True)
         parts.append(np.divide(part, total, out=np.zeros_like(part), where=total > 0))
         steps.append(replace(step, queries=slices[step.queries.start], keys=slices[step.keys.start]))
-    return replace(ways, tokens=[ways.tokens[i] for i in kept], start=start, steps=tuple(steps)), parts
+    return replace(ways, tokens=[ways.tokens[i] for i in places], start=start, steps=tuple(steps)), parts
 
 
 def _around(middle: int, low: int, high: int, most: int) -> range:
@@ -94,7 +94,8 @@ def _around(middle: int, low: int, high: int, most: int) -> range:
 
 
 def _graph(ways: Paths, weights: Sequence[np.ndarray], place: int, residual: float) -> tuple[Any, np.ndarray, int]:
-    """The pipes that lead to a position, as a matrix of whole numbers; the node of each input (-1: leads nowhere); the sink."""
+    """Return the edges that lead to a position, as a matrix of whole numbers; the node of each input (-1: no way up); the
+    sink."""
     from scipy.sparse import coo_array
 
     nodes = np.full(len(ways.tokens), -1)  # of each token's state that is still needed, from the top down
@@ -105,20 +106,20 @@ def _graph(ways: Paths, weights: Sequence[np.ndarray], place: int, residual: flo
         if not len(rows):
             continue
         above = nodes[step.queries][rows]
-        looked = (1 - residual) * matrix[rows]  # [needed query, key]
-        stays = 1 - looked.sum(-1)
+        flows = (1 - residual) * matrix[rows]  # [needed query, key]
+        stays = 1 - flows.sum(-1)
         nodes = nodes.copy()
         nodes[step.queries] = -1
-        needed = np.zeros(len(nodes), dtype=bool)
-        needed[step.keys] |= (looked > 0).any(0)
-        needed[step.queries.start + rows[stays > 0]] = True
-        fresh = needed & (nodes < 0)
+        is_needed = np.zeros(len(nodes), dtype=bool)
+        is_needed[step.keys] |= (flows > 0).any(0)
+        is_needed[step.queries.start + rows[stays > 0]] = True
+        fresh = is_needed & (nodes < 0)
         nodes[fresh] = np.arange(count, count + fresh.sum())
         count += int(fresh.sum())
-        q, k = np.nonzero(looked)
+        q, k = np.nonzero(flows)
         froms += [nodes[step.keys][k], nodes[step.queries.start + rows[stays > 0]]]
         tos += [above[q], above[stays > 0]]
-        widths += [looked[q, k], stays[stays > 0]]
-    whole = np.rint(UNIT * np.concatenate(widths)).astype(np.int32)
-    graph = coo_array((whole, (np.concatenate(froms), np.concatenate(tos))), shape=(count, count)).tocsr()  # sums what is double
-    return graph, nodes, 0
+        widths += [flows[q, k], stays[stays > 0]]
+    capacities = np.rint(UNIT * np.concatenate(widths)).astype(np.int32)
+    edges = coo_array((capacities, (np.concatenate(froms), np.concatenate(tos))), shape=(count, count))
+    return edges.tocsr(), nodes, 0  # sums double edges

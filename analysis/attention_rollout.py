@@ -11,11 +11,11 @@ FUSIONS = {  # [heads, query, key] -> [query, key]
     "max": lambda heads: heads.max(0),
     "min": lambda heads: heads.min(0),
 }
-SMALL = 64  # rows; the product of smaller matrices is not taken apart
+SMALL = 64  # rows; products of smaller matrices are not split
 
 
 def rollout(attention: Attention, fusion: str = "mean", residual: float = 0.5, discard: float = 0.0) -> np.ndarray:
-    """Self-attention multiplied up through the layers, with the residual connection as an identity beside it.
+    """Return self-attention multiplied up through the layers, with the residual connection as an identity beside it.
 
     fusion and discard: how the heads of a layer become one matrix (see `fused`). residual: the share of the identity, in 0..1.
     Returns float64 [layers, query, key]: row l is blocks 0..l multiplied up, each row sums to 1.
@@ -37,7 +37,7 @@ def rollout(attention: Attention, fusion: str = "mean", residual: float = 0.5, d
 
 
 def fused(weights: np.ndarray, fusion: str = "mean", discard: float = 0.0) -> np.ndarray:
-    """The heads of a layer as one matrix: float64 [query, key], rows scaled to sum to 1; a row of nothing but zeros stays.
+    """Return the heads of a layer as one matrix: float64 [query, key], rows scaled to sum to 1; a row of nothing but zeros stays.
 
     weights: [heads, query, key]. fusion: "mean" | "max" | "min" of the heads. discard: in 0..1, below 1; this share of the keys
     that a query sees, those with the smallest weights, is set to 0 (of equal ones the later; at least one key stays).
@@ -49,9 +49,9 @@ def fused(weights: np.ndarray, fusion: str = "mean", discard: float = 0.0) -> np
         raise ValueError(f"discard must be from 0 to below 1; it is {discard}.")
     matrix = FUSIONS[fusion](np.asarray(weights)).astype(np.float64)
     if discard:
-        seen = (matrix > 0).sum(-1, keepdims=True)
+        visible = (matrix > 0).sum(-1, keepdims=True)
         order = np.argsort(-matrix, axis=-1, kind="stable")
-        late = np.arange(matrix.shape[-1]) >= np.maximum(1, seen - np.floor(discard * seen))
+        late = np.arange(matrix.shape[-1]) >= np.maximum(1, visible - np.floor(discard * visible))
         np.put_along_axis(matrix, order, np.where(late, 0.0, np.take_along_axis(matrix, order, -1)), -1)
     total = matrix.sum(-1, keepdims=True)
     return np.divide(matrix, total, out=matrix, where=total > 0)
@@ -63,7 +63,7 @@ def check_residual(residual: float) -> None:
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a @ b of square matrices; where both are causal, without most of the products with zero."""
+    """Return a @ b of square matrices; where both are causal, without most of the products with zero."""
     half = len(a) // 2
     if half < SMALL or a[:half, half:].any() or b[:half, half:].any():
         return a @ b

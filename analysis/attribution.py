@@ -1,4 +1,4 @@
-"""Which input tokens a position goes back to, by every method that there is here: the same question, asked side by side."""
+"""Attribution of a position to input tokens, by every method of this program."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Report = Callable[[float, str], None]
 
 @dataclass(frozen=True)
 class Attribution:
-    """One position of one text through one model, asked by each method what it goes back to.
+    """The attribution of one position of one text to its tokens, by each method.
 
     position: of `trace.read`; token: the id of the prediction that is followed there (None: no method that follows one can be
     asked); against: another, whose slopes are taken off. fusion, discard, residual: as in `analysis.rollout`; the methods with
@@ -48,19 +48,19 @@ class Attribution:
         return paths(self.trace)
 
     def scores(self, method: str, layer: int | None = None) -> np.ndarray:
-        """What each of `ways.tokens` counts for the position, scaled to sum to 1 (all 0 where nothing counts): float64 [token].
+        """Return how much each of `ways.tokens` counts, scaled to sum to 1 (all 0 where nothing counts): float64 [token].
 
         layer: ask after this layer, not the last; of attention × gradient, in this layer alone. Errors: ValueError for another
         method or layer, and where the model does not show what the method needs.
         """
-        ways = self.ways.until(self._checked(layer))
+        ways = self.ways.until(self._layer_number(layer))
         place, steps = self.position, slice(len(ways.steps))
         ask = {
             "raw attention": lambda: _last_look(ways, self.attention[steps], place),
             "rollout": lambda: shares(ways, self.attention[steps], place, self.residual)[0],
             "value-weighted rollout": lambda: shares(ways, self.values[steps], place, self.residual)[0],
             "attention flow": lambda: maximum_flows(ways, self.attention[steps], place, self.residual),
-            "attention × gradient": lambda: looked_at(*self._relevant(layer)),
+            "attention × gradient": lambda: looked_at(*self._relevant_steps(layer)),
             "gradient rollout": lambda: gradient_rollout(ways, self.relevance[steps], place),
         }
         if method not in ask:
@@ -70,27 +70,27 @@ class Attribution:
         return scores / total if total > 0 else scores
 
     def flow(self, most: int | None = None, report: Report | None = None) -> np.ndarray:
-        """Attention flow, between at most `most` tokens of each text (see `attention_flow.nearest`); NaN for the others."""
-        ways, weights, position, kept = self.ways, self.attention, self.position, np.arange(len(self.ways.tokens))
+        """Return attention flow between at most `most` tokens of each text (see `attention_flow.nearest`); NaN for others."""
+        ways, weights, position, places = self.ways, self.attention, self.position, np.arange(len(self.ways.tokens))
         if most is not None:
-            place, kept = ways.place(position), nearest(ways, weights, position, most)
-            ways, weights = cut(ways, weights, kept)
-            position = int(np.flatnonzero(kept == place)[0]) - ways.start
+            place, places = ways.place(position), nearest(ways, weights, position, most)
+            ways, weights = cut(ways, weights, places)
+            position = int(np.flatnonzero(places == place)[0]) - ways.start
         flows = maximum_flows(ways, weights, position, self.residual, report)
         flow_shares = np.full(len(self.ways.tokens), np.nan)
-        flow_shares[kept] = flows / (flows.sum() or 1.0)
+        flow_shares[places] = flows / (flows.sum() or 1.0)
         return flow_shares
 
     @cached_property
     def attention(self) -> list[np.ndarray]:
         """The attention of each step, its heads fused."""
-        return [read_only(one) for one in matrices(self.ways, self.fusion, self.discard)]
+        return [read_only(matrix) for matrix in matrices(self.ways, self.fusion, self.discard)]
 
     @cached_property
     def values(self) -> list[np.ndarray]:
-        """What each step brings (see `value_weights`), scaled so that rows sum to 1. Errors: ValueError where it is not known."""
+        """The `value_weights` of each step, scaled so that rows sum to 1. Errors: ValueError where they are not known."""
         brought = matrices(self.ways, discard=self.discard, of=lambda step: value_weights(self.model, self.trace, step))
-        return [read_only(one) for one in brought]
+        return [read_only(matrix) for matrix in brought]
 
     @cached_property
     def gradients(self) -> dict[str, Gradients]:
@@ -101,25 +101,27 @@ class Attribution:
 
     @cached_property
     def relevance(self) -> list[np.ndarray]:
-        """How strongly the prediction's logit depends on each weight of each step (see `analysis.gradients.relevance`)."""
-        others = None if self.against is None else self.model.gradients(self.trace, self.position, self.against)
-        return [read_only(one) for one in relevances(self.ways, self.gradients, others)]
+        """The dependence of the prediction's logit on each weight of each step (see `analysis.gradients.relevance`)."""
+        against = None if self.against is None else self.model.gradients(self.trace, self.position, self.against)
+        return [read_only(matrix) for matrix in relevances(self.ways, self.gradients, against)]
 
-    def _checked(self, layer: int | None) -> int:
+    def _layer_number(self, layer: int | None) -> int:
         layer = self.ways.layers - 1 if layer is None else layer
         if not 0 <= layer < self.ways.layers:
             raise ValueError(f"There are {self.ways.layers} layers, counted from 0: number {layer} is none of them.")
         return layer
 
-    def _relevant(self, layer: int | None) -> tuple[Paths, list[np.ndarray]]:
-        """The steps of one layer of the stack that predicts, or all."""
-        counted = [layer is None or (step.kind != "encoder" and step.layer == layer) for step in self.ways.steps]
-        steps = tuple(step for step, meant in zip(self.ways.steps, counted, strict=True) if meant)
-        return replace(self.ways, steps=steps), [matrix for matrix, meant in zip(self.relevance, counted, strict=True) if meant]
+    def _relevant_steps(self, layer: int | None) -> tuple[Paths, list[np.ndarray]]:
+        """Return the steps of one layer of the stack that predicts, or all."""
+        is_relevant = [layer is None or (step.kind != "encoder" and step.layer == layer) for step in self.ways.steps]
+        steps = tuple(step for step, relevant in zip(self.ways.steps, is_relevant, strict=True) if relevant)
+        return replace(self.ways, steps=steps), [
+            matrix for matrix, relevant in zip(self.relevance, is_relevant, strict=True) if relevant
+        ]
 
 
 def _last_look(ways: Paths, weights: Sequence[np.ndarray], position: int) -> np.ndarray:
-    """Where a position looks in the last step alone."""
+    """Return where a position looks in the last step alone."""
     look, step = np.zeros(len(ways.tokens)), ways.steps[-1]
     look[step.keys] = weights[-1][ways.place(position) - step.queries.start]
     return look

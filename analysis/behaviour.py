@@ -1,4 +1,4 @@
-"""A prediction, and what is left of it when heads and feed-forwards are taken away: what circuits are looked for in."""
+"""A prediction, and its strength as heads and feed-forwards are taken away: the behaviour that a circuit explains."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Node:
 
     @property
     def name(self) -> str:
-        """As people write it: "L5 H1", "cross L2 H0", "L3 feed-forward"."""
+        """The usual short name: "L5 H1", "cross L2 H0", "L3 feed-forward"."""
         return f"{'cross ' * (self.kind == 'cross')}L{self.layer} {'feed-forward' if self.head is None else f'H{self.head}'}"
 
 
 @dataclass(frozen=True)
 class Behaviour:
-    """A prediction at a position of `trace.read`, and what becomes of it when parts are taken away.
+    """A prediction at a position of `trace.read`, measured as parts are taken away.
 
     token: its id; against: another, None for any other. fill: one of `FILLS`: nothing, at every position the mean of what the
     part gives over some texts (`head_means`), or what it gives in the text `other` (after the same `target`), which must have as
@@ -78,7 +78,7 @@ class Behaviour:
 
     @cached_property
     def heard(self) -> tuple[Heard, Heard]:
-        """What the parts give in the whole model, and the slope of the measure against it."""
+        """The outputs of the parts in the whole model, and the slope of the measure against them."""
         from models.hearing import slopes  # brings torch, which the first page does not wait for
 
         return slopes(self.model, self.trace, self.position, self.slope_of)
@@ -86,19 +86,21 @@ class Behaviour:
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
         """Heads and feed-forwards, the first layer first."""
-        given, stack = self.heard[0], "decoder" if self.trace.target else "self"
+        outputs, stack = self.heard[0], "decoder" if self.trace.target else "self"
         heads = [
             Node(layer, head, kind)
-            for (kind, layer), each in given.heads.items()
+            for (kind, layer), head_outputs in outputs.heads.items()
             if kind in (stack, "cross")
-            for head in range(each.shape[1])
+            for head in range(head_outputs.shape[1])
         ]
-        feedforward = [Node(layer, None, kind) for kind, layer in given.feedforward if kind == stack]
-        return tuple(sorted([*heads, *feedforward], key=lambda one: (one.layer, one.head is None, one.kind == "cross", one.head)))
+        feedforward = [Node(layer, None, kind) for kind, layer in outputs.feedforward if kind == stack]
+        return tuple(
+            sorted([*heads, *feedforward], key=lambda node: (node.layer, node.head is None, node.kind == "cross", node.head))
+        )
 
     @cached_property
     def replacements(self) -> dict[Node, np.ndarray | None]:
-        """What is put in the place of each, [position or 1, size]; None for nothing."""
+        """The replacement of each part's output, [position or 1, size]; None for nothing."""
         if self.fill == "zero":
             return dict.fromkeys(self.nodes)
         if self.fill == "mean":
@@ -107,36 +109,36 @@ class Behaviour:
             return {node: means[node.kind, part[node]][node.layer, [node.head or 0]] for node in self.nodes}
         from models.hearing import hear
 
-        other = self.model.trace(self.other, self.target, remember=False)
-        check_lengths(self.model, self.trace, other)
-        given = hear(self.model, other, [[]], self.position)
-        return {node: value_of(given, node) for node in self.nodes}
+        other_trace = self.model.trace(self.other, self.target, remember=False)
+        check_lengths(self.model, self.trace, other_trace)
+        outputs = hear(self.model, other_trace, [[]], self.position)
+        return {node: value_of(outputs, node) for node in self.nodes}
 
     @cached_property
     def edits(self) -> dict[Node, list[Edit]]:
-        """What takes each part away."""
-        return {node: put(node, value, len(self.trace.read)) for node, value in self.replacements.items()}
+        """The edits that take each part away."""
+        return {node: replace_part(node, value, len(self.trace.read)) for node, value in self.replacements.items()}
 
-    def estimates(self, kept: Collection[Node]) -> dict[Node, float]:
-        """What the measure would change by without each of the parts that are kept, by its slope there: nats.
+    def estimates(self, nodes: Collection[Node]) -> dict[Node, float]:
+        """Return how much the measure would change without each of the parts that are kept, by its slope there: nats.
 
         Source: Nanda 2023, "Attribution Patching"; Syed, Rager and Conmy 2023, "Attribution Patching Outperforms Automated
         Circuit Discovery".
         """
         from models.hearing import slopes
 
-        gone = self.without(kept)
-        heard = slopes(self.model, self.trace, self.position, self.slope_of, gone) if gone else self.heard
-        found = {}
-        for node in kept:
-            given, slope = (value_of(one, node).astype(np.float64) for one in heard)
+        removals = self.without(nodes)
+        heard = slopes(self.model, self.trace, self.position, self.slope_of, removals) if removals else self.heard
+        estimates = {}
+        for node in nodes:
+            output, slope = (value_of(outputs, node).astype(np.float64) for outputs in heard)
             value = self.replacements[node]
-            found[node] = float(((0.0 if value is None else value) - given).ravel() @ slope.ravel())
-        return found
+            estimates[node] = float(((0.0 if value is None else value) - output).ravel() @ slope.ravel())
+        return estimates
 
-    def without(self, kept: Collection[Node]) -> list[Edit]:
-        """What takes all other parts away."""
-        return [edit for node in self.nodes if node not in kept for edit in self.edits[node]]
+    def without(self, nodes: Collection[Node]) -> list[Edit]:
+        """Return the edits that take all other parts away."""
+        return [edit for node in self.nodes if node not in nodes for edit in self.edits[node]]
 
     @cached_property
     def ends(self) -> tuple[float, float]:
@@ -145,22 +147,22 @@ class Behaviour:
         return float(whole), float(nothing)
 
     def measures(self, sets: Sequence[Collection[Node]]) -> np.ndarray:
-        """The measure with only some of the parts: float64 [set], nats."""
+        """Return the measure with only some of the parts: float64 [set], nats."""
         return self.measure_of(self.logits(sets))
 
     def logits(self, sets: Sequence[Collection[Node]]) -> np.ndarray:
-        """The prediction with only some of the parts: float32 [set, vocabulary]."""
+        """Return the prediction with only some of the parts: float32 [set, vocabulary]."""
         from models.batches import answers
 
-        return answers(self.model, self.trace, [self.without(kept) for kept in sets], self.position)
+        return answers(self.model, self.trace, [self.without(nodes) for nodes in sets], self.position)
 
     def shares(self, sets: Sequence[Collection[Node]]) -> np.ndarray:
-        """The same as shares of the behaviour: 1 as the whole model, 0 as without all parts."""
+        """Return the measures as shares of the behaviour: 1 as the whole model, 0 as without all parts."""
         whole, nothing = self.ends
         return (self.measures(sets) - nothing) / (whole - nothing)
 
     def measure_of(self, logits: np.ndarray) -> np.ndarray:
-        """Of logits [row, vocabulary]: float64 [row]. Errors: ValueError for a token that is not there."""
+        """Return the measure of logits [row, vocabulary]: float64 [row]. Errors: ValueError for a token that is not there."""
         for id in (self.token, self.against or 0):
             if not 0 <= id < logits.shape[1]:
                 raise ValueError(f"There is no token {id}: they are 0 to {logits.shape[1] - 1:,}.")
@@ -169,19 +171,19 @@ class Behaviour:
         return log_softmax(logits)[:, self.token]
 
     def slope_of(self, logits: Tensor) -> Tensor:
-        """The same, of tensors that slopes are taken of."""
+        """Return the measure of a tensor of logits, to differentiate."""
         self.measure_of(logits.detach().cpu().numpy())
         return logits[0, self.token] - (logits[0].logsumexp(0) if self.against is None else logits[0, self.against])
 
 
 def value_of(heard: Heard, node: Node, row: int = 0) -> np.ndarray:
-    """What a part gives at each position, or its slope: [position, size]."""
+    """Return a part's output at each position, or its slope: [position, size]."""
     key = node.kind, node.layer
     return heard.feedforward[key][row] if node.head is None else heard.heads[key][row, node.head]
 
 
-def put(node: Node, value: np.ndarray | None, length: int) -> list[Edit]:
-    """The edits that put a value [position or 1, size] in the place of what a part gives, or nothing."""
+def replace_part(node: Node, value: np.ndarray | None, length: int) -> list[Edit]:
+    """Return the edits that replace a part's output by a value [position or 1, size], or by nothing."""
     if node.head is not None:
         mean = value if value is None or len(value) == length else value[0]
         return [Head(node.layer, node.head, mean=mean, kind=node.kind)]

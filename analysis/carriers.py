@@ -1,4 +1,4 @@
-"""What carries a prediction, in one look: parts of the model that were switched off, what they wrote, and which tokens matter."""
+"""An overview of what carries a prediction: effects of its heads and feed-forwards, their direct writes, and its tokens."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from models.trace import Trace
 if TYPE_CHECKING:
     import pandas as pd
 
-WORDS = ("leave-one-out", "integrated gradients")  # one measured, one of slopes: where they disagree, neither is sure
-TOGETHER = 3  # heads that are switched off at once
+WORDS = ("leave-one-out", "integrated gradients")  # one measured, one from slopes: where they disagree, neither is certain
+TOGETHER = 3  # heads switched off at once
 
 
 @dataclass(frozen=True, eq=False)
 class Overview:
-    """What carries one prediction, in numbers; `print` it, or let a notebook show it.
+    """An overview of one prediction in numbers; `print` it, or let a notebook show it.
 
     model, text: what was asked. position: of `trace.read`. prediction: the token that is asked about; others: the likeliest other
     ones, the first of them the one that `direct` is against. entropy: of the prediction, bits.
@@ -60,7 +60,7 @@ class Overview:
 
     @property
     def _title(self) -> str:
-        others = ", ".join(f"“{one.text}” {one.probability:.3f}" for one in self.others)
+        others = ", ".join(f"“{prediction.text}” {prediction.probability:.3f}" for prediction in self.others)
         return (
             f"{self.model}, “{self.text}”: “{self.prediction.text}” with probability {self.prediction.probability:.3f} "
             f"(then {others}); entropy {self.entropy:.2f} bits."
@@ -77,25 +77,27 @@ class Overview:
 
     def __str__(self) -> str:
         tables = [f"{title}\n{table.to_string(index=False, float_format='{:+.3f}'.format)}" for title, table in self._tables]
-        return "\n\n".join([self._title, *tables, "\n".join(["Doubt", *(f"- {one}" for one in self.doubts)])])
+        return "\n\n".join([self._title, *tables, "\n".join(["Doubt", *(f"- {doubt}" for doubt in self.doubts)])])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         form = "{:+.3f}".format
-        tables = [f"<p><b>{escape(title)}</b></p>{one.to_html(index=False, float_format=form)}" for title, one in self._tables]
-        doubts = "".join(f"<li>{escape(one)}</li>" for one in self.doubts)
+        tables = [
+            f"<p><b>{escape(title)}</b></p>{table.to_html(index=False, float_format=form)}" for title, table in self._tables
+        ]
+        doubts = "".join(f"<li>{escape(doubt)}</li>" for doubt in self.doubts)
         return f"<p>{escape(self._title)}</p>{''.join(tables)}<p><b>Doubt</b></p><ul>{doubts}</ul>"
 
 
 def overview(
     model: LanguageModel, text: Text, position: int | None = None, token: int | None = None, target: Text = "", top: int = 5
 ) -> Overview:
-    """Say what carries a prediction: its strongest heads and feed-forwards, what they wrote, which tokens, and how sure that is.
+    """Return what carries a prediction: its strongest heads and feed-forwards, their direct writes, its tokens, and the doubts.
 
     position: of `trace.read`; None: the last, for an encoder its first mask. token: an id, None for the likeliest one; target:
     what an encoder-decoder has said; top: rows of each table that are shown (the tables hold all), and other tokens.
-    Heads and feed-forwards are read without in batches, each by itself; tokens are taken away one by one.
+    The text is read without each head and each feed-forward, in batches; tokens are taken away one by one.
     Errors: ValueError without a language-model head, for an encoder's text without a mask, for a position or token that is not
     there, and for less than one row; TypeError for what is no text.
     """
@@ -108,26 +110,26 @@ def overview(
         raise ValueError(f"{model.info.name} has no language-model head, so it makes no predictions.")
     if token is not None and not 0 <= token < len(logits):
         raise ValueError(f"There is no token {token}: they are 0 to {len(logits) - 1:,}.")
-    ranked = model.top(logits, at, top + 1)
-    token = ranked[0].id if token is None else token
-    asked = Prediction(at, token, model.token_text(token), float(softmax(logits)[token]), float(logits[token]))
-    others = tuple(one for one in ranked if one.id != token)[:top]
+    likeliest = model.top(logits, at, top + 1)
+    token = likeliest[0].id if token is None else token
+    prediction = Prediction(at, token, model.token_text(token), float(softmax(logits)[token]), float(logits[token]))
+    others = tuple(candidate for candidate in likeliest if candidate.id != token)[:top]
     doubts: list[str] = []
     direct = _direct(model, trace, token, others[0].id, at, doubts)
     heads = _heads(model, trace, token, at, direct)
     strongest = heads.head(TOGETHER)
-    every: list[Edit] = [
+    switched_off: list[Edit] = [
         Head(layer, head, kind=kind) for kind, layer, head in strongest[["kind", "layer", "head"]].to_numpy().tolist()
     ]
-    together, alone = float(changes(model, trace, [every], at, token)[0]), float(strongest.effect.sum())
+    together, alone = float(changes(model, trace, [switched_off], at, token)[0]), float(strongest.effect.sum())
     words, agreement = _words(model, trace, token, at, doubts)
     feedforwards = _feedforwards(model, trace, token, at, direct, doubts)
-    known = heads.dropna()
-    same = rank_correlation(-known.effect.to_numpy(), known.direct.to_numpy()) if len(known) > 1 else None
-    said = _said(heads, together, alone, agreement, same)
+    measured = heads.dropna()
+    direct_agreement = rank_correlation(-measured.effect.to_numpy(), measured.direct.to_numpy()) if len(measured) > 1 else None
+    general_doubts = _doubts_of(heads, together, alone, agreement, direct_agreement)
     return Overview(
-        model.info.name, str(trace.text), at, asked, others, prediction_entropy(logits), heads, feedforwards, words, together,
-        alone, agreement, same, (*said, *doubts), top,
+        model.info.name, str(trace.text), at, prediction, others, prediction_entropy(logits), heads, feedforwards, words,
+        together, alone, agreement, direct_agreement, (*general_doubts, *doubts), top,
     )  # fmt: skip
 
 
@@ -142,16 +144,16 @@ def _place(model: LanguageModel, trace: Trace, position: int | None) -> int:
     return position % len(trace.read)
 
 
-def _direct(model: LanguageModel, trace: Trace, token: int, other: int, at: int, doubts: list[str]) -> pd.DataFrame | None:
+def _direct(model: LanguageModel, trace: Trace, token: int, against: int, at: int, doubts: list[str]) -> pd.DataFrame | None:
     try:
-        return logit_attribution(model, trace, token, at, other)
+        return logit_attribution(model, trace, token, at, against)
     except ValueError as error:
         doubts.append(f"What parts wrote directly is not known. {error}")
         return None
 
 
-def _written(direct: pd.DataFrame | None, part: str, layer: int, head: int | None) -> float:
-    """What a part wrote, NaN where it is not known."""
+def _write_of(direct: pd.DataFrame | None, part: str, layer: int, head: int | None) -> float:
+    """Return what a part wrote, NaN where it is not known."""
     if direct is None:
         return np.nan
     rows = direct[(direct.part == part) & (direct.layer == layer)]
@@ -163,10 +165,15 @@ def _heads(model: LanguageModel, trace: Trace, token: int, at: int, direct: pd.D
     import pandas as pd
 
     kinds = trace.attention.items()
-    places = [(kind, layer, head) for kind, one in kinds for layer in range(one.layers) for head in range(one.counts[layer])]
+    places = [
+        (kind, layer, head)
+        for kind, attention in kinds
+        for layer in range(attention.layers)
+        for head in range(attention.counts[layer])
+    ]
     effects = changes(model, trace, [[Head(layer, head, kind=kind)] for kind, layer, head in places], at, token)
     parts = {"self": "attention", "decoder": "attention", "cross": "cross"}  # an encoder beside a decoder writes to no logit
-    wrote = [_written(direct, parts[kind], layer, head) if kind in parts else np.nan for kind, layer, head in places]
+    wrote = [_write_of(direct, parts[kind], layer, head) if kind in parts else np.nan for kind, layer, head in places]
     table = pd.DataFrame(places, columns=["kind", "layer", "head"]).assign(effect=effects, direct=wrote)
     return table.sort_values("effect", key=np.abs, ascending=False, ignore_index=True)
 
@@ -184,7 +191,7 @@ def _feedforwards(
             doubts.append(str(error))
             effects = [np.nan] * (len(trace.hidden[kind]) - 1)
         rows = [
-            (kind, layer, effect, np.nan if kind == "encoder" else _written(direct, "feedforward", layer, None))
+            (kind, layer, effect, np.nan if kind == "encoder" else _write_of(direct, "feedforward", layer, None))
             for layer, effect in enumerate(effects)
         ]
         tables.append(pd.DataFrame(rows, columns=["kind", "layer", "effect", "direct"]))
@@ -194,35 +201,37 @@ def _feedforwards(
 def _words(model: LanguageModel, trace: Trace, token: int, at: int, doubts: list[str]) -> tuple[pd.DataFrame, float | None]:
     import pandas as pd
 
-    question, read = Question(model, trace, at, token), [*trace.tokens, *trace.target]
-    found = {}
+    question, tokens = Question(model, trace, at, token), [*trace.tokens, *trace.target]
+    scores_of = {}
     for method in WORDS:
         try:
-            found[method] = explain(question, method).scores
+            scores_of[method] = explain(question, method).scores
         except ValueError as error:
             doubts.append(f"{method}: {error}")
-            found[method] = np.full(len(read), np.nan)
+            scores_of[method] = np.full(len(tokens), np.nan)
     units = question.units
-    rows = {"position": units, "token": [read[i].text for i in units]} | {
-        method: scores[units] for method, scores in found.items()
+    rows = {"position": units, "token": [tokens[i].text for i in units]} | {
+        method: scores[units] for method, scores in scores_of.items()
     }
     table = pd.DataFrame(rows).sort_values(WORDS[0], key=np.abs, ascending=False, ignore_index=True)
-    both = table[list(WORDS)].dropna()
-    return table, rank_correlation(both[WORDS[0]].to_numpy(), both[WORDS[1]].to_numpy()) if len(both) > 1 else None
+    complete = table[list(WORDS)].dropna()
+    return table, rank_correlation(complete[WORDS[0]].to_numpy(), complete[WORDS[1]].to_numpy()) if len(complete) > 1 else None
 
 
-def _said(heads: pd.DataFrame, together: float, alone: float, agreement: float | None, same: float | None) -> list[str]:
+def _doubts_of(
+    heads: pd.DataFrame, together: float, alone: float, agreement: float | None, direct_agreement: float | None
+) -> list[str]:
     strongest = heads.head(TOGETHER)
     names = ", ".join(f"{row.kind} L{row.layer} H{row.head}".removeprefix("self ") for row in strongest.itertuples())
     middle = heads.effect.abs().median()
-    said = [
+    doubts = [
         f"Off at once, {names} change the log-probability by {together:+.3f} nats, and one by one by {alone:+.3f} in sum: where "
         "the two differ, heads stand in for each other or need each other.",
         f"Half of all heads change it by less than {middle:.3f} nats. A head that is off gives zeros, which the rest of the "
         "model was not trained for.",
     ]
-    if same is not None:
-        said.append(f"What heads wrote directly ranks them as their effects do with a correlation of {same:+.2f}.")
+    if direct_agreement is not None:
+        doubts.append(f"What heads wrote directly ranks them as their effects do with a correlation of {direct_agreement:+.2f}.")
     if agreement is not None:
-        said.append(f"{WORDS[0].capitalize()} and {WORDS[1]} rank the tokens alike with a correlation of {agreement:+.2f}.")
-    return [*said, "This is one text, and one text is an anecdote: `over` repeats an analysis on many."]
+        doubts.append(f"{WORDS[0].capitalize()} and {WORDS[1]} rank the tokens alike with a correlation of {agreement:+.2f}.")
+    return [*doubts, "This is one text, and one text is an anecdote: `over` repeats an analysis on many."]

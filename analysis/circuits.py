@@ -14,12 +14,12 @@ from analysis.samples import Texts
 from models.language_model import LanguageModel
 from models.trace import Trace
 
-SETS = 20  # of the circuit's size, beside which it is seen: of 21 sets drawn alike one beats the 20 others, less than 5 %
-SAME = 1e-3  # nats: sets that differ by less do equally well, as far as rounding lets us see
-LEAST = 0.01  # nats between all parts and none: less is nothing that could be kept
+SETS = 20  # random ones of the circuit's size: one of 21 sets drawn alike beats the 20 others, less than 5 %
+SAME = 1e-3  # nats: rounding hides a smaller difference between sets
+LEAST = 0.01  # nats between all parts and none: with less there is nothing to keep
 AT_ONCE = 16  # readings in a batch, at most
-STEPS = 8  # about so often what is left is estimated again
-BACK = 3  # a pass forward and back is about so many readings
+STEPS = 8  # about how often the estimates are made again
+BACK = 3  # readings that a pass forward and back counts as
 Report = Callable[[float, str], None]
 
 
@@ -30,7 +30,7 @@ class Circuit:
     All shares are of the gain `whole` − `nothing`, in log-probability or in a difference of logits: 1 is the whole model, 0 the
     model without all `nodes`.
     nodes: all heads and feed-forwards that were asked about; kept: those of the circuit, both the first layer first. share: what
-    is left with only them (faithfulness); left: what is left without them (completeness: the less, the less was forgotten).
+    is left with only them (faithfulness); left: what is left without them (completeness: the less, the fewer parts are missing).
     random_shares, random_lefts: float64 [set], the same of other sets with as many heads and as many feed-forwards; every_set:
     whether these are all that there are, else they were drawn at random, none twice.
     without: float64 [kept], what is left of the circuit when one more part is taken away. whole, nothing: the measure in nats,
@@ -55,7 +55,7 @@ class Circuit:
 
     @property
     def wins(self) -> bool:
-        """Whether with only the circuit the token is still the likeliest of all, or likelier than `against`."""
+        """Whether the token is still the likeliest of all, or likelier than `against`, with only the circuit."""
         rival = np.delete(self.alone, self.token).max() if self.against is None else self.alone[self.against]
         return bool(self.alone[self.token] > rival)
 
@@ -81,7 +81,7 @@ class Circuit:
 
     @property
     def _same(self) -> float:
-        """The share that counts as no difference."""
+        """The largest share that counts as no difference."""
         return SAME / (self.whole - self.nothing)
 
 
@@ -99,14 +99,14 @@ def find_circuit(
     report: Report | None = None,
     texts: Texts = (),
 ) -> Circuit:
-    """The fewest heads and feed-forwards that keep a prediction on this text, by greedy pruning.
+    """Return the fewest heads and feed-forwards that keep a prediction on this text, by greedy pruning.
 
     Parts go one after the other, those first whose estimated effect is smallest (attribution patching), and each is measured by
     reading again without it: it stays away where what is left stays within 1 − `keep` of the whole model, to either side. This
     is repeated until no part can go any more. So none of what is kept can be left out by itself, but a smaller set of other parts
-    may exist. token: an id, None for the likeliest; the rest: as `Behaviour`. seed: what random sets are drawn with. report: is
-    told how far it is. Errors: as `Behaviour`; ValueError where `keep` is no share, and where all parts do not make the token
-    likelier than none.
+    may exist. token: an id, None for the likeliest; the rest: as `Behaviour`. seed: what random sets are drawn with. report:
+    called with the progress. Errors: as `Behaviour`; ValueError where `keep` is no share, and where all parts do not make the
+    token likelier than none.
     The circuit is selected on the text on which it is tested, and the other sets are not, so it should beat them: where it does
     not, its parts are no special ones. In networks of random weights it does so in about four of five texts, and the same set on
     another text in about one of eleven (`benchmarks.false_positives`): so being above them is no proof.
@@ -119,77 +119,80 @@ def find_circuit(
         raise ValueError(f"There is no position {position} in {len(trace.read)} tokens.")
     if token is None and trace.unembed is not None:
         token = int(trace.unembed(trace.stream[-1, [position]])[0].argmax())
-    asked = Behaviour(model, trace, range(len(trace.read))[position], token or 0, against, fill, other, target, texts)
-    whole, nothing = asked.ends
+    behaviour = Behaviour(model, trace, range(len(trace.read))[position], token or 0, against, fill, other, target, texts)
+    whole, nothing = behaviour.ends
     if whole - nothing < LEAST:
         raise ValueError(
             "Without any head or feed-forward the model is as sure of this as with all of them, or surer: there is nothing that "
             "a circuit could keep. Ask about another token, or the other way round."
         )
-    kept, tried = prune(asked, keep, report)
-    alone = asked.logits([kept])[0]
-    sets, every_set = other_sets(asked.nodes, kept, seed)
-    less = [[other for other in kept if other != node] for node in kept]
-    rest = [[node for node in asked.nodes if node not in some] for some in (kept, *sets)]
-    every, shares = [*rest[:1], *sets, *rest[1:], *less], np.empty(0)
-    for start in range(0, len(every), AT_ONCE):
+    circuit, readings = prune(behaviour, keep, report)
+    alone = behaviour.logits([circuit])[0]
+    sets, every_set = other_sets(behaviour.nodes, circuit, seed)
+    less = [[part for part in circuit if part != node] for node in circuit]
+    complements = [[node for node in behaviour.nodes if node not in some] for some in (circuit, *sets)]
+    all_sets, shares = [*complements[:1], *sets, *complements[1:], *less], np.empty(0)
+    for start in range(0, len(all_sets), AT_ONCE):
         if report:
-            report(0.75 + 0.25 * start / len(every), f"{len(kept)} parts are left; comparing with other sets")
-        shares = np.concatenate([shares, asked.shares(every[start : start + AT_ONCE])])
-    left, random_shares, random_lefts, without = np.split(shares, [1, 1 + len(sets), 1 + 2 * len(sets)])
-    share = (asked.measure_of(alone[None])[0] - nothing) / (whole - nothing)
+            report(0.75 + 0.25 * start / len(all_sets), f"{len(circuit)} parts are left; comparing with other sets")
+        shares = np.concatenate([shares, behaviour.shares(all_sets[start : start + AT_ONCE])])
+    lefts, random_shares, random_lefts, without = np.split(shares, [1, 1 + len(sets), 1 + 2 * len(sets)])
+    share = (behaviour.measure_of(alone[None])[0] - nothing) / (whole - nothing)
     return Circuit(
-        asked.nodes, tuple(kept), float(share), float(left[0]), random_shares, random_lefts, every_set, without, whole, nothing,
-        asked.token, against, alone, 3 + tried + len(every),
+        behaviour.nodes, tuple(circuit), float(share), float(lefts[0]), random_shares, random_lefts, every_set, without,
+        whole, nothing, behaviour.token, against, alone, 3 + readings + len(all_sets),
     )  # fmt: skip
 
 
-def prune(asked: Behaviour, keep: float, report: Report | None = None) -> tuple[list[Node], int]:
-    """What is kept, the first layer first, and how often the text was read for it, a pass forward and back counted as three.
+def prune(behaviour: Behaviour, keep: float, report: Report | None = None) -> tuple[list[Node], int]:
+    """Return the parts that stay, the first layer first, and how often the text was read, a pass forward and back being three.
 
     Several parts in a row are tried at once, as sets that each lack one more: those before the first bad set go. What is left is
     estimated again then.
     """
-    kept, readings, before, ahead = set(asked.nodes), 0, 0, 1.0
-    at_once = min(AT_ONCE, max(2, len(kept) // STEPS))
-    while before != len(kept):
-        before, stay, estimates = len(kept), set[Node](), dict[Node, float]()
-        while waiting := [node for node in asked.nodes if node in kept - stay]:
+    remaining, readings, before, ahead = set(behaviour.nodes), 0, 0, 1.0
+    batch = min(AT_ONCE, max(2, len(remaining) // STEPS))
+    while before != len(remaining):
+        before, stay, estimates = len(remaining), set[Node](), dict[Node, float]()
+        while waiting := [node for node in behaviour.nodes if node in remaining - stay]:
             if report:
-                report(0.7 * (1 - ahead * (1 + len(waiting) / before) / 2), f"{len(kept)} of {len(asked.nodes)} parts are left")
+                report(
+                    0.7 * (1 - ahead * (1 + len(waiting) / before) / 2),
+                    f"{len(remaining)} of {len(behaviour.nodes)} parts are left",
+                )
             if not estimates:
-                estimates, readings = asked.estimates(kept), readings + BACK
-            waiting = sorted(waiting, key=lambda node: abs(estimates[node]))[:at_once]
-            sets = [kept.difference(waiting[: end + 1]) for end in range(len(waiting))]
-            good = np.abs(1 - asked.shares(sets)) <= 1 - keep
-            gone = len(good) if good.all() else int(good.argmin())
+                estimates, readings = behaviour.estimates(remaining), readings + BACK
+            waiting = sorted(waiting, key=lambda node: abs(estimates[node]))[:batch]
+            sets = [remaining.difference(waiting[: end + 1]) for end in range(len(waiting))]
+            good = np.abs(1 - behaviour.shares(sets)) <= 1 - keep
+            removed = len(good) if good.all() else int(good.argmin())
             readings += len(sets)
-            if gone:
-                kept.difference_update(waiting[:gone])
+            if removed:
+                remaining.difference_update(waiting[:removed])
                 estimates = {}
-            stay.update(waiting[gone : gone + 1])
+            stay.update(waiting[removed : removed + 1])
         ahead /= 2
-    return [node for node in asked.nodes if node in kept], readings
+    return [node for node in behaviour.nodes if node in remaining], readings
 
 
-def other_sets(nodes: Sequence[Node], kept: Collection[Node], seed: int, most: int = SETS) -> tuple[list[list[Node]], bool]:
-    """Sets with as many heads and as many feed-forwards as are kept, without the kept set itself, and whether they are all.
+def other_sets(nodes: Sequence[Node], circuit: Collection[Node], seed: int, most: int = SETS) -> tuple[list[list[Node]], bool]:
+    """Return other sets with as many heads and feed-forwards as are kept, and whether these are all there are.
 
     All of them where there are at most `most`, else `most` different ones, drawn at random.
     """
     heads, feedforwards = ([node for node in nodes if (node.head is None) == alone] for alone in (False, True))
-    counts = [sum(node in kept for node in kind) for kind in (heads, feedforwards)]
+    counts = [sum(node in circuit for node in kind) for kind in (heads, feedforwards)]
     if comb(len(heads), counts[0]) * comb(len(feedforwards), counts[1]) - 1 <= most:
         of_heads, of_feedforwards = combinations(heads, counts[0]), list(combinations(feedforwards, counts[1]))
-        every = [[*some, *others] for some in of_heads for others in of_feedforwards]
-        return [chosen for chosen in every if set(chosen) != set(kept)], True
+        all_sets = [[*head_set, *more_nodes] for head_set in of_heads for more_nodes in of_feedforwards]
+        return [candidate for candidate in all_sets if set(candidate) != set(circuit)], True
     draw, sets = np.random.default_rng(seed), dict[frozenset[Node], None]()
     while len(sets) < most:
-        chosen = frozenset(
+        drawn_set = frozenset(
             kind[i]
             for kind, count in zip((heads, feedforwards), counts, strict=True)
             for i in draw.choice(len(kind), count, replace=False)
         )
-        if chosen != set(kept):
-            sets[chosen] = None
-    return [[node for node in nodes if node in chosen] for chosen in sets], False
+        if drawn_set != set(circuit):
+            sets[drawn_set] = None
+    return [[node for node in nodes if node in drawn_set] for drawn_set in sets], False

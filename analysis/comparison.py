@@ -1,4 +1,4 @@
-"""Two attentions side by side: what their tokens have in common, and the weights between that."""
+"""Comparison of two attentions: the tokens that both have, and the weights between these."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MANY = 100_000  # pairs of tokens between beginning and end; beyond, difflib may
 
 @dataclass(frozen=True)
 class Half:
-    """One of two attentions, between what both have.
+    """One of two attentions, between the tokens that both have.
 
     queries, keys: groups of the tokens that are looked at, one a row and one a column; weights: float32 [query, key], of a
     group the mean of what its tokens give and the sum of what they get; future: bool [query, key], whether all of a key comes
@@ -38,7 +38,7 @@ class Half:
 
 @dataclass(frozen=True)
 class Common:
-    """Two attentions between what both have. queries, keys: what stands there, "tired / hot" where the two differ."""
+    """Two attentions between the tokens that both have. queries, keys: their texts, "tired / hot" where the two differ."""
 
     a: Half
     b: Half
@@ -52,19 +52,19 @@ class Common:
 
     @property
     def moved(self) -> float:
-        """Half the sum of all absolute differences of a row, its mean over the rows: the share of attention that is elsewhere
+        """Half the sum of a row's absolute differences, its mean over the rows: the share of attention that is elsewhere
         (the total variation distance where both rows sum to 1)."""
         return float(np.abs(self.difference).sum(-1, dtype=np.float64).mean() / 2)
 
     def largest(self, count: int = 5) -> list[tuple[int, int]]:
-        """The (query, key) of the largest differences that there are, the first one first."""
+        """Return the (query, key) of the largest differences, the largest first."""
         size = np.abs(self.difference).ravel()
         best = np.argsort(-size, kind="stable")[:count]
         return [divmod(int(at), len(self.keys)) for at in best if size[at] > 0]
 
 
 def compare(a: Scope, b: Scope, heads: Sequence[tuple[int, int | None]] = ((0, 0), (0, 0)), same_text: bool = True) -> Common:
-    """A head of one attention and a head of another, between the tokens that both have.
+    """Compare a head of one attention and a head of another, between the tokens that both have.
 
     heads: (layer, head) of each; None is the mean of the layer's heads. same_text: the tokens are of one text, and are aligned
     by where they stand in it (`align`), else by what they say (`align_texts`). Errors: ValueError where nothing is in common.
@@ -73,14 +73,14 @@ def compare(a: Scope, b: Scope, heads: Sequence[tuple[int, int | None]] = ((0, 0
     queries, keys = by(a.queries.tokens, b.queries.tokens), by(a.keys.tokens, b.keys.tokens)
     if not all((*queries, *keys)):
         raise ValueError("The two have no token in common, so there is nothing to compare.")
-    half_a, half_b = (_half(*each) for each in zip((a, b), heads, queries, keys, strict=True))
+    half_a, half_b = (_half(*arguments) for arguments in zip((a, b), heads, queries, keys, strict=True))
     sides = ((a.queries, b.queries, queries), (a.keys, b.keys, keys))
     rows, columns = (_names(first.tokens, second.tokens, groups, same_text) for first, second, groups in sides)
     return Common(half_a, half_b, rows, columns)
 
 
 def align(a: Sequence[Token], b: Sequence[Token]) -> tuple[Groups, Groups]:
-    """The tokens of one text, cut in two ways, in the smallest groups that both have: positions in `a` and in `b`, group by
+    """Align the tokens of one text, cut in two ways, in the smallest groups that both have: positions in `a` and in `b`, group by
     group.
 
     A group ends where a token of either ends at the same character. Of signs that stand for no text (special, and empty
@@ -95,9 +95,9 @@ def align(a: Sequence[Token], b: Sequence[Token]) -> tuple[Groups, Groups]:
         if not ours or not theirs:
             continue
         ends = [_ends([tokens[i] for i in own]) for tokens, own in ((a, ours), (b, theirs))]
-        shared = sorted({*ends[0]} & {*ends[1]} | {max(ends[0][-1], ends[1][-1])})  # what is left at the end goes together
-        parts = [_by_end(own, end, shared) for own, end in zip((ours, theirs), ends, strict=True)]
-        for at in range(len(shared)):
+        shared_ends = sorted({*ends[0]} & {*ends[1]} | {max(ends[0][-1], ends[1][-1])})  # what is left at the end goes together
+        parts = [_by_end(own, end, shared_ends) for own, end in zip((ours, theirs), ends, strict=True)]
+        for at in range(len(shared_ends)):
             group = [part.get(at, []) for part in parts]
             if all(group):
                 for side, own in zip(groups, group, strict=True):
@@ -106,7 +106,7 @@ def align(a: Sequence[Token], b: Sequence[Token]) -> tuple[Groups, Groups]:
 
 
 def align_texts(a: Sequence[Token], b: Sequence[Token]) -> tuple[Groups, Groups]:
-    """The tokens of two texts, those that are the same one by one, and with them what was changed: positions in `a` and `b`.
+    """Align the tokens of two texts, equal ones one by one, and changed ones with their counterparts: positions in `a` and `b`.
 
     Beginning and end are compared first, then `difflib` looks for the same runs between them. Where one has other words in the
     place of those of the other, word goes with word when they are as many, else all of them with all. In no group is what
@@ -125,8 +125,8 @@ def align_texts(a: Sequence[Token], b: Sequence[Token]) -> tuple[Groups, Groups]
         if tag == "equal":
             pairs = [([p], [q]) for p, q in zip(*runs, strict=True)]
         else:
-            here, there = ([p for p in run if not _sign(tokens[p])] for run, tokens in zip(runs, (a, b), strict=True))
-            pairs = _changed(here, there, a, b)
+            our_run, their_run = ([p for p in run if not _sign(tokens[p])] for run, tokens in zip(runs, (a, b), strict=True))
+            pairs = _replacements(our_run, their_run, a, b)
         for side, more in zip(groups, zip(*pairs, strict=True), strict=False):
             side.extend(more)
     for side, tokens in zip(groups, (a, b), strict=True):
@@ -134,43 +134,43 @@ def align_texts(a: Sequence[Token], b: Sequence[Token]) -> tuple[Groups, Groups]
     return groups
 
 
-def _half(scope: Scope, chosen: tuple[int, int | None], queries: Groups, keys: Groups) -> Half:
-    layer, head = chosen
+def _half(scope: Scope, layer_head: tuple[int, int | None], queries: Groups, keys: Groups) -> Half:
+    layer, head = layer_head
     weights = scope[layer].mean(0) if head is None else scope[layer][head]
-    kept = {i for group in keys for i in group}
-    others = [i for i in range(len(scope.keys.tokens)) if i not in kept]
-    outside = merge(weights, queries, [others]) if others else np.zeros(1)
+    in_groups = {i for group in keys for i in group}
+    left_out = [i for i in range(len(scope.keys.tokens)) if i not in in_groups]
+    outside = merge(weights, queries, [left_out]) if left_out else np.zeros(1)
     return Half(
         queries,
         keys,
         merge(weights, queries, keys),
         _reach(scope.keys, keys, min)[None, :] > _reach(scope.queries, queries, max)[:, None],
-        [scope.keys.tokens[i] for i in others],
+        [scope.keys.tokens[i] for i in left_out],
         float(outside.mean(dtype=np.float64)),
     )
 
 
 def _reach(side: Side, groups: Groups, of: Callable[..., int]) -> np.ndarray:
-    """The first or last position, among all tokens that were read, of each group."""
+    """Return the first or last position, among all tokens that were read, of each group."""
     return np.array([of(position for i in group for position in side.groups[i]) for group in groups])
 
 
 def _names(a: Sequence[Token], b: Sequence[Token], groups: tuple[Groups, Groups], same_text: bool) -> list[str]:
-    """What stands at each group: what the first one has, and where that is another thing, both."""
+    """Return the text of each group: the first text's, or both where they differ."""
     pairs = zip(merged_tokens(a, groups[0]), merged_tokens(b, groups[1]), strict=True)
-    one_thing = [first.text == second.text or (same_text and not (_sign(first) and _sign(second))) for first, second in pairs]
-    each = zip(merged_tokens(a, groups[0]), merged_tokens(b, groups[1]), one_thing, strict=True)
-    return [first.text if same else f"{first.text} / {second.text.strip() or second.text}" for first, second, same in each]
+    same_words = [first.text == second.text or (same_text and not (_sign(first) and _sign(second))) for first, second in pairs]
+    triples = zip(merged_tokens(a, groups[0]), merged_tokens(b, groups[1]), same_words, strict=True)
+    return [first.text if same else f"{first.text} / {second.text.strip() or second.text}" for first, second, same in triples]
 
 
 def _sign(token: Token) -> bool:
-    """Whether a token stands for no text that somebody typed."""
+    """Return whether a token stands for no text that somebody typed."""
     return token.special and token.start == token.end
 
 
-def _overlapping(tokens: Sequence[Token], others: Sequence[Token], segment: int) -> list[int]:
-    """The positions of a segment's text, as far as the others reach."""
-    theirs = [token for token in others if token.segment == segment and not _sign(token)]
+def _overlapping(tokens: Sequence[Token], other_tokens: Sequence[Token], segment: int) -> list[int]:
+    """Return the positions of a segment's text, as far as the other tokens reach."""
+    theirs = [token for token in other_tokens if token.segment == segment and not _sign(token)]
     first, last = min((token.start for token in theirs), default=0), max((token.end for token in theirs), default=-1)
     return [
         i
@@ -182,12 +182,12 @@ def _overlapping(tokens: Sequence[Token], others: Sequence[Token], segment: int)
 
 
 def _ends(tokens: Sequence[Token]) -> list[int]:
-    """Up to which character each token and those before it reach."""
+    """Return the character up to which each token and those before it reach."""
     return np.maximum.accumulate([token.end for token in tokens]).tolist()
 
 
 def _by_end(positions: list[int], ends: list[int], shared: list[int]) -> dict[int, list[int]]:
-    """The positions by the shared end that they lead up to."""
+    """Return the positions by the shared end that they lead up to."""
     groups: dict[int, list[int]] = {}
     for position, end in zip(positions, ends, strict=True):
         groups.setdefault(bisect_left(shared, end), []).append(position)
@@ -195,7 +195,7 @@ def _by_end(positions: list[int], ends: list[int], shared: list[int]) -> dict[in
 
 
 def _with_signs(a: Sequence[Token], b: Sequence[Token], ours: Groups, theirs: Groups) -> tuple[Groups, Groups]:
-    """The groups of text, and among them the signs that both have at the same place: before, between or after the same."""
+    """Return the groups of text, with the special tokens that both have at the same place among them."""
     at = [_signs_at(tokens, groups) for tokens, groups in ((a, ours), (b, theirs))]
     groups: tuple[Groups, Groups] = ([], [])
     for place in range(len(ours) + 1):
@@ -211,7 +211,7 @@ def _with_signs(a: Sequence[Token], b: Sequence[Token], ours: Groups, theirs: Gr
 
 
 def _signs_at(tokens: Sequence[Token], groups: Groups) -> dict[int, list[int]]:
-    """The positions of signs, by how many groups are at an end before them."""
+    """Return the positions of special tokens, by how many groups end before them."""
     last = np.maximum.accumulate([max(group) for group in groups]) if groups else np.zeros(0)
     places: dict[int, list[int]] = {}
     for i, token in enumerate(tokens):
@@ -221,12 +221,14 @@ def _signs_at(tokens: Sequence[Token], groups: Groups) -> dict[int, list[int]]:
 
 
 def _same(a: list, b: list) -> int:
-    """How far two lists begin alike."""
+    """Return how far two lists begin alike."""
     return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
-def _changed(ours: list[int], theirs: list[int], a: Sequence[Token], b: Sequence[Token]) -> list[tuple[list[int], list[int]]]:
-    """What stands in the place of what, where two texts differ; nothing where one of them has nothing there."""
+def _replacements(
+    ours: list[int], theirs: list[int], a: Sequence[Token], b: Sequence[Token]
+) -> list[tuple[list[int], list[int]]]:
+    """Return which tokens replace which, where two texts differ; none where one of them has none there."""
     if not ours or not theirs:
         return []
     parts = [[[run[i] for i in word] for word in words([tokens[p] for p in run])] for run, tokens in ((ours, a), (theirs, b))]

@@ -1,4 +1,4 @@
-"""What heads are by their weights alone: what they look for, what they bring, and which earlier heads they read."""
+"""Heads by their weights alone: what they look for, what they copy, and which earlier heads they read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DRAWS = 20  # of random matrices
 
 @dataclass(frozen=True, eq=False)
 class HeadWeights:
-    """What the weights of a kind of attention say.
+    """Scores of heads by the weights of a kind of attention.
 
     table: a row a head, with columns layer, head; copying (`copying_scores`) and matching, the same of W_E W_Q W_Kᵀ W_Eᵀ: 1 for a
     head that looks for the token that it reads, −1 for one that avoids it; NaN where they cannot be said; ov_rank and qk_rank,
@@ -41,7 +41,8 @@ class HeadWeights:
 
 
 def head_weights(model: LanguageModel, kind: str | None = None, report: Report = silent) -> HeadWeights:
-    """What the heads of a kind of attention are by their weights. Norms are left out, rotary positions are those of distance 0.
+    """Return scores of the heads of a kind of attention by their weights. Norms are left out, rotary positions are those of
+    distance 0.
 
     Biases are left out too; of norms of queries and keys the gains of root-mean-square ones stay (see `HeadWeights.normed`).
     Errors: ValueError where a matrix of queries, keys, values or outputs could not be
@@ -61,29 +62,31 @@ def head_weights(model: LanguageModel, kind: str | None = None, report: Report =
         table[f"{name}_null"] = np.full(len(table["layer"]), np.max(shuffled[name]))
     random = random_composition(*parts["values"].shape[1:])
     heads = len(table["layer"])
-    found = np.full((len(WAYS), heads, heads), np.nan)
+    composition = np.full((len(WAYS), heads, heads), np.nan)
     for head, layer in enumerate(table["layer"]):
         report(0.2 + 0.8 * head / heads, "Comparing heads with earlier ones")
         earlier = int(np.searchsorted(table["layer"], layer))  # heads of the layers before
-        written = parts["values"][:earlier], parts["outputs"][:earlier]
-        then = (parts["keys"][head].T, parts["queries"][head].T, parts["outputs"][head])
-        for way, (reads, other) in enumerate(zip(WAYS, then, strict=True)):
-            found[way, head, :earlier] = share(*written, parts[reads][head], other) - random
-    return HeadWeights(pd.DataFrame(table), found, random, model.normed(kind))
+        writers = parts["values"][:earlier], parts["outputs"][:earlier]
+        readers = (parts["keys"][head].T, parts["queries"][head].T, parts["outputs"][head])
+        for way, (reads, reader) in enumerate(zip(WAYS, readers, strict=True)):
+            composition[way, head, :earlier] = share(*writers, parts[reads][head], reader) - random
+    return HeadWeights(pd.DataFrame(table), composition, random, model.normed(kind))
 
 
 def read_weights(model: LanguageModel, kind: str) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Columns of `HeadWeights.table` without their nulls, and the matrices of all heads: queries, keys and values [head, d_model,
-    d_head], outputs [head, d_head, d_model]. Errors: as `head_weights`."""
+    """Return columns of `HeadWeights.table` without their nulls, and the matrices of all heads: queries, keys and values [head,
+    d_model, d_head], outputs [head, d_head, d_model]. Errors: as `head_weights`."""
     from models.huggingface.memory import free_memory
 
     layers = range(model.info.layers if kind != "decoder" else model.info.decoder_layers)
     ways = {
         "queries": model.query_weights, "keys": model.key_weights, "values": model.value_weights, "outputs": model.output_weights,
     }  # fmt: skip
-    needed, free = 2 * len(ways) * 8 * len(layers) * model.query_weights(kind, 0).size, free_memory()
-    if needed > free:
-        raise ValueError(f"The matrices of all heads take {size(needed)} in 64 bits, and {size(free)} of memory are free.")
+    bytes_needed, bytes_free = 2 * len(ways) * 8 * len(layers) * model.query_weights(kind, 0).size, free_memory()
+    if bytes_needed > bytes_free:
+        raise ValueError(
+            f"The matrices of all heads take {size(bytes_needed)} in 64 bits, and {size(bytes_free)} of memory are free."
+        )
     parts = {name: np.concatenate([of(kind, layer) for layer in layers]).astype(np.float64) for name, of in ways.items()}
     counts = [model.info.heads_of(layer, kind == "decoder") for layer in layers]
     numbers = np.repeat(layers, counts), np.concatenate([np.arange(count) for count in counts])
@@ -102,25 +105,25 @@ def read_weights(model: LanguageModel, kind: str) -> tuple[dict[str, np.ndarray]
     return table, parts
 
 
-def share(value: np.ndarray, output: np.ndarray, reads: np.ndarray, then: np.ndarray) -> np.ndarray:
-    """‖V O R T‖ / (‖V O‖ ‖R T‖), from matrices as narrow as a head. value, reads: [d_model, d_head]; output, then: [d_head,
-    d_model]. Of several heads that write, [head, …], one number each."""
-    before, after = value.swapaxes(-1, -2) @ value, then @ then.T
+def share(value: np.ndarray, output: np.ndarray, reads: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Return ‖V O R T‖ / (‖V O‖ ‖R T‖), from matrices as narrow as a head. value, reads: [d_model, d_head]; output, then:
+    [d_head, d_model]. Of several heads that write, [head, …], one number each."""
+    before, after = value.swapaxes(-1, -2) @ value, target @ target.T
     middle = output @ reads
-    whole = np.sum((before @ middle) * (middle @ after), axis=(-1, -2))
+    squares = np.sum((before @ middle) * (middle @ after), axis=(-1, -2))
     sizes = np.sum(before * (output @ output.swapaxes(-1, -2)), axis=(-1, -2)) * np.sum((reads.T @ reads) * after)
-    return np.sqrt(np.divide(np.maximum(whole, 0), sizes, out=np.full_like(whole, np.nan), where=sizes > 0))
+    return np.sqrt(np.divide(np.maximum(squares, 0), sizes, out=np.full_like(squares, np.nan), where=sizes > 0))
 
 
 def random_composition(size: int, inner: int, draws: int = DRAWS) -> float:
-    """What `share` gives of random normal matrices, on average: about 1 / √d_model."""
+    """Return the mean `share` of random normal matrices: about 1 / √d_model."""
     generator = np.random.default_rng(0)
     shapes = ((size, inner), (inner, size)) * 2
     return float(np.mean([share(*(generator.normal(size=shape) for shape in shapes)) for _ in range(draws)]))
 
 
 def stable_rank(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """‖A B‖²_F / ‖A B‖²₂ of each head: float64 [head]. left: [head, d_model, d_head]; right: [head, d_head, d_model]."""
+    """Return ‖A B‖²_F / ‖A B‖²₂ of each head: float64 [head]. left: [head, d_model, d_head]; right: [head, d_head, d_model]."""
     squares = np.linalg.eigvals((left.transpose(0, 2, 1) @ left) @ (right @ right.transpose(0, 2, 1))).real
     most = squares.max(-1)
     return np.divide(squares.sum(-1), most, out=np.full(len(most), np.nan), where=most > 0)

@@ -1,4 +1,4 @@
-"""One word in several texts: where it stands, and what the model makes of it there."""
+"""One word in several texts: where it stands, and its hidden states there."""
 
 from __future__ import annotations
 
@@ -20,27 +20,29 @@ class Occurrence:
 
 
 def occurrences(word: str, texts: Sequence[str], tokens: Sequence[Sequence[Token]]) -> list[Occurrence]:
-    """Every place of a word, whole and in any case: "bank" is also in "Bank.", and not in "bankrupt".
+    """Return every place of a word, whole and in any case: "bank" is also in "Bank.", and not in "bankrupt".
 
-    texts: as typed; tokens: what a model made of each.
+    texts: as typed; tokens: a model's tokens of each.
     """
     word = word.strip()
     if not word:
         return []
     pattern = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)
     places = []
-    for number, (text, read) in enumerate(zip(texts, tokens, strict=True)):
+    for number, (text, text_tokens) in enumerate(zip(texts, tokens, strict=True)):
         for match in pattern.finditer(text):
-            covered = [
-                i for i, token in enumerate(read) if token.start < token.end and _overlap(token, text, match.start(), match.end())
+            positions = [
+                i
+                for i, token in enumerate(text_tokens)
+                if token.start < token.end and _overlap(token, text, match.start(), match.end())
             ]
-            if covered:
-                places.append(Occurrence(number, tuple(covered)))
+            if positions:
+                places.append(Occurrence(number, tuple(positions)))
     return places
 
 
 def word_states(hidden: Sequence[np.ndarray], places: Sequence[Occurrence]) -> np.ndarray:
-    """The hidden state of a word at each place, the mean of its tokens there: float32 [layers + 1, place, d_model].
+    """Return the hidden state of a word at each place, the mean of its tokens there: float32 [layers + 1, place, d_model].
 
     hidden: [layers + 1, position, d_model] of each text.
     """
@@ -48,6 +50,6 @@ def word_states(hidden: Sequence[np.ndarray], places: Sequence[Occurrence]) -> n
 
 
 def _overlap(token: Token, text: str, start: int, end: int) -> bool:
-    """Whether a token holds a part of the word itself, and not only the space before it."""
+    """Return whether a token holds a part of the word itself, and not only the space before it."""
     inside = text[max(token.start, start) : min(token.end, end)]
     return bool(inside.strip())

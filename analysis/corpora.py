@@ -1,4 +1,4 @@
-"""Any analysis over many texts: its mean, and how far that would move with other texts. One text is an anecdote."""
+"""The mean of any analysis over many texts, with a confidence interval. One text is an anecdote."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SAMPLES = 2000  # drawn from the texts
-AT_ONCE = 2**23  # numbers that are drawn at a time
-SHOWN = 20  # rows that are printed
+AT_ONCE = 2**23  # numbers drawn at a time
+SHOWN = 20  # rows printed
 
 
 @dataclass(frozen=True, eq=False)
 class Averages:
-    """What an analysis gives over texts, cell by cell of the array that it gives of one.
+    """The mean results of an analysis over texts, cell by cell of the array that it gives of one text.
 
     mean, low, high: float64, of the shape of one text's result; low and high: the ends of the confidence interval of the mean,
     NaN where fewer than two texts have the cell. count: int, how many texts have it (are not NaN there). each: float64
-    [text, …], what was found in each. confidence: of the interval, a share. axes: what the dimensions are called in `table`.
+    [text, …], the result of each. confidence: of the interval, a share. axes: what the dimensions are called in `table`.
     """
 
     mean: np.ndarray
@@ -40,7 +40,7 @@ class Averages:
 
     @property
     def texts(self) -> int:
-        """How many texts were read."""
+        """The number of texts read."""
         return len(self.each)
 
     @property
@@ -48,15 +48,15 @@ class Averages:
         """A row a cell: the axes, mean, low, high, texts (that have it). The largest means come first."""
         import pandas as pd
 
-        places = dict(zip(self.axes, (one.ravel() for one in np.indices(self.mean.shape)), strict=True))
+        places = dict(zip(self.axes, (index.ravel() for index in np.indices(self.mean.shape)), strict=True))
         numbers = {"mean": self.mean, "low": self.low, "high": self.high, "texts": self.count}
-        found = pd.DataFrame(places | {name: np.ravel(one) for name, one in numbers.items()})
-        return found.sort_values("mean", key=np.abs, ascending=False, ignore_index=True, kind="stable")
+        table = pd.DataFrame(places | {name: np.ravel(values) for name, values in numbers.items()})
+        return table.sort_values("mean", key=np.abs, ascending=False, ignore_index=True, kind="stable")
 
     @property
     def _title(self) -> str:
-        rest = f"; the {SHOWN} largest of {self.mean.size:,}" if self.mean.size > SHOWN else ""
-        return f"Means over {self.texts:,} texts, and confidence intervals of {self.confidence:g}{rest}"
+        cut_note = f"; the {SHOWN} largest of {self.mean.size:,}" if self.mean.size > SHOWN else ""
+        return f"Means over {self.texts:,} texts, and confidence intervals of {self.confidence:g}{cut_note}"
 
     def __repr__(self) -> str:
         return f"{self._title}\n{self.table.head(SHOWN).to_string(index=False, float_format='{:.4g}'.format)}"
@@ -74,21 +74,21 @@ def over(
     confidence: float = 0.95,
     seed: int = 0,
     report: Report = silent,
-    **asked: Any,
+    **options: Any,
 ) -> Averages:
-    """An analysis of each text, and the mean of what it gives with a confidence interval.
+    """Run an analysis on each text, and return the mean of its results with a confidence interval.
 
-    find(model, text, **asked): gives an array or a number, such as `head_effects`, or a function of your own that makes a trace.
-    reduce: makes an array of one shape of what is found, where that has as many cells as the text has tokens; without it, a cell
+    find(model, text, **options): gives an array or a number, such as `head_effects`, or a function of your own that traces.
+    reduce: makes an array of one shape of a result, where that has as many cells as the text has tokens; without it, a cell
     is a mean over what stands at the same place of texts of the same length. axes: names of the dimensions, such as ("layer",
-    "head"). confidence: a share of 1. seed: what is drawn with. report(share, words) is told how far it is, and may raise to
-    stop it.
+    "head"). confidence: a share of 1. seed: what is drawn with. report(share, words): called with the progress; it may raise
+    to stop.
     The interval is the bootstrap's (bias-corrected and accelerated) over texts, each taken as one draw. With few texts it is too
     narrow: intervals of 0.95 held the true mean of normal numbers in 0.73, 0.83, 0.88, 0.92 and 0.94 of cases with 3, 5, 10, 20
     and 50 texts. Sentences of one story, or texts that come twice, are less than so many texts.
-    Cells are not held against each other: of 100 whose true mean is 0, five intervals of 0.95 are expected to miss it.
+    Cells are not compared with each other: of 100 whose true mean is 0, five intervals of 0.95 are expected to miss it.
     Errors: TypeError for texts that are no list; ValueError for fewer than two texts, for results of different shapes, for what
-    is no number, for as many axes as there are not, and what `find` says of a text, with its number.
+    is no number, for a wrong number of axes, and what `find` says of a text, with its number.
     Source: Efron 1987, "Better Bootstrap Confidence Intervals".
     """
     if isinstance(texts, str) or not isinstance(texts, Sequence):
@@ -97,7 +97,7 @@ def over(
         raise ValueError(f"An interval needs at least two texts; there are {len(texts)}.")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence is a share between 0 and 1; it is {confidence!r}.")
-    each = _found(model, texts, find, reduce, report, asked)
+    each = _results(model, texts, find, reduce, report, options)
     names = tuple(axes) or tuple(f"axis {number}" for number in range(each.ndim - 1))
     if len(names) != each.ndim - 1:
         raise ValueError(f"There are {len(names)} names of axes for results of {each.ndim - 1} dimensions.")
@@ -109,16 +109,16 @@ def over(
     return Averages(mean, low, high, count, each, confidence, names)
 
 
-def _found(
+def _results(
     model: LanguageModel, texts: Sequence[Text], find: Callable[..., Any], reduce: Callable[[np.ndarray], Any] | None,
-    report: Report, asked: dict[str, Any],
+    report: Report, options: dict[str, Any],
 ) -> np.ndarray:  # fmt: skip
     each: list[np.ndarray] = []
     for number, text in enumerate(texts):
         report(number / len(texts), f"Text {number + 1:,} of {len(texts):,}")
         try:
-            found = find(model, text, **asked)
-            each.append(np.asarray(reduce(found) if reduce else found, dtype=np.float64))
+            result = find(model, text, **options)
+            each.append(np.asarray(reduce(result) if reduce else result, dtype=np.float64))
         except (TypeError, ValueError) as error:
             raise type(error)(f"Text {number + 1:,} of {len(texts):,}: {error}") from error
         if each[-1].shape != each[0].shape:
@@ -134,32 +134,32 @@ def _found(
 def interval(
     each: np.ndarray, confidence: float = 0.95, seed: int = 0, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The confidence interval of the mean over the first axis: low and high, float64. each: float [text, …], NaN where a text has
-    none. weights: [text], how much each counts, such as its tokens; they are drawn with it. Of fewer than two texts: NaN; of
-    texts that all say the same: that."""
+    """Return the confidence interval of the mean over the first axis: low and high, float64. each: float [text, …], NaN where a
+    text has none. weights: [text], how much each counts, such as its tokens; they are drawn with it. Of fewer than two texts:
+    NaN; of texts that all say the same: that."""
     from scipy.stats import bootstrap
 
     flat = each.reshape(len(each), -1)
     ends = np.full((2, flat.shape[1]), np.nan)
-    known = np.isfinite(flat)
-    for have in np.unique(known, axis=1).T:  # cells that the same texts have are drawn together
-        cells = np.flatnonzero((known == have[:, None]).all(0))
+    is_known = np.isfinite(flat)
+    for have in np.unique(is_known, axis=1).T:  # cells that the same texts have are drawn together
+        cells = np.flatnonzero((is_known == have[:, None]).all(0))
         rows = flat[have][:, cells]
         if len(rows) < 2:
             continue
         same = np.ptp(rows, axis=0) <= 1e-12 * np.abs(rows).max(axis=0)
         ends[:, cells[same]] = rows[0, same]
         if (~same).any():
-            varied = rows[:, ~same]
-            batch = max(1, AT_ONCE // varied.size)
-            data, mean = [varied], cast(Callable[..., Any], np.mean)
+            varying = rows[:, ~same]
+            batch = max(1, AT_ONCE // varying.size)
+            data, mean = [varying], cast(Callable[..., Any], np.mean)
             if weights is not None:
-                data, mean = [varied, np.broadcast_to(weights[have][:, None], varied.shape)], _weighted
-            drawn = bootstrap(
+                data, mean = [varying, np.broadcast_to(weights[have][:, None], varying.shape)], _weighted
+            resampled = bootstrap(
                 data, mean, confidence_level=confidence, n_resamples=SAMPLES, batch=batch, rng=np.random.default_rng(seed),
                 paired=weights is not None, vectorized=True,
             )  # fmt: skip
-            ends[:, cells[~same]] = drawn.confidence_interval
+            ends[:, cells[~same]] = resampled.confidence_interval
     return ends[0].reshape(each.shape[1:]), ends[1].reshape(each.shape[1:])
 
 

@@ -1,4 +1,4 @@
-"""What a transformer of a config costs to keep and to run, part by part: as formulas, as numbers, and as measured."""
+"""The cost of storing and running a transformer of a config, part by part: as formulas, as numbers, and as measured."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import torch
 
 BYTES = 4  # of a float32
-FURTHEST = 2**13  # tokens; where keys are drawn at random, longer texts take too long to ask
+FURTHEST = 2**13  # tokens; with random patterns longer texts take too long
 SYMBOLS = (
     "n tokens (m of the target), d = d_model, f = d_ff, h heads, g heads of keys, e = d_head, L layers, V vocabulary, C context, "
     "F features, E experts of which k are used, P pairs that the pattern lets meet"
@@ -45,7 +45,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Measured:
-    """The same, measured: by part and stack as in `costs`. cache: bytes of the keys and values of the text that is written
+    """The measured costs, by part and stack as in `costs`. cache: bytes of the keys and values of the text that is written
     and of its source; seconds: of one forward pass."""
 
     parameters: dict[tuple[str, str], int]
@@ -56,7 +56,7 @@ class Measured:
 
 
 def costs(config: TransformerConfig, length: int, target: int | None = None) -> list[Cost]:
-    """The cost of each part for one text of `length` tokens, and one target of `target` where there are two stacks.
+    """Return the cost of each part for one text of `length` tokens, and one target of `target` where there are two stacks.
 
     Scores count the whole square of pairs where the pattern is "full", its masked half too, as is the custom and as `measure`
     counts; of any other pattern only the pairs that may meet (`models.scratch.masks.pairs`), which is what a kernel made for it
@@ -70,7 +70,8 @@ def costs(config: TransformerConfig, length: int, target: int | None = None) -> 
 
 
 def _stack(c: TransformerConfig, name: str, t: str, length: int, source: int | None = None) -> Iterator[Cost]:
-    """The parts of one stack. t: the symbol of its length; source: tokens of the memory that a decoder looks at."""
+    """Yield the costs of the parts of one stack. t: the symbol of its length; source: tokens of the memory that a decoder looks
+    at."""
     cross = source is not None
     size, formula = (0, "shared") if cross else (c.vocabulary * c.d_model, "V d")
     yield Cost("embedding", name, Term(formula, size), Term(), Term(f"d {t}", BYTES * c.d_model * length))
@@ -83,56 +84,56 @@ def _stack(c: TransformerConfig, name: str, t: str, length: int, source: int | N
 
 
 def _attention(c: TransformerConfig, name: str, t: str, n: int, source: int | None) -> Iterator[Cost]:
-    d, e, layers, shared = c.d_model, c.d_head, c.layers, c.key_heads * c.d_head
+    d, e, layers, key_width = c.d_model, c.d_head, c.layers, c.key_heads * c.d_head
     cross, source = source is not None, source or 0
-    weights = 2 * d * d + 2 * d * shared + (2 * d + 2 * shared) * c.bias + 2 * e * c.qk_norm
+    weights = 2 * d * d + 2 * d * key_width + (2 * d + 2 * key_width) * c.bias + 2 * e * c.qk_norm
     words = "2 d² + 2 d g e" + " + 2 d + 2 g e" * c.bias + " + 2 e" * c.qk_norm
-    kept, numbers = Term(f"L ({words})", layers * weights), 2 * d + 2 * shared + (d + shared) * c.qk_norm
+    parameters, numbers = Term(f"L ({words})", layers * weights), 2 * d + 2 * key_width + (d + key_width) * c.qk_norm
     gives = "2 d + 2 g e" + " + d + g e" * c.qk_norm
     yield Cost(
         "self-attention: q, k, v, output",
         name,
-        kept,
-        Term(f"L · 4 (d² + d g e) {t}", 4 * layers * (d * d + d * shared) * n),
+        parameters,
+        Term(f"L · 4 (d² + d g e) {t}", 4 * layers * (d * d + d * key_width) * n),
         Term(f"L ({gives}) {t}", BYTES * layers * numbers * n),
     )
     yield Cost("self-attention: scores", name, *_scores(c, t, t, n, n, cross or c.kind == "decoder", c.pattern))
     if cross:
-        both = layers * BYTES * ((2 * d + d * c.qk_norm) * n + (2 * shared + shared * c.qk_norm) * source)
+        activations = layers * BYTES * ((2 * d + d * c.qk_norm) * n + (2 * key_width + key_width * c.qk_norm) * source)
         yield Cost(
             "cross-attention: q, k, v, output",
             name,
-            kept,
-            Term("L · 4 (d² m + d g e n)", 4 * layers * (d * d * n + d * shared * source)),
-            Term(f"L ({'3' if c.qk_norm else '2'} d m + {'3' if c.qk_norm else '2'} g e n)", both),
+            parameters,
+            Term("L · 4 (d² m + d g e n)", 4 * layers * (d * d * n + d * key_width * source)),
+            Term(f"L ({'3' if c.qk_norm else '2'} d m + {'3' if c.qk_norm else '2'} g e n)", activations),
         )
         yield Cost("cross-attention: scores", name, *_scores(c, "m", "n", n, source, False))
 
 
 def _feedforward(c: TransformerConfig, name: str, t: str, n: int) -> Cost:
     d, f, layers = c.d_model, c.d_ff, c.layers
-    gated, many = c.feedforward == "swiglu", c.experts > 1
-    in_out, used = 3 if gated else 2, c.experts_used if many else 1
+    has_gate, is_mixture = c.feedforward == "swiglu", c.experts > 1
+    in_out, experts_used = 3 if has_gate else 2, c.experts_used if is_mixture else 1
     weights = in_out * d * f + ((in_out - 1) * f + d) * c.bias
-    words = f"{in_out} d f" + (f" + {'2 f' if gated else 'f'} + d" if c.bias else "")
-    words, k = (f"E ({words}) + d E", " k") if many else (words, "")
+    words = f"{in_out} d f" + (f" + {'2 f' if has_gate else 'f'} + d" if c.bias else "")
+    words, k = (f"E ({words}) + d E", " k") if is_mixture else (words, "")
     return Cost(
         "feed-forward",
         name,
-        Term(f"L ({words})", layers * (c.experts * weights + d * c.experts if many else weights)),
+        Term(f"L ({words})", layers * (c.experts * weights + d * c.experts if is_mixture else weights)),
         Term(
-            f"L ({2 * in_out}{k} d f{' + 2 d E' if many else ''}) {t}",
-            layers * n * (2 * in_out * used * d * f + 2 * d * c.experts * many),
+            f"L ({2 * in_out}{k} d f{' + 2 d E' if is_mixture else ''}) {t}",
+            layers * n * (2 * in_out * experts_used * d * f + 2 * d * c.experts * is_mixture),
         ),
         Term(
-            f"L ({k.strip()}{' ' if many else ''}({in_out - 1} f + d){' + E' if many else ''}) {t}",
-            BYTES * layers * n * (used * ((in_out - 1) * f + d) + c.experts * many),
+            f"L ({k.strip()}{' ' if is_mixture else ''}({in_out - 1} f + d){' + E' if is_mixture else ''}) {t}",
+            BYTES * layers * n * (experts_used * ((in_out - 1) * f + d) + c.experts * is_mixture),
         ),
     )
 
 
 def _norm(c: TransformerConfig) -> tuple[int, str]:
-    """The parameters of one norm, and their formula."""
+    """Return the parameters of one norm, and their formula."""
     return (2 * c.d_model, "2 d") if c.norm == "layer" else (c.d_model, "d")
 
 
@@ -171,7 +172,7 @@ def _positions(c: TransformerConfig) -> Term:
 
 
 def _scores(c: TransformerConfig, t: str, s: str, n: int, m: int, causal: bool, pattern: str = "full") -> tuple[Term, Term, Term]:
-    """Queries meeting keys, and values brought: parameters, flops, activations. t, s: symbols of both lengths."""
+    """Return parameters, flops and activations of queries times keys and weights times values. t, s: symbols of both lengths."""
     from models.scratch.masks import pairs  # here, because it brings torch
 
     d, e, layers = c.d_model, c.d_head, c.layers
@@ -182,8 +183,8 @@ def _scores(c: TransformerConfig, t: str, s: str, n: int, m: int, causal: bool, 
         slots = min(c.features, c.context)
         return Term("L F C", layers * slots * c.context), Term(f"L · 8 F d {t}", 8 * layers * slots * d * n), output
     if c.computed == "performer":
-        words, each = (f"6 F d {t}", 6 * n) if causal else (f"4 F d ({t} + {s})", 4 * (n + m))
-        return Term(), Term(f"L · {words}", layers * c.features * d * each), output
+        words, factor = (f"6 F d {t}", 6 * n) if causal else (f"4 F d ({t} + {s})", 4 * (n + m))
+        return Term(), Term(f"L · {words}", layers * c.features * d * factor), output
     flops = Term(f"L · 4 d {words}", 4 * layers * d * meet)
     if c.score == "multiplicative":
         return (
@@ -197,31 +198,31 @@ def _scores(c: TransformerConfig, t: str, s: str, n: int, m: int, causal: bool, 
 
 
 def scores_bytes(config: TransformerConfig, length: int) -> int:
-    """What the weights of one layer take when they are written out, h n² float32: a fused kernel never does."""
+    """Return the bytes of one layer's weights in full, h n² float32: a fused kernel never stores them."""
     return BYTES * config.heads * length * length
 
 
 def cache_bytes(config: TransformerConfig, length: int, source: int = 0) -> int:
-    """Keys and values that a decoder keeps while it writes: 2 L g e float32 of each token of its text, and of each token of the
-    source that its cross-attention looks at."""
+    """Return the bytes of keys and values that a decoder keeps while it writes: 2 L g e float32 of each token of its text, and of
+    each token of the source that its cross-attention looks at."""
     return 2 * config.layers * config.key_heads * config.d_head * (length + source) * BYTES
 
 
 def crossing(config: TransformerConfig, over: str = "") -> float:
-    """The shortest text, in tokens (of each stack), in which the scores of self-attention cost more operations than all other
-    parts together, or than the part `over`: "feed-forward", ….
+    """Return the shortest text, in tokens (of each stack), in which the scores of self-attention cost more operations than all
+    other parts together, or than the part `over`: "feed-forward", ….
 
     Infinity where they never do: the other parts grow with the text as well, so scores that grow no faster do not overtake them.
     Where keys are drawn at random, texts of up to 8,192 tokens are asked.
     """
 
     def overtakes(length: int) -> bool:
-        both = [0, 0]
+        operations = [0, 0]
         for cost in costs(config, length):
             scores = cost.part == "self-attention: scores"
             if scores or over in ("", cost.part):
-                both[scores] += cost.flops.value
-        return both[1] > both[0]
+                operations[scores] += cost.flops.value
+        return operations[1] > operations[0]
 
     longest = FURTHEST if config.pattern in ("random", "bigbird") else 2**40
     if not overtakes(longest):
@@ -239,25 +240,27 @@ def measure(config: TransformerConfig, length: int, target: int | None = None, s
 
     from models.scratch.transformer import Cache, build
 
-    both = config.kind == "encoder-decoder"
+    two_stacks = config.kind == "encoder-decoder"
     network, generator = build(config).eval(), torch.Generator().manual_seed(seed)
-    lengths = [length, length if target is None else target][: 1 + both]
+    lengths = [length, length if target is None else target][: 1 + two_stacks]
     inputs = [torch.randint(config.vocabulary, (1, count), generator=generator) for count in lengths]
     leaves = {name: module for name, module in network.named_modules() if not any(True for _ in module.children())}
 
     parameters: Counter[tuple[str, str]] = Counter()
     for name, parameter in network.named_parameters():  # one that is shared is named once
-        parameters[_part(name.removesuffix(".weight").removesuffix(".bias"), both)] += parameter.numel()
+        parameters[_part(name.removesuffix(".weight").removesuffix(".bias"), two_stacks)] += parameter.numel()
 
     activations: Counter[tuple[str, str]] = Counter()
-    embedded = iter(["encoder", "decoder"] if both else [""])  # they share the module, and read one after the other
+    embedded_stacks = iter(["encoder", "decoder"] if two_stacks else [""])  # they share the module, and read one after the other
 
     def note(name: str, out: torch.Tensor) -> None:
-        part, stack = _part(name, both)
-        activations[part, next(embedded) if part == "embedding" else stack] += out.numel() * BYTES
+        part, stack = _part(name, two_stacks)
+        activations[part, next(embedded_stacks) if part == "embedding" else stack] += out.numel() * BYTES
 
-    counted = [name for name in leaves if _gives(leaves[name]) and _part(name, both)[0] not in ("positions", "unembedding")]
-    hooks = [leaves[name].register_forward_hook(lambda module, _, out, name=name: note(name, out)) for name in counted]
+    counted_names = [
+        name for name in leaves if _gives(leaves[name]) and _part(name, two_stacks)[0] not in ("positions", "unembedding")
+    ]
+    hooks = [leaves[name].register_forward_hook(lambda module, _, out, name=name: note(name, out)) for name in counted_names]
     with torch.inference_mode():
         logits = network(*inputs)
         for hook in hooks:
@@ -271,27 +274,28 @@ def measure(config: TransformerConfig, length: int, target: int | None = None, s
         if config.kind != "encoder":
             hidden: Any = network.hidden  # with the encoder's output where there is one
             encode: Any = getattr(network, "encode", None)
-            hidden(inputs[1], encode(inputs[0]), cache) if both else hidden(inputs[0], cache)
-    activations["unembedding", "decoder" if both else ""] = logits.numel() * BYTES
+            hidden(inputs[1], encode(inputs[0]), cache) if two_stacks else hidden(inputs[0], cache)
+    activations["unembedding", "decoder" if two_stacks else ""] = logits.numel() * BYTES
 
     flops: Counter[tuple[str, str]] = Counter()
     for path, kinds in counter.get_flop_counts().items():
         if (name := path.partition(".")[2]) in leaves:
-            flops[_part(name, both)] += sum(kinds.values())
-    flops["unembedding", "decoder" if both else ""] += counter.get_total_flops() - flops.total()  # it is no module
-    kept = sum(half.numel() * BYTES for pair in (*cache.layers, *cache.source) for half in pair)
-    return Measured(dict(parameters), dict(flops), dict(activations), kept, seconds)
+            flops[_part(name, two_stacks)] += sum(kinds.values())
+    flops["unembedding", "decoder" if two_stacks else ""] += counter.get_total_flops() - flops.total()  # it is no module
+    cache_size = sum(half.numel() * BYTES for pair in (*cache.layers, *cache.source) for half in pair)
+    return Measured(dict(parameters), dict(flops), dict(activations), cache_size, seconds)
 
 
 def _gives(module: torch.nn.Module) -> bool:
-    """Whether a module gives something new, and does not only pass it on."""
+    """Return whether a module gives something new, and does not only pass it on."""
     import torch
 
     return not isinstance(module, torch.nn.Identity | torch.nn.Dropout | torch.nn.GELU)
 
 
 def kernels() -> dict:
-    """The fused kernel for CPUs, which PyTorch's counter leaves out: 2 products of [n, e] by [e, m] a head."""
+    """Return the operation count of the fused kernel for CPUs, which PyTorch's counter leaves out: 2 products of [n, e] by [e, m]
+    a head."""
     import torch
 
     def count(query: Sequence[int], key: Sequence[int], value: Sequence[int], *_: Any, **__: Any) -> int:
@@ -301,9 +305,9 @@ def kernels() -> dict:
     return {torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: count}
 
 
-def _part(name: str, both: bool) -> tuple[str, str]:
-    """Which part of which stack a module belongs to, by its name."""
-    stack = name.split(".")[0] if both else ""
+def _part(name: str, two_stacks: bool) -> tuple[str, str]:
+    """Return which part of which stack a module belongs to, by its name."""
+    stack = name.split(".")[0] if two_stacks else ""
     if match := re.search(r"\.(attention|cross)\.(score|cheaper)?", name):
         kind = {"attention": "self-attention", "cross": "cross-attention"}[match[1]]
         return f"{kind}: {'scores' if match[2] else 'q, k, v, output'}", stack
@@ -314,4 +318,4 @@ def _part(name: str, both: bool) -> tuple[str, str]:
         "norms": r"norm$",
     }
     part = next((part for part, words in parts.items() if re.search(words, name)), "embedding")
-    return part, "decoder" if both and part == "unembedding" else stack
+    return part, "decoder" if two_stacks and part == "unembedding" else stack

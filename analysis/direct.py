@@ -1,4 +1,4 @@
-"""Direct logit attribution: what the embedding, each head and each feed-forward wrote towards a word."""
+"""Direct logit attribution: the writes of the embedding, each head and each feed-forward towards a word."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     import pandas as pd
     from torch import Tensor
 
-CLOSE = {"float32": 1e-3, "float16": 1e-2, "bfloat16": 5e-2}  # of the largest number: how far a sum may be from what it should be
+CLOSE = {"float32": 1e-3, "float16": 1e-2, "bfloat16": 5e-2}  # tolerated error of a sum, of the largest number
 
-Written = tuple[str, int | None, int | None, np.ndarray]  # part, layer, head, what it wrote [d_model]
+Write = tuple[str, int | None, int | None, np.ndarray]  # part, layer, head, vector [d_model]
 
 
 def logit_attribution(
     model: LanguageModel, trace: Trace, token: int, position: int = -1, against: int | None = None
 ) -> pd.DataFrame:
-    """What each part wrote towards the logit of a token at a position: columns part, layer, head, contribution.
+    """Return what each part wrote towards the logit of a token at a position: columns part, layer, head, contribution.
 
     part: "embedding", "attention" (a row a head, and one without a head for the bias of W_O, or where heads cannot be told
     apart), "cross", "feedforward", "other layers" (those without attention), "bias" (of the final norm and the unembedding). The
@@ -40,7 +40,7 @@ def logit_attribution(
     way, constant = direction(model, trace, token, position, against)
     rows = [
         (part, layer, head, float(vector.astype(np.float64) @ way))
-        for part, layer, head, vector in written(model, trace, position)
+        for part, layer, head, vector in writes(model, trace, position)
     ]
     table = pd.DataFrame([*rows, ("bias", None, None, constant)], columns=["part", "layer", "head", "contribution"])
     return table.astype({"layer": "Int64", "head": "Int64"})
@@ -56,7 +56,7 @@ def head_sources(
     against: int | None = None,
     kind: str = "self",
 ) -> np.ndarray:
-    """What a head wrote towards a token, by the key whose value it took: float64 [key]; it sums to what the head wrote.
+    """Return what a head wrote towards a token, by the key whose value it took: float64 [key], which sums to the head's write.
 
     kind: of its attention; the rest as `logit_attribution`. Errors: as that, and ValueError where the values of the heads or the
     matrix behind them are not known, and where an edit changes what the head gives.
@@ -70,7 +70,7 @@ def head_sources(
 
 
 def direction(model: LanguageModel, trace: Trace, token: int, position: int, against: int | None) -> tuple[np.ndarray, float]:
-    """As `straight`, or the difference of two; checked. Errors: as `logit_attribution`."""
+    """Return the `straight` way to a token's logit, or to the difference of two; checked. Errors: as `logit_attribution`."""
     if trace.unembed is None:
         raise ValueError(f"{model.info.name} has no language-model head, so no part writes towards a word.")
     if not -len(trace.read) <= position < len(trace.read):
@@ -86,69 +86,69 @@ def direction(model: LanguageModel, trace: Trace, token: int, position: int, aga
         )
     way, constant = straight(model, trace, token, position)
     if against is not None:
-        other, its = straight(model, trace, against, position)
-        way, constant = way - other, constant - its
+        other_way, other_constant = straight(model, trace, against, position)
+        way, constant = way - other_way, constant - other_constant
     return way, constant
 
 
-def written(model: LanguageModel, trace: Trace, position: int) -> Iterator[Written]:
-    """What was written into the stream at a position, part by part. Errors: ValueError where its sum is not the stream."""
+def writes(model: LanguageModel, trace: Trace, position: int) -> Iterator[Write]:
+    """Yield the writes into the stream at a position, part by part. Errors: ValueError where their sum is not the stream."""
     stack = "decoder" if trace.target else "self"
     stream, parts = trace.hidden[stack], model.parts(trace)[stack]
     yield "embedding", None, None, stream[0, position]
     for layer in range(len(stream) - 1):
-        left = stream[layer + 1, position] - stream[layer, position]
-        for part, added in parts.items():
-            if np.isnan(added[layer]).any():
+        rest = stream[layer + 1, position] - stream[layer, position]
+        for part, outputs in parts.items():
+            if np.isnan(outputs[layer]).any():
                 continue
-            left = left - added[layer, position]
+            rest = rest - outputs[layer, position]
             if part == "feedforward":
-                yield part, layer, None, added[layer, position]
+                yield part, layer, None, outputs[layer, position]
             else:
                 kind = "cross" if part == "cross" else stack
-                yield from heads(model, trace, kind, part, layer, added[layer], position)
-        if np.abs(left).max() > close(model) * max(1.0, float(np.abs(stream[layer + 1, position]).max())):
+                yield from heads(model, trace, kind, part, layer, outputs[layer], position)
+        if np.abs(rest).max() > close(model) * max(1.0, float(np.abs(stream[layer + 1, position]).max())):
             if not model.has_other_layers:
                 raise ValueError(
                     f"In {model.info.name} the stream is no sum of what its parts wrote: a norm follows each sum, which changes "
                     "what was written before. Choose a model whose norms come first, such as GPT-2 or Llama."
                 )
-            yield "other layers", layer, None, left
+            yield "other layers", layer, None, rest
 
 
 def heads(
-    model: LanguageModel, trace: Trace, kind: str, part: str, layer: int, added: np.ndarray, position: int
-) -> Iterator[Written]:
-    """What the heads of a layer wrote, and what is left for the bias of W_O: the same at every position, or else the heads cannot
-    be told apart (a norm or a gate comes before the sum). added: float32 [position, d_model]."""
+    model: LanguageModel, trace: Trace, kind: str, part: str, layer: int, output: np.ndarray, position: int
+) -> Iterator[Write]:
+    """Yield the writes of a layer's heads, and the rest for the bias of W_O: the same at every position, or else the heads cannot
+    be told apart (a norm or a gate comes before the sum). output: float32 [position, d_model]."""
     try:
         weights, outs = model.output_weights(kind, layer), trace.attention[kind].out(layer)
-        each = np.einsum("hpd,hdm->hpm", outs, weights, dtype=np.float32)
-        left = added - each.sum(0)
+        head_outputs = np.einsum("hpd,hdm->hpm", outs, weights, dtype=np.float32)
+        rest = output - head_outputs.sum(0)
     except ValueError:
-        yield part, layer, None, added[position]
+        yield part, layer, None, output[position]
         return
-    if np.abs(left - left.mean(0)).max() > close(model) * max(1.0, float(np.abs(added).max())):
-        yield part, layer, None, added[position]
+    if np.abs(rest - rest.mean(0)).max() > close(model) * max(1.0, float(np.abs(output).max())):
+        yield part, layer, None, output[position]
         return
-    for head, vector in enumerate(each):
+    for head, vector in enumerate(head_outputs):
         yield part, layer, head, vector[position]
-    yield part, layer, None, left[position]
+    yield part, layer, None, rest[position]
 
 
 def close(model: LanguageModel) -> float:
-    """How far a sum may be from what it should be, as a share of the largest number, by what the model calculates with."""
+    """Return the tolerated error of a sum, as a share of the largest number, by the model's number format."""
     return CLOSE[model.info.dtype]
 
 
 def uncapped(model: LanguageModel, logits: Tensor) -> Tensor:
-    """Logits as they are before the model bends them: c · artanh(z / c). Those that are bent to the very edge are infinite."""
+    """Return logits before the model bends them: c · artanh(z / c). Those at the very edge become infinite."""
     return logits if model.cap is None else model.cap * (logits / model.cap).atanh()
 
 
 def straight(model: LanguageModel, trace: Trace, token: int, position: int) -> tuple[np.ndarray, float]:
-    """The logit of a token, before a cap, as way · stream + constant: float64 [d_model]. The size that the final norm divides by
-    is held.
+    """Return the logit of a token, before a cap, as way · stream + constant: float64 [d_model]. The size that the final norm
+    divides by is held.
 
     With P what a norm takes from the stream (all of it, or all but its mean) and S² = |Px|² + e, e from the norm's ε, the slope
     of f = b + w·Px/S is (w − (w·Px) Px/S²)/S. It lacks of w/S only something along Px, and w/S · Px = f − b says how much;
@@ -166,20 +166,20 @@ def straight(model: LanguageModel, trace: Trace, token: int, position: int) -> t
         leaf = rows[position][None].clone().requires_grad_()
         (slope,) = torch.autograd.grad(uncapped(model, model.way_out(leaf).double())[0, token], leaf)
     with torch.no_grad():
-        here, mirrored, twice, shifted = logits(torch.stack([x, -x, 2 * x, x + x.abs().mean()]))
-        constants = (here + mirrored) / 2
-        centred = (shifted - here).abs().max() < close(model) * max(1.0, float(here.abs().max()))
-        others = rows.double()
-        parts = others - others.mean(-1, keepdim=True) if centred else others
-        seen, way = parts[position], slope[0].double().cpu()
-        way = way + (here[token] - constants[token] - way @ seen) * seen / seen.square().sum()
+        plain, negative, double, plus_constant = logits(torch.stack([x, -x, 2 * x, x + x.abs().mean()]))
+        constants = (plain + negative) / 2
+        ignores_mean = (plus_constant - plain).abs().max() < close(model) * max(1.0, float(plain.abs().max()))
+        states = rows.double()
+        parts = states - states.mean(-1, keepdim=True) if ignores_mean else states
+        state, way = parts[position], slope[0].double().cpu()
+        way = way + (plain[token] - constants[token] - way @ state) * state / state.square().sum()
         # What a stream twice as long makes of the logits says what e is: all of S² (they double) … nothing (they stay).
-        odd = here - constants
-        grows = float(((twice - constants) @ odd / odd.square().sum()).clamp(1, 2)) ** 2  # 4 (|Px|² + e) / (4 |Px|² + e)
-        shares = parts.square().sum(-1) / seen.square().sum()
+        odd = plain - constants
+        grows = float(((double - constants) @ odd / odd.square().sum()).clamp(1, 2)) ** 2  # 4 (|Px|² + e) / (4 |Px|² + e)
+        shares = parts.square().sum(-1) / state.square().sum()
         sizes = ((shares * (4 - grows) + 4 * (grows - 1)) / (3 * grows)).sqrt()
-        expected, made = constants[token] + (others @ way) / sizes, logits(others)[:, token]
-    if (expected - made).abs().max() > 10 * close(model) * max(1.0, float(made.abs().max())):
+        predicted, actual = constants[token] + (states @ way) / sizes, logits(states)[:, token]
+    if (predicted - actual).abs().max() > 10 * close(model) * max(1.0, float(actual.abs().max())):
         raise ValueError(
             f"{model.info.name} does more than a norm and a matrix between its last block and its logits "
             f"({model.way_out_formula()}), so a logit is no sum of what its parts wrote."

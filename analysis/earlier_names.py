@@ -1,4 +1,4 @@
-"""Heads that look back at names: what they give a name, beyond what they give another word in the same place."""
+"""Heads that look back at names: their attention to a name, beyond that to another word in the same place."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TEXTS = (
     "Every day {} walked to the village and sold eggs at the market.",
     "They gave the bread to {} and then they all sat down to eat.",
 )
-# As long as each other, so that a model that reads letters has as many tokens of one as of the other.
+# Both words of a pair have the same length, so that a model of letters has as many tokens of each.
 WORDS = (
     ("Mary", "boys"), ("Tom", "men"), ("Peter", "women"), ("Alice", "girls"),
     ("Robert", "people"), ("William", "sailors"), ("Michael", "farmers"), ("Elizabeth", "strangers"),
@@ -30,7 +30,7 @@ WORDS = (
 
 
 @dataclass(frozen=True)
-class Named:
+class NameSentence:
     """A sentence with a name in it, and the same one with a common noun in its place; start: of both, in characters."""
 
     name: str
@@ -42,35 +42,36 @@ class Named:
         return self.text.index("{}")
 
     def read(self, model: LanguageModel, kind: str, word: str) -> Trace:
-        said = self.text.format(word)
-        return model.trace(said, said if kind == "decoder" else "", remember=False)
+        text = self.text.format(word)
+        return model.trace(text, text if kind == "decoder" else "", remember=False)
 
 
-def named() -> list[Named]:
-    """The sentences that are read."""
-    return [Named(*words, text) for words, text in zip(WORDS, TEXTS, strict=True)]
+def name_sentences() -> list[NameSentence]:
+    """Return the sentences with names."""
+    return [NameSentence(*words, text) for words, text in zip(WORDS, TEXTS, strict=True)]
 
 
 def after_and_at(tokens: Sequence[Token], start: int, end: int) -> np.ndarray:
-    """Looks back at a word: bool [query, key], from each token after the characters start to end to each token of them."""
+    """Return which looks go back at a word: bool [query, key], from each token after the characters start to end to each of
+    these."""
     at = np.array([token.start < min(end, token.end) and token.end > start for token in tokens], dtype=bool)
     after = np.array([token.start >= end and token.start < token.end for token in tokens], dtype=bool)
     return after[:, None] & at
 
 
-def looks_at_names(model: LanguageModel, one: Named, kind: str) -> np.ndarray:
-    """How much more of its attention each head gives to a name, from the tokens after it, than to a common noun in its place:
+def looks_at_names(model: LanguageModel, sentence: NameSentence, kind: str) -> np.ndarray:
+    """Return how much more attention each head gives to a name, from the tokens after it, than to a common noun in its place:
     float64 [layers, heads], −1 to 1.
 
     Places alone, and what any subject of a sentence gets, are in both, so a head that looks at the token before, at the first
     one or at all alike has about 0. NaN where the word does not fit in what the model reads.
     """
-    found = []
-    for word in (one.name, one.noun):
-        attention = one.read(model, kind, word).attention[kind]
-        where = after_and_at(attention.queries, one.start, one.start + len(word))
+    means = []
+    for word in (sentence.name, sentence.noun):
+        attention = sentence.read(model, kind, word).attention[kind]
+        is_look = after_and_at(attention.queries, sentence.start, sentence.start + len(word))
         weights = stacked([attention[layer] for layer in range(attention.layers)]).astype(np.float64)
-        rows = where.any(-1)
-        shares = (weights * where).sum(-1)[..., rows]  # [layers, heads, query]
-        found.append(shares.mean(-1) if rows.any() else np.full(weights.shape[:2], np.nan))
-    return found[0] - found[1]
+        rows = is_look.any(-1)
+        shares = (weights * is_look).sum(-1)[..., rows]  # [layers, heads, query]
+        means.append(shares.mean(-1) if rows.any() else np.full(weights.shape[:2], np.nan))
+    return means[0] - means[1]

@@ -1,4 +1,4 @@
-"""What a prediction loses when a head is switched off: an effect that was measured, not one that a map suggests."""
+"""Measured effects on a prediction of switching off a head, skipping a part, or cutting an edge."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from models.outcomes import ANY, VALUE, Labels, log_chances
 from models.ragged import stacked
 from models.trace import Trace
 
-AT_ONCE = 8  # parts that are changed between two reports
+AT_ONCE = 8  # parts changed between two reports
 
 
 def head_effects(
@@ -25,13 +25,12 @@ def head_effects(
     kind: str | None = None,
     report: Callable[[float, str], None] | None = None,
 ) -> np.ndarray:
-    """The change of a token's log-probability when a head is switched off, each head by itself: float64 [layers, heads], nats.
+    """Return the change of a token's log-probability with each head switched off alone: float64 [layers, heads], nats.
 
     NaN for heads that a layer has not. Below 0: the head helps this prediction. All heads are read in batches. position: of
     `trace.read`, where the token is predicted (for an encoder that of a mask); token: an id, None for the likeliest one; target:
-    what an encoder-decoder has said; kind: of the heads, None for "self" or "decoder". A head that is off gives zero, which is no
-    usual thing for it to give: the rest of the model was not trained for that. report: is told the share that is done, layer by
-    layer.
+    what an encoder-decoder has said; kind: of the heads, None for "self" or "decoder". A head that is off gives zero, which it
+    seldom does by itself: the rest of the model was not trained for that. report: called with the progress, layer by layer.
     Errors: ValueError without a language-model head, for a position or a kind that is not there.
     Source: Michel, Levy and Neubig 2019, "Are Sixteen Heads Really Better than One?", section 3.
     """
@@ -47,8 +46,8 @@ def head_effects(
     rows = []
     for layer, count in enumerate(counts):
         report(layer / len(counts), "Switching off one head after the other")
-        each: list[list[Edit]] = [[Head(layer, head, kind=kind)] for head in range(count)]
-        rows.append(changes(model, trace, each, position, token))
+        edit_lists: list[list[Edit]] = [[Head(layer, head, kind=kind)] for head in range(count)]
+        rows.append(changes(model, trace, edit_lists, position, token))
     return stacked(rows)
 
 
@@ -61,18 +60,18 @@ def skip_effects(
     kind: str = "self",
     report: Callable[[float, str], None] | None = None,
 ) -> np.ndarray:
-    """The same when a block of the stack `kind`, or one part of it, is skipped, each by itself: float64 [layers], nats.
+    """Return the change when a block of the stack `kind`, or one part of it, is skipped, each alone: float64 [layers], nats.
 
     part: as of `models.edits.Skip`. Errors: as `head_effects`, and ValueError where the part cannot be told from the block.
     """
-    each: list[list[Edit]] = [[Skip(layer, part, kind=kind)] for layer in range(len(trace.hidden[kind]) - 1)]
+    edit_lists: list[list[Edit]] = [[Skip(layer, part, kind=kind)] for layer in range(len(trace.hidden[kind]) - 1)]
     if not report:
-        return changes(model, trace, each, position, token)
-    found = []
-    for start in range(0, len(each), AT_ONCE):
-        report(start / len(each), "Skipping one part after the other")
-        found.append(changes(model, trace, each[start : start + AT_ONCE], position, token))
-    return np.concatenate(found)
+        return changes(model, trace, edit_lists, position, token)
+    effects = []
+    for start in range(0, len(edit_lists), AT_ONCE):
+        report(start / len(edit_lists), "Skipping one part after the other")
+        effects.append(changes(model, trace, edit_lists[start : start + AT_ONCE], position, token))
+    return np.concatenate(effects)
 
 
 def edge_effects(
@@ -85,11 +84,11 @@ def edge_effects(
     kind: str | None = None,
     report: Callable[[float, str], None] | None = None,
 ) -> np.ndarray:
-    """The change of a token's log-probability when one edge is cut, each by itself: float64 [query, key], nats.
+    """Return the change of a token's log-probability with each edge cut alone: float64 [query, key], nats.
 
     An edge is one query that looks at one key; it is cut in one head (layer, head), or for None in all layers, in all heads of a
     layer. Below 0: the edge helps this prediction. NaN where the query may not look. As many readings as there are edges, in
-    batches; report: is told the share that is done, query by query. position, token, kind: as of `head_effects`.
+    batches; report: called with the progress, query by query. position, token, kind: as of `head_effects`.
     Errors: as `head_effects`, and ValueError for a layer or a head that is not there.
     Source: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models" (attention knockout).
     """
@@ -97,20 +96,22 @@ def edge_effects(
     if kind not in trace.attention:
         raise ValueError(f'{model.info.name} has no "{kind}" attention; it has {", ".join(trace.attention)}.')
     attention = trace.attention[kind]
-    seen = np.max([attention[one].max(0) > 0 for one in ([layer] if layer is not None else range(attention.layers))], axis=0)
-    found = np.full(seen.shape, np.nan)
-    for query, row in enumerate(seen):
+    is_visible = np.max(
+        [attention[number].max(0) > 0 for number in ([layer] if layer is not None else range(attention.layers))], axis=0
+    )
+    effects = np.full(is_visible.shape, np.nan)
+    for query, row in enumerate(is_visible):
         if report:
-            report(query / len(seen), "Cutting one line after the other")
+            report(query / len(is_visible), "Cutting one line after the other")
         keys = np.flatnonzero(row)
         cuts: list[list[Edit]] = [[Cut(query, int(key), layer, head, kind=kind)] for key in keys]
         if cuts:
-            found[query, keys] = changes(model, trace, cuts, position, token)
-    return found
+            effects[query, keys] = changes(model, trace, cuts, position, token)
+    return effects
 
 
 def divergence(before: np.ndarray, after: np.ndarray, labels: Labels | None = None) -> float:
-    """KL(before ‖ after) of two predictions, in nats: 0 where they are the same. before, after: logits [outcome].
+    """Return KL(before ‖ after) of two predictions, in nats: 0 where they are the same. before, after: logits [outcome].
 
     labels: of a classifier; where any of them may hold, the sum over labels. NaN where the scores are no chances.
 
@@ -119,8 +120,8 @@ def divergence(before: np.ndarray, after: np.ndarray, labels: Labels | None = No
     if labels and labels.rule == VALUE:
         return np.nan
     p, q = log_chances(before, labels), log_chances(after, labels)
-    if labels and labels.rule == ANY:  # a label holds or not: ln (1 - p) is ln p of the score turned round
-        p, q = (np.stack([one, log_chances(-scores, labels)]) for one, scores in ((p, before), (q, after)))
+    if labels and labels.rule == ANY:  # a label holds or not: ln (1 - p) is ln p of the negative score
+        p, q = (np.stack([logs, log_chances(-scores, labels)]) for logs, scores in ((p, before), (q, after)))
     return max(0.0, float(np.sum(np.exp(p) * np.subtract(p, q, out=np.zeros_like(p), where=p > -np.inf))))
 
 
@@ -131,7 +132,7 @@ def divergences(
     position: int = -1,
     report: Callable[[float, str], None] | None = None,
 ) -> np.ndarray:
-    """How far each list of edits moves a prediction: float64 [list], KL(as it is ‖ edited) in nats (see `divergence`).
+    """Return how far each list of edits moves a prediction: float64 [list], KL(as it is ‖ edited) in nats (see `divergence`).
 
     The same edit on every head says whether what it does on one of them is much. Errors: as `head_effects`.
     """
@@ -139,19 +140,19 @@ def divergences(
 
     if not trace.predicts:
         raise ValueError(f"{model.info.name} has no language-model head, so it makes no prediction that could change.")
-    before, found = answers(model, trace, [[]], position)[0], list[float]()
+    before, distances = answers(model, trace, [[]], position)[0], list[float]()
     for start in range(0, len(edits), AT_ONCE):
         if report:
             report(start / len(edits), "Changing one head after the other")
         after = answers(model, trace, edits[start : start + AT_ONCE], position)
-        found += [divergence(before, scores, model.info.labels) for scores in after]
-    return np.array(found)
+        distances += [divergence(before, scores, model.info.labels) for scores in after]
+    return np.array(distances)
 
 
 def changes(
     model: LanguageModel, trace: Trace, edits: list[list[Edit]], position: int = -1, token: int | None = None
 ) -> np.ndarray:
-    """The change of a token's log-probability with each list of edits: float64 [list], nats. The rest: as `head_effects`."""
+    """Return the change of a token's log-probability with each list of edits: float64 [list], nats. See `head_effects`."""
     from models.batches import answers  # brings torch, which the first page does not wait for
 
     if not trace.predicts:
@@ -164,6 +165,6 @@ def changes(
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:
-    """ln p along the last axis: float64."""
+    """Return ln p along the last axis: float64."""
     shifted = logits.astype(np.float64) - logits.max(-1, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))

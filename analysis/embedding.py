@@ -1,4 +1,4 @@
-"""The vectors that the words of a vocabulary begin with: which are near, and what lies at a − b + c."""
+"""The embeddings of words: which are near each other, and which lie at a − b + c."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from models.language_model import LanguageModel
 
-AT_ONCE = 8192  # rows of the embedding that are compared at once: a vocabulary of 256,000 in float32 takes gigabytes
+AT_ONCE = 8192  # rows of the embedding compared at once: a vocabulary of 256,000 in float32 takes gigabytes
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Word:
 
 
 def word(model: LanguageModel, text: str) -> Word:
-    """A word as it is read in the middle of a sentence, after a space, unless it takes fewer tokens without.
+    """Return a word as it is read inside a sentence, after a space, unless it takes fewer tokens without.
 
     Errors: ValueError for a text that has no token but special ones.
     """
@@ -43,7 +43,7 @@ def word(model: LanguageModel, text: str) -> Word:
 
 
 def vectors(model: LanguageModel, words: Sequence[str], centred: bool = False) -> np.ndarray:
-    """The embedding of each word, the mean of its tokens: float32 [word, d_embedding].
+    """Return the embedding of each word, the mean of its tokens: float32 [word, d_embedding].
 
     centred: less the mean of the whole vocabulary, which most vectors have in common and which makes all of them seem alike
     (Mu and Viswanath 2018).
@@ -53,13 +53,13 @@ def vectors(model: LanguageModel, words: Sequence[str], centred: bool = False) -
 
 
 def mean(model: LanguageModel) -> np.ndarray:
-    """The mean vector of the vocabulary: float64 [d_embedding]."""
+    """Return the mean vector of the vocabulary: float64 [d_embedding]."""
     sums, counts = zip(*((rows.sum(0, dtype=np.float64), len(rows)) for rows in _rows(model)), strict=True)
     return np.sum(sums, axis=0) / sum(counts)
 
 
 def cosines(model: LanguageModel, words: Sequence[str], centred: bool = False) -> np.ndarray:
-    """Cosine of every two words: float32 [word, word], from −1 to 1."""
+    """Return the cosine of every two words: float32 [word, word], from −1 to 1."""
     unit = _unit(vectors(model, words, centred).astype(np.float64))
     return np.clip(unit @ unit.T, -1, 1).astype(np.float32)
 
@@ -72,7 +72,7 @@ def nearest(
     centred: bool = False,
     words_only: bool = False,
 ) -> pd.DataFrame:
-    """The tokens whose vectors point most the same way: id, text, cosine; the nearest first.
+    """Return the tokens whose vectors point most the same way: id, text, cosine; the nearest first.
 
     vector: a word, which is then not among them, or a vector [d_embedding] (less the mean of the vocabulary when `centred`).
     without: ids that are left out. Special tokens always are. words_only: leave out parts of words too, many of which a small
@@ -89,12 +89,12 @@ def nearest(
     shift = mean(model) if centred else 0.0
     near = np.concatenate([_unit(rows - shift) @ _unit(vector) for rows in _rows(model)])
     near[list(without)] = -np.inf
-    wanted = min(top, len(near))
+    count = min(top, len(near))
     order = np.lexsort((np.arange(len(near)), -near.round(6)))
     spaced = model.token_text(word(model, "the").ids[0]).startswith(" ") if words_only else False
     ids: list[int] = []
     for id in order.tolist():
-        if len(ids) == wanted or near[id] == -np.inf:
+        if len(ids) == count or near[id] == -np.inf:
             break
         if not model.is_special(id) and not (words_only and _is_part(model, id, spaced)):
             ids.append(id)
@@ -104,7 +104,7 @@ def nearest(
 def analogy(
     model: LanguageModel, a: str, b: str, c: str, top: int = 10, centred: bool = False, words_only: bool = False
 ) -> pd.DataFrame:
-    """What lies at a − b + c: id, text, cosine. king − man + woman asks: what is to woman as king is to man?
+    """Return the tokens nearest to a − b + c: id, text, cosine. king − man + woman asks: what is to woman as king is to man?
 
     Each of the three is given length 1 first, as is usual, and none of them is among the answers (Mikolov et al. 2013); without
     that rule the answer is most often one of the three (Linzen 2016).
@@ -115,13 +115,14 @@ def analogy(
 
 
 def _rows(model: LanguageModel) -> Iterator[np.ndarray]:
-    """The embedding of the vocabulary in parts."""
+    """Yield the embedding of the vocabulary in parts."""
     for start in range(0, model.info.vocabulary, AT_ONCE):
         yield model.embedding(slice(start, min(start + AT_ONCE, model.info.vocabulary)))
 
 
 def _is_part(model: LanguageModel, id: int, spaced: bool) -> bool:
-    """Whether a token is no word's beginning, or no word at all. spaced: a word's beginning has a space in this vocabulary."""
+    """Return whether a token is no word's beginning, or no word at all. spaced: a word's beginning has a space in this
+    vocabulary."""
     text = model.token_text(id)
     return text.startswith(" ") != spaced or not text.strip().replace("'", "").isalpha()
 

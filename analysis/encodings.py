@@ -1,4 +1,4 @@
-"""What a scheme of positions does, in numbers: what each position is given, and how it depends on the distance."""
+"""Position encodings in numbers: the values for each position, and how they depend on the distance."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from models.scratch.config import TransformerConfig
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """values: [position, dimension], what each position is given, or [head, steps back], what is added to its scores (`down` and
-    `across` say which); by_distance: curves over `distances`, by name; wavelengths:
-    [pair], tokens until a pair of dimensions comes round. None or empty where a scheme has no such thing."""
+    """The numbers of a position encoding. values: [position, dimension], the values for each position, or [head, steps back],
+    what is added to scores (`down` and `across` say which); by_distance: curves over `distances`, by name; wavelengths: [pair],
+    tokens until a pair of dimensions comes round. None or empty where a scheme has no such thing."""
 
     values: np.ndarray | None = None
     title: str = ""
@@ -28,7 +28,7 @@ class Encoding:
 
 
 def encoding(config: TransformerConfig, length: int) -> Encoding:
-    """The scheme of a config over `length` positions. What is learned is shown as it is before training.
+    """Return the encoding of a config over `length` positions. Learned values are those before training.
 
     Dot products by distance: for what is added, the mean of PE[p]·PE[p + Δ] over the positions p; for rotary, Σ cos(Δ θ_i) over
     the pairs divided by their number, which is q·k for q = k with all pairs alike (Su et al. 2021, section 3.4.3).
@@ -61,7 +61,7 @@ def encoding(config: TransformerConfig, length: int) -> Encoding:
         with torch.inference_mode():
             row = scheme.bias(1, length)[:, 0].numpy()[:, ::-1]  # [head, steps back]
         title = "Added to the score" if config.positions == "alibi" else "Added to the score, before training"
-        chosen = sorted({0, config.heads // 3, 2 * config.heads // 3, config.heads - 1})
-        by_head = {f"H{head}": row[head] for head in chosen}
+        some_heads = sorted({0, config.heads // 3, 2 * config.heads // 3, config.heads - 1})
+        by_head = {f"H{head}": row[head] for head in some_heads}
         return Encoding(row, title, "steps back", distances, by_head, title, "added to the score", down="head")
     return Encoding()

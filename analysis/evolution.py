@@ -1,4 +1,4 @@
-"""How attention changes from layer to layer: of one pair of tokens, and of the whole map."""
+"""Attention from layer to layer: of one pair of tokens, and of the whole map."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from models.trace import Attention
 
 @dataclass(frozen=True)
 class Pair:
-    """What a query gives to a key in every head. weights: float32 [layers, heads]; ranks: int [layers, heads], 1 where no key
-    gets more; keys: int [layers], how many the query can see there. A key out of sight has rank 0."""
+    """The attention from a query to a key in every head. weights: float32 [layers, heads]; ranks: int [layers, heads], 1 where no
+    key gets more; keys: int [layers], how many the query can see there. A key out of sight has rank 0."""
 
     weights: np.ndarray
     ranks: np.ndarray
@@ -22,7 +22,7 @@ class Pair:
 
 
 def pair(attention: Attention, query: int, key: int, report: Report = silent) -> Pair:
-    """The weight from a query to a key in every layer and head, and its rank among all keys in sight.
+    """Return the weight from a query to a key in every layer and head, and its rank among all keys in sight.
 
     Errors: ValueError for a position that is not there. report(share, words) may raise to stop it.
     """
@@ -34,14 +34,14 @@ def pair(attention: Attention, query: int, key: int, report: Report = silent) ->
         report(layer / attention.layers, f"Layer {layer}")
         rows = attention[layer][:, query]  # [heads, key]
         weights.append(rows[:, key])
-        seen = bool((rows[:, key] > 0).any())
-        ranks.append(((rows > rows[:, key, None]).sum(-1) + 1) * seen)
+        is_visible = bool((rows[:, key] > 0).any())
+        ranks.append(((rows > rows[:, key, None]).sum(-1) + 1) * is_visible)
         keys.append(keys_in_sight(rows[:, None])[0])
     return Pair(stacked(weights), stacked(ranks), np.array(keys))
 
 
 def maps(attention: Attention, head: int | None = None, report: Report = silent) -> np.ndarray:
-    """The map of one head, or the mean of all heads, in each layer: float32 [layers, query, key], what is masked NaN.
+    """Return the map of one head, or the mean of all heads, in each layer: float32 [layers, query, key], what is masked NaN.
 
     Errors: ValueError for a head that is not there. report(share, words) may raise to stop it.
     """
@@ -51,15 +51,17 @@ def maps(attention: Attention, head: int | None = None, report: Report = silent)
     for layer in range(attention.layers):
         report(layer / attention.layers, f"Layer {layer}")
         weights = attention[layer]
-        here = weights.mean(0) if head is None else weights[head] if head < len(weights) else np.full(weights.shape[1:], np.nan)
-        layer_map = here.astype(np.float32)
+        chosen_map = (
+            weights.mean(0) if head is None else weights[head] if head < len(weights) else np.full(weights.shape[1:], np.nan)
+        )
+        layer_map = chosen_map.astype(np.float32)
         layer_maps.append(np.where((weights > 0).any(0), layer_map, np.float32(np.nan)))
     return np.stack(layer_maps)
 
 
 def strongest_key(mean: np.ndarray, query: int, itself: bool = True) -> int:
-    """The key that a query gives most to. Where the keys are the queries, apart from the first token of all, which often gets
-    what a head has no use for, and apart from itself; where there is no other, the first.
+    """Return the key that a query gives most to. Where the keys are the queries, apart from the first token of all, which often
+    gets what a head has no use for, and apart from itself; where there is no other, the first.
 
     mean: [query, key], NaN where masked; itself: whether the keys are the queries.
     """

@@ -1,4 +1,4 @@
-"""Attention that matters to a prediction: weights times the slope of its logit against them."""
+"""Attention × gradient: weights times the slope of a prediction's logit against them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def relevance(weights: np.ndarray, slopes: np.ndarray) -> np.ndarray:
-    """mean over the heads of max(0, P · dL/dP), how strongly a logit depends on each weight: float64 [query, key].
+    """Return the mean over heads of max(0, P · dL/dP), how strongly a logit depends on each weight: float64 [query, key].
 
     weights, slopes: [heads, query, key]. P · dL/dP is what the logit would lose without that weight if it went on falling at this
     slope; where it would gain, 0. These are no parts of the logit and do not sum to it. Source: Chefer, Gur and Wolf 2021,
@@ -24,18 +24,18 @@ def relevance(weights: np.ndarray, slopes: np.ndarray) -> np.ndarray:
     return np.maximum(product, 0, out=product).mean(0, dtype=np.float64)
 
 
-def relevances(ways: Paths, slopes: dict[str, Gradients], others: dict[str, Gradients] | None = None) -> list[np.ndarray]:
-    """`relevance` of each step. slopes: as from `model.gradients`; others: those of a logit that is taken off."""
+def relevances(ways: Paths, slopes: dict[str, Gradients], against: dict[str, Gradients] | None = None) -> list[np.ndarray]:
+    """Return the `relevance` of each step. slopes: from `model.gradients`; against: those of a logit that is subtracted."""
 
     def slope(step: Step) -> np.ndarray:
-        found = slopes[step.kind][step.layer]
-        return found if others is None else found - others[step.kind][step.layer]
+        step_slopes = slopes[step.kind][step.layer]
+        return step_slopes if against is None else step_slopes - against[step.kind][step.layer]
 
     return [relevance(ways.attention[step.kind][step.layer], slope(step)) for step in ways.steps]
 
 
 def looked_at(ways: Paths, relevant: Sequence[np.ndarray]) -> np.ndarray:
-    """Attention × gradient, as one number a token: how strongly the logit depends on all looks at it: float64 [token].
+    """Return attention × gradient of each token: how strongly the logit depends on all looks at it: float64 [token].
 
     All steps are counted, and a token's states in all layers count as the token.
     Source: Barkan et al. 2021, "Grad-SAM: Explaining Transformers via Gradient Self-Attention Maps", eq. 6.
@@ -47,16 +47,17 @@ def looked_at(ways: Paths, relevant: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def gradient_rollout(ways: Paths, relevant: Sequence[np.ndarray], query: int) -> np.ndarray:
-    """Relevance multiplied up: the row of a position in R, where R ← R + Ā R from step to step, R = I at first: float64 [token].
+    """Return relevance multiplied up: the row of a position in R, where R ← R + Ā R from step to step, R = I at first: float64
+    [token].
 
     Ā is `relevance`. The identity that R began with is left out at the end, because it says no more than that the position is
     itself. Source: Chefer, Gur and Wolf 2021, eq. 6; through cross-attention by the same rule, without the scaling of its eq. 8.
     """
     row = np.zeros(len(ways.tokens))
     row[ways.place(query)] = 1.0
-    begun = row.copy()
+    identity = row.copy()
     for step, matrix in zip(reversed(ways.steps), reversed(relevant), strict=True):
         more = row[step.queries] @ matrix
         row = row.copy()
         row[step.keys] += more
-    return row - begun
+    return row - identity

@@ -1,4 +1,4 @@
-"""Which pattern each head follows in one text, and orders of heads that bring like to like."""
+"""The pattern of each head in one text, and orders of heads that place similar ones side by side."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from analysis.heads import looks
 from analysis.merging import merge
-from analysis.statistics import choosing, entropy_of, filled, keys_in_sight
+from analysis.statistics import choosing, entropy_of, keys_in_sight, with_missing_heads
 from models.ragged import stacked
 from models.trace import Attention, Trace
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CLEAR = 0.4  # from this share on, a pattern names its head
-BROAD = 0.85  # of the entropy of looking everywhere alike
+BROAD = 0.85  # of the entropy of equal weights
 _PLACES = ("previous", "current", "next", "first")
 _REPEATS = ("duplicate", "induction")
-_SIDE = 16  # heads are compared on so many spans of the text at the most
-_OPTIMAL = 400  # heads; more leaves than this take too long to be put in the best order
+_SIDE = 16  # spans of the text on which heads are compared, at most
+_OPTIMAL = 400  # heads; the best order of more leaves takes too long
 
 
 def patterns(attention: Attention) -> pd.DataFrame:
-    """Where each head looks in this text: a row a head, in the order of layers, with these columns.
+    """Return where each head looks in this text: a row a head, in the order of layers, with these columns.
 
     layer, head. Means over the queries after the first (which has no choice), in cross-attention over all: entropy, nats; even:
     what it would be if each query shared evenly among the keys that it can see; distance: Σ A |query − key|, tokens; special:
@@ -39,7 +39,7 @@ def patterns(attention: Attention) -> pd.DataFrame:
 
     itself, rows = attention.queries == attention.keys, choosing(attention)
     special = np.array([token.special for token in attention.keys], dtype=bool)
-    apart = np.abs(np.subtract.outer(np.arange(len(attention.queries)), np.arange(len(attention.keys))))[rows]
+    distances = np.abs(np.subtract.outer(np.arange(len(attention.queries)), np.arange(len(attention.keys))))[rows]
     tables = []
     for layer in range(attention.layers):
         weights = attention[layer]
@@ -47,18 +47,18 @@ def patterns(attention: Attention) -> pd.DataFrame:
         table = {"layer": np.full(len(weights), layer), "head": np.arange(len(weights))}
         table["entropy"] = entropy_of(weights[:, rows]).mean(-1)
         table["even"] = np.log(keys_in_sight(weights[:, rows])).mean()
-        table["distance"] = np.einsum("hqk,qk->h", weights[:, rows], apart) / len(apart) if itself else nothing
+        table["distance"] = np.einsum("hqk,qk->h", weights[:, rows], distances) / len(distances) if itself else nothing
         table |= _looks(attention, layer) if itself else dict.fromkeys(_PLACES + _REPEATS, nothing)
         table["special"] = weights[:, rows][..., special].sum(-1).mean(-1)
         tables.append(pd.DataFrame(table))
-    heads = filled(pd.concat(tables, ignore_index=True), attention)
+    heads = with_missing_heads(pd.concat(tables, ignore_index=True), attention)
     beyond = heads["special"] - (heads["first"] if itself and special[:1].any() else 0)
     heads["pattern"] = np.where(heads["entropy"].isna(), "", _names(heads.assign(special=beyond)))
     return heads
 
 
 def order(attention: Attention, by: str = "layer", table: pd.DataFrame | None = None) -> np.ndarray:
-    """The heads of a model in another order: int64 [layers x heads], a permutation; head h of layer l is l · heads + h.
+    """Return the heads of a model in another order: int64 [layers x heads], a permutation; head h of layer l is l · heads + h.
 
     by: "layer", as they are. "similarity": heads that look alike side by side: the leaves of a hierarchical clustering (average
     linkage; the best order of leaves up to 400 heads, Bar-Joseph et al. 2001) by the Hellinger distance between their rows,
@@ -107,8 +107,8 @@ def _alike(attention: Attention) -> np.ndarray:
     queries, keys = _spans(len(attention.queries)), _spans(len(attention.keys))
     maps = [np.sqrt(np.maximum(0, np.nan_to_num(merge(attention[layer], queries, keys)))) for layer in range(attention.layers)]
     flat = stacked(maps).reshape(count, -1)
-    there = np.flatnonzero(np.isfinite(flat).all(-1))  # heads that a layer has not come last
-    leaves = there[leaves_list(linkage(flat[there], "average", optimal_ordering=count <= _OPTIMAL))]
+    present = np.flatnonzero(np.isfinite(flat).all(-1))  # heads that a layer has not come last
+    leaves = present[leaves_list(linkage(flat[present], "average", optimal_ordering=count <= _OPTIMAL))]
     return np.concatenate([leaves, np.setdiff1d(np.arange(count), leaves)]).astype(np.int64)
 
 

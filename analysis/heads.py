@@ -1,4 +1,4 @@
-"""What each head does, by where it looks: scores for the well-known kinds of heads."""
+"""Scores of heads for the well-known kinds of heads, by where they look."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from models.trace import Trace
 if TYPE_CHECKING:
     import pandas as pd
 
-PLACES = ("previous", "current", "next", "first", "separator")  # kinds of keys that natural text is asked for
-REPEATS = ("duplicate", "induction")  # and those that random words said twice are
+PLACES = ("previous", "current", "next", "first", "separator")  # kinds of keys to measure on natural text
+REPEATS = ("duplicate", "induction")  # and on random words said twice
 
 
 def kinds_of_keys(tokens: Sequence[Token], mask: str = "") -> dict[str, np.ndarray]:
-    """Which keys are of each well-known kind, seen from each query: bool [query, key]. The kinds: as `looks` says them. mask: the
+    """Return which keys are of each well-known kind, seen from each query: bool [query, key]. The kinds: see `looks`. mask: the
     model's mask token, which stands for a word."""
     ids, count = [token.id for token in tokens], len(tokens)
     places = np.subtract.outer(np.arange(count), np.arange(count))  # how far back a key is
@@ -42,15 +42,15 @@ def kinds_of_keys(tokens: Sequence[Token], mask: str = "") -> dict[str, np.ndarr
 
 
 def separates(token: Token, mask: str = "") -> bool:
-    """Whether a token parts a text: a special token or punctuation, and neither a mask nor an unknown token, which stand for
-    words."""
+    """Return whether a token separates parts of a text: a special token or punctuation, but no mask or unknown token, which
+    stand for words."""
     if token.special:
         return not token.unknown and token.text != mask
     return not re.search(r"\w", token.text or "x")
 
 
 def looks(trace: Trace, kind: str = "self") -> dict[str, np.ndarray]:
-    """Mean weight of each head on well-known kinds of tokens: one [layers, heads] a kind, over the queries after the first.
+    """Return each head's mean weight on well-known kinds of tokens: a [layers, heads] for each, over the queries after the first.
 
     previous, current, next, first: on the token before, itself, the one after, the first of all (the first query of a decoder
     has no choice but itself, so it counts nowhere). separator: on other tokens than the first and itself that part a text,
@@ -60,16 +60,18 @@ def looks(trace: Trace, kind: str = "self") -> dict[str, np.ndarray]:
     """
     attention = trace.attention[kind]
     weights = stacked([attention[layer] for layer in range(attention.layers)])  # [layers, heads, query, key]
-    found = kinds_of_keys(attention.queries, trace.info.mask if trace.info else "")
+    key_kinds = kinds_of_keys(attention.queries, trace.info.mask if trace.info else "")
     queries = np.arange(len(attention.queries)) > 0
-    shares = {name: share_on(weights, where) for name, where in found.items()}
+    shares = {name: share_on(weights, is_kind) for name, is_kind in key_kinds.items()}
     if queries.any():  # a query that sees no separator gives none its weight
-        shares["separator"] = weights[..., queries, :][..., found["separator"][queries]].sum(-1, dtype=np.float64) / queries.sum()
+        shares["separator"] = (
+            weights[..., queries, :][..., key_kinds["separator"][queries]].sum(-1, dtype=np.float64) / queries.sum()
+        )
     return shares
 
 
 def alignment(trace: Trace) -> np.ndarray:
-    """How much each head of cross-attention goes along the source as the target proceeds: float64 [layers, heads], in -1..1.
+    """Return how far each head of cross-attention moves along the source with the target: float64 [layers, heads], in -1..1.
 
     The correlation of a query's position with the mean position of the keys that it looks at, weighted by attention; 0 where
     either never changes. 1: word by word, as a translation between languages of the same order would.
@@ -84,8 +86,8 @@ def alignment(trace: Trace) -> np.ndarray:
 
 
 def lookup(trace: Trace) -> np.ndarray:
-    """How much each head of cross-attention looks up, for each token that is chosen, a token of the source of its own: float64
-    [layers, heads], 0..1.
+    """Return how far each head of cross-attention looks up a separate source token for each chosen token: float64 [layers,
+    heads], 0..1.
 
     The geometric mean of two sharpnesses, the mean of the largest weight of each row that chose a token and the mean of the
     largest weight that each token of the source got from them (special tokens apart), times `alignment`. 1: each of them looks
@@ -103,7 +105,7 @@ def lookup(trace: Trace) -> np.ndarray:
 def head_scores(
     model: LanguageModel, texts: Texts | None = None, kind: str | None = None, names: Sequence[str] = PLACES + REPEATS
 ) -> pd.DataFrame:
-    """How much each head is a head of each well-known kind: columns layer, head, and a score in 0..1 a kind.
+    """Return how much each head is of each well-known kind: columns layer, head, and a score in 0..1 for each kind.
 
     texts: what previous, current, next, first and separator are measured on, mean weights on that token; by default the sample
     texts (`analysis.samples.natural`). duplicate, induction: mean weight on earlier copies of a token and on what followed any of
@@ -118,30 +120,30 @@ def head_scores(
     kind = kind or kinds[0]
     if kind not in kinds:
         raise ValueError(f"Heads of {quoted(kind)} attention have no such scores in this model. Choose {' or '.join(kinds)}.")
-    given = pairs_of(natural() if texts is None else texts)
+    pairs = pairs_of(natural() if texts is None else texts)
     scores: dict[str, np.ndarray] = {}
     if places := [name for name in names if name not in REPEATS]:
-        check_spelling(model, given, texts is not None)
-        scores |= mean_looks(model, given, kind, places)
-    if again := [name for name in names if name in REPEATS]:
-        scores |= mean_looks(model, pairs_of(repeats(model)), kind, again)
+        check_spelling(model, pairs, texts is not None)
+        scores |= mean_looks(model, pairs, kind, places)
+    if repeated_names := [name for name in names if name in REPEATS]:
+        scores |= mean_looks(model, pairs_of(repeats(model)), kind, repeated_names)
     layers, heads = np.indices(next(iter(scores.values())).shape)
     return pd.DataFrame({"layer": layers.ravel(), "head": heads.ravel()} | {name: scores[name].ravel() for name in names})
 
 
 def mean_looks(model: LanguageModel, texts: Pairs, kind: str, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """The mean of `looks` over texts that say something: [layers, heads] by name."""
-    each = [looks(read_probe(model, text, target, kind), kind) for text, target in texts]
-    return {name: mean_of(np.stack([one[name] for one in each])) for name in names}
+    """Return the mean of `looks` over the texts that have a value: [layers, heads] by name."""
+    text_looks = [looks(read_probe(model, text, target, kind), kind) for text, target in texts]
+    return {name: mean_of(np.stack([scores[name] for scores in text_looks])) for name in names}
 
 
 def read_probe(model: LanguageModel, text: str, target: str, kind: str) -> Trace:
-    """A text as the attention that is asked about reads it: a decoder of two stacks reads its target, or else the text again."""
-    said = target if model.info.kind != "encoder-decoder" else (target or text) if kind in ("decoder", "cross") else ""
-    return model.trace(text, said, remember=False)
+    """Return the trace of a text for a kind of attention: a decoder of two stacks reads its target, or else the text again."""
+    full_target = target if model.info.kind != "encoder-decoder" else (target or text) if kind in ("decoder", "cross") else ""
+    return model.trace(text, full_target, remember=False)
 
 
 def mean_of(values: np.ndarray) -> np.ndarray:
-    """The mean over probes that say something: [layers, heads]; NaN where none does."""
+    """Return the mean over the probes that have a value: [layers, heads]; NaN where none has."""
     counts = np.isfinite(values).sum(0)
     return np.divide(np.nansum(values, 0), counts, out=np.full(values.shape[1:], np.nan), where=counts > 0)

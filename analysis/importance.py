@@ -1,5 +1,5 @@
-"""What each head is worth: what the model's loss on whole texts gains without it, measured and by its slope, and what is left
-of the model as heads are taken away."""
+"""The importance of heads: the rise of the model's loss on whole texts without each, measured and by its slope, and the loss as
+heads are pruned."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ AT_ONCE = 48  # readings between two reports
 
 @dataclass(frozen=True, eq=False)
 class Importance:
-    """What heads are worth on some texts.
+    """The importance of heads on some texts.
 
     table: a row a head, layer by layer, with columns layer, head, and twice three of nats a token. effect: by how much the mean
     loss over all predicted tokens rises when the head is off (it gives zero); gradient: the mean over the texts, each by its
@@ -50,7 +50,7 @@ class Importance:
 
 @dataclass(frozen=True, eq=False)
 class Pruning:
-    """What is left of a model as its heads are taken away.
+    """The loss of a model as its heads are taken away.
 
     counts: int [point], how many heads are off; orders: by name, the loss [point] with the heads off that the order takes
     first, in nats a token; random: [order, point], of random orders; saved: by name, int [point], parameters of the matrices
@@ -65,7 +65,7 @@ class Pruning:
 
 
 def held_out(model: LanguageModel, again: bool = False) -> Pairs:
-    """Texts that come with the program, each with its target ("" of one stack): those of `analysis.samples.natural`, or for the
+    """Return texts of the program, each with its target ("" of one stack): those of `analysis.samples.natural`, or for the
     translator pairs that it was not trained on. again: others, as many. Errors: ValueError for another encoder-decoder, of which
     nobody knows what it should say."""
     if model.info.kind != "encoder-decoder":
@@ -75,13 +75,13 @@ def held_out(model: LanguageModel, again: bool = False) -> Pairs:
             f"What {model.info.name} should say of a sample text is not known. Give it a text, and what it should say of it."
         )
     lines = read_links((WEIGHTS / "translator" / "alignments.tsv").read_text(encoding="utf-8"))
-    return [(source, said) for source, said, _ in lines[: 2 * TEXTS][int(again) :: 2]]
+    return [(source, translation) for source, translation, _ in lines[: 2 * TEXTS][int(again) :: 2]]
 
 
 def head_importance(
     model: LanguageModel, texts: Texts | None = None, kind: str | None = None, report: Report = silent
 ) -> Importance:
-    """Return what each head is worth on some texts, each alone or with its target; those of `held_out` by default.
+    """Return the importance of each head on some texts, each alone or with its target; those of `held_out` by default.
 
     kind: of attention, None for "self" or "decoder". A decoder is asked for each token, an encoder for every seventh, which is
     masked, an encoder-decoder for its target. Errors: ValueError without a language-model head or texts, for a kind that is not
@@ -92,98 +92,101 @@ def head_importance(
 
     from models.losses import head_slopes  # brings torch, which the first page does not wait for
 
-    given = read_texts(model, texts, report)
-    kind = kind_of(given, kind)
-    attention = given[0].trace.attention[kind]
-    size, there = (attention.layers, attention.heads), places_of(attention)
+    scored_texts = read_texts(model, texts, report)
+    kind = kind_of(scored_texts, kind)
+    attention = scored_texts[0].trace.attention[kind]
+    size, places = (attention.layers, attention.heads), places_of(attention)
     effects, slopes, before = [], [], []
-    for i, one in enumerate(given):
-        rows = without(model, one, [[], *([place] for place in there)], kind, part_of(report, i, len(given)))
+    for i, text in enumerate(scored_texts):
+        rows = without(model, text, [[], *([place] for place in places)], kind, part_of(report, i, len(scored_texts)))
         before.append(rows[0])
         effects.append(np.full(size, np.nan))
-        effects[-1][tuple(np.transpose(there))] = rows[1:] - rows[0]
-        mixed = one.trace.tail is not None  # then slopes are not known
-        slopes.append(np.full(size, np.nan) if mixed else np.abs(head_slopes(model, one)[kind]))
+        effects[-1][tuple(np.transpose(places))] = rows[1:] - rows[0]
+        mixed = text.trace.tail is not None  # then slopes are not known
+        slopes.append(np.full(size, np.nan) if mixed else np.abs(head_slopes(model, text)[kind]))
     layers, heads = np.indices(size)
     columns: dict[str, np.ndarray] = {"layer": layers.ravel(), "head": heads.ravel()}
-    tokens = tokens_of(given)
+    tokens = tokens_of(scored_texts)
     for name, values in {"effect": np.stack(effects), "gradient": np.stack(slopes)}.items():
         ends, mean = interval(values, weights=tokens), np.average(values, axis=0, weights=tokens)
         columns |= {name: mean.ravel(), f"{name}_low": ends[0].ravel(), f"{name}_high": ends[1].ravel()}
-    unknown = unknown_share([token for one in given for token in typed(one.trace.tokens)])
+    unknown = unknown_share([token for text in scored_texts for token in typed(text.trace.tokens)])
     loss = float(np.average(before, weights=tokens))
-    return Importance(pd.DataFrame(columns), loss, int(tokens.sum()), len(given), kind, unknown)
+    return Importance(pd.DataFrame(columns), loss, int(tokens.sum()), len(scored_texts), kind, unknown)
 
 
 def places_of(attention: Attention) -> list[tuple[int, int]]:
-    """Layer and head of every head that there is."""
+    """Return layer and head of every head that there is."""
     return [(layer, head) for layer, count in enumerate(attention.counts) for head in range(count)]
 
 
-def tokens_of(given: Sequence[Scored]) -> np.ndarray:
-    """How many tokens are predicted in each text: int [text]. A mean over texts that goes by these is one over tokens."""
-    return np.array([len(one.ids) for one in given])
+def tokens_of(texts: Sequence[Scored]) -> np.ndarray:
+    """Return how many tokens are predicted in each text: int [text]. With these weights a mean over texts is one over tokens."""
+    return np.array([len(text.ids) for text in texts])
 
 
 def prune(
-    model: LanguageModel, found: Importance, texts: Texts | None = None, orders: int = ORDERS, report: Report = silent
+    model: LanguageModel, importance: Importance, texts: Texts | None = None, orders: int = ORDERS, report: Report = silent
 ) -> Pruning:
-    """What is left of a model as its heads are taken away: those that are worth least by `effect` first, by `gradient`, and in
+    """Return the loss of a model as its heads are taken away: the least important by `effect` first, by `gradient`, and in
     random orders. texts: None for `held_out(model, again=True)`, other texts than those that the orders come from, so that an
     order that fits its texts alone gains nothing by it. All heads of an order are off together, so this is not the sum of their
     effects."""
-    table = found.table
+    table = importance.table
     size = int(table["layer"].max()) + 1, int(table["head"].max()) + 1
-    there = np.flatnonzero(table["effect"].notna())
-    count = len(there)
+    present = np.flatnonzero(table["effect"].notna())
+    count = len(present)
     counts = np.unique(np.linspace(0, count, min(count, POINTS) + 1).round().astype(int))
-    named = {
-        name: there[np.argsort(table[name].to_numpy()[there], kind="stable")]
+    rankings = {
+        name: present[np.argsort(table[name].to_numpy()[present], kind="stable")]
         for name in ("effect", "gradient")
-        if table[name].iloc[there].notna().all()
+        if table[name].iloc[present].notna().all()
     }
     generator = np.random.default_rng(0)
-    every = [*named.values(), *(generator.permutation(there) for _ in range(orders))]
-    asked = [[divmod(int(head), size[1]) for head in order[:number]] for order in every for number in counts]
-    given = read_texts(model, texts, silent, again=True)
-    curves = [without(model, one, asked, found.kind, part_of(report, i, len(given))) for i, one in enumerate(given)]
-    means = np.average(curves, axis=0, weights=tokens_of(given)).reshape(len(every), len(counts))
+    all_orders = [*rankings.values(), *(generator.permutation(present) for _ in range(orders))]
+    head_lists = [[divmod(int(head), size[1]) for head in order[:number]] for order in all_orders for number in counts]
+    scored_texts = read_texts(model, texts, silent, again=True)
+    curves = [
+        without(model, text, head_lists, importance.kind, part_of(report, i, len(scored_texts)))
+        for i, text in enumerate(scored_texts)
+    ]
+    means = np.average(curves, axis=0, weights=tokens_of(scored_texts)).reshape(len(all_orders), len(counts))
     saved = {
-        name: np.array([parameters_of(model, given[0], found.kind, order[:number]) for number in counts])
-        for name, order in named.items()
+        name: np.array([parameters_of(model, scored_texts[0], importance.kind, order[:number]) for number in counts])
+        for name, order in rankings.items()
     }
-    return Pruning(counts, dict(zip(named, means, strict=False)), means[len(named) :], saved, model.info.parameters)
+    return Pruning(counts, dict(zip(rankings, means, strict=False)), means[len(rankings) :], saved, model.info.parameters)
 
 
 def without(
     model: LanguageModel, text: Scored, places: Sequence[Sequence[tuple[int, int]]], kind: str, report: Report = silent
 ) -> np.ndarray:
-    """The loss of a text with each list of heads (layer, head) off: float64 [list], nats a token."""
+    """Return the loss of a text with each list of heads (layer, head) off: float64 [list], nats a token."""
     from models.losses import losses
 
-    found = []
+    text_losses = []
     for start in range(0, len(places), AT_ONCE):
         report(start / len(places), "Switching heads off")
         edits: list[list[Edit]] = [[Head(*place, kind=kind) for place in some] for some in places[start : start + AT_ONCE]]
-        found.append(losses(model, text, edits))
-    return np.concatenate(found)
+        text_losses.append(losses(model, text, edits))
+    return np.concatenate(text_losses)
 
 
 def read_texts(model: LanguageModel, texts: Texts | None, report: Report, again: bool = False) -> list[Scored]:
-    """Texts as they are asked, those of `held_out` by default. Errors: ValueError where there is none; Unspelt for texts of which
-    the tokenizer cannot spell more than a fifth."""
+    """Return texts with what the model is asked to predict in them, those of `held_out` by default. Errors: ValueError without a
+    text; Unspelt for texts of which the tokenizer cannot spell more than a fifth."""
     from models.losses import scored
 
-    given = held_out(model, again) if texts is None else pairs_of(texts)
-    if not given:
+    pairs = held_out(model, again) if texts is None else pairs_of(texts)
+    if not pairs:
         raise ValueError("There is no text to measure on: type one.")
-    check_spelling(model, given, texts is not None)
+    check_spelling(model, pairs, texts is not None)
     report(0.0, "Reading the texts")
-    return [scored(model, text, target) for text, target in given]
+    return [scored(model, text, target) for text, target in pairs]
 
 
-def kind_of(given: Sequence[Scored], kind: str | None) -> str:
-    attention = given[0].trace.attention
+def kind_of(texts: Sequence[Scored], kind: str | None) -> str:
+    attention = texts[0].trace.attention
     kind = kind or next(name for name in ("self", "decoder") if name in attention)
     if kind not in attention:
         raise ValueError(f'There is no "{kind}" attention here; there is {", ".join(attention)}.')
@@ -191,24 +194,24 @@ def kind_of(given: Sequence[Scored], kind: str | None) -> str:
 
 
 def parameters_of(model: LanguageModel, text: Scored, kind: str, heads: np.ndarray) -> float:
-    """Numbers of W_Q, W_K, W_V and W_O that a model needs no more without some heads (head h of layer l is l · heads + h); NaN
-    where their sizes are not known. Keys and values that several heads share go with the last of them. Biases are not
+    """Return how many numbers of W_Q, W_K, W_V and W_O a model needs no more without some heads (head h of layer l is l · heads
+    + h); NaN where their sizes are not known. Keys and values that several heads share go with the last of them. Biases are not
     counted."""
     attention = text.trace.attention[kind]
     try:
         width = attention.v(0).shape[-1] + attention.q(0).shape[-1]  # of a query and its answer, and of a key and its value
     except ValueError:
         return np.nan
-    shared = max(1, model.info.heads // model.info.kv_heads) if model.info.kv_heads else 1
+    sharing_queries = max(1, model.info.heads // model.info.kv_heads) if model.info.kv_heads else 1
     off = np.zeros((attention.layers, attention.heads), bool)
     off.flat[heads] = True
     groups = 0
     for layer, count in enumerate(attention.counts):
-        sharing = max(1, count // model.info.kv_heads) if model.info.head_counts and model.info.kv_heads else shared
+        sharing = max(1, count // model.info.kv_heads) if model.info.head_counts and model.info.kv_heads else sharing_queries
         groups += off[layer, :count].reshape(-1, sharing).all(-1).sum() if count % sharing == 0 else 0
     return float(model.info.d_model * width * (off.sum() + groups))
 
 
 def part_of(report: Report, number: int, count: int) -> Report:
-    """The report of one of several parts of equal length."""
+    """Return the report of one of several parts of equal length."""
     return lambda share, words: report((number + share) / count, words)

@@ -1,4 +1,4 @@
-"""How much a model makes of what stood before: the same tokens after little and after much of a text, and words said twice."""
+"""A model's gain from context: the same tokens after little and after much of a text, and words said twice."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from models.edits import Edit
 from models.language_model import LanguageModel
 from models.tuned_lens import SAMPLE
 
-LITTLE, MUCH = 50, 500  # tokens before those that are predicted; the second as far as the context reaches
+LITTLE, MUCH = 50, 500  # tokens before the predicted ones; the second as far as the context reaches
 ASKED = 32  # tokens at the end of each passage
 PASSAGES, TEXTS = 24, 4  # of the built-in sample; of random words
 
 
 def context_gains(model: LanguageModel, edits: Sequence[Edit] = (), passages: int = PASSAGES) -> np.ndarray:
-    """By how much the same tokens are easier to predict after much of a text than after little of it: float64 [passage], nats a
-    token.
+    """Return how much easier the same tokens are to predict after much of a text than after little of it: float64 [passage], nats
+    a token.
 
     Each passage of the built-in sample, evenly from its beginning to its end, ends in ASKED tokens: their mean −ln p after
     LITTLE tokens less that after MUCH (fewer where the context ends before). Both are of the same tokens, so that an easy end is
@@ -32,21 +32,21 @@ def context_gains(model: LanguageModel, edits: Sequence[Edit] = (), passages: in
         raise ValueError(f"“{model.info.name}” does not go on with a text, so nothing is known of what it makes of a long one.")
     text = " ".join(SAMPLE.read_text(encoding="utf-8").translate(PLAIN).split())
     tokens = [token for token in model.tokenize(text) if token.start < token.end]
-    much = min(MUCH, (model.room or MUCH + ASKED + 2) - ASKED - 2)
-    if much <= LITTLE:
+    long_context = min(MUCH, (model.room or MUCH + ASKED + 2) - ASKED - 2)
+    if long_context <= LITTLE:
         raise ValueError(f"“{model.info.name}” reads too few tokens at a time to hold a long text against a short one.")
     gains = []
-    for start in np.linspace(0, len(tokens) - much - ASKED, passages).astype(int):
-        last = tokens[start + much + ASKED - 1].end
+    for start in np.linspace(0, len(tokens) - long_context - ASKED, passages).astype(int):
+        last = tokens[start + long_context + ASKED - 1].end
         after_little, after_much = (
-            loss_at_end(model, text[tokens[start + first].start : last].strip(), edits) for first in (much - LITTLE, 0)
+            loss_at_end(model, text[tokens[start + first].start : last].strip(), edits) for first in (long_context - LITTLE, 0)
         )
         gains.append(after_little - after_much)
     return np.array(gains)
 
 
 def loss_at_end(model: LanguageModel, text: str, edits: Sequence[Edit]) -> float:
-    """Mean −ln p of the last ASKED tokens of a text, nats."""
+    """Return the mean −ln p of the last ASKED tokens of a text, nats."""
     trace = model.traces([text], [list(edits)])[0]
     ids = [token.id for token in trace.read[-ASKED:]]
     logits = trace.logits_at(slice(len(trace.read) - 1 - ASKED, len(trace.read) - 1))
@@ -55,7 +55,7 @@ def loss_at_end(model: LanguageModel, text: str, edits: Sequence[Edit]) -> float
 
 
 def said_twice(model: LanguageModel, edits: Sequence[Edit] = ()) -> tuple[float, float]:
-    """How surprised a model is by random words said twice: mean −ln p of a token in the first round and in the second, nats.
+    """Return a model's surprise at random words said twice: mean −ln p of a token in the first round and in the second, nats.
 
     The first token of each round is left out: nobody can know it. edits: as of `context_gains`. Errors: as `surprise`.
     """

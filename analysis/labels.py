@@ -1,4 +1,4 @@
-"""What each head does, how sure that is, and what chance does: labels for heads that do it beyond every random one."""
+"""Labels of heads: what each does, with a confidence interval, if it does so more than every head of random models."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.corpora import interval
-from analysis.earlier_names import after_and_at, looks_at_names, named
+from analysis.earlier_names import after_and_at, looks_at_names, name_sentences
 from analysis.heads import PLACES, REPEATS, alignment, kinds_of_keys, looks, mean_of, read_probe
 from analysis.samples import SHORT, UNKNOWN, Pairs, Texts, check_spelling, natural, pairs_of, repeats, unknown_in
 from analysis.statistics import Report, silent
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MARGIN = 0.1  # by which the low end of a head's range must be above the largest score of all random heads
 SEEDS = 3  # models with random weights
-RESTS = ("first", "separator")  # where a head looks that has nothing to do (Clark et al. 2019), so they are named last
+RESTS = ("first", "separator")  # where idle heads look (Clark et al. 2019), so they are named last
 NAME = "name"  # a name, which is looked back at
 SELF, CROSS = (*PLACES, *REPEATS, NAME), ("alignment",)  # what heads are labelled by
 
@@ -45,21 +45,14 @@ class Example:
 
     @property
     def weight(self) -> float:
-        """The share that the key gets."""
+        """The share of attention that the key gets."""
         return float(self.weights[self.query, self.key])
-
-
-MARGIN = 0.1  # by which the low end of a head's range must be above the largest score of all random heads
-SEEDS = 3  # models with random weights
-RESTS = ("first", "separator")  # where a head looks that has nothing to do (Clark et al. 2019), so they are named last
-NAME = "name"  # a name, which is looked back at
-SELF, CROSS = (*PLACES, *REPEATS, NAME), ("alignment",)  # what heads are labelled by
 
 
 def head_labels(
     model: LanguageModel, kind: str | None = None, seeds: int = SEEDS, report: Report = silent, texts: Texts | None = None
 ) -> pd.DataFrame:
-    """What each head does, as a table: a row a head, with columns layer, head, label, and four columns a score.
+    """Return the labels of heads as a table: a row a head, with columns layer, head, label, and four columns a score.
 
     kind: as in `trace.attention`; by default the model's first. Scores, each from 0 to 1: those of `head_scores`, and
     positional (see `positional`); from −1 to 1 name (see `analysis.earlier_names.looks_at_names`), and of cross-attention
@@ -80,123 +73,125 @@ def head_labels(
     kind = kind or kinds[0]
     if kind not in kinds:
         raise ValueError(f'{model.info.name} has no "{kind}" attention; it has {", ".join(kinds)}.')
-    given = probes_for(model, kind, texts)
+    probes = probes_for(model, kind, texts)
     steps = 1 + seeds
-    read = read_probes(model, kind, given, lambda share, words: report(share / steps, words))
-    null: dict[str, list[float]] = {name: [] for name in read}
+    scores = read_probes(model, kind, probes, lambda share, words: report(share / steps, words))
+    null: dict[str, list[float]] = {name: [] for name in scores}
     for seed in range(seeds):
 
-        def told(share: float, words: str, done: int = seed + 1) -> None:
-            report((done + share) / steps, f"{words} with random weights ({done} of {seeds})")
+        def report_null(share: float, words: str, number: int = seed + 1) -> None:
+            report((number + share) / steps, f"{words} with random weights ({number} of {seeds})")
 
-        for name, values in read_probes(model.with_random_weights(seed), kind, given, told).items():
+        for name, values in read_probes(model.with_random_weights(seed), kind, probes, report_null).items():
             null[name].append(float(np.nanmax(np.append(mean_of(values), -1))))
-    layers, heads = np.indices(next(iter(read.values())).shape[1:])
+    layers, heads = np.indices(next(iter(scores.values())).shape[1:])
     table: dict[str, np.ndarray] = {"layer": layers.ravel(), "head": heads.ravel()}
-    for name, values in read.items():
+    for name, values in scores.items():
         low, high = interval(values)
         most = max(null[name], default=np.nan)
         columns = {"": mean_of(values), "_low": low, "_high": high, "_null": np.full(low.shape, most)}
         table |= {name + ending: column.ravel() for ending, column in columns.items()}
-    found = pd.DataFrame(table)
-    found.insert(2, "label", [", ".join(labels_of(row)) for _, row in found.iterrows()])
-    return found
+    labels = pd.DataFrame(table)
+    labels.insert(2, "label", [", ".join(labels_of(row)) for _, row in labels.iterrows()])
+    return labels
 
 
 def labels_of(row: pd.Series) -> list[str]:
-    """What a row of `head_labels` is labelled by, the clearest first."""
+    """Return the labels of a row of `head_labels`, the clearest first."""
     names = [name for name in (*SELF, *CROSS) if name in row.index and row[f"{name}_low"] >= row[f"{name}_null"] + MARGIN]
     return sorted(names, key=lambda name: (name in RESTS, row[f"{name}_null"] - row[f"{name}_low"]))
 
 
 def probes_for(model: LanguageModel, kind: str, texts: Texts | None) -> Pairs:
-    """The texts that heads are measured on, with their targets. Errors: Unspelt; ValueError where there is none."""
-    given = pairs_of((SHORT if kind == "cross" else natural()) if texts is None else texts)
-    if not given:
+    """Return the texts that heads are measured on, with their targets. Errors: Unspelt; ValueError where there is none."""
+    probes = pairs_of((SHORT if kind == "cross" else natural()) if texts is None else texts)
+    if not probes:
         raise ValueError("There is no text to measure on: give one.")
-    check_spelling(model, given, texts is not None)
-    return given
+    check_spelling(model, probes, texts is not None)
+    return probes
 
 
-def read_probes(model: LanguageModel, kind: str, given: Pairs, report: Report = silent) -> dict[str, np.ndarray]:
-    """Each score on each probe: float64 [probe, layers, heads] by name; NaN where a probe says nothing about it."""
-    again = [] if kind == "cross" else pairs_of(repeats(model))
-    names = [] if kind == "cross" or not spells_names(model) else named()
-    probes, maps, found = len(given) + len(again) + 2 * len(names), [], []
-    for i, (text, target) in enumerate((*given, *again)):
+def read_probes(model: LanguageModel, kind: str, pairs: Pairs, report: Report = silent) -> dict[str, np.ndarray]:
+    """Return each score on each probe: float64 [probe, layers, heads] by name; NaN where a probe says nothing about it."""
+    repeated = [] if kind == "cross" else pairs_of(repeats(model))
+    names = [] if kind == "cross" or not spells_names(model) else name_sentences()
+    probes, maps, readings = len(pairs) + len(repeated) + 2 * len(names), [], []
+    for i, (text, target) in enumerate((*pairs, *repeated)):
         report(i / probes, "Reading probes")
         trace = read_probe(model, text, target, kind)
-        found.append({"alignment": alignment(trace)} if kind == "cross" else looks(trace, kind))
-        if i < len(given):
+        readings.append({"alignment": alignment(trace)} if kind == "cross" else looks(trace, kind))
+        if i < len(pairs):
             maps.append(trace.attention[kind])
-    on_texts, twice = found[: len(given)], found[len(given) :]
+    on_texts, twice = readings[: len(pairs)], readings[len(pairs) :]
     if kind == "cross":
-        return {name: np.stack([one[name] for one in on_texts]) for name in CROSS}
-    scores = {name: np.stack([one[name] for one in (twice if name in REPEATS else on_texts)]) for name in PLACES + REPEATS}
+        return {name: np.stack([reading[name] for reading in on_texts]) for name in CROSS}
+    scores = {
+        name: np.stack([reading[name] for reading in (twice if name in REPEATS else on_texts)]) for name in PLACES + REPEATS
+    }
     after = []
-    for i, one in enumerate(names):
+    for i, sentence in enumerate(names):
         report((probes - 2 * (len(names) - i)) / probes, "Reading probes")
-        after.append(looks_at_names(model, one, kind))
+        after.append(looks_at_names(model, sentence, kind))
     unknown = np.full((1, *scores[PLACES[0]].shape[1:]), np.nan)
     return scores | {NAME: np.stack(after) if after else unknown, "positional": positional(maps)}
 
 
 def spells_names(model: LanguageModel) -> bool:
-    """Whether the tokenizer can spell the sentences with names."""
-    return unknown_in(model, [(one.text.format(one.name), "") for one in named()]) <= UNKNOWN
+    """Return whether the tokenizer can spell the sentences with names."""
+    return unknown_in(model, [(sentence.text.format(sentence.name), "") for sentence in name_sentences()]) <= UNKNOWN
 
 
 def positional(maps: Sequence[Attention]) -> np.ndarray:
-    """How much of a head's map positions alone explain: float64 [text, layers, heads], 0..1.
+    """Return how much of a head's map positions alone explain: float64 [text, layers, heads], 0..1.
 
     For each text the mean over the others of 2⟨A, B⟩ / (‖A‖² + ‖B‖²), A and B the maps of the two texts over as many tokens as
     the shortest has, without the first row, which has no choice; NaN of one text alone. 1: the same map whatever the words are.
     """
-    least = min(len(one.queries) for one in maps)
+    least = min(len(attention.queries) for attention in maps)
     layers: list[np.ndarray] = []
     if len(maps) < 2:
         return np.full((len(maps), maps[0].layers, maps[0].heads), np.nan)
     for layer in range(maps[0].layers):
-        weights = [one[layer][:, 1:least, :least].reshape(one.heads, -1).astype(np.float64) for one in maps]
+        weights = [attention[layer][:, 1:least, :least].reshape(attention.heads, -1).astype(np.float64) for attention in maps]
         flat = np.stack(weights)  # [text, heads, cell]
         products = np.einsum("ahc,bhc->abh", flat, flat)
         sizes = np.einsum("aah->ah", products)
-        both = sizes[:, None] + sizes
-        alike = np.divide(2 * products, both, out=np.full_like(products, np.nan), where=both > 0)
-        others = ~np.eye(len(maps), dtype=bool)
-        layers.append(np.stack([alike[i, others[i]].mean(0) for i in range(len(maps))]))
+        sums = sizes[:, None] + sizes
+        alike = np.divide(2 * products, sums, out=np.full_like(products, np.nan), where=sums > 0)
+        is_other = ~np.eye(len(maps), dtype=bool)
+        layers.append(np.stack([alike[i, is_other[i]].mean(0) for i in range(len(maps))]))
     return np.stack(layers, axis=1)
 
 
 def head_examples(
     model: LanguageModel, layer: int, head: int, name: str, kind: str = "self", count: int = 3, texts: Texts | None = None
 ) -> list[Example]:
-    """Where in real text a head does most what a label says: the clearest places, one a text, the clearest first.
+    """Return the places in real text where a head does most what a label says, one a text, the clearest first.
 
     name: a score of `head_labels`. texts: as there; the texts are those of its probes, real ones for words that are said twice.
     A key of the kind that `name` means is looked for, from a query with a letter in it where there is one. Errors: as there.
     """
-    given = probes_for(model, kind, texts)
-    sentences = {one.text.format(one.name): one for one in named()}
-    found = []
-    for text, target in pairs_of(list(sentences)) if name == NAME else given:
+    probes = probes_for(model, kind, texts)
+    sentences = {sentence.text.format(sentence.name): sentence for sentence in name_sentences()}
+    examples = []
+    for text, target in pairs_of(list(sentences)) if name == NAME else probes:
         trace = read_probe(model, text, target, kind)
         attention = trace.attention[kind]
         weights = attention[layer][head]
         if name == NAME:
             start = sentences[text].start
-            where = after_and_at(attention.queries, start, start + len(sentences[text].name))
+            places = after_and_at(attention.queries, start, start + len(sentences[text].name))
         else:
-            where = np.ones(weights.shape, bool) if kind == "cross" else kinds_of_keys(attention.queries)[name]
+            places = np.ones(weights.shape, bool) if kind == "cross" else kinds_of_keys(attention.queries)[name]
         letters = np.array([not token.special and bool(re.search(r"\w", token.text)) for token in attention.queries])
-        where = where & letters[:, None] if where[letters].any() else where
-        if where.any():
-            query, key = np.unravel_index(np.where(where, weights, -1).argmax(), weights.shape)
-            found.append(Example(text, attention.queries, attention.keys, int(query), int(key), weights))
-    return sorted(found, key=lambda one: -one.weight)[:count]
+        places = places & letters[:, None] if places[letters].any() else places
+        if places.any():
+            query, key = np.unravel_index(np.where(places, weights, -1).argmax(), weights.shape)
+            examples.append(Example(text, attention.queries, attention.keys, int(query), int(key), weights))
+    return sorted(examples, key=lambda example: -example.weight)[:count]
 
 
 def false_positives(models: Iterable[LanguageModel], kind: str | None = None) -> tuple[int, int]:
-    """Of models in which nothing was learned: how many heads get a label, and how many heads there are."""
+    """Return how many heads of untrained models get a label, and how many heads there are."""
     tables = [head_labels(model, kind) for model in models]
     return sum(int((table["label"] != "").sum()) for table in tables), sum(map(len, tables))

@@ -1,4 +1,4 @@
-"""What a model would predict if it stopped after a layer: the logit lens, and the tuned lens where one was trained."""
+"""Predictions of a model if it stopped after a layer: the logit lens, and the tuned lens where one was trained."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from models.trace import Trace
 if TYPE_CHECKING:
     import pandas as pd
 
-CELLS = 2**22  # logits that are made at a time
+CELLS = 2**22  # logits calculated at a time
 
 Translator = Callable[[np.ndarray], np.ndarray]
-"""A stream [layers + 1, position, d_model] to one of the same shape, the last layer as it is."""
+"""From a stream [layers + 1, position, d_model] to one of the same shape, with the last layer unchanged."""
 
 
 @dataclass(frozen=True)
 class Lens:
-    """What each layer would predict. Layer 0 is after the embedding, layer l after block l − 1; L of them in all.
+    """The predictions of each layer. Layer 0 is after the embedding, layer l after block l − 1; L of them in all.
 
     positions: int [P], which of the trace's. ids, probabilities: [L, P, top], the likeliest first. answer: int [P], the last
     layer's likeliest token. rank, probability: [L, P], of that token, 1 where none is likelier. kl: [L, P], KL(last layer ‖ this
@@ -52,10 +52,10 @@ def lens(
     translate: Translator | None = None,
     report: Report = silent,
 ) -> Lens:
-    """The residual stream after each layer through the model's own final norm and unembedding.
+    """Return the predictions from the residual stream after each layer, by the model's own final norm and unembedding.
 
-    positions: of `trace.read`; None: all. translate: what is done to the stream first (a tuned lens), None for the logit lens.
-    report(share, words) is told how far it is, and may raise to stop it. Errors: ValueError without a language-model head, for a
+    positions: of `trace.read`; None: all. translate: changes the stream first (a tuned lens), None for the logit lens.
+    report(share, words): called with the progress; it may raise to stop. Errors: ValueError without a language-model head, for a
     position that is not there, for no top.
 
     Source: nostalgebraist 2020, "interpreting GPT: the logit lens".
@@ -73,39 +73,41 @@ def lens(
     layers, count = stream.shape[:2]
     columns: dict[str, list] = {"ids": [], "probabilities": [], "answer": [], "rank": [], "probability": [], "kl": []}
     width = len(trace.unembed(stream[-1, :1])[0]) if count else 1
-    at_once = max(1, CELLS // width)
-    for start in range(0, count, at_once):
-        part = slice(start, start + at_once)
+    chunk = max(1, CELLS // width)
+    for start in range(0, count, chunk):
+        part = slice(start, start + chunk)
         last = _log_softmax(trace.unembed(stream[-1, part]))
         answer = last.argmax(-1)
-        each = []
+        layer_values = []
         for layer in range(layers):
-            report((start + layer * min(at_once, count - start) / layers) / count, f"Layer {layer}")
-            here = last if layer == layers - 1 else _log_softmax(trace.unembed(moved[layer, part]))
-            each.append(_seen(here, last, answer, top))
-        for name, values in zip(("ids", "probabilities", "rank", "probability", "kl"), zip(*each, strict=True), strict=True):
+            report((start + layer * min(chunk, count - start) / layers) / count, f"Layer {layer}")
+            logs = last if layer == layers - 1 else _log_softmax(trace.unembed(moved[layer, part]))
+            layer_values.append(_layer_columns(logs, last, answer, top))
+        for name, values in zip(
+            ("ids", "probabilities", "rank", "probability", "kl"), zip(*layer_values, strict=True), strict=True
+        ):
             columns[name].append(np.stack(values))
         columns["answer"].append(answer)
-    kept = min(top, width)
-    empty = {"ids": (layers, 0, kept), "probabilities": (layers, 0, kept), "answer": (0,)}
-    joined = {
+    shown_count = min(top, width)
+    empty = {"ids": (layers, 0, shown_count), "probabilities": (layers, 0, shown_count), "answer": (0,)}
+    fields = {
         name: np.concatenate(parts, axis=0 if name == "answer" else 1) if parts else np.zeros(empty.get(name, (layers, 0)))
         for name, parts in columns.items()
     }
-    return Lens(places, **joined)
+    return Lens(places, **fields)
 
 
 def logit_lens(model: LanguageModel, trace: Trace, top: int = 5) -> pd.DataFrame:
-    """What each layer would predict if the model stopped there: columns layer, position, rank, id, text, probability.
+    """Return each layer's predictions if the model stopped there: columns layer, position, rank, id, text, probability.
 
-    layer: 0 after the embedding, l after block l − 1; rank: 1 to `top`. The last layer is what the model predicts.
+    layer: 0 after the embedding, l after block l − 1; rank: 1 to `top`. The last layer gives the model's own predictions.
     Errors: ValueError without a language-model head. Source: nostalgebraist 2020, "interpreting GPT: the logit lens".
     """
     return _table(model, lens(trace, top=top))
 
 
 def tuned_lens(model: LanguageModel, trace: Trace, top: int = 5) -> pd.DataFrame:
-    """As `logit_lens`, with the stream of each layer first translated to what the last would make of it.
+    """Return the `logit_lens` with each layer's stream first translated to the last layer's.
 
     Errors: ValueError for a model that has no tuned lens yet: `models.tuned_lens.train` makes one. Source: Belrose et al. 2023,
     "Eliciting Latent Predictions from Transformers with the Tuned Lens".
@@ -119,45 +121,45 @@ def tuned_lens(model: LanguageModel, trace: Trace, top: int = 5) -> pd.DataFrame
 
 
 def translator(model: LanguageModel) -> Translator | None:
-    """The tuned lens of a model, or None where it has none."""
+    """Return the tuned lens of a model, or None where it has none."""
     from models.tuned_lens import tuned_lens_of
 
     return tuned_lens_of(model)
 
 
-def _table(model: LanguageModel, seen: Lens) -> pd.DataFrame:
+def _table(model: LanguageModel, predictions: Lens) -> pd.DataFrame:
     import pandas as pd  # here, because it takes long to import and a first page needs none
 
-    layer, position, rank = np.indices(seen.ids.shape)
-    ids = seen.ids.ravel()
+    layer, position, rank = np.indices(predictions.ids.shape)
+    ids = predictions.ids.ravel()
     texts = {int(id): model.token_text(int(id)) for id in np.unique(ids)}
     return pd.DataFrame(
         {
             "layer": layer.ravel(),
-            "position": seen.positions[position.ravel()],
+            "position": predictions.positions[position.ravel()],
             "rank": rank.ravel() + 1,
             "id": ids,
             "text": [texts[int(id)] for id in ids],
-            "probability": seen.probabilities.ravel(),
+            "probability": predictions.probabilities.ravel(),
         }
     )
 
 
 def _log_softmax(logits: np.ndarray) -> np.ndarray:
-    """ln p along the last axis: float32, the sum in float64."""
+    """Return ln p along the last axis: float32, the sum in float64."""
     shifted = logits - logits.max(-1, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(-1, dtype=np.float64, keepdims=True)).astype(np.float32)
 
 
-def _seen(here: np.ndarray, last: np.ndarray, answer: np.ndarray, top: int) -> tuple[np.ndarray, ...]:
-    """ids, probabilities, rank, probability and kl of one layer. here, last: ln p, [position, vocabulary]."""
-    top = min(top, here.shape[-1])
-    best = np.argpartition(-here, top - 1, axis=-1)[:, :top]
-    values = np.take_along_axis(here, best, -1)
+def _layer_columns(logs: np.ndarray, last: np.ndarray, answer: np.ndarray, top: int) -> tuple[np.ndarray, ...]:
+    """Return ids, probabilities, rank, probability and kl of one layer. logs, last: ln p, [position, vocabulary]."""
+    top = min(top, logs.shape[-1])
+    best = np.argpartition(-logs, top - 1, axis=-1)[:, :top]
+    values = np.take_along_axis(logs, best, -1)
     order = np.lexsort((best, -values), axis=-1)
     best, values = np.take_along_axis(best, order, -1), np.take_along_axis(values, order, -1)
-    of_answer = np.take_along_axis(here, answer[:, None], -1)
-    rank = (here > of_answer).sum(-1) + 1
+    of_answer = np.take_along_axis(logs, answer[:, None], -1)
+    rank = (logs > of_answer).sum(-1) + 1
     shares = np.exp(last)
-    kl = np.sum(shares * np.subtract(last, here, out=np.zeros_like(last), where=shares > 0), axis=-1, dtype=np.float64)
+    kl = np.sum(shares * np.subtract(last, logs, out=np.zeros_like(last), where=shares > 0), axis=-1, dtype=np.float64)
     return best, np.exp(values.astype(np.float64)), rank, np.exp(of_answer[:, 0].astype(np.float64)), np.maximum(0, kl)

@@ -1,5 +1,5 @@
-"""A text that a model says over and over: what would have made it leave the loop, by the scores that are known already, and which
-repetition penalty really leads out of it."""
+"""Loops in generated text: what would have ended a loop, by the recorded scores, and the repetition penalty that leads out of
+it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class WayOut:
 
 @dataclass(frozen=True)
 class Escape:
-    """How a loop could have been left.
+    """The penalty and the temperature that would have ended a loop.
 
     loop: what is said over and over, in the tokens that were said. penalty: the repetition penalty up to which the likeliest
     tokens are all those that were said; above it another, `id`, comes at `step`, the first that changes. What follows it then may
@@ -61,7 +61,7 @@ class Escape:
 
 
 def escape(steps: Sequence[Step], longest: int = 30, least: int = 24) -> Escape | None:
-    """What would have broken the loop that generated steps end in; None where they end in none. Nothing is read for it.
+    """Return what would have broken the loop that generated steps end in; None without a loop. Nothing is read for it.
 
     longest, least: as in `models.repeats.loop`. The penalty is the one of `Strategy`, on the model's own scores; a temperature
     counts where tokens are drawn. Only a loop of likeliest tokens has both: see `temperature_for`.
@@ -82,39 +82,39 @@ def way_out(
     model: LanguageModel, text: str, steps: Sequence[Step], target: str = "", chat: bool = False, tries: int = TRIES,
     report: Report = silent,
 ) -> WayOut:  # fmt: skip
-    """The smallest repetition penalty that leads out of a loop, by generating with it: as many tokens, which end in no loop.
+    """Return the smallest repetition penalty that leads out of a loop, by generating as many tokens with it.
 
     text, target, chat: as they were given to `model.generate`; steps: what it said, ending in a loop. Penalties that change none
     of the likeliest tokens give the same text, so only those are tried at which one of them changes, from the smallest on.
     """
     strategy = _greedy(steps)
-    said: Sequence[Step] = steps if strategy else ()
-    strategy, tried = strategy or Strategy(), 0
-    while not said or loop([step.token.id for step in said]):
-        if said:
-            strategy = replace(strategy, repetition_penalty=_next(said, strategy.repetition_penalty))
-        if strategy.repetition_penalty > STRONGEST or tried == tries:
-            return WayOut(np.inf, tried, strategy.repetition_penalty > STRONGEST)
-        said = []
+    generated: Sequence[Step] = steps if strategy else ()
+    strategy, tries_made = strategy or Strategy(), 0
+    while not generated or loop([step.token.id for step in generated]):
+        if generated:
+            strategy = replace(strategy, repetition_penalty=_next(generated, strategy.repetition_penalty))
+        if strategy.repetition_penalty > STRONGEST or tries_made == tries:
+            return WayOut(np.inf, tries_made, strategy.repetition_penalty > STRONGEST)
+        generated = []
         for step in model.generate(text, strategy, len(steps), target=target, chat=chat):
-            said.append(step)
-            report((tried + len(said) / len(steps)) / tries, f"repetition penalty {strategy.repetition_penalty:g}")
-        tried += 1
-    both = list(zip(steps, said, strict=False))
-    at = next((i for i, (old, new) in enumerate(both) if old.token.id != new.token.id), len(both))
-    names = [each[at].token.text if at < len(each) else "" for each in (steps, said)]
-    return WayOut(strategy.repetition_penalty, tried, True, at, names[0], names[1], said[-1].text)
+            generated.append(step)
+            report((tries_made + len(generated) / len(steps)) / tries, f"repetition penalty {strategy.repetition_penalty:g}")
+        tries_made += 1
+    pairs = list(zip(steps, generated, strict=False))
+    at = next((i for i, (old, new) in enumerate(pairs) if old.token.id != new.token.id), len(pairs))
+    names = [some_steps[at].token.text if at < len(some_steps) else "" for some_steps in (steps, generated)]
+    return WayOut(strategy.repetition_penalty, tries_made, True, at, names[0], names[1], generated[-1].text)
 
 
 def _greedy(steps: Sequence[Step]) -> Strategy | None:
-    """The strategy by which all of these are the likeliest tokens, so that they need not be generated again; None of others."""
+    """Return the strategy by which all of these are the likeliest tokens, so that they need not be generated again; else None."""
     strategy = steps[-1].strategy
     plain = strategy.method == "greedy" and not strategy.no_repeat
     return strategy if plain and all(step.chosen_by(strategy)[0] == step.token.id for step in steps) else None
 
 
 def _next(steps: Sequence[Step], penalty: float) -> float:
-    """The smallest penalty of the grid that changes one of these likeliest tokens; infinity where none does."""
+    """Return the smallest penalty of the grid that changes one of these likeliest tokens; infinity where none does."""
     least = min(penalty_for(step)[0] for step in steps)
     if not np.isfinite(least):
         return np.inf
@@ -122,24 +122,24 @@ def _next(steps: Sequence[Step], penalty: float) -> float:
 
 
 def penalty_for(step: Step) -> tuple[float, int]:
-    """Above which repetition penalty a step's likeliest token would have been another than the one it took, and which.
+    """Return the repetition penalty above which a step's likeliest token would have been another, and which.
 
     The token was read before, so a penalty p divides its logit z by p where z > 0 and multiplies it elsewhere. No other token
     that was read before overtakes it so: only one that was not, with the logit u, does, at p = z / u, or at u / z where both are
     below 0. Infinity and -1 where none does.
     """
-    z, known = float(step.logits[step.token.id]), np.asarray(step.logits, dtype=np.float64).copy()
-    known[[id for id in {*step.ids, *step.never} if id < len(known)]] = -np.inf
-    other = int(known.argmax())
-    u = float(known[other])
+    z, rivals = float(step.logits[step.token.id]), np.asarray(step.logits, dtype=np.float64).copy()
+    rivals[[id for id in {*step.ids, *step.never} if id < len(rivals)]] = -np.inf
+    other = int(rivals.argmax())
+    u = float(rivals[other])
     if step.token.id not in step.ids or not np.isfinite(u) or (z > 0) != (u > 0) or 0 in (z, u):
         return (1.0, other) if u > z else (np.inf, -1)
     return max(1.0, z / u if z > 0 else u / z), other
 
 
 def temperature_for(scores: Sequence[tuple[np.ndarray, int]], chance: float = 0.5) -> float:
-    """The temperature at which tokens, each drawn by its scores [vocabulary], all come with this chance; 0 where they do not come
-    so often at any, as the coldest draw takes others; infinity where they do at all."""
+    """Return the temperature at which tokens, each drawn by its scores [vocabulary], all come with this chance; 0 where they
+    come so often at none, as the coldest draw takes others; infinity where they do at all."""
     if _log_chance(scores, COLDEST) < np.log(chance):
         return 0.0
     if _log_chance(scores, HOTTEST) > np.log(chance):

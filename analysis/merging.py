@@ -12,7 +12,7 @@ import numpy as np
 from models.tokens import Token, bytes_of
 
 _JOINER = "\u200d"
-# Scripts that are written without spaces: where their words end, no character tells, so that each token stands by itself.
+# Scripts without spaces: no character marks the end of a word, so each token stands by itself.
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u312f\u31a0-\u31ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
 )
@@ -21,7 +21,7 @@ LONGEST = 64  # characters of a word; the longest of German law has 63
 
 
 def words(tokens: Sequence[Token]) -> list[list[int]]:
-    """Which tokens make a word: the positions of each, in order; every token is in exactly one.
+    """Return the tokens of each word: their positions, in order; every token is in exactly one.
 
     A space begins a word (byte-level BPE and SentencePiece have it in the token's text, WordPiece leaves a gap between the
     offsets), so do a change of text (`segment`) and a character of punctuation, which stands by itself, except an apostrophe
@@ -45,51 +45,52 @@ def words(tokens: Sequence[Token]) -> list[list[int]]:
 
 
 def characters(tokens: Sequence[Token]) -> list[list[int]]:
-    """Which tokens make a character: the positions of those that hold parts of one are together, all others by themselves."""
+    """Return the tokens of each character: the positions of those that hold parts of one are together, all others alone."""
     groups: list[list[int]] = []
     pending = b""  # the bytes of a character that is not complete
     for i, token in enumerate(tokens):
-        spelt = _bytes(token) if token.fragment and not token.special else b""
-        if pending and spelt and _wrong_at(pending + spelt) != 0:
+        spelling = _bytes(token) if token.fragment and not token.special else b""
+        if pending and spelling and _wrong_at(pending + spelling) != 0:
             groups[-1].append(i)
-            pending += spelt
+            pending += spelling
         else:
             groups.append([i])
-            pending = spelt
+            pending = spelling
         pending = pending[_incomplete_from(pending) :]
     return groups
 
 
 def whole_characters(tokens: Sequence[Token]) -> tuple[list[Token], list[list[int]]]:
-    """The tokens, with those that hold parts of one character as one, whose id is -1, and the positions of each."""
+    """Return the tokens, with those that hold parts of one character as one, whose id is -1, and the positions of each."""
     groups = characters(tokens)
-    return joined(tokens, groups), groups
+    return join(tokens, groups), groups
 
 
-def joined(tokens: Sequence[Token], groups: Sequence[Sequence[int]]) -> list[Token]:
-    """As `merged_tokens`, but a token that is a group by itself stays as it is."""
+def join(tokens: Sequence[Token], groups: Sequence[Sequence[int]]) -> list[Token]:
+    """Return the `merged_tokens`, but a token that is a group by itself stays as it is."""
     return [tokens[group[0]] if len(group) == 1 else merged_tokens(tokens, [group])[0] for group in groups]
 
 
 def merged_tokens(tokens: Sequence[Token], groups: Sequence[Sequence[int]]) -> list[Token]:
-    """A token for each group: its text is what they spell together, without the marks of a vocabulary ("##", "@@", "</w>").
+    """Return a token for each group: its text is what they spell together, without the marks of a vocabulary ("##", "@@",
+    "</w>").
 
     It covers the text from the first to the last of them; id is -1 where they are more than one. special: all of them are;
     fragment: together they still spell no whole character. Raises ValueError where a group is empty or names no token.
     """
-    groups = _checked(groups, len(tokens), "group of tokens")
-    merged = []
+    groups = _check_groups(groups, len(tokens), "group of tokens")
+    tokens_merged = []
     for group in groups:
         own = [tokens[i] for i in group]
         if own[0].special and len(own) == 1:
-            merged.append(own[0])
+            tokens_merged.append(own[0])
             continue
-        spelt = b"".join(_bytes(token) for token in own)
+        spelling = b"".join(_bytes(token) for token in own)
         try:
-            text, fragment = spelt.decode("utf-8"), False
+            text, fragment = spelling.decode("utf-8"), False
         except UnicodeDecodeError:
-            text, fragment = spelt.decode("utf-8", "headlight_spell"), any(token.fragment for token in own)
-        merged.append(
+            text, fragment = spelling.decode("utf-8", "headlight_spell"), any(token.fragment for token in own)
+        tokens_merged.append(
             replace(
                 own[0],
                 id=own[0].id if len(own) == 1 else -1,
@@ -100,11 +101,11 @@ def merged_tokens(tokens: Sequence[Token], groups: Sequence[Sequence[int]]) -> l
                 fragment=fragment,
             )
         )
-    return merged
+    return tokens_merged
 
 
 def merge(weights: np.ndarray, queries: Sequence[Sequence[int]], keys: Sequence[Sequence[int]]) -> np.ndarray:
-    """Attention between groups of tokens: float32 [..., query group, key group].
+    """Return attention between groups of tokens: float32 [..., query group, key group].
 
     weights: [..., query, key]. What a group gets is the sum over its tokens, and what it gives is the mean of its tokens:
     A[G, H] = Σ over q in G, k in H of A[q, k] / |G|. A row therefore still sums to 1 where each key is in one group (Clark et
@@ -113,12 +114,12 @@ def merge(weights: np.ndarray, queries: Sequence[Sequence[int]], keys: Sequence[
     """
     weights = np.asarray(weights, dtype=np.float32)
     queries, keys = _groups(weights, queries, keys)
-    summed = _sums(_sums(weights, keys, -1), queries, -2)
-    return summed / np.array([len(group) for group in queries], dtype=np.float32).reshape(-1, 1)
+    sums = _sums(_sums(weights, keys, -1), queries, -2)
+    return sums / np.array([len(group) for group in queries], dtype=np.float32).reshape(-1, 1)
 
 
 def select(weights: np.ndarray, queries: Sequence[int], keys: Sequence[int], renormalise: bool = False) -> np.ndarray:
-    """Attention between the positions that are kept: float32 [..., len(queries), len(keys)], in the order given.
+    """Return attention between the positions that are kept: float32 [..., len(queries), len(keys)], in the order given.
 
     weights: [..., query, key]. As they are, rows sum to what the kept keys got. With `renormalise` each row is divided by that
     sum, so that it sums to 1 again: what the query would give if it shared among the kept keys alone. A row that gave them
@@ -126,11 +127,11 @@ def select(weights: np.ndarray, queries: Sequence[int], keys: Sequence[int], ren
     """
     weights = np.asarray(weights, dtype=np.float32)
     _groups(weights, [[q] for q in queries], [[k] for k in keys])
-    kept = weights[..., np.asarray(queries, dtype=int), :][..., np.asarray(keys, dtype=int)]
+    selection = weights[..., np.asarray(queries, dtype=int), :][..., np.asarray(keys, dtype=int)]
     if not renormalise:
-        return kept
-    total = kept.sum(-1, keepdims=True, dtype=np.float64)
-    return np.divide(kept, total, out=np.zeros(kept.shape, dtype=np.float64), where=total > 0).astype(np.float32)
+        return selection
+    total = selection.sum(-1, keepdims=True, dtype=np.float64)
+    return np.divide(selection, total, out=np.zeros(selection.shape, dtype=np.float64), where=total > 0).astype(np.float32)
 
 
 def _sums(weights: np.ndarray, groups: list[list[int]], axis: int) -> np.ndarray:
@@ -144,10 +145,10 @@ def _sums(weights: np.ndarray, groups: list[list[int]], axis: int) -> np.ndarray
 def _groups(weights: np.ndarray, queries: Sequence, keys: Sequence) -> tuple[list[list[int]], list[list[int]]]:
     if weights.ndim < 2:
         raise ValueError(f"Weights of shape {list(weights.shape)}: give [..., query, key].")
-    return _checked(queries, weights.shape[-2], "query"), _checked(keys, weights.shape[-1], "key")
+    return _check_groups(queries, weights.shape[-2], "query"), _check_groups(keys, weights.shape[-1], "key")
 
 
-def _checked(groups: Sequence[Sequence[int]], count: int, noun: str) -> list[list[int]]:
+def _check_groups(groups: Sequence[Sequence[int]], count: int, noun: str) -> list[list[int]]:
     lists = [list(group) for group in groups]
     flat = [i for group in lists for i in group]
     if not all(lists):
@@ -160,58 +161,58 @@ def _checked(groups: Sequence[Sequence[int]], count: int, noun: str) -> list[lis
 
 
 def _touch(before: Token, token: Token) -> bool:
-    """Whether nothing was typed between two tokens, going by their offsets; their own texts may still have spaces."""
+    """Return whether nothing was typed between two tokens, by their offsets; their own texts may still have spaces."""
     return before.segment == token.segment and token.start <= before.end
 
 
 def _bytes(token: Token) -> bytes:
-    """What a token spells, in UTF-8, parts of a character included. Marks of a vocabulary go: the text has no room for them."""
+    """Return a token's text in UTF-8, parts of a character included, without the vocabulary's marks, which the text lacks."""
     text = token.text
     if not token.fragment and len(text) > token.end - token.start > 0:
         text = text.removeprefix("##").removesuffix("@@").removesuffix("</w>") or text
     return bytes_of(text, token.fragment)
 
 
-def _incomplete_from(spelt: bytes) -> int:
-    """Where a character begins at the end of these bytes that lacks the rest of it; their number where nothing is missing."""
+def _incomplete_from(spelling: bytes) -> int:
+    """Return where an incomplete character begins at the end of these bytes; their number where none is incomplete."""
     try:
-        spelt.decode("utf-8")
+        spelling.decode("utf-8")
     except UnicodeDecodeError as error:
-        return error.start if error.reason == "unexpected end of data" else len(spelt)
-    return len(spelt)
+        return error.start if error.reason == "unexpected end of data" else len(spelling)
+    return len(spelling)
 
 
-def _wrong_at(spelt: bytes) -> int | None:
-    """Where the first byte stands that is no part of a character, more bytes or not; None where there is none."""
+def _wrong_at(spelling: bytes) -> int | None:
+    """Return the place of the first byte that is no part of a character, whatever follows; None where there is none."""
     try:
-        spelt.decode("utf-8")
+        spelling.decode("utf-8")
     except UnicodeDecodeError as error:
         return None if error.reason == "unexpected end of data" else error.start
     return None
 
 
 def _split(tokens: Sequence[Token], run: list[int]) -> list[list[int]]:
-    """The words of a run of tokens with no gap between them."""
+    """Return the words of a run of tokens with no gap between them."""
     if not run:
         return []
-    spelt = [_bytes(tokens[i]) for i in run]
-    text = b"".join(spelt).decode("utf-8", "surrogateescape")
+    spellings = [_bytes(tokens[i]) for i in run]
+    text = b"".join(spellings).decode("utf-8", "surrogateescape")
     places = np.cumsum([0] + [len(character.encode("utf-8", "surrogateescape")) for character in text]).tolist()
     character_at = {place: i for i, place in enumerate(places)}  # by byte
     groups: list[list[int]] = [[run[0]]]
     at = 0
-    for i, before, mine in zip(run[1:], spelt, spelt[1:], strict=False):
+    for i, before, spelling in zip(run[1:], spellings, spellings[1:], strict=False):
         at += len(before)
-        alone = before == b" " and mine[:1].strip()  # SentencePiece may write a space as a token of its own
+        alone = before == b" " and spelling[:1].strip()  # SentencePiece may write a space as a token of its own
         if alone or at not in character_at or _goes_on(text, character_at[at]):
             groups[-1].append(i)
         else:
             groups.append([i])
-    return [part for group in groups for part in _bounded(tokens, group)]
+    return [part for group in groups for part in _limit_length(tokens, group)]
 
 
-def _bounded(tokens: Sequence[Token], group: list[int]) -> list[list[int]]:
-    """A word, or each of its tokens by itself where it is too long to be one; bytes of one character stay together."""
+def _limit_length(tokens: Sequence[Token], group: list[int]) -> list[list[int]]:
+    """Return a word, or each of its tokens alone where it is too long for one; bytes of one character stay together."""
     text = b"".join(_bytes(tokens[i]) for i in group).decode("utf-8", "replace").strip()
     letters = len(group) >= len(text)
     if len(text) <= LONGEST and not (letters and _SEQUENCE.fullmatch(text)):
@@ -226,12 +227,12 @@ def _bounded(tokens: Sequence[Token], group: list[int]) -> list[list[int]]:
 
 
 def unspaced(text: str) -> bool:
-    """Whether a text has parts in which no spaces separate words, so that each token stands for itself among whole words."""
+    """Return whether a text has parts in which no spaces separate words, so that each token stands alone among whole words."""
     return bool(_UNSPACED.search(text) or _SEQUENCE.search(text) or any(len(part) > LONGEST for part in text.split()))
 
 
 def _goes_on(text: str, at: int) -> bool:
-    """Whether the character at a place belongs to the word of the one before it."""
+    """Return whether the character at a place belongs to the word of the one before it."""
     if at == 0 or at >= len(text):
         return True  # a token that spells nothing
     a, b = text[at - 1], text[at]

@@ -1,4 +1,4 @@
-"""How one weight comes about: a query, a key, their product dimension by dimension, and all that follows up to the softmax."""
+"""The calculation of one weight: a query, a key, their product dimension by dimension, and all that follows up to the softmax."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class QueryKey:
-    """One query of one head against every key, as the forward pass had it.
+    """One query of one head against every key, as in the forward pass.
 
     weight = softmax over the keys of (score + mask), where score = raw · scale, bent to softcap · tanh(raw · scale / softcap)
     where there is one, plus bias where there is one, over the temperature where an edit gave the head one. What an edit cut is
@@ -30,8 +30,8 @@ class QueryKey:
     k: np.ndarray  # [key, d_head], after positions were applied
     raw: np.ndarray  # [key], q·k
     scale: float
-    score: np.ndarray  # [key], what the softmax is taken of, before the mask
-    weight: np.ndarray  # [key], what the softmax gave
+    score: np.ndarray  # [key], the softmax's input, before the mask
+    weight: np.ndarray  # [key], the softmax's output
     mask: np.ndarray  # [key], added to the score: 0 where the query may look, -inf where not
     v_norm: np.ndarray  # [key], the length ‖v‖ of each value vector
     softcap: float | None = None  # Gemma 2
@@ -40,12 +40,12 @@ class QueryKey:
     unturned: np.ndarray | None = None  # [key], q·k had rotary positions not turned them
     frequencies: np.ndarray | None = None  # [pairs], radians a position, by which each pair of dimensions was turned
     pairs: np.ndarray | None = None  # int [pairs, 2], which dimensions
-    temperature: float | None = None  # that the score was divided by, where it was edited
+    temperature: float | None = None  # an edit's, by which the score was divided
     replaced: bool | None = None  # True where an edit replaced the row
 
     @property
     def products(self) -> np.ndarray:
-        """What each dimension contributes, q × k: float32 [key, d_head]; a row sums to `raw`."""
+        """The contribution of each dimension, q × k: float32 [key, d_head]; a row sums to `raw`."""
         return self.q * self.k
 
     @property
@@ -55,7 +55,7 @@ class QueryKey:
 
 
 def query_key(attention: Attention, layer: int, head: int, query: int) -> QueryKey:
-    """How the weights of one query come about: every number from the forward pass that made this attention.
+    """Return the calculation of one query's weights: every number from the forward pass that made this attention.
 
     layer, head, query count from 0, or from the end when negative. What is recorded is after rotary positions; where it is known
     how they turned (`Attention.rotary`), unturned, frequencies and pairs say so. Raises ValueError where there is no such
@@ -63,9 +63,9 @@ def query_key(attention: Attention, layer: int, head: int, query: int) -> QueryK
     """
     from models import recorder  # brings torch, which the first page does not wait for
 
-    layer = _within(layer, attention.layers, "layers")
-    head = _within(head, attention.counts[layer], "heads")
-    query = _within(query, len(attention.queries), "queries")
+    layer = _checked_index(layer, attention.layers, "layers")
+    head = _checked_index(head, attention.counts[layer], "heads")
+    query = _checked_index(query, len(attention.queries), "queries")
     rotary = attention.rotary(layer)
     call = attention._call(layer)  # says in a sentence where there are no queries
     assert call.query is not None, "`_call` has said so"
@@ -83,7 +83,7 @@ def query_key(attention: Attention, layer: int, head: int, query: int) -> QueryK
         scale=float(call.scale),
         score=_array(score[0, 0]) / np.float32(heat),
         weight=weight,
-        mask=_cut(_added(mask, call.causal, query, attention, weight), edits, query),
+        mask=_with_cuts(_mask_values(mask, call.causal, query, attention, weight), edits, query),
         v_norm=_array(v.float().norm(dim=-1)),
         softcap=None if call.softcap is None else float(call.softcap),
         bias=None if bias is None else np.broadcast_to(_array(bias), weight.shape).copy(),
@@ -94,12 +94,12 @@ def query_key(attention: Attention, layer: int, head: int, query: int) -> QueryK
     )
 
 
-def _added(mask: Tensor | None, causal: bool, query: int, attention: Attention, weight: np.ndarray) -> np.ndarray:
-    """What the mask adds to each score; the very low numbers that some models write for "not here" become -inf."""
+def _mask_values(mask: Tensor | None, causal: bool, query: int, attention: Attention, weight: np.ndarray) -> np.ndarray:
+    """Return what the mask adds to each score; the very low numbers that some models mask with become -inf."""
     keys = len(attention.keys)
     if mask is None:
-        hidden = np.arange(keys) > query + keys - len(attention.queries) if causal else np.zeros(keys, dtype=bool)
-        return np.where(hidden, -np.inf, 0).astype(np.float32)
+        masked = np.arange(keys) > query + keys - len(attention.queries) if causal else np.zeros(keys, dtype=bool)
+        return np.where(masked, -np.inf, 0).astype(np.float32)
     values = _array(mask) if mask.is_floating_point() else mask.cpu().numpy()
     values = np.broadcast_to(values, (keys,))
     if values.dtype == bool:
@@ -107,13 +107,13 @@ def _added(mask: Tensor | None, causal: bool, query: int, attention: Attention, 
     return np.where((values < -1e4) & (weight == 0), -np.inf, values).astype(np.float32)
 
 
-def _cut(mask: np.ndarray, edits: Sequence[Edit], query: int) -> np.ndarray:
-    """The mask with what edits of this head forbid the query."""
-    found = mask.copy()
+def _with_cuts(mask: np.ndarray, edits: Sequence[Edit], query: int) -> np.ndarray:
+    """Return the mask with the keys that edits of this head forbid the query."""
+    cut_mask = mask.copy()
     for edit in edits:
         if isinstance(edit, Cut) and edit.query in (query, None):
-            found[slice(None) if edit.key is None else slice(edit.key, edit.key + 1)] = -np.inf
-    return found
+            cut_mask[slice(None) if edit.key is None else slice(edit.key, edit.key + 1)] = -np.inf
+    return cut_mask
 
 
 def _turns(rotary: Rotary, q: np.ndarray, k: np.ndarray, query: int) -> dict[str, np.ndarray]:
@@ -123,13 +123,13 @@ def _turns(rotary: Rotary, q: np.ndarray, k: np.ndarray, query: int) -> dict[str
 
 
 def _row(of: Tensor | None, head: int, query: int) -> Tensor | None:
-    """One head's row of a bias or mask [heads or 1, query or 1, key]."""
+    """Return one head's row of a bias or mask [heads or 1, query or 1, key]."""
     if of is None:
         return None
     return of[min(head, of.shape[0] - 1), min(query, of.shape[1] - 1)]
 
 
-def _within(index: int, count: int, noun: str) -> int:
+def _checked_index(index: int, count: int, noun: str) -> int:
     if not -count <= index < count:
         raise ValueError(f"There are {count} {noun}, counted from 0: number {index} is none of them.")
     return index % count

@@ -1,31 +1,31 @@
-"""Answers to questions about published findings: what the paper measured, measured of the model that is in use."""
+"""Answers to questions about published findings: the paper's measurements on the model in use."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from analysis.answering import Answer, Numbers, chosen, edits_of, kind_of, named, weights_of
+from analysis.answering import Answer, Numbers, choice_among, edits_of, kind_of, register, weights_of
 from models.huggingface.names import quoted
 from models.language_model import LanguageModel
 from models.trace import Trace
 
 
-@named("heads that look")
+@register("heads that look")
 def heads_that_look(
     model: LanguageModel, trace: Trace, at: str, least: float = 0.5, kind: str = "", total: bool = False
 ) -> Answer:
-    """How many heads give at least such a share of their attention to one of the well-known places of `head_scores`. total:
-    whether it is said of how many."""
+    """Count the heads that give at least this share of their attention to one of the well-known places of `head_scores`. total:
+    whether the answer names the number of all heads."""
     shares = scores_of(model, at, kind)
     count = int((shares >= least).sum())
     return Answer(f"{count} of {len(shares)}") if total else Answer(count)
 
 
-@named("share of a head")
+@register("share of a head")
 def share_of_head(
     model: LanguageModel, trace: Trace, at: str, layer: int, head: int, without: str = "", beside: Numbers = ()
 ) -> Answer:
-    """The share of its attention that a head gives to a well-known place, over the texts that page "Heads" reads, in per cent.
+    """Return the share of its attention that a head gives to a well-known place, over the texts of page "Heads", in per cent.
     without: changes, as the address of page "Change" writes them; beside: other numbers to choose among."""
     from analysis.heads import REPEATS, looks, mean_of
     from analysis.samples import natural, repeats
@@ -34,147 +34,148 @@ def share_of_head(
     texts = list(repeats(model) if at in REPEATS else natural())
     traces = model.traces(texts, [edits_of(without, model)] * len(texts))
     weights_of(traces[0], layer, head)
-    shares = np.stack([looks(one, kind_of(one, ""))[at] for one in traces])
+    shares = np.stack([looks(sample_trace, kind_of(sample_trace, ""))[at] for sample_trace in traces])
     return among(100 * float(mean_of(shares)[layer, head]), beside, 0)
 
 
-@named("share on special tokens")
+@register("share on special tokens")
 def special_share(model: LanguageModel, trace: Trace, layer: int, beside: Numbers = ()) -> Answer:
-    """The share of its attention that a layer, over its heads and what was typed of the texts that page "Heads" reads, gives to
-    tokens that nobody typed, in per cent. beside: other numbers to choose among."""
+    """Return the share of its attention that a layer gives to tokens that nobody typed, over its heads and the typed tokens of
+    the texts of page "Heads", in per cent. beside: other numbers to choose among."""
     from analysis.samples import natural
 
     shares = []
-    for one in model.traces(list(natural())):
-        attention = one.attention[kind_of(one, "")]
-        weights_of(one, layer, 0)
-        typed = np.array([token.start < token.end for token in attention.queries])
-        shares.append(attention[layer][:, typed][..., ~typed].sum(-1).mean())
+    for sample_trace in model.traces(list(natural())):
+        attention = sample_trace.attention[kind_of(sample_trace, "")]
+        weights_of(sample_trace, layer, 0)
+        is_typed = np.array([token.start < token.end for token in attention.queries])
+        shares.append(attention[layer][:, is_typed][..., ~is_typed].sum(-1).mean())
     return among(100 * float(np.mean(shares)), beside, 0)
 
 
-@named("surprise at words said twice")
+@register("surprise at words said twice")
 def surprise_twice(model: LanguageModel, trace: Trace, without: str = "", beside: Numbers = ()) -> Answer:
-    """The mean −ln p of a token, in nats, when random words are said for the second time. without: changes; beside: other numbers
-    to choose among."""
+    """Return the mean −ln p of a token, in nats, when random words are said for the second time. without: changes; beside: other
+    numbers to choose among."""
     from analysis.in_context import said_twice
 
     return among(said_twice(model, edits_of(without, model))[1], beside, 1)
 
 
-@named("gain from context")
+@register("gain from context")
 def context_gain(model: LanguageModel, trace: Trace, without: str = "", beside: Numbers = ()) -> Answer:
-    """By how many nats a token of the built-in sample is easier to predict after a long text than after 50 tokens, on average.
+    """Return how many nats a token of the built-in sample gains on average from a long text over 50 tokens.
     without: changes; beside: other numbers to choose among."""
     from analysis.in_context import context_gains
 
     return among(float(context_gains(model, edits_of(without, model)).mean()), beside, 2)
 
 
-@named("head that finds")
+@register("head that finds")
 def head_that_finds(model: LanguageModel, trace: Trace, relation: str) -> Answer:
-    """Which head looks most often from a word to the one that it belongs to. relation: article (to its noun) or object (to its
-    verb)."""
+    """Return the head that looks most often from a word to the one that it belongs to. relation: article (to its noun) or object
+    (to its verb)."""
     from analysis.word_pairs import found_by_heads
 
     shares = found_by_heads(model, relation)
-    return chosen(
+    return choice_among(
         [f"L{place // shares.shape[1]} H{place % shares.shape[1]}" for place in np.argsort(-shares, axis=None, kind="stable")]
     )
 
 
-@named("how often it finds")
+@register("how often it finds")
 def how_often(model: LanguageModel, trace: Trace, relation: str, beside: Numbers = ()) -> Answer:
-    """How often the head that finds it best looks from a word to the one that it belongs to, in per cent. relation: as of “head
+    """Return how often the best head looks from a word to the one that it belongs to, in per cent. relation: as of “head
     that finds”; beside: other numbers to choose among."""
     from analysis.word_pairs import found_by_heads
 
     return among(100 * float(found_by_heads(model, relation).max()), beside, 0)
 
 
-@named("how often a distance finds it")
+@register("how often a distance finds it")
 def how_often_a_distance(model: LanguageModel, trace: Trace, relation: str) -> Answer:
-    """How often the best fixed distance finds the word that a word belongs to, in per cent of the same sentences: what a head has
-    to beat. No model is asked. relation: as of “head that finds”."""
+    """Return how often the best fixed distance finds the word that a word belongs to, in per cent of the same sentences: what a
+    head has to beat. No model is asked. relation: as of “head that finds”."""
     from analysis.word_pairs import found_by_distance
 
     return among(100 * found_by_distance(relation)[0], (), 0)
 
 
-@named("verb agrees")
+@register("verb agrees")
 def verb_agrees(model: LanguageModel, trace: Trace, beside: Numbers = ()) -> Answer:
-    """How often “was” or “were”, whichever agrees with the subject, is the likelier of the two, in per cent of 32 sentences.
+    """Return how often the verb that agrees is the likelier of “was” and “were”, in per cent of 32 sentences.
     beside: other numbers to choose among."""
     from analysis.verb_number import agreeing
 
     return among(100 * agreeing(model), beside, 0)
 
 
-@named("agrees with blanks")
+@register("agrees with blanks")
 def agrees_with_blanks(
     model: LanguageModel, trace: Trace, method: str, layer: int | None = None, signed: bool = False, beside: Numbers = ()
 ) -> Answer:
-    """The rank correlation of a method of page "Flow" with what happens when each token is blanked out, over 32 sentences. layer:
-    after which it is asked; signed: whether a token that speaks against the verb counts below 0; beside: other numbers to choose
-    among."""
+    """Return the rank correlation of a method of page "Flow" with the effect of blanking out each token, over 32 sentences.
+    layer: the last one that counts; signed: whether a token that speaks against the verb counts below 0; beside: other numbers to
+    choose among."""
     from analysis.verb_number import agreement_with_blanks
 
     return among(float(np.nanmean(agreement_with_blanks(model, method, layer, signed))), beside, 2)
 
 
-@named("right name leads")
+@register("right name leads")
 def right_name_leads(model: LanguageModel, trace: Trace, order: str = "", without: str = "", beside: Numbers = ()) -> Answer:
-    """How often the name that was said once is likelier than the one that was said twice, in per cent of 96 sentences. order:
+    """Return how often the name said once is likelier than the one said twice, in per cent of 96 sentences. order:
     “right name first” or “repeated name first”; without: changes; beside: other numbers to choose among."""
     from analysis.two_names import leads
 
     return among(100 * float((leads(model, order, edits_of(without, model)) > 0).mean()), beside, 0)
 
 
-@named("lead of the right name")
+@register("lead of the right name")
 def lead_of_the_right_name(model: LanguageModel, trace: Trace, order: str = "", without: str = "") -> Answer:
-    """By how much the logit of the name that was said once is ahead of that of the other, on average over the sentences of “right
-    name leads”. order and without: as there."""
+    """Return how far the logit of the name said once is ahead of the other's, on average over the sentences of “right name
+    leads”. order and without: as there."""
     from analysis.two_names import leads
 
     return among(float(leads(model, order, edits_of(without, model)).mean()), (), 2)
 
 
-@named("attention to a name")
+@register("attention to a name")
 def attention_to_name(
     model: LanguageModel, trace: Trace, layer: int, head: int, to: str, order: str = "", beside: Numbers = ()
 ) -> Answer:
-    """The share that a head gives, from the end of sentences with two names, to one of them, in per cent. to: right, repeated or
-    again (where it is said the second time); order: as of “right name leads”; beside: other numbers to choose among."""
+    """Return the share that a head gives, from the end of sentences with two names, to one of them, in per cent. to: right,
+    repeated or again (where it is said the second time); order: as of “right name leads”; beside: other numbers to
+    choose among."""
     from analysis.two_names import looks_at_names
 
-    found = looks_at_names(model, order)
-    if to not in found:
-        raise ValueError(f"There is no name {quoted(to)}. There are {', '.join(found)}.")
+    weights = looks_at_names(model, order)
+    if to not in weights:
+        raise ValueError(f"There is no name {quoted(to)}. There are {', '.join(weights)}.")
     weights_of(trace, layer, head)
-    return among(100 * float(found[to][layer, head]), beside, 0)
+    return among(100 * float(weights[to][layer, head]), beside, 0)
 
 
-# ---------------------------------------------------------------- what they share
+# ---------------------------------------------------------------- shared helpers
 
 
 def among(value: float, beside: Numbers, digits: int) -> Answer:
-    """A number to choose among others, the smallest first; without others one types it, right within 5 % or one of its digits."""
-    one = round(value, digits) + 0.0
+    """Return a number to choose among others, the smallest first; without others it is typed, right within 5 % or a digit."""
+    rounded = round(value, digits) + 0.0
     if not beside:
-        return Answer(one, within=max(0.05 * abs(one), 10.0**-digits))
-    numbers = sorted({one, *map(float, beside)})
-    return Answer(shown(one, digits), tuple(shown(number, digits) for number in numbers))
+        return Answer(rounded, within=max(0.05 * abs(rounded), 10.0**-digits))
+    numbers = sorted({rounded, *map(float, beside)})
+    return Answer(format_number(rounded, digits), tuple(format_number(number, digits) for number in numbers))
 
 
-def shown(number: float, digits: int) -> str:
-    """With so many digits, or those that it has more."""
+def format_number(number: float, digits: int) -> str:
+    """Return a number with so many digits, or with all that it has."""
     text = f"{number:.{digits}f}" if round(number, digits) == number else f"{number:g}"
     return text.replace("-", "−")
 
 
 def scores_of(model: LanguageModel, at: str, kind: str = "") -> np.ndarray:
-    """A column of `head_scores`. Errors: ValueError for a place that there is not."""
+    """Return a column of `head_scores`. Errors: ValueError for a place that does not exist."""
     from analysis.heads import head_scores
 
     table = head_scores(model, kind=kind or None)

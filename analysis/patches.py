@@ -1,4 +1,4 @@
-"""Activation patching: what a model read in one text is put into another, piece by piece, to see where the answer comes from."""
+"""Activation patching: pieces of the run on one text are put into the run on another, to see where the answer comes from."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def patching(
     kind: str | None = None,
     report: Report | None = None,
 ) -> np.ndarray:
-    """How much of the clean answer comes back when a piece of the clean run is put into the corrupt one: 0 none, 1 all.
+    """Return how much of the clean answer comes back when a piece of the clean run is put into the corrupt one: 0 none, 1 all.
 
     direction "noising": how much of it goes when a piece of the corrupt run is put into the clean one. part: "stream", float64
     [layers + 1, position] (0 after the embedding); "attention" or "feedforward", what a block's part adds, [layers, position];
@@ -56,7 +56,7 @@ def patching(
 
 @dataclass(frozen=True)
 class Patches:
-    """Two readings by one model, of which pieces of one are put into the other.
+    """Two runs of one model; pieces of one are put into the other.
 
     direction: "denoising" puts what is clean into the corrupt run, "noising" what is corrupt into the clean one. kind: where is
     patched, as in `trace.attention`; "" for "self" or "encoder". position: of `clean.read`, where is predicted. Errors, of what
@@ -88,28 +88,28 @@ class Patches:
 
     @cached_property
     def where(self) -> str:
-        """The kind of attention beside which is patched."""
-        known = list(self.clean.attention)
-        found = self.kind or next(name for name in ("self", "encoder") if name in known)
-        if found not in known:
-            raise ValueError(f'{self.model.info.name} has no "{found}" attention; it has {", ".join(known)}.')
-        return found
+        """The kind of attention at which the runs are patched."""
+        kinds = list(self.clean.attention)
+        kind = self.kind or next(name for name in ("self", "encoder") if name in kinds)
+        if kind not in kinds:
+            raise ValueError(f'{self.model.info.name} has no "{kind}" attention; it has {", ".join(kinds)}.')
+        return kind
 
     @property
     def stack(self) -> str:
         return "decoder" if self.where == "cross" else self.where
 
     def tokens(self, trace: Trace) -> Sequence[Token]:
-        """What stands at the positions that are patched."""
+        """Return the tokens at the positions that are patched."""
         return trace.target if self.stack == "decoder" else trace.tokens
 
     @cached_property
     def places(self) -> dict[int, int]:
-        """Of each position of the base that the source has too, where it stands there."""
+        """The position in the source of each position of the base that the source has too."""
         return counterparts(self.tokens(self.base), self.tokens(self.source))
 
     def predicted_at(self, trace: Trace) -> int:
-        """Where a run predicts, among its `read`."""
+        """Return the position where a run predicts, among its `read`."""
         length = len(self.clean.read)
         if not -length <= self.position < length:
             raise ValueError(f"There is no position {self.position} in {length} tokens.")
@@ -117,28 +117,28 @@ class Patches:
         if trace is self.clean or trace.target:
             return place
         last = {length - 1: len(trace.read) - 1} if self.model.info.kind == "decoder" else {}
-        other = (last | counterparts(self.clean.read, trace.read)).get(place)
-        if other is None:
+        counterpart = (last | counterparts(self.clean.read, trace.read)).get(place)
+        if counterpart is None:
             raise ValueError(f"The other text has nothing in the place of token {place}, where is predicted.")
-        return other
+        return counterpart
 
     @cached_property
     def logs(self) -> dict[str, np.ndarray]:
         """ln p of the "clean" and of the "corrupt" prediction: float64 [vocabulary]."""
-        found = {}
+        logs_of = {}
         for name, run in (("clean", self.clean), ("corrupt", self.corrupt)):
             logits = run.logits_at([self.predicted_at(run)])
             if logits is None:
                 raise ValueError(f"{self.model.info.name} has no language-model head, so it makes no predictions.")
-            found[name] = log_softmax(logits)[0]
-        return found
+            logs_of[name] = log_softmax(logits)[0]
+        return logs_of
 
     def answers(self, token: int | None = None, other: int | None = None) -> tuple[int, int]:
-        """The clean answer and the one that it is held against: those that are named, or the likeliest of each text. Where both
+        """Return the clean answer and its rival: those that are named, or the likeliest of each text. Where both
         texts have the same, the other is the token that gains most probability from the clean to the corrupt text. Errors:
         ValueError for an id outside the vocabulary, and for a token that is held against itself."""
         clean, corrupt = self.logs["clean"], self.logs["corrupt"]
-        if strange := [one for one in (token, other) if one is not None and not 0 <= one < len(clean)]:
+        if strange := [choice for choice in (token, other) if choice is not None and not 0 <= choice < len(clean)]:
             raise ValueError(f"There is no token {strange[0]}: they are 0 to {len(clean) - 1:,}.")
         token = int(clean.argmax()) if token is None else token
         if other is None:
@@ -152,15 +152,15 @@ class Patches:
         return token, other
 
     def shape(self, part: str) -> tuple[int, int]:
-        """How many layers (of the stream: places) and positions or heads there are to patch."""
+        """Return how many layers (of the stream: places) and positions or heads there are to patch."""
         attention = self.base.attention[self.where]
         if part == "head":
             return attention.layers, attention.heads
         return len(self.base.hidden[self.stack]) - (part != "stream"), len(self.tokens(self.base))
 
     def edits(self, part: str) -> dict[tuple[int, int], list[Edit]]:
-        """What puts each piece of the source into the base: by layer and position, or layer and head. Errors: ValueError for a
-        part that there is not, or that the model does not let one tell apart."""
+        """Return the edits that put each piece of the source into the base: by layer and position, or layer and head. Errors:
+        ValueError for a part that does not exist, or that cannot be told apart in this model."""
         if part not in PARTS:
             raise ValueError(f'part is "{part}"; it must be one of {", ".join(PARTS)}.')
         if part == "head":
@@ -173,37 +173,37 @@ class Patches:
                 (layer, at): [Stream(layer, at, value=stream[layer, self.places[at]], kind=self.stack)] for layer, at in cells
             }
         name, kind = ("cross", "cross") if (part, self.where) == ("attention", "cross") else (part, self.stack)
-        added = self.source.parts.get(self.stack, {}).get(name)
-        if added is None or np.isnan(added).any():
+        outputs = self.source.parts.get(self.stack, {}).get(name)
+        if outputs is None or np.isnan(outputs).any():
             raise ValueError(
                 f"What the {part} of {self.model.info.name} adds to its stream cannot be told apart from the rest of a block."
             )
-        return {(layer, at): [Part(layer, at, added[layer, self.places[at]], part, kind=kind)] for layer, at in cells}
+        return {(layer, at): [Part(layer, at, outputs[layer, self.places[at]], part, kind=kind)] for layer, at in cells}
 
     def _heads(self) -> dict[tuple[int, int], list[Edit]]:
-        """A head gives what it gave in the source, at each position that the source has; elsewhere what it gives in the base."""
+        """Return edits by which a head gives its output of the source at positions that the source has, else that of the base."""
         if not self.model.info.queries:
             raise ValueError(
                 f"{self.model.info.name} attends in its own way: what a head gives cannot be replaced. Patch the stream instead."
             )
         ours, theirs = self.base.attention[self.where], self.source.attention[self.where]
-        here, there = list(self.places), list(self.places.values())
-        found: dict[tuple[int, int], list[Edit]] = {}
+        base_places, source_places = list(self.places), list(self.places.values())
+        edits: dict[tuple[int, int], list[Edit]] = {}
         for layer in range(ours.layers):
-            outs, given = ours.out(layer).copy(), theirs.out(layer)
-            outs[:, here] = given[:, there]
-            found |= {(layer, head): [Head(layer, head, mean=out, kind=self.where)] for head, out in enumerate(outs)}
-        return found
+            outs, source_outs = ours.out(layer).copy(), theirs.out(layer)
+            outs[:, base_places] = source_outs[:, source_places]
+            edits |= {(layer, head): [Head(layer, head, mean=out, kind=self.where)] for head, out in enumerate(outs)}
+        return edits
 
     def read(self, edits: list[list[Edit]]) -> np.ndarray:
-        """ln p of the base's prediction with each list of edits: float64 [list, vocabulary]."""
+        """Return ln p of the base's prediction with each list of edits: float64 [list, vocabulary]."""
         from models.batches import answers  # brings torch, which the first page does not wait for
 
         return log_softmax(answers(self.model, self.base, edits, self.predicted_at(self.base)))
 
     def score(self, logs: np.ndarray, measure: str, token: int | None = None, other: int | None = None) -> np.ndarray:
-        """The measure of predictions: ln p [prediction, vocabulary] to float64 [prediction]. Errors: as `answers`, and ValueError
-        for a measure that there is not."""
+        """Return the measure of predictions: ln p [prediction, vocabulary] to float64 [prediction]. Errors: as `answers`, and
+        ValueError for a measure that there is not."""
         if measure not in MEASURES:
             raise ValueError(f'measure is "{measure}"; it must be one of {", ".join(MEASURES)}.')
         if measure == "KL":
@@ -213,7 +213,7 @@ class Patches:
         return np.exp(logs[:, token]) if measure == "probability" else logs[:, token] - logs[:, other]
 
     def ends(self, measure: str, token: int | None = None, other: int | None = None) -> tuple[float, float]:
-        """The measure of the base without a patch, and of the source: what counts as 0 and as 1. Errors: as `score`, and
+        """Return the measure of the base without a patch, and of the source: what counts as 0 and as 1. Errors: as `score`, and
         ValueError where they are the same."""
         names = ("corrupt", "clean") if self.denoises else ("clean", "corrupt")
         low, high = (float(self.score(self.logs[name][None], measure, token, other)[0]) for name in names)
@@ -229,21 +229,21 @@ class Patches:
         other: int | None = None,
         report: Report | None = None,
     ) -> np.ndarray:
-        """As `patching`, read in batches, layer by layer. Errors: those of all above."""
+        """Return the effects of `patching`, read in batches, layer by layer. Errors: those of all above."""
         low, high = self.ends(measure, token, other)
         edits, shape = self.edits(part), self.shape(part)
-        found = np.full(shape, np.nan)
+        shares = np.full(shape, np.nan)
         for layer in range(shape[0]):
             if report:
                 report(layer / shape[0], "Putting one piece after the other into the other text")
             cells = [cell for cell in edits if cell[0] == layer]
             scores = self.score(self.read([edits[cell] for cell in cells]), measure, token, other)
-            found[layer, [column for _, column in cells]] = (scores - low) / (high - low)
-        return found
+            shares[layer, [column for _, column in cells]] = (scores - low) / (high - low)
+        return shares
 
 
 def counterparts(tokens: Sequence[Token], others: Sequence[Token]) -> dict[int, int]:
-    """Of each position, which one of another text stands in its place; those that have none are left out.
+    """Return for each position the one of another text that stands in its place; those that have none are left out.
 
     The same tokens go together (`align_texts`). Where other words stand in the place of some, the last token of one goes with the
     last of the other, and so on to the front: a model that reads from left to right has read all of a word at its end.
@@ -253,7 +253,7 @@ def counterparts(tokens: Sequence[Token], others: Sequence[Token]) -> dict[int, 
 
 
 def check_lengths(model: LanguageModel, clean: Trace, corrupt: Trace) -> None:
-    """Errors: ValueError for texts of unequal length, where each place of one must be a place of the other."""
+    """Check that texts have the same length, so that each place of one is a place of the other. Errors: ValueError."""
     ours, theirs = len(clean.tokens), len(corrupt.tokens)
     if ours != theirs:
         raise ValueError(

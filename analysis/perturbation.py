@@ -1,4 +1,4 @@
-"""Which attribution to believe: take away the tokens that it calls important, and watch the prediction."""
+"""Tests of attributions: the prediction as the tokens that each calls important are taken away."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Report = Callable[[float, str], None]
 ORDERS = 20  # at random, for each method: of 21 orders drawn alike, one beats the 20 others, which is less than 5 %
 LEVEL = 0.05  # of all methods of a text, any gets a verdict by chance in so many cases at most
 POINTS = (0.1, 0.3, 0.5)  # shares of the text at which deletion and insertion are compared with chance; and their complements
-STAYS, FALLS = 0.9, 0.1  # shares of the probability that are left where a text saturates
-WIDEST = 30  # of so many parts of the text one is the widest gap of a grid
+STAYS, FALLS = 0.9, 0.1  # shares of the probability left where a text saturates
+WIDEST = 30  # of the text: the widest gap of a grid is one part in so many
 SHARES = (1, 5, 10, 20, 50)  # per cent of the tokens, over which comprehensiveness and sufficiency are averages
 AT_ONCE = 64  # texts in a batch, at most
 WORK = 2 * 10**10  # multiplications in a batch, at most, so that its end is not far
@@ -25,7 +25,7 @@ WORK = 2 * 10**10  # multiplications in a batch, at most, so that its end is not
 
 @dataclass(frozen=True)
 class Question:
-    """A prediction that is asked for again, of a text with some tokens taken away.
+    """A prediction for a text and for the same text with some tokens taken away.
 
     position: of `trace.read`, where the token of that id is predicted. A model with a mask token has what is taken away masked,
     so that all else keeps its place; in others it is deleted, and what follows moves up. Of an encoder-decoder both can be
@@ -62,37 +62,37 @@ class Question:
 
     @cached_property
     def read(self) -> Sequence[Token]:
-        """What is read before the prediction: the source, or the text (of a decoder up to the position)."""
+        """The tokens read before the prediction: the source, or the text (of a decoder up to the position)."""
         decoder = self.model.info.kind == "decoder"
         return self.trace.tokens[: range(len(self.trace.tokens))[self.position] + 1] if decoder else self.trace.tokens
 
     @cached_property
     def said(self) -> Sequence[Token]:
-        """What an encoder-decoder has said before the prediction, its start first; of a classifier, whose decoder reads the text
-        again, nothing."""
+        """The target's tokens before the prediction, its start first; none for a classifier, whose decoder reads the text
+        again."""
         if self.model.info.labels:
             return []
         return self.trace.target[: range(len(self.trace.read))[self.position] + 1] if self.trace.target else []
 
     def of_tokens(self, scores: np.ndarray) -> np.ndarray:
-        """Scores of all that is read [source, then target] as those of `read` and `said`: a classifier's decoder reads each token
-        a second time, a place later, and both belong to it."""
+        """Return scores of all that is read [source, then target] as those of `read` and `said`: a classifier's decoder reads
+        each token a second time, a place later, and both belong to it."""
         count = len(self.trace.tokens)
         if not (self.model.info.labels and self.trace.target):
             return scores[: len(self.read) + len(self.said)]
-        found = np.array(scores[:count], dtype=np.float64)
-        found[:-1] += scores[count + 1 :]
-        return found
+        summed = np.array(scores[:count], dtype=np.float64)
+        summed[:-1] += scores[count + 1 :]
+        return summed
 
     @property
     def length(self) -> int:
-        """How many tokens are read for an answer, of the source and of what was said."""
+        """The number of tokens read for an answer, of the source and of the target."""
         return len(self.read) + len(self.said)
 
     @cached_property
     def units(self) -> list[int]:
-        """What can be taken away: what was typed, masks apart. Positions of `trace.tokens`; those of a target, which follows its
-        source, count on from there."""
+        """The tokens that can be taken away: those that were typed, without masks. Positions of `trace.tokens`; those of a
+        target, which follows its source, count on from there."""
         mask = self.mask
         return [
             i
@@ -100,60 +100,60 @@ class Question:
             if not (token.special and token.start == token.end) and (mask is None or token.id != mask.id)
         ]
 
-    def text(self, kept: np.ndarray) -> list[Token]:
-        """What is read when only some units are kept: bool [unit]. A text of nothing is what the model reads in its place."""
-        gone = {unit for unit, keep in zip(self.units, kept, strict=True) if not keep}
+    def text(self, keep: np.ndarray) -> list[Token]:
+        """Return the tokens read when only some units stay: bool [unit]. Of an empty text, those that the model reads for it."""
+        removed = {unit for unit, stays in zip(self.units, keep, strict=True) if not stays}
         mask = self.mask
         if mask is not None:
-            return [replace(token, id=mask.id) if i in gone else token for i, token in enumerate(self.read)]
-        return [token for i, token in enumerate(self.read) if i not in gone] or self.model.tokenize("")
+            return [replace(token, id=mask.id) if i in removed else token for i, token in enumerate(self.read)]
+        return [token for i, token in enumerate(self.read) if i not in removed] or self.model.tokenize("")
 
-    def target(self, kept: np.ndarray) -> list[Token]:
-        """What an encoder-decoder has said when only some units are kept: bool [unit]."""
-        gone = {unit - len(self.read) for unit, keep in zip(self.units, kept, strict=True) if not keep}
-        return [token for i, token in enumerate(self.said) if i not in gone]
+    def target(self, keep: np.ndarray) -> list[Token]:
+        """Return the target's tokens when only some units stay: bool [unit]."""
+        removed = {unit - len(self.read) for unit, stays in zip(self.units, keep, strict=True) if not stays}
+        return [token for i, token in enumerate(self.said) if i not in removed]
 
     @property
     def texts(self) -> int:
-        """How many changed texts were read so far."""
+        """The number of changed texts read so far."""
         return len(self._known)
 
-    def probabilities(self, kept: np.ndarray, report: Report | None = None) -> np.ndarray:
-        """The probability of the token for each choice of units: kept bool [choice, unit] -> float64 [choice].
+    def probabilities(self, keep: np.ndarray, report: Report | None = None) -> np.ndarray:
+        """Return the probability of the token for each choice of units: keep bool [choice, unit] -> float64 [choice].
 
         Against another token: the probability that it is this one of the two. The rest as `evidence`.
         """
-        found = self.evidence(kept, report)
-        return np.exp(found) if self.against is None else np.exp(-np.logaddexp(0, -found))
+        evidence = self.evidence(keep, report)
+        return np.exp(evidence) if self.against is None else np.exp(-np.logaddexp(0, -evidence))
 
-    def evidence(self, kept: np.ndarray, report: Report | None = None) -> np.ndarray:
-        """The log-probability of the token, in nats, for each choice of units: kept bool [choice, unit] -> float64 [choice].
+    def evidence(self, keep: np.ndarray, report: Report | None = None) -> np.ndarray:
+        """Return the token's log-probability, in nats, for each choice of units: keep bool [choice, unit] -> float64 [choice].
 
         Against another token: what it is more than that one's, which is the difference of their logits. What was asked before is
         remembered; texts of the same length are read together.
         """
-        kept = np.asarray(kept, dtype=bool)
-        keys = [row.tobytes() for row in np.packbits(kept, axis=1)]
-        new = {key: row for key, row in zip(keys, kept, strict=True) if key not in self._known}
+        keep = np.asarray(keep, dtype=bool)
+        keys = [row.tobytes() for row in np.packbits(keep, axis=1)]
+        new = {key: row for key, row in zip(keys, keep, strict=True) if key not in self._known}
         position = self.position if self.model.info.kind == "encoder" else -1
-        done = 0
+        read_count = 0
         for batch in self._batches(new):
             if report:
-                report(done / len(new), f"{done:,} of {len(new):,} changed texts read")
+                report(read_count / len(new), f"{read_count:,} of {len(new):,} changed texts read")
             texts, targets = ([of(new[key]) for key in batch] for of in (self.text, self.target))
             logits = self.model.logits_of(texts, position, targets if self.said else ())
             self._known.update(zip(batch, self.evidence_of(logits).tolist(), strict=True))
-            done += len(batch)
+            read_count += len(batch)
         return np.array([self._known[key] for key in keys])
 
     def evidence_of(self, logits: np.ndarray) -> np.ndarray:
-        """As `evidence`, of logits [choice, vocabulary]: float64 [choice]."""
+        """Return the `evidence` in logits [choice, vocabulary]: float64 [choice]."""
         if self.against is not None:
             return logits[:, self.token].astype(np.float64) - logits[:, self.against]
         return self.model.log_chances(logits)[:, self.token]
 
     def _batches(self, new: Mapping[bytes, np.ndarray]) -> Iterator[list[bytes]]:
-        """The choices of units as texts of the same length, no more than may be read together."""
+        """Yield batches of choices of units whose texts have the same length."""
         by_length: dict[tuple[int, int], list[bytes]] = {}
         source = sum(unit < len(self.read) for unit in self.units)
         for key, row in new.items():
@@ -166,12 +166,12 @@ class Question:
 
 @dataclass(frozen=True)
 class Curves:
-    """What becomes of a prediction's probability when tokens go, or come, in one order, the most important first.
+    """A prediction's probability as tokens go, or come, in one order, the most important first.
 
     counts: int [point], how many (see `steps`); deletion, insertion: float64 [point].
     Source: Petsiuk, Das and Saenko 2018, "RISE".
-    comprehensiveness: what the probability falls by without the first 1, 5, 10, 20 and 50 % of the tokens (rounded up), on
-    average; sufficiency: what it falls by with these alone. Both are measured, whatever the steps are.
+    comprehensiveness: the fall of the probability without the first 1, 5, 10, 20 and 50 % of the tokens (rounded up), on
+    average; sufficiency: its fall with these alone. Both are measured, whatever the steps are.
     Source: DeYoung et al. 2020, "ERASER".
     correlation: Spearman's, of the scores with leave-one-out; None where either is the same everywhere, or was not given.
     """
@@ -204,7 +204,7 @@ class Curves:
 
 @dataclass(frozen=True)
 class Faithfulness:
-    """How far attributions are true to what a model does.
+    """The faithfulness of attributions: how far they are true to what a model does.
 
     full, empty: the probability with the whole text, and with no token of it. units: positions in the text, as in `Question`.
     counts: how many tokens are gone at each point of every curve. leave_one_out: what the probability falls by without each:
@@ -223,40 +223,40 @@ class Faithfulness:
 
     @property
     def exact(self) -> bool:
-        """Whether the curves have a point for every token, so that nothing is drawn between measured ones."""
+        """Whether the curves have a point for every token, so that no value is interpolated."""
         return len(self.counts) == len(self.units) + 1
 
     def beaten(self, method: str) -> int:
-        """How many random orders let the prediction fall more slowly than this method: those of a larger deletion area."""
+        """Return how many random orders let the prediction fall more slowly than this method: those of a larger deletion area."""
         area = self.methods[method].deletion_area
         return sum(order.deletion_area > area for order in self.random)
 
     def faster(self, method: str) -> bool:
-        """Whether the prediction falls faster than in every random order of `random`."""
+        """Return whether the prediction falls faster than in every random order of `random`."""
         return self.beaten(method) == len(self.random) > 0
 
     def ahead(self, method: str) -> int:
-        """How many random orders have at least this method's gap."""
+        """Return how many random orders have at least this method's gap."""
         return int((self.gaps >= self.methods[method].gap).sum())
 
     def chance(self, method: str) -> float:
-        """How probable a gap as far from 0 as this method's is for a random order, to either side: Monte Carlo p, at least 1 / (n
-        + 1). Not corrected for the number of methods."""
+        """Return the probability that a random order has a gap as far from 0 as this method's, to either side: Monte Carlo p, at
+        least 1 / (n + 1). Not corrected for the number of methods."""
         return float((1 + (np.abs(self.gaps) >= abs(self.methods[method].gap)).sum()) / (1 + len(self.gaps)))
 
     @cached_property
     def corrected(self) -> dict[str, float]:
-        """The same of each method, corrected for the number of methods.
+        """The `chance` of each method, corrected for the number of methods.
 
         Source: Holm 1979, "A Simple Sequentially Rejective Multiple Test Procedure".
         """
         chances = {name: self.chance(name) for name in self.methods}
-        ranked = sorted(chances, key=chances.__getitem__)
-        steps = np.array([(len(ranked) - i) * chances[name] for i, name in enumerate(ranked)])
-        return dict(zip(ranked, np.minimum(1, np.maximum.accumulate(steps)).tolist(), strict=True))
+        names = sorted(chances, key=chances.__getitem__)
+        steps = np.array([(len(names) - i) * chances[name] for i, name in enumerate(names)])
+        return dict(zip(names, np.minimum(1, np.maximum.accumulate(steps)).tolist(), strict=True))
 
     def verdict(self, method: str) -> str:
-        """ "better" or "worse" than chance by deletion and insertion together, or "none".
+        """Return "better" or "worse" than chance by deletion and insertion together, or "none".
 
         Where no method knows anything, any of them gets "better" or "worse" in at most 5 % of texts.
         """
@@ -266,13 +266,13 @@ class Faithfulness:
 
     @property
     def middle(self) -> tuple[int, float, int, float]:
-        """Return what random deletion leaves early and halfway: how many tokens are gone, and the median probability, of each."""
+        """The numbers of tokens gone early and halfway, each with the median probability after random deletion."""
         points = few(self.counts)
         early, half = (int(points[0]), int(points[len(points) // 2])) if len(points) else (0, 0)
-        left = [
+        medians = [
             float(np.median([order.deletion[np.searchsorted(self.counts, at)] for order in self.random])) for at in (early, half)
         ]
-        return early, left[0], half, left[1]
+        return early, medians[0], half, medians[1]
 
     @property
     def saturates(self) -> str:
@@ -292,7 +292,7 @@ def faithfulness(
     exact: bool = True,
     report: Report | None = None,
 ) -> Faithfulness:
-    """Deletion and insertion curves of each method, of leave-one-out, and of some random orders.
+    """Return deletion and insertion curves of each method, of leave-one-out, and of some random orders.
 
     scores: by the method's name, one number for each token that is read (see `Attribution.scores`); NaN counts as the least. Of
     equal scores the earlier token goes first. orders, seed: how many random orders, and what they are drawn with; for each method
@@ -307,22 +307,30 @@ def faithfulness(
     ends = np.array([np.ones(len(units), dtype=bool), np.zeros(len(units), dtype=bool)])
     full, empty, *without = question.probabilities(np.concatenate([ends, single]), _part(report, 0.0, 0.1))
     drops = full - np.array(without)
-    ranked = {name: np.nan_to_num(np.asarray(each, dtype=np.float64)[units], nan=-np.inf) for name, each in scores.items()}
-    ranked["leave-one-out"] = drops
+    filled = {
+        name: np.nan_to_num(np.asarray(method_scores, dtype=np.float64)[units], nan=-np.inf)
+        for name, method_scores in scores.items()
+    }
+    filled["leave-one-out"] = drops
     draw = np.random.default_rng(seed)
-    chosen = {name: np.argsort(-each, kind="stable") for name, each in ranked.items()}
+    method_orders = {name: np.argsort(-method_scores, kind="stable") for name, method_scores in filled.items()}
     chance = [draw.permutation(len(units)) for _ in range(orders)]
-    more, points = [draw.permutation(len(units)) for _ in range(orders * (len(ranked) - 1))], few(counts)
-    sets = [*(_kept(order, counts) for order in [*chosen.values(), *chance]), *(_sets(order, points) for order in more)]
+    more, points = [draw.permutation(len(units)) for _ in range(orders * (len(filled) - 1))], few(counts)
+    sets = [
+        *(_all_sets(order, counts) for order in [*method_orders.values(), *chance]),
+        *(_sets(order, points) for order in more),
+    ]
     question.probabilities(np.concatenate(sets), _part(report, 0.1, 1.0))
-    methods = {name: _curves(question, order, counts, rank_correlation(ranked[name], drops)) for name, order in chosen.items()}
+    methods = {
+        name: _curves(question, order, counts, rank_correlation(filled[name], drops)) for name, order in method_orders.items()
+    }
     random = [_curves(question, order, counts, None) for order in chance]
     gaps = np.array([*(order.gap for order in random), *(_gap(question, order, points) for order in more)])
     return Faithfulness(full, empty, units, counts, drops, methods, random, gaps)
 
 
 def steps(units: int, exact: bool = True) -> np.ndarray:
-    """How many of the units are gone at each point of a curve, from none to all: int [point].
+    """Return how many of the units are gone at each point of a curve, from none to all: int [point].
 
     exact: at every step. Else at steps that widen from both ends by half of what is gone or left, up to a thirtieth of the text:
     what a prediction hangs on mostly goes first or last, and a wide first gap would decide the area.
@@ -337,45 +345,45 @@ def steps(units: int, exact: bool = True) -> np.ndarray:
 
 
 def few(counts: np.ndarray) -> np.ndarray:
-    """The points of a curve at which orders are compared with chance, near 10, 30, 50, 70 and 90 % of the text, the ends aside:
-    int [point]. With each count stands what is left of it."""
-    between, units = counts[1:-1], counts[-1]
-    if not len(between):
-        return between
-    low = [between[np.abs(between - share * units).argmin()] for share in POINTS]
+    """Return the points of a curve at which orders are compared with chance, near 10, 30, 50, 70 and 90 % of the text without
+    the ends: int [point]. Each count comes with its complement."""
+    inner, units = counts[1:-1], counts[-1]
+    if not len(inner):
+        return inner
+    low = [inner[np.abs(inner - share * units).argmin()] for share in POINTS]
     return np.unique([*low, *(units - low)])
 
 
 def texts_read(units: int, methods: int, orders: int = ORDERS, exact: bool = True) -> int:
-    """How many changed texts `faithfulness` reads for that many methods, at most: where two want the same it is read once."""
+    """Return how many changed texts `faithfulness` reads for that many methods, at most: a text that two need is read once."""
     points = {*steps(units, exact).tolist(), *_tops(units).tolist()} - {0, units}
     return 2 + units + 2 * len(points) * (methods + 1 + orders) + 2 * len(few(steps(units, exact))) * orders * methods
 
 
 def _tops(units: int) -> np.ndarray:
-    """How many tokens the `SHARES` are, rounded up: int [share]."""
+    """Return how many tokens the `SHARES` are, rounded up: int [share]."""
     return -(-np.array(SHARES) * units // 100)
 
 
-def _kept(order: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """What is kept at each point of both curves, and for both measures: bool [2 · (points + shares), unit]."""
+def _all_sets(order: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return the units that stay at each point of both curves, and for both measures: bool [2 · (points + shares), unit]."""
     return _sets(order, np.concatenate([counts, _tops(len(order))]))
 
 
 def _sets(order: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """All but the first so many, then these alone: bool [2 · points, unit]."""
+    """Return the sets without the first units of an order, then those of the first units alone: bool [2 · points, unit]."""
     first = np.argsort(order) < counts[:, None]
     return np.concatenate([~first, first])
 
 
 def _gap(question: Question, order: np.ndarray, points: np.ndarray) -> float:
-    """As `Curves.gap`, read at its points alone."""
+    """Return the `Curves.gap` of an order, read at its points alone."""
     without, alone = np.split(question.probabilities(_sets(order, points)), 2)
     return float((alone - without).mean()) if len(points) else 0.0
 
 
 def _curves(question: Question, order: np.ndarray, counts: np.ndarray, correlation: float | None) -> Curves:
-    without, alone = np.split(question.probabilities(_kept(order, counts)), 2)
+    without, alone = np.split(question.probabilities(_all_sets(order, counts)), 2)
     points, full = len(counts), without[0]
     return Curves(
         order=order,
@@ -392,16 +400,16 @@ def _area(counts: np.ndarray, values: np.ndarray) -> float:
     return float(np.trapezoid(values, counts / counts[-1]))
 
 
-def rank_correlation(one: np.ndarray, other: np.ndarray) -> float | None:
-    """Spearman's, of numbers for the same things; None where either is the same everywhere."""
+def rank_correlation(first: np.ndarray, second: np.ndarray) -> float | None:
+    """Return Spearman's rank correlation of two arrays; None where either is constant."""
     from scipy.stats import spearmanr
 
-    ranks = [np.unique(each, return_inverse=True)[1] for each in (one, other)]
-    if min(each.max() for each in ranks) == 0:
+    ranks = [np.unique(values, return_inverse=True)[1] for values in (first, second)]
+    if min(rank.max() for rank in ranks) == 0:
         return None
     return float(spearmanr(*ranks).statistic)
 
 
 def _part(report: Report | None, start: float, end: float) -> Report | None:
-    """A report of a part of the work."""
+    """Return a report of a part of the work."""
     return None if report is None else lambda share, words: report(start + (end - start) * share, words)

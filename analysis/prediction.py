@@ -1,4 +1,4 @@
-"""How sure a model is, and how surprised."""
+"""A model's certainty and surprise, in bits."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ AT_ONCE = 64  # positions
 
 
 def prediction_entropy(logits: np.ndarray, temperature: float = 1.0) -> float:
-    """Entropy of the softmax over the whole vocabulary, in bits. logits: [vocabulary]."""
+    """Return the entropy of the softmax over the whole vocabulary, in bits. logits: [vocabulary]."""
     return float(entropy_of(softmax(logits, temperature)) / np.log(2))
 
 
 def surprise(trace: Trace) -> np.ndarray:
-    """-log2 of the probability that the model gave to each token before it read it, in bits: float64 [position of `trace.read`].
+    """Return -log2 of the probability that the model gave to each token before reading it, in bits: float64 [position of
+    `trace.read`].
 
     The first position is NaN: nothing came before it. Errors: ValueError without a language-model head.
     """

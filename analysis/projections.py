@@ -1,8 +1,8 @@
 """Hidden states of all layers as points in two or three dimensions, in one space, so that points move and do not jump.
 
 Projecting each layer by itself gives each its own axes, turned and mirrored at will. Here all layers are projected together: a
-point's way from layer to layer is then a way in one space. What is far in that space depends on how distance is measured, and one
-measure serves for all that is said of it: the points, their neighbours, and how far the picture may be believed.
+point's way from layer to layer is then a way in one space. Distances in that space depend on their measure, and one measure
+serves for the points, their neighbours, and how far the picture may be believed.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Report = Callable[[float, str], None]
 METHODS = ("pca", "t-sne", "umap")
 MEASURES = ("cosine", "scaled", "raw")  # of distance, see `prepared`
 COMPONENTS = 50  # principal components that t-SNE and UMAP begin with (van der Maaten and Hinton 2008)
-NEIGHBOURS = 10  # whose keeping is measured
-PAIRED = 400  # positions of a layer at most among which a typical distance is found
-MEASURED = 1500  # points at most among which neighbours are measured: it takes the square of them
+NEIGHBOURS = 10  # that should stay neighbours in the picture
+PAIRED = 400  # positions of a layer for a typical distance, at most
+MEASURED = 1500  # points for measuring neighbours, at most: the work grows with their square
 EXACT = 1500  # dimensions up to which principal components are computed exactly
 EARLY, LATE = 250, 500  # iterations of t-SNE, the first ones with exaggerated attraction
 EVERY = 25  # iterations between two reports
@@ -56,12 +56,13 @@ class Projection:
 
 
 def project(hidden: np.ndarray, method: str = "pca", dimensions: int = 3, **options: Any) -> np.ndarray:
-    """One common space for all layers: float32 [layers + 1, position, dimensions]. Options and errors as `projection`."""
-    return _arranged(hidden, method, dimensions, **options)[0]
+    """Return points in one common space for all layers: float32 [layers + 1, position, dimensions]. Options and errors as
+    `projection`."""
+    return _arrange(hidden, method, dimensions, **options)[0]
 
 
 def projection(hidden: np.ndarray, method: str = "pca", dimensions: int = 3, **options: Any) -> Projection:
-    """`project`, with how far to believe it.
+    """Return the points of `project`, with measures of how far to believe them.
 
     hidden: [layers + 1, position, d_model], as `trace.hidden["self"]`; positions may be those of several texts, one after the
     other. method: "pca", "t-sne" (openTSNE on 50 principal components, begun from the first of them) or "umap" (where
@@ -69,18 +70,20 @@ def projection(hidden: np.ndarray, method: str = "pca", dimensions: int = 3, **o
 
     measure: how distance is measured, "cosine", "scaled" or "raw", as `prepared` says.
     perplexity (30), seed (0): of t-SNE and UMAP (where the perplexity stands for its number of neighbours).
-    report(share, what is being done): is told how far it is, and may raise to stop it.
+    report(share, words): called with the progress; it may raise to stop.
     Errors: ValueError for fewer than two tokens, for points that are all the same, and where a name or a number is wrong.
     """
-    points, ready, explained, perplexity, notes = _arranged(hidden, method, dimensions, **options)
+    points, ready, explained, perplexity, notes = _arrange(hidden, method, dimensions, **options)
     options.get("report", _silent)(0.95, "Comparing neighbours")
-    trust, kept, neighbours = faithfulness(ready, points)
+    trust, kept_share, neighbours = faithfulness(ready, points)
     within, measure = kept_within(ready, points), options.get("measure", MEASURES[0])
-    return Projection(points, method, explained, trust, kept, within, neighbours, step(points), measure, perplexity, tuple(notes))
+    return Projection(
+        points, method, explained, trust, kept_share, within, neighbours, step(points), measure, perplexity, tuple(notes)
+    )
 
 
 def prepared(hidden: np.ndarray, measure: str = "cosine") -> np.ndarray:
-    """Hidden states such that Euclidean distance between them is what `measure` says: float64 [layers + 1, position, d_model].
+    """Return hidden states whose Euclidean distance is the distance by `measure`: float64 [layers + 1, position, d_model].
 
     "cosine": every vector has length 1, so that distance is √(2 − 2 cos) of the angle, within a layer and between layers. A
     block reads directions alone, too, after its norm; and some tokens, often the first, are so long that they leave no room for
@@ -110,8 +113,8 @@ def prepared(hidden: np.ndarray, measure: str = "cosine") -> np.ndarray:
 
 
 def typical_distance(states: np.ndarray) -> np.ndarray:
-    """The distance of two tokens of a layer, the median over all pairs: [layers + 1]. states: [layers + 1, position, d], two or
-    more; of more than 400 positions, as many are taken at even steps."""
+    """Return the distance of two tokens of a layer, the median over all pairs: [layers + 1]. states: [layers + 1, position, d],
+    two or more; of more than 400 positions, as many are taken at even steps."""
     from scipy.spatial.distance import pdist
 
     some = np.linspace(0, states.shape[1] - 1, min(states.shape[1], PAIRED)).round().astype(int)
@@ -119,7 +122,7 @@ def typical_distance(states: np.ndarray) -> np.ndarray:
 
 
 def step(points: np.ndarray) -> float:
-    """Mean way of a point from one layer to the next, over the root mean square distance of two points of any layers.
+    """Return the mean way of a point from a layer to the next, over the root mean square distance of two points of any layers.
 
     points: [layers + 1, position, dimensions]. 0: nothing moves; about 1: each layer is at a place of its own.
     """
@@ -131,7 +134,7 @@ def step(points: np.ndarray) -> float:
 
 
 def faithfulness(high: np.ndarray, low: np.ndarray, neighbours: int = NEIGHBOURS) -> tuple[float, float, int]:
-    """Trustworthiness, the share of nearest neighbours kept, and over how many neighbours.
+    """Return trustworthiness, the share of nearest neighbours kept, and over how many neighbours.
 
     high, low: the same points, [..., d_model] and [..., dimensions], in the same order. Of more than 1,500, that many are
     drawn at random (always the same). nan where there are fewer than five points.
@@ -147,29 +150,29 @@ def faithfulness(high: np.ndarray, low: np.ndarray, neighbours: int = NEIGHBOURS
         return math.nan, math.nan, max(neighbours, 0)
     return (
         float(trustworthiness(high, low, n_neighbors=neighbours)),
-        float(np.mean(_shared(high, low, neighbours))),
+        float(np.mean(_neighbours_kept(high, low, neighbours))),
         neighbours,
     )
 
 
 def kept_within(high: np.ndarray, low: np.ndarray, neighbours: int = NEIGHBOURS) -> np.ndarray:
-    """Share of each token's nearest within its layer that are among its nearest in the picture: [layers + 1].
+    """Return the share of each token's nearest within its layer that are among its nearest in the picture: [layers + 1].
 
     Over `within_neighbours` of them. nan where there are fewer than four tokens.
     """
     neighbours = within_neighbours(high.shape[1], neighbours)
     if neighbours < 1:
         return np.full(len(high), math.nan)
-    return np.array([np.mean(_shared(*layers, neighbours)) for layers in zip(high, low, strict=True)])
+    return np.array([np.mean(_neighbours_kept(*layers, neighbours)) for layers in zip(high, low, strict=True)])
 
 
 def within_neighbours(tokens: int, neighbours: int = NEIGHBOURS) -> int:
-    """How many nearest `kept_within` looks at: at most a third of the other tokens, so that chance does not keep them."""
+    """Return how many nearest `kept_within` looks at: at most a third of the other tokens, so that chance does not keep them."""
     return min(neighbours, (tokens - 1) // 3)
 
 
 def nearest_tokens(hidden: np.ndarray, count: int = 3, measure: str = "cosine") -> np.ndarray:
-    """The nearest of the other positions in each layer, in all dimensions: int32 [layers + 1, position, count].
+    """Return the nearest of the other positions in each layer, in all dimensions: int32 [layers + 1, position, count].
 
     measure: as in `prepared`; "raw" and "scaled" are the same here, as a layer's own scale leaves the order as it is. Fewer than
     `count` others are all that there are. Equally near ones stand in the order of the text.
@@ -179,15 +182,15 @@ def nearest_tokens(hidden: np.ndarray, count: int = 3, measure: str = "cosine") 
     neighbours = np.empty((*states.shape[:2], count), dtype=np.int32)
     for layer, vectors in enumerate(states):
         squares = (vectors**2).sum(-1)
-        apart = squares[:, None] + squares - 2 * (vectors @ vectors.T)
-        apart = (apart / max(float(squares.mean()), np.finfo(np.float64).tiny)).round(6)
-        np.fill_diagonal(apart, np.inf)
-        neighbours[layer] = np.argsort(apart, axis=1, kind="stable")[:, :count]
+        distances = squares[:, None] + squares - 2 * (vectors @ vectors.T)
+        distances = (distances / max(float(squares.mean()), np.finfo(np.float64).tiny)).round(6)
+        np.fill_diagonal(distances, np.inf)
+        neighbours[layer] = np.argsort(distances, axis=1, kind="stable")[:, :count]
     return neighbours
 
 
 def umap_installed() -> bool:
-    """Whether umap-learn is there. It brings a compiler of 200 MB, so it is not required."""
+    """Return whether umap-learn is installed. It brings a compiler of 200 MB, so it is not required."""
     return find_spec("umap") is not None
 
 
@@ -195,7 +198,7 @@ def _silent(share: float, doing: str) -> None:
     pass
 
 
-def _arranged(
+def _arrange(
     hidden: np.ndarray,
     method: str,
     dimensions: int,
@@ -205,7 +208,7 @@ def _arranged(
     seed: int = 0,
     report: Report = _silent,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, float | None, list[str]]:
-    """Points, what they are of, explained variance, perplexity as used, notes."""
+    """Return points, the states that they stand for, explained variance, perplexity as used, notes."""
     if method not in METHODS:
         raise ValueError(f"There is no projection “{method}”: choose one of {', '.join(METHODS)}.")
     if dimensions not in (2, 3):
@@ -219,19 +222,20 @@ def _arranged(
     main, explained = _components(flat, dimensions if method == "pca" else COMPONENTS, seed)
     if method == "pca":
         points = main
-        used: float | None = None
+        used_perplexity: float | None = None
         notes: list[str] = []
     else:
         explained = None
-        points, used, notes = (_tsne if method == "t-sne" else _umap)(main, dimensions, perplexity, seed, report)
+        points, used_perplexity, notes = (_tsne if method == "t-sne" else _umap)(main, dimensions, perplexity, seed, report)
     points = np.pad(points, ((0, 0), (0, dimensions - points.shape[1]))).astype(np.float32)
     if explained is not None:
         explained = np.pad(explained, (0, dimensions - len(explained)))
-    return points.reshape(*ready.shape[:2], dimensions), ready, explained, used, notes
+    return points.reshape(*ready.shape[:2], dimensions), ready, explained, used_perplexity, notes
 
 
 def _components(flat: np.ndarray, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """The first principal components of points [point, d_model]: [point, count or fewer], and their shares of the variance."""
+    """Return the first principal components of points [point, d_model]: [point, count or fewer], and their shares of the
+    variance."""
     from sklearn.decomposition import PCA
 
     count = min(count, *flat.shape)
@@ -243,7 +247,7 @@ def _components(flat: np.ndarray, count: int, seed: int) -> tuple[np.ndarray, np
 
 
 def _fitting(perplexity: float, count: int) -> tuple[float, list[str]]:
-    """A perplexity has to be below a third of the points."""
+    """Return a perplexity that is at most a third of the points, and a note where it was lowered."""
     most = (count - 1) / 3
     if perplexity <= most:
         return float(perplexity), []
@@ -255,12 +259,12 @@ def _tsne(main: np.ndarray, dimensions: int, perplexity: float, seed: int, repor
     from openTSNE.initialization import rescale
 
     perplexity, notes = _fitting(perplexity, len(main))
-    done = 0
+    iterations = 0
 
     def tell(iteration: int, error: float, embedding: np.ndarray) -> None:
-        nonlocal done
-        done += EVERY
-        report(0.1 + 0.85 * done / (EARLY + LATE), f"Arranging {len(main):,} points")
+        nonlocal iterations
+        iterations += EVERY
+        report(0.1 + 0.85 * iterations / (EARLY + LATE), f"Arranging {len(main):,} points")
 
     report(0.05, f"Finding the neighbours of {len(main):,} points")
     start = np.pad(main[:, :dimensions], ((0, 0), (0, max(0, dimensions - main.shape[1]))))
@@ -305,8 +309,8 @@ def _umap(main: np.ndarray, dimensions: int, perplexity: float, seed: int, repor
     return points - points.mean(0), float(neighbours), notes
 
 
-def _shared(high: np.ndarray, low: np.ndarray, count: int) -> np.ndarray:
-    """Of each point, the share of its `count` nearest that are among its `count` nearest in the other space: [point]."""
+def _neighbours_kept(high: np.ndarray, low: np.ndarray, count: int) -> np.ndarray:
+    """Return the share of each point's `count` nearest that are among its `count` nearest in the other space: [point]."""
     near = [_near(space, count) for space in (high, low)]
     return np.array([len(np.intersect1d(ours, theirs, assume_unique=True)) for ours, theirs in zip(*near, strict=True)]) / count
 

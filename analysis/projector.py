@@ -1,4 +1,4 @@
-"""Hidden states as files for TensorBoard's projector."""
+"""Files of hidden states for TensorBoard's projector."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def projector_files(vectors: np.ndarray, columns: Mapping[str, Sequence[object]]) -> dict[str, bytes]:
-    """vectors.tsv and metadata.tsv, as TensorBoard's projector (and projector.tensorflow.org) loads them.
+    """Return vectors.tsv and metadata.tsv, as TensorBoard's projector (and projector.tensorflow.org) loads them.
 
     vectors: [row, d], written to six significant digits, one row a line. columns: a name and a value for each row; a single
     column has no line for its name, as the projector wants it. Tabs and line breaks in values become "⇥" and "↵".
@@ -27,7 +27,7 @@ def projector_files(vectors: np.ndarray, columns: Mapping[str, Sequence[object]]
 
 
 def layer_rows(hidden: np.ndarray, columns: Mapping[str, Sequence[object]]) -> tuple[np.ndarray, dict[str, list[object]]]:
-    """Every token of every layer as a row: vectors [(layers + 1) · position, d_model], and columns to go with them.
+    """Return every token of every layer as a row: vectors [(layers + 1) · position, d_model], and columns to go with them.
 
     columns: a value for each position; "layer" (embedding, L0, …) and "norm" (the length of the vector) are added.
     """

@@ -1,4 +1,4 @@
-"""How alike heads look and write, and what is lost without two of them beyond the sum of what is lost without each."""
+"""The likeness of heads, by where they look and what they write, and the loss without two beyond the sum of both losses."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from analysis.statistics import Report, silent
 from models.language_model import LanguageModel
 from models.ragged import stacked
 
-MOST = 48  # heads of which pairs are switched off
-FEW = 4  # texts on which they are
+MOST = 48  # heads whose pairs are switched off
+FEW = 4  # texts for that
 
 
 @dataclass(frozen=True, eq=False)
 class Likeness:
-    """How alike heads are on some texts: [head, head] each, head h of layer l is l · heads + h.
+    """The likeness of heads on some texts: [head, head] each, head h of layer l is l · heads + h.
 
     maps: 1 − the Jensen-Shannon divergence of where two heads look, in bits, 0..1 (`head_divergence`). outputs: the correlation
     of what they add to the stream, −1..1; NaN where that is not known, as W_O or what the heads give is not.
@@ -32,7 +32,7 @@ class Likeness:
 
 @dataclass(frozen=True, eq=False)
 class Together:
-    """What is lost without two heads at once. heads: int [n], those that were tried (see `Likeness`); beyond: float64 [text, n,
+    """The loss without two heads at once. heads: int [n], those that were tried (see `Likeness`); beyond: float64 [text, n,
     n], nats a token: L(both off) − L(one off) − L(other off) + L. Above 0: more is lost than the sum, as where either head can do
     the work of both; below 0: less, as where one is worth little without the other. The number alone does not tell which of the
     reasons it has. NaN on the diagonal. tokens: int [text], predicted in each."""
@@ -48,57 +48,60 @@ class Together:
 
 
 def head_likeness(model: LanguageModel, texts: Texts | None = None, kind: str | None = None, report: Report = silent) -> Likeness:
-    """How alike heads look and write, over all tokens of some texts, those of `analysis.importance.held_out` by default.
+    """Return how alike heads look and write, over all tokens of some texts, those of `analysis.importance.held_out` by default.
 
     Outputs are what a head brings times its part of W_O, [token, d_model], less their mean over the tokens; their correlation
     is over tokens and dimensions. Errors: as `head_importance`.
     """
-    given = read_texts(model, texts, silent)
-    kind = kind_of(given, kind)
-    attention = given[0].trace.attention[kind]
+    scored_texts = read_texts(model, texts, silent)
+    kind = kind_of(scored_texts, kind)
+    attention = scored_texts[0].trace.attention[kind]
     count, size = attention.layers * attention.heads, model.info.d_model
     maps, products, sums, tokens = np.zeros((count, count)), np.zeros((count, count)), np.zeros((count, size)), 0
-    known = True
-    for i, one in enumerate(given):
-        attention, told = one.trace.attention[kind], part_of(report, i, len(given))
-        maps += 1 - head_divergence(attention, told)
+    outputs_known = True
+    for i, text in enumerate(scored_texts):
+        attention, part_report = text.trace.attention[kind], part_of(report, i, len(scored_texts))
+        maps += 1 - head_divergence(attention, part_report)
         try:
             rows = [attention.out(layer) @ model.output_weights(kind, layer) for layer in range(attention.layers)]
         except ValueError:
-            known = False
+            outputs_known = False
             continue
-        written = stacked(rows).reshape(count, *rows[0].shape[1:]).astype(np.float64)  # [heads of all layers, token, d_model]
-        products += np.einsum("htd,gtd->hg", written, written, optimize=True)
-        sums += written.sum(1)
-        tokens += written.shape[1]
-    if not known:
-        return Likeness(maps / len(given), np.full((count, count), np.nan))
+        outputs = stacked(rows).reshape(count, *rows[0].shape[1:]).astype(np.float64)  # [heads of all layers, token, d_model]
+        products += np.einsum("htd,gtd->hg", outputs, outputs, optimize=True)
+        sums += outputs.sum(1)
+        tokens += outputs.shape[1]
+    if not outputs_known:
+        return Likeness(maps / len(scored_texts), np.full((count, count), np.nan))
     products -= sums @ sums.T / tokens
     length = np.sqrt(np.maximum(np.diag(products), 0))
-    both = np.outer(length, length)
-    return Likeness(maps / len(given), np.divide(products, both, out=np.full_like(both, np.nan), where=both > 1e-12))
+    lengths = np.outer(length, length)
+    return Likeness(
+        maps / len(scored_texts), np.divide(products, lengths, out=np.full_like(lengths, np.nan), where=lengths > 1e-12)
+    )
 
 
-def lost_together(model: LanguageModel, found: Importance, texts: Texts | None = None, report: Report = silent) -> Together:
-    """What is lost without each two heads at once, beyond the sum of what is lost without each.
+def lost_together(model: LanguageModel, importance: Importance, texts: Texts | None = None, report: Report = silent) -> Together:
+    """Return the loss without each two heads at once, beyond the sum of the losses without each.
 
-    found: of the same texts. Of more than 48 heads, the 48 of the largest slope; of more than four texts, four at even steps.
+    importance: of the same texts. Of more than 48 heads, the 48 of the largest slope; of more than four texts, four evenly
+    spaced.
     """
     pairs = held_out(model) if texts is None else pairs_of(texts)
-    chosen = [pairs[i] for i in np.unique(np.linspace(0, len(pairs) - 1, min(FEW, len(pairs))).round().astype(int))]
-    table = found.table
-    there = table["effect"].notna()
-    by = table["gradient" if table["gradient"][there].notna().all() else "effect"].abs().to_numpy()
-    heads = np.sort(np.argsort(-by, kind="stable")[: min(MOST, there.sum())])  # those that a layer has not come last
+    few_pairs = [pairs[i] for i in np.unique(np.linspace(0, len(pairs) - 1, min(FEW, len(pairs))).round().astype(int))]
+    table = importance.table
+    present = table["effect"].notna()
+    ranking = table["gradient" if table["gradient"][present].notna().all() else "effect"].abs().to_numpy()
+    heads = np.sort(np.argsort(-ranking, kind="stable")[: min(MOST, present.sum())])  # those that a layer has not come last
     places = [(int(table["layer"].iloc[head]), int(table["head"].iloc[head])) for head in heads]
     couples = list(combinations(range(len(heads)), 2))
-    asked = [[], *([place] for place in places), *([places[i], places[j]] for i, j in couples)]
-    given, rows = read_texts(model, chosen, silent), []
-    for number, one in enumerate(given):
-        loss = without(model, one, asked, found.kind, part_of(report, number, len(given)))
-        alone, both = loss[1 : len(heads) + 1] - loss[0], loss[len(heads) + 1 :] - loss[0]
+    head_lists = [[], *([place] for place in places), *([places[i], places[j]] for i, j in couples)]
+    scored_texts, rows = read_texts(model, few_pairs, silent), []
+    for number, text in enumerate(scored_texts):
+        loss = without(model, text, head_lists, importance.kind, part_of(report, number, len(scored_texts)))
+        alone, pair_losses = loss[1 : len(heads) + 1] - loss[0], loss[len(heads) + 1 :] - loss[0]
         beyond = np.full((len(heads), len(heads)), np.nan)
-        for (i, j), lost in zip(couples, both, strict=True):
+        for (i, j), lost in zip(couples, pair_losses, strict=True):
             beyond[i, j] = beyond[j, i] = lost - alone[i] - alone[j]
         rows.append(beyond)
-    return Together(heads, np.stack(rows), tokens_of(given))
+    return Together(heads, np.stack(rows), tokens_of(scored_texts))

@@ -1,5 +1,4 @@
-"""What heads and feed-forwards give on average over a reference set of texts: what takes the place of one that is switched off
-to its mean."""
+"""The mean outputs of heads and feed-forwards over a reference set of texts, which replace a part that is switched off."""
 
 from __future__ import annotations
 
@@ -15,19 +14,19 @@ from models.language_model import LanguageModel
 from models.ragged import stacked
 from models.readonly import read_only
 
-PASSAGES = 12  # of the built-in sample: enough tokens for a mean, and few enough to be read at a press
-ANSWERED = 6  # of these, what an encoder-decoder reads
+PASSAGES = 12  # of the built-in sample: enough tokens for a mean, and few enough to read at a click
+ANSWERED = 6  # of these, for an encoder-decoder
 SAID, TOKENS = 80, 12  # characters of each, and tokens of its answer: each takes a reading
 
 Means = dict[tuple[str, str], np.ndarray]
-"""By kind and "heads", or by stack and "feedforward": float32 [layers, heads or 1, size]."""
+"""Means by kind and "heads", or by stack and "feedforward": float32 [layers, heads or 1, size]."""
 
-_kept: WeakKeyDictionary[LanguageModel, dict[object, Means]] = WeakKeyDictionary()
+_means: WeakKeyDictionary[LanguageModel, dict[object, Means]] = WeakKeyDictionary()
 _lock = threading.Lock()
 
 
 def head_means(model: LanguageModel, kind: str | None = None, texts: Texts = ()) -> np.ndarray:
-    """What each head gives, before W_O, on average over the tokens of some texts: float32 [layers, heads, d_head].
+    """Return each head's mean output, before W_O, over the tokens of some texts: float32 [layers, heads, d_head].
 
     texts: the reference set, each alone or with its target; none: PASSAGES of the built-in sample, read once for a model while
     it stays the same. An encoder-decoder answers by itself a text that has no target, in at most TOKENS tokens; without texts it
@@ -38,54 +37,54 @@ def head_means(model: LanguageModel, kind: str | None = None, texts: Texts = ())
     Source: Wang et al. 2023, "Interpretability in the Wild" (mean ablation over a reference distribution).
     """
     kind = kind or ("decoder" if model.info.kind == "encoder-decoder" else "self")
-    found = means_of(model, texts)
-    if (kind, "heads") not in found:
-        kinds = ", ".join(name for name, part in found if part == "heads")
+    averages = means_of(model, texts)
+    if (kind, "heads") not in averages:
+        kinds = ", ".join(name for name, part in averages if part == "heads")
         raise ValueError(f'{model.info.name} has no "{kind}" attention; it has {kinds}.')
-    return found[kind, "heads"]
+    return averages[kind, "heads"]
 
 
 def feedforward_means(model: LanguageModel, stack: str | None = None, texts: Texts = ()) -> np.ndarray:
-    """What each feed-forward adds to the stream, on average over the tokens of some texts: float32 [layers, d_model].
+    """Return what each feed-forward adds to the stream, on average over the tokens of some texts: float32 [layers, d_model].
 
     stack: None for "self" or "decoder"; the rest: as `head_means`. NaN where a block has none that can be told apart. Errors:
     ValueError for a stack that is not there.
     """
     stack = stack or ("decoder" if model.info.kind == "encoder-decoder" else "self")
-    found = means_of(model, texts)
-    if (stack, "feedforward") not in found:
+    averages = means_of(model, texts)
+    if (stack, "feedforward") not in averages:
         raise ValueError(f'What the feed-forwards of "{stack}" in {model.info.name} add is not known.')
-    return found[stack, "feedforward"][:, 0]
+    return averages[stack, "feedforward"][:, 0]
 
 
 def means_of(model: LanguageModel, texts: Texts = ()) -> Means:
-    """The means over some texts, or over the built-in sample. Errors: Unspelt."""
+    """Return the means over some texts, or over the built-in sample. Errors: Unspelt."""
     if texts:
         return means(model, texts, own=True)
     condition = model.condition
     with _lock:
-        if condition in (kept := _kept.setdefault(model, {})):
-            return kept[condition]
-    both = model.info.kind == "encoder-decoder"
-    found = means(model, [text[:SAID] for text in passages()[:ANSWERED]] if both else passages()[:PASSAGES])
+        if condition in (cached := _means.setdefault(model, {})):
+            return cached[condition]
+    has_target = model.info.kind == "encoder-decoder"
+    sample_means = means(model, [text[:SAID] for text in passages()[:ANSWERED]] if has_target else passages()[:PASSAGES])
     with _lock:
-        kept.clear()  # a network that has changed is another one
-        kept[condition] = found
-    return found
+        cached.clear()  # a network that has changed is another one
+        cached[condition] = sample_means
+    return sample_means
 
 
 def means(model: LanguageModel, texts: Texts, own: bool = False) -> Means:
-    """Return what each head and feed-forward gives on average. own: whether the texts are a visitor's."""
+    """Return the mean output of each head and feed-forward. own: whether the texts are a visitor's."""
     outs: dict[tuple[str, str], list[np.ndarray]] = {}  # [layers, heads or one, position, size]
-    given = pairs_of(texts)
-    check_spelling(model, given, own)
-    for text, target in given:
-        said = target or (answer(model, text) if model.info.kind == "encoder-decoder" else "")
-        trace = model.trace(text, said, remember=False)
+    pairs = pairs_of(texts)
+    check_spelling(model, pairs, own)
+    for text, target in pairs:
+        full_target = target or (answer(model, text) if model.info.kind == "encoder-decoder" else "")
+        trace = model.trace(text, full_target, remember=False)
         for kind, attention in trace.attention.items():
             places = typed(attention.queries)
-            each = [attention.out(layer)[:, places] for layer in range(attention.layers)]
-            outs.setdefault((kind, "heads"), []).append(stacked(each))
+            outputs = [attention.out(layer)[:, places] for layer in range(attention.layers)]
+            outs.setdefault((kind, "heads"), []).append(stacked(outputs))
         for stack, parts in trace.parts.items():
             places = typed(trace.attention[stack].queries)
             outs.setdefault((stack, "feedforward"), []).append(parts["feedforward"][:, None, places])
@@ -93,5 +92,5 @@ def means(model: LanguageModel, texts: Texts, own: bool = False) -> Means:
 
 
 def answer(model: LanguageModel, text: str) -> str:
-    """What an encoder-decoder says to a text, each time with the likeliest token."""
+    """Return an encoder-decoder's answer to a text, each time with the likeliest token."""
     return [step.text for step in model.generate(text, max_new_tokens=TOKENS)][-1]

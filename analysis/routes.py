@@ -1,4 +1,4 @@
-"""All ways from the input tokens up to one position: attention after attention, with a residual connection beside each.
+"""The ways from the input tokens up to one position: attention after attention, with a residual connection beside each.
 
 In a decoder or an encoder a step is a layer. In an encoder-decoder the steps are the encoder's layers over the source, and then
 two for each of the decoder's: the target looks at itself, and at what the encoder made of the source.
@@ -33,7 +33,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Paths:
-    """tokens: all that is read, the source before the target; start: where what the model predicts from begins (0: one text)."""
+    """The ways through a text. tokens: all that is read, the source before the target; start: where the target begins (0:
+    none)."""
 
     attention: Mapping[str, Attention]
     tokens: Sequence[Token]
@@ -42,15 +43,15 @@ class Paths:
 
     @property
     def layers(self) -> int:
-        """How many layers the stack has that the model predicts from."""
+        """The number of layers of the stack that the model predicts from."""
         return 1 + max(step.layer for step in self.steps if step.kind != "encoder")
 
     def until(self, layer: int) -> Paths:
-        """The ways up to what this layer makes (of the decoder, where there are two stacks)."""
+        """Return the ways up to this layer's output (of the decoder, where there are two stacks)."""
         return replace(self, steps=tuple(step for step in self.steps if step.kind == "encoder" or step.layer <= layer))
 
     def place(self, query: int) -> int:
-        """Where among `tokens` a position of what is read stands; negative ones count from the end. Errors: ValueError."""
+        """Return the index in `tokens` of a position of what is read; negative ones count from the end. Errors: ValueError."""
         count = len(self.tokens) - self.start
         if not -count <= query < count:
             raise ValueError(f"There are {count} positions, counted from 0: number {query} is none of them.")
@@ -58,7 +59,8 @@ class Paths:
 
 
 def paths(of: Trace | Attention) -> Paths:
-    """The ways through a trace, or through self-attention by itself. Errors: ValueError for attention of another kind alone."""
+    """Return the ways through a trace, or through self-attention by itself. Errors: ValueError for attention of another kind
+    alone."""
     attention = {"self": of} if isinstance(of, Attention) else of.attention
     first = attention.get("self") or attention["encoder"]
     count = len(first.queries)
@@ -79,7 +81,8 @@ def paths(of: Trace | Attention) -> Paths:
 def matrices(
     ways: Paths, fusion: str = "mean", discard: float = 0.0, of: Callable[[Step], np.ndarray] | None = None
 ) -> list[np.ndarray]:
-    """One matrix a step: float64 [query, key], the heads as one, rows that sum to 1 (see `analysis.attention_rollout.fused`).
+    """Return one matrix a step: float64 [query, key], the heads as one, rows that sum to 1 (see
+    `analysis.attention_rollout.fused`).
 
     of: weights [heads, query, key] of a step in the place of attention.
     """
@@ -87,7 +90,7 @@ def matrices(
 
 
 def shares(ways: Paths, weights: Sequence[np.ndarray], query: int, residual: float = 0.5) -> np.ndarray:
-    """Of what stands at a position at the end, how much came by each token, step by step: float64 [steps + 1, token].
+    """Return how much of the final state at a position came by each token, step by step: float64 [steps + 1, token].
 
     weights: a matrix a step, as from `matrices`. Row s counts the states of the tokens after s steps: row 0 is the inputs, the
     last is the position alone; every row sums to 1. Row 0 is this position's row of attention rollout.
@@ -102,17 +105,17 @@ def shares(ways: Paths, weights: Sequence[np.ndarray], query: int, residual: flo
 
 
 def _down(after: np.ndarray, step: Step, matrix: np.ndarray, residual: float) -> np.ndarray:
-    """Shares before a step from those after it."""
-    looked = (1 - residual) * after[step.queries]
+    """Return the shares before a step from those after it."""
+    spread = (1 - residual) * after[step.queries]
     before = after.copy()
-    before[step.queries] -= looked * matrix.sum(-1)  # the residual stays, and what a row without weights keeps
-    before[step.keys] += looked @ matrix
+    before[step.queries] -= spread * matrix.sum(-1)  # the residual stays, and what a row without weights keeps
+    before[step.keys] += spread @ matrix
     return before
 
 
 @dataclass(frozen=True)
 class Stream:
-    """What flows from one state of a token to another's: a share of all that arrives. Columns count from the inputs, 0."""
+    """The flow from one state of a token to another's: a share of all that arrives. Columns count from the inputs, 0."""
 
     share: float
     from_column: int
@@ -124,12 +127,12 @@ class Stream:
 def streams(
     ways: Paths, weights: Sequence[np.ndarray], query: int, residual: float = 0.5, least: float = 0.0
 ) -> tuple[list[Stream], float]:
-    """The shares of `shares` with the ways that they take, those of at least `least`; and the largest total left out of a step.
+    """Return the `shares` with the ways that they take, those of at least `least`; and the largest total left out of a step.
 
     A state's column is the step that made it, counted from 1; what is put in stands one before the first step that uses it.
     """
     after = shares(ways, weights, query, residual)
-    # In which column each token's state stands, step by step.
+    # The column of each token's state, step by step.
     column_of = np.zeros((len(ways.steps) + 1, len(ways.tokens)), dtype=int)
     column_of[0, ways.start :] = next((i for i, step in enumerate(ways.steps) if step.queries.start == ways.start), 0)
     for i, step in enumerate(ways.steps):
@@ -144,12 +147,12 @@ def streams(
         if same:
             flows[np.diag_indices(len(mass))] += stays
         else:
-            kept = np.flatnonzero((stays > 0) & (stays >= least)) + step.queries.start
-            strong += [Stream(float(stays[q - step.queries.start]), int(column_of[i, q]), int(q), i + 1, int(q)) for q in kept]
+            staying = np.flatnonzero((stays > 0) & (stays >= least)) + step.queries.start
+            strong += [Stream(float(stays[q - step.queries.start]), int(column_of[i, q]), int(q), i + 1, int(q)) for q in staying]
         rows, columns = np.nonzero((flows > 0) & (flows >= least))
         for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
             k, q = column + step.keys.start, row + step.queries.start
             strong.append(Stream(float(flows[row, column]), int(column_of[i, k]), k, i + 1, q))
-        counted = sum(stream.share for stream in strong if stream.to_column == i + 1)
-        most = max(most, float(mass.sum()) - counted)
+        total = sum(stream.share for stream in strong if stream.to_column == i + 1)
+        most = max(most, float(mass.sum()) - total)
     return strong, max(0.0, most)

@@ -20,7 +20,7 @@ SENTENCES = (
     "She put the letter on the table, looked at the letter again, and then threw the letter into the fire.",
 )
 
-# Of such a kind as one types into an encoder-decoder first.
+# Such as people type first into an encoder-decoder.
 SHORT = (
     "The cat is black.",
     "Where is the station?",
@@ -31,11 +31,11 @@ SHORT = (
 PASSAGES, ROUNDS = 8, 6  # of a book, beside the sentences; texts of random words that are repeated
 SPAN = (110, 210)  # characters of a passage, like a long sentence
 PLAIN = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "—": " - "})  # signs that small models have no token for
-UNKNOWN = 0.2  # above this share of unknown tokens a model does not read a text but the places of its words
+UNKNOWN = 0.2  # with a larger share of unknown tokens, a model reads hardly more than the places of words
 PIECE = 40  # words of a visitor's line that count as a text of their own
 FEW = 8  # words that a repeated text needs of one kind, or another kind is tried
 ENGLISH, LETTER = re.compile("[ ]?[a-z]{3,}"), re.compile("[a-z]")
-ANY = re.compile(r"(?!##|<0x|<unused).*\w.*")  # but what only goes on, a byte, and what no tokenizer has
+ANY = re.compile(r"(?!##|<0x|<unused).*\w.*")  # without continuations, bytes and unused tokens
 
 Texts = Sequence[str | tuple[str, str]]  # each alone, or with its target
 Pairs = list[tuple[str, str]]
@@ -55,7 +55,7 @@ class Unspelt(ValueError):
 
 @dataclass(frozen=True)
 class Fit:
-    """How well a model reads some texts.
+    """The fit of a model to some texts.
 
     unknown: the share of their tokens that stand for text which the tokenizer cannot spell. loss: of the model, nats a token over
     `tokens` tokens; NaN where it predicts none, or nobody knows what it should say. even: the loss of guessing every token of
@@ -69,32 +69,32 @@ class Fit:
 
 
 def natural() -> tuple[str, ...]:
-    """The sample texts: four sentences of our own and eight passages of a book. All scores of heads are measured on them."""
+    """Return the sample texts: four sentences of our own and eight passages of a book. Heads are measured on them."""
     return (*SENTENCES, *passages()[0])
 
 
 @cache
 def passages() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Passages of the built-in book, each as long as a long sentence, evenly from its beginning to its end: eight, and twelve
-    others. Source: see `models.tuned_lens.SAMPLE`."""
+    """Return passages of the built-in book, each as long as a long sentence, evenly from its beginning to its end: eight, and
+    twelve others. Source: see `models.tuned_lens.SAMPLE`."""
     from models.tuned_lens import SAMPLE  # brings torch
 
     plain = SAMPLE.read_text(encoding="utf-8").translate(PLAIN)
     paragraphs = [" ".join(paragraph.split()) for paragraph in plain.split("\n\n")]
     fitting = [paragraph for paragraph in paragraphs if SPAN[0] <= len(paragraph) <= SPAN[1]]
     first = tuple(fitting[i] for i in np.linspace(0, len(fitting) - 1, PASSAGES).round().astype(int))
-    rest = [paragraph for paragraph in fitting if paragraph not in first]
+    remaining = [paragraph for paragraph in fitting if paragraph not in first]
     count = PASSAGES + len(SENTENCES)
-    return first, tuple(rest[i] for i in np.linspace(0, len(rest) - 1, count).round().astype(int))
+    return first, tuple(remaining[i] for i in np.linspace(0, len(remaining) - 1, count).round().astype(int))
 
 
 def repeats(model: LanguageModel) -> tuple[str, ...]:
-    """Six texts of random words of the model's own vocabulary, each said twice."""
+    """Return six texts of random words of the model's own vocabulary, each said twice."""
     return tuple(repeated_words(model, seed=seed) for seed in range(ROUNDS))
 
 
 def repeated_words(model: LanguageModel, words: int = 40, seed: int = 0) -> str:
-    """Random words of the model's own vocabulary, said twice: only a model that looks back can know the second round.
+    """Return random words of the model's own vocabulary, said twice: only a model that looks back can know the second round.
 
     English words where it has some, else letters, else any tokens that are text. All of them are words that its tokenizer can
     spell; "" for a vocabulary without any.
@@ -104,35 +104,35 @@ def repeated_words(model: LanguageModel, words: int = 40, seed: int = 0) -> str:
     for kind in (ENGLISH, LETTER, ANY):
         texts = [model.token_text(id) for id in ids if kind is not ANY or not model.is_special(id)]
         space = "" if kind is LETTER else " "
-        some = spelt(model, [space + text.strip() for text in texts if kind.fullmatch(text)], words)
+        some = spellable_words(model, [space + text.strip() for text in texts if kind.fullmatch(text)], words)
         if len(some) >= FEW:
             return "".join(some * 2)
         best = max(best, some, key=len)
     return "".join(best * 2)
 
 
-def spelt(model: LanguageModel, words: Sequence[str], count: int) -> list[str]:
-    """The first words that the tokenizer can spell, each in its place after another."""
-    chosen: list[str] = []
+def spellable_words(model: LanguageModel, words: Sequence[str], count: int) -> list[str]:
+    """Return the first words that the tokenizer can spell, each in its place after another."""
+    spellable: list[str] = []
     for start in range(0, len(words), count):
         some = list(words[start : start + count])
         if unknown_share(typed(model.tokenize("".join(some)))):  # then each by itself
             some = [word for word in some if not unknown_share(typed(model.tokenize(word)))]
-        chosen += some
-        if len(chosen) >= count:
+        spellable += some
+        if len(spellable) >= count:
             break
-    return chosen[:count]
+    return spellable[:count]
 
 
 def pairs_of(texts: Texts) -> Pairs:
-    """Texts with their targets, "" for one without."""
-    given = [texts] if isinstance(texts, str) else texts
-    return [(text, "") if isinstance(text, str) else (text[0], text[1]) for text in given]
+    """Return texts with their targets, "" for one without."""
+    listed = [texts] if isinstance(texts, str) else texts
+    return [(text, "") if isinstance(text, str) else (text[0], text[1]) for text in listed]
 
 
 def pieces_of(text: str, target: str = "") -> Pairs:
-    """A text of a visitor's own as several, so that a range can be said: its lines, each cut into pieces of about 40 words; one
-    with a target is not cut."""
+    """Return a visitor's text as several, so that it has a range: its lines, each cut into pieces of about 40 words; one with a
+    target is not cut."""
     lines = [text] if target else text.splitlines()
     pieces: Pairs = []
     for line in lines:
@@ -144,22 +144,22 @@ def pieces_of(text: str, target: str = "") -> Pairs:
 
 
 def typed(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens that stand for text."""
+    """Return the tokens that stand for text."""
     return [token for token in tokens if token.start < token.end]
 
 
 def unknown_share(tokens: Sequence[Token]) -> float:
-    """The share of tokens that stand for text which the tokenizer cannot spell; 1 where there is no token at all."""
+    """Return the share of tokens that stand for text which the tokenizer cannot spell; 1 without a token."""
     return sum(token.unknown for token in tokens) / len(tokens) if tokens else 1.0
 
 
 def unknown_in(model: LanguageModel, texts: Pairs) -> float:
-    """The share of unknown tokens in some texts, without their targets."""
+    """Return the share of unknown tokens in some texts, without their targets."""
     return unknown_share([token for text, _ in texts for token in typed(model.tokenize(text))])
 
 
 def check_spelling(model: LanguageModel, texts: Pairs, own: bool) -> float:
-    """The share of unknown tokens. own: whether the texts are a visitor's. Errors: Unspelt where it is above a fifth."""
+    """Return the share of unknown tokens. own: whether the texts are a visitor's. Errors: Unspelt where it is above a fifth."""
     share = unknown_in(model, texts)
     if share > UNKNOWN:
         raise Unspelt(model.info.name, share, own)
@@ -167,18 +167,19 @@ def check_spelling(model: LanguageModel, texts: Pairs, own: bool) -> float:
 
 
 def fit(model: LanguageModel, texts: Texts | None = None) -> Fit:
-    """How well a model reads texts, those of `natural` by default. Of an encoder-decoder the loss is that of the targets."""
+    """Return how well a model reads texts, those of `natural` by default. Of an encoder-decoder the loss is that of the
+    targets."""
     from models.losses import losses, scored  # brings torch, which the first page does not wait for
 
-    given = [(text, "") for text in natural()] if texts is None else pairs_of(texts)
+    pairs = [(text, "") for text in natural()] if texts is None else pairs_of(texts)
     rows, tokens = [], 0
-    asks = model.info.predicts and (model.info.kind != "encoder-decoder" or all(target for _, target in given))
-    for text, target in given if asks else ():
+    asks = model.info.predicts and (model.info.kind != "encoder-decoder" or all(target for _, target in pairs))
+    for text, target in pairs if asks else ():
         try:
-            one = scored(model, text, target)
-        except ValueError:  # nothing is to be predicted in this text
+            scored_text = scored(model, text, target)
+        except ValueError:  # a text with nothing to predict
             continue
-        rows.append(float(losses(model, one, [[]])[0]) * len(one.ids))
-        tokens += len(one.ids)
+        rows.append(float(losses(model, scored_text, [[]])[0]) * len(scored_text.ids))
+        tokens += len(scored_text.ids)
     loss = sum(rows) / tokens if tokens else float("nan")
-    return Fit(unknown_in(model, given), loss, float(np.log(model.info.vocabulary)), tokens)
+    return Fit(unknown_in(model, pairs), loss, float(np.log(model.info.vocabulary)), tokens)

@@ -1,4 +1,4 @@
-"""Why scores are divided by √d_k: what happens to the softmax when they are not."""
+"""The reason for dividing scores by √d_k: the softmax without it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 
 
 def scaling(sizes: tuple[int, ...] = SIZES, keys: int = 32, queries: int = 400, seed: int = 0) -> pd.DataFrame:
-    """Random q and k with entries of mean 0 and variance 1 meet, for each size d_k: a row each.
+    """Return statistics of random q·k, with entries of mean 0 and variance 1, for each size d_k: a row each.
 
     d_k; spread: the standard deviation of q·k, expected: √d_k; and for the softmax of q·k over so many keys, as it is ("plain")
     and divided by √d_k ("scaled"): entropy_…, its mean in nats; largest_…, the mean of the largest weight; gradient_…, the mean

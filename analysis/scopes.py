@@ -1,4 +1,4 @@
-"""What of an attention is looked at: which tokens, as they are or joined to words, and the weights between them."""
+"""Scopes of an attention: which tokens are looked at, single or joined to words, and the weights between them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.merging import characters, joined, merge, merged_tokens, select, words
+from analysis.merging import characters, join, merge, merged_tokens, select, words
 from models.tokens import Token
 from models.trace import Attention
 
@@ -30,7 +30,7 @@ class Side:
     start: int = 0
 
     def index(self, position: int | None) -> int | None:
-        """Which of them holds a position."""
+        """Return which of them holds a position."""
         return next((i for i, group in enumerate(self.groups) if position in group), None)
 
 
@@ -49,12 +49,12 @@ class Scope:
 
     @property
     def renormalised(self) -> bool:
-        """Whether each row is divided by what is left of it without the tokens that are hidden."""
+        """Whether each row is divided by its sum over the tokens that are not hidden."""
         return self.shared is not None
 
     @property
     def whole(self) -> bool:
-        """Whether every token is looked at, by itself."""
+        """Whether every token is in the scope, by itself."""
         return all(
             [len(group) for group in side.groups] == [1] * len(tokens)
             for side, tokens in ((self.queries, self.attention.queries), (self.keys, self.attention.keys))
@@ -62,15 +62,15 @@ class Scope:
 
     @property
     def starts(self) -> tuple[int, int]:
-        """How many tokens or words stand before the first query and before the first key, outside of the window."""
+        """The numbers of tokens or words before the first query and before the first key, outside of the window."""
         return self.queries.start, self.keys.start
 
     def __getitem__(self, layer: int) -> np.ndarray:
-        """The weights of a layer between what is looked at: float32 [heads, query, key]."""
+        """Return the weights of a layer between what is looked at: float32 [heads, query, key]."""
         return self.apply(self.attention[layer])
 
     def apply(self, weights: np.ndarray) -> np.ndarray:
-        """Weights [..., query, key] between all tokens as weights between what is looked at: others leave, then words join."""
+        """Return weights [..., query, key] between all tokens as those within the scope: others leave, then words join."""
         if self.whole:
             return weights
         queries, keys = ([p for group in side.groups for p in group] for side in (self.queries, self.keys))
@@ -78,7 +78,7 @@ class Scope:
             weights = select(weights, queries, keys)
         else:
             weights = select(weights, queries, self.shared, renormalise=True)[..., np.searchsorted(self.shared, keys)]
-        return merge(weights, _renumbered(self.queries.groups), _renumbered(self.keys.groups))
+        return merge(weights, _renumber(self.queries.groups), _renumber(self.keys.groups))
 
 
 def scope(
@@ -90,7 +90,7 @@ def scope(
     keys: Window | None = None,
     whole_characters: bool = False,
 ) -> Scope:
-    """An attention without its special tokens (`special=False`), between whole words, or through a window.
+    """Return an attention without its special tokens (`special=False`), between whole words, or through a window.
 
     Special tokens leave only where they stand for no text. A word gives the mean of what its tokens give and gets the sum of
     what they get (see `analysis.merge`), and with `whole_characters` so does a character of several tokens. renormalised: each
@@ -99,41 +99,41 @@ def scope(
     A window changes no number: the weights are those that the same scope has without it. Where it holds nothing that is looked
     at, the nearest token is. Raises ValueError for a window that is not in the text.
     """
-    asked = {"special": special, "whole_words": whole_words, "renormalised": renormalised, "queries": queries, "keys": keys}
-    asked |= {"whole_characters": whole_characters}
-    usual = {**dict.fromkeys(asked, False), "special": True, "queries": None, "keys": None}
-    join = words if whole_words else characters if whole_characters else None
-    everything = _side(attention.keys, special, join)
+    options = {"special": special, "whole_words": whole_words, "renormalised": renormalised, "queries": queries, "keys": keys}
+    options |= {"whole_characters": whole_characters}
+    usual = {**dict.fromkeys(options, False), "special": True, "queries": None, "keys": None}
+    group_tokens = words if whole_words else characters if whole_characters else None
+    all_keys = _side(attention.keys, special, group_tokens)
     return Scope(
         attention,
-        _through(queries, _side(attention.rows, special, join), len(attention.queries), "queries"),
-        _through(keys, everything, len(attention.keys), "keys"),
-        sorted(p for group in everything.groups for p in group) if renormalised else None,
-        {name: value for name, value in asked.items() if value != usual[name]},
+        _through(queries, _side(attention.rows, special, group_tokens), len(attention.queries), "queries"),
+        _through(keys, all_keys, len(attention.keys), "keys"),
+        sorted(p for group in all_keys.groups for p in group) if renormalised else None,
+        {name: value for name, value in options.items() if value != usual[name]},
     )
 
 
 def typed(tokens: Sequence[Token]) -> list[int]:
-    """The positions of the tokens that are not special signs beside the text; all where there is no other."""
+    """Return the positions of the tokens that stand for text; of all where there is none."""
     return [i for i, token in enumerate(tokens) if not (token.special and token.start == token.end)] or list(range(len(tokens)))
 
 
-def _side(tokens: Sequence[Token], special: bool, join: Callable[[Sequence[Token]], list[list[int]]] | None) -> Side:
-    kept = set(range(len(tokens)) if special else typed(tokens))
+def _side(tokens: Sequence[Token], special: bool, group_tokens: Callable[[Sequence[Token]], list[list[int]]] | None) -> Side:
+    included = set(range(len(tokens)) if special else typed(tokens))
     if tokens[-1].after:
-        kept.add(len(tokens) - 1)  # the row that looks for what comes next is no sign that somebody put there
-    groups = join(tokens) if join else [[i] for i in range(len(tokens))]
-    groups = [group for group in groups if kept.issuperset(group)]
-    if not join:
+        included.add(len(tokens) - 1)  # the row of the next token is no special token
+    groups = group_tokens(tokens) if group_tokens else [[i] for i in range(len(tokens))]
+    groups = [group for group in groups if included.issuperset(group)]
+    if not group_tokens:
         return Side([tokens[i] for (i,) in groups], groups)
-    merged = merged_tokens(tokens, groups) if join is words else joined(tokens, groups)
-    if tokens[-1].after:  # a word is chosen after the word before it, not after that one's last piece
-        merged[1:] = [replace(token, after=replace(before, after=None)) for before, token in pairwise(merged)]
-    return Side(merged, groups)
+    side_tokens = merged_tokens(tokens, groups) if group_tokens is words else join(tokens, groups)
+    if tokens[-1].after:  # a word follows the whole word before it, not that one's last piece
+        side_tokens[1:] = [replace(token, after=replace(before, after=None)) for before, token in pairwise(side_tokens)]
+    return Side(side_tokens, groups)
 
 
 def _through(window: Window | None, side: Side, count: int, noun: str) -> Side:
-    """The part of a side that begins in the window."""
+    """Return the part of a side that begins in the window."""
     if window is None:
         return side
     first, last = window
@@ -149,8 +149,8 @@ def _through(window: Window | None, side: Side, count: int, noun: str) -> Side:
     return Side(side.tokens[start:end], side.groups[start:end], start)
 
 
-def _renumbered(groups: list[list[int]]) -> list[list[int]]:
-    """The same groups among the positions that are left."""
+def _renumber(groups: list[list[int]]) -> list[list[int]]:
+    """Return the same groups numbered among the positions that are left."""
     positions, at = [], 0
     for group in groups:
         positions.append(list(range(at, at + len(group))))

@@ -1,4 +1,4 @@
-"""How alike the heads of a model look in one text, and a map on which like heads lie together."""
+"""Similarity of heads by where they look in one text, and a map on which similar heads lie together."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from analysis.statistics import Report, choosing, entropy_of, silent
 from models.trace import Attention
 
-CELLS = 2**16  # weights of each head that are compared at a time
+CELLS = 2**16  # weights of each head compared at a time
 AT_MOST = 2**31  # cells compared in all, some ten seconds of work; beyond, queries are taken at even steps
 
 
 def compared_queries(attention: Attention) -> list[int]:
-    """The queries at which `head_divergence` compares heads: all that have a choice, or as many at even steps as it takes a few
-    seconds for."""
+    """Return the queries at which `head_divergence` compares heads: all that have a choice, or as many at even steps as take a
+    few seconds."""
     count = attention.layers * attention.heads
     fit = max(1, AT_MOST // max(1, count * count * len(attention.keys) // 2))
     queries = range(len(attention.queries))[choosing(attention)]
@@ -25,7 +25,7 @@ def compared_queries(attention: Attention) -> list[int]:
 
 
 def head_divergence(attention: Attention, report: Report = silent) -> np.ndarray:
-    """Jensen-Shannon divergence between the heads of a model, in bits, the mean over `compared_queries`.
+    """Return the Jensen-Shannon divergence between the heads of a model, in bits, the mean over `compared_queries`.
 
     The first query of a text is left out, since all heads of a decoder do the same there: itself.
     Returns float64 [heads of all layers, the same]; head h of layer l is l · heads + h. JS(p, q) = H((p + q) / 2) −
@@ -51,21 +51,21 @@ def head_divergence(attention: Attention, report: Report = silent) -> np.ndarray
     divergence = (-negative - (own[:, None] + own) / 2) / np.log(2) / len(queries)
     np.fill_diagonal(divergence, 0)
     places = [layer * attention.heads + head for layer, heads in enumerate(counts) for head in range(heads)]
-    every = np.full((attention.layers * attention.heads,) * 2, np.nan)
-    every[np.ix_(places, places)] = np.clip(divergence, 0, 1)
-    return every
+    with_missing = np.full((attention.layers * attention.heads,) * 2, np.nan)
+    with_missing[np.ix_(places, places)] = np.clip(divergence, 0, 1)
+    return with_missing
 
 
 @dataclass(frozen=True)
 class HeadMap:
-    """points: float64 [heads of all layers, 2]; explained: the share of all squared distance that these hold, in 0..1."""
+    """A map of heads. points: float64 [heads of all layers, 2]; explained: their share of all squared distance, in 0..1."""
 
     points: np.ndarray
     explained: float
 
 
 def head_map(divergence: np.ndarray) -> HeadMap:
-    """Heads in the plane, as far apart as they can be at once: classical scaling (Torgerson 1952) of √JS.
+    """Return heads in the plane, as far apart as their divergence says: classical scaling (Torgerson 1952) of √JS.
 
     divergence: [head, head], as `head_divergence` gives it. The same divergence gives the same map; which way it is turned means
     nothing. Errors: ValueError for what is not square and symmetric.
@@ -77,13 +77,13 @@ def head_map(divergence: np.ndarray) -> HeadMap:
         or not np.allclose(divergence, divergence.T, equal_nan=True)
     ):
         raise ValueError(f"Divergences of shape {list(divergence.shape)}: give one for each pair of heads, [head, head].")
-    there = np.flatnonzero(np.isfinite(np.diag(divergence)))
-    if len(there) < len(divergence):  # heads that a layer has not have no place
-        known, points = head_map(divergence[np.ix_(there, there)]), np.full((len(divergence), 2), np.nan)
-        points[there] = known.points
-        return HeadMap(points, known.explained)
-    centred = divergence - divergence.mean(0) - divergence.mean(1)[:, None] + divergence.mean()
-    values, vectors = np.linalg.eigh(-centred / 2)
+    present = np.flatnonzero(np.isfinite(np.diag(divergence)))
+    if len(present) < len(divergence):  # heads that a layer has not have no place
+        present_map, points = head_map(divergence[np.ix_(present, present)]), np.full((len(divergence), 2), np.nan)
+        points[present] = present_map.points
+        return HeadMap(points, present_map.explained)
+    double_centred = divergence - divergence.mean(0) - divergence.mean(1)[:, None] + divergence.mean()
+    values, vectors = np.linalg.eigh(-double_centred / 2)
     values = np.maximum(0, values)
     points = np.zeros((len(divergence), 2))
     for axis in range(min(2, len(divergence))):

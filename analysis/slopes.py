@@ -1,4 +1,4 @@
-"""What a prediction owes to each token by its slope: gradient × input, and integrated gradients from a text of nothing."""
+"""Attributions of a prediction to tokens by its slope: gradient × input, and integrated gradients from an empty text."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from models.tokens import Token
 if TYPE_CHECKING:
     from torch import Tensor
 
-STEPS = 64  # points on the way from nothing to the text
-TOKENS = 1024  # that are read forward and backward at once
+STEPS = 64  # points on the way from the empty text to the text
+TOKENS = 1024  # read forward and backward at once
 
 
 def gradient_times_input(question: Question, report: Report | None = None, tokens_alone: bool = False) -> np.ndarray:
-    """The slope of the evidence against what the first layer is given at each token, times that: nats, float64 [token].
+    """Return the slope of the evidence against the first layer's input at each token, times that input: nats, float64 [token].
 
     It is what the evidence would lose by this slope if the vector went to 0, position and all; it sums to nothing in particular.
     tokens_alone: against the vector that the table of tokens holds, before a position is added, which is what captum's layer
@@ -27,42 +27,42 @@ def gradient_times_input(question: Question, report: Report | None = None, token
     """
     from captum.attr import InputXGradient  # here, because it takes long to import
 
-    streams, _, read = _asked(question, report, 1, tokens_alone)
-    return _joined(InputXGradient(read).attribute(tuple(stream.requires_grad_() for stream in streams)))
+    streams, _, evidence_of = _streams(question, report, 1, tokens_alone)
+    return _sum_tokens(InputXGradient(evidence_of).attribute(tuple(stream.requires_grad_() for stream in streams)))
 
 
 def integrated_gradients(question: Question, steps: int = STEPS, report: Report | None = None) -> np.ndarray:
-    """The mean slope on a straight way from a text of nothing to this one, times that way: nats, float64 [token].
+    """Return the mean slope on a straight way from an empty text to this one, times that way: nats, float64 [token].
 
-    What the first layer is given moves, positions and all. The text of nothing has `nothing` in the place of each token that can
-    be taken away. The numbers sum to how much more evidence there is at the end of the way than at its beginning, up to the error
+    The first layer's input moves, positions and all. The empty text has `nothing` in the place of each token that can be taken
+    away. The numbers sum to how much more evidence there is at the end of the way than at its beginning, up to the error
     of so many steps (Gauss-Legendre). Errors: as `models.entering.logits_from`.
     Source: Sundararajan, Taly and Yan 2017, "Axiomatic Attribution for Deep Networks".
     """
     from captum.attr import IntegratedGradients
 
-    streams, begin, read = _asked(question, report, steps)
-    at_once = max(1, min(steps, TOKENS // sum(stream.shape[1] for stream in streams)))
-    return _joined(IntegratedGradients(read).attribute(streams, begin, n_steps=steps, internal_batch_size=at_once))
+    streams, begin, evidence_of = _streams(question, report, steps)
+    batch = max(1, min(steps, TOKENS // sum(stream.shape[1] for stream in streams)))
+    return _sum_tokens(IntegratedGradients(evidence_of).attribute(streams, begin, n_steps=steps, internal_batch_size=batch))
 
 
 def ends(question: Question) -> tuple[float, float]:
-    """The evidence of the text of nothing and of the whole text, as integrated gradients go from one to the other."""
+    """Return the evidence of the empty text and of the whole text, between which integrated gradients go."""
     import torch
 
-    streams, begin, read = _asked(question, None, 1)
+    streams, begin, evidence_of = _streams(question, None, 1)
     with torch.inference_mode():
-        first, last = read(*(torch.cat(pair) for pair in zip(begin, streams, strict=True))).tolist()
+        first, last = evidence_of(*(torch.cat(pair) for pair in zip(begin, streams, strict=True))).tolist()
     return first, last
 
 
-def _joined(found: tuple[Tensor, ...]) -> np.ndarray:
-    """Numbers of streams [1, position, d_model] as one of each token, the source before the target."""
-    return np.concatenate([one.detach()[0].sum(-1).double().numpy() for one in found])
+def _sum_tokens(attributions: tuple[Tensor, ...]) -> np.ndarray:
+    """Return numbers of streams [1, position, d_model] summed for each token, the source before the target."""
+    return np.concatenate([attribution.detach()[0].sum(-1).double().numpy() for attribution in attributions])
 
 
 def nothing(question: Question) -> Token:
-    """The token that means nothing: the mask, else a sign of this text or of the vocabulary, else a space.
+    """Return the token that means nothing: the mask, else a special token of this text or of the vocabulary, else a space.
 
     Not one whose vector is 0, as that of padding may be: divided by its own size it is nothing that a model knows.
     """
@@ -78,7 +78,7 @@ def nothing(question: Question) -> Token:
 
 
 def adds_to_tokens(question: Question) -> bool:
-    """Whether the first layer is given more than the vectors of tokens, at whatever scale: positions that are added, say."""
+    """Return whether the first layer's input is more than scaled vectors of tokens: whether positions are added, say."""
     trace = question.trace
     stream = next(iter(trace.hidden.values()))[0].astype(np.float64)
     vectors = question.model.embedding([token.id for token in trace.tokens]).astype(np.float64)
@@ -89,11 +89,11 @@ def adds_to_tokens(question: Question) -> bool:
     return bool(np.abs(stream - scale * vectors).max() > near * np.abs(stream).max())
 
 
-def _asked(
+def _streams(
     question: Question, report: Report | None, steps: int, tokens_alone: bool = False
 ) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...], Callable[..., Tensor]]:
-    """What the first layer of each stack is given of the text and of nothing [1, position, d_model], or the tokens' own vectors,
-    and the evidence by such streams."""
+    """Return the first layer's input in each stack for the text and for the empty text [1, position, d_model], or the tokens' own
+    vectors, and a function from such streams to the evidence."""
 
     from models.entering import logits_from, streams_of
     from models.outcomes import log_chances_of
@@ -103,10 +103,10 @@ def _asked(
     count, done = len(trace.tokens), 0
     if question.model.info.labels and trace.target:  # a classifier's decoder reads the text again, a place later
         empty[count + 1 :] = empty[: count - 1]
-    both = streams_of(question.model, trace, [trace.tokens, empty[:count]], [trace.target, empty[count:]], tokens_alone)
-    whole, begin = tuple(one[:1].clone() for one in both), tuple(one[1:].clone() for one in both)
+    all_streams = streams_of(question.model, trace, [trace.tokens, empty[:count]], [trace.target, empty[count:]], tokens_alone)
+    full, begin = tuple(stream[:1].clone() for stream in all_streams), tuple(stream[1:].clone() for stream in all_streams)
 
-    def read(*streams: Tensor) -> Tensor:
+    def evidence_of(*streams: Tensor) -> Tensor:
         nonlocal done
         if report:
             report(min(1.0, done / steps), f"{min(done, steps):,} of {steps:,} passes forward and back")
@@ -116,4 +116,4 @@ def _asked(
             return logits[:, question.token] - logits[:, question.against]
         return log_chances_of(logits, question.model.info.labels)[:, question.token]
 
-    return whole, begin, read
+    return full, begin, evidence_of

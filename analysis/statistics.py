@@ -1,4 +1,4 @@
-"""What a head's weights are like, in a few numbers."""
+"""Statistics of a head's weights."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 AT_ONCE = 64  # queries
-Report = Callable[[float, str], None]  # how far something is, in 0..1, and in words; stops it by raising
+Report = Callable[[float, str], None]  # the progress in 0..1, and in words; raises to stop
 
 
 def silent(share: float, words: str) -> None:
-    """A report that nobody reads."""
+    """Ignore a report of progress."""
 
 
 def entropy_of(weights: np.ndarray) -> np.ndarray:
-    """-Σ p ln p along the last axis, in nats (0 ln 0 = 0): 0 when all goes to one key, ln k when k keys share evenly.
+    """Return -Σ p ln p along the last axis, in nats (0 ln 0 = 0): 0 when all goes to one key, ln k when k keys share evenly.
 
     weights: float [..., key], rows that sum to 1. Source: Shannon 1948.
     """
@@ -32,20 +32,20 @@ def entropy_of(weights: np.ndarray) -> np.ndarray:
 
 
 def entropy(attention: Attention) -> np.ndarray:
-    """Entropy of every row of attention, in nats: float64 [layers, heads, query]."""
+    """Return the entropy of every row of attention, in nats: float64 [layers, heads, query]."""
     return stacked([entropy_of(attention[layer]) for layer in range(attention.layers)])
 
 
 def choosing(attention: Attention) -> slice:
-    """The queries that means of heads are over: after the first within one text, where the first of a decoder sees only itself
-    (unless there is no other); between two texts all."""
+    """Return the queries over which to average heads: after the first within one text, where the first of a decoder sees only
+    itself (unless there is no other); between two texts all."""
     itself = attention.queries == attention.keys
     return slice(min(1, len(attention.queries) - 1) if itself else 0, None)
 
 
 @dataclass(frozen=True)
 class HeadSummary:
-    """Where one head looks on average over the queries after the first (which has no choice): shares of one, entropy in nats.
+    """The mean looks of one head over the queries after the first (which has no choice): shares of one, entropy in nats.
 
     For the second query the first token and the one before are the same, so first and previous overlap there. previous: None when
     there is only one token. next: the token after, which only an encoder sees. even: the entropy if each query shared evenly
@@ -64,7 +64,7 @@ def head_summary(weights: np.ndarray) -> HeadSummary:
     """Summarise one head of self-attention. weights: float [query, key], square, rows that sum to 1."""
     if weights.ndim != 2 or weights.shape[0] != weights.shape[1]:
         raise ValueError(f"A head of self-attention has as many queries as keys; the shape is {list(weights.shape)}.")
-    seen = np.maximum(1, (weights > 0).sum(axis=-1))
+    visible = np.maximum(1, (weights > 0).sum(axis=-1))
     from_ = min(1, len(weights) - 1)
     return HeadSummary(
         first=float(weights[from_:, 0].mean()),
@@ -72,12 +72,12 @@ def head_summary(weights: np.ndarray) -> HeadSummary:
         itself=float(np.diagonal(weights)[from_:].mean()),
         next=float(np.diagonal(weights, 1)[from_:].mean()) if len(weights) > 1 + from_ else 0.0,
         entropy=float(entropy_of(weights)[from_:].mean()),
-        even=float(np.log(seen)[from_:].mean()),
+        even=float(np.log(visible)[from_:].mean()),
     )
 
 
 def keys_in_sight(weights: np.ndarray) -> np.ndarray:
-    """How many keys each query can see: int [query], at least 1. weights: one layer, [heads, query, key].
+    """Return how many keys each query can see: int [query], at least 1. weights: one layer, [heads, query, key].
 
     A key that no head gives anything to, not even what rounding leaves, is masked.
     """
@@ -85,7 +85,7 @@ def keys_in_sight(weights: np.ndarray) -> np.ndarray:
 
 
 def head_statistics(attention: Attention, report: Report = silent) -> pd.DataFrame:
-    """What every head is like in this text, in numbers: a row a head, in the order of layers. Takes one layer at a time.
+    """Return statistics of every head in this text: a row a head, in the order of layers. Takes one layer at a time.
 
     layer, head. Means over the queries after the first (which has no choice), as in `head_summary`; in cross-attention over all:
     entropy (nats), bits (the same, over ln 2), evenness (entropy over its maximum ln k, k keys in sight; NaN where no query sees
@@ -93,13 +93,13 @@ def head_statistics(attention: Attention, report: Report = silent) -> pd.DataFra
     previous, itself.
     Of the whole map H [query, key] of a head: specialisation ‖H − mean of the layer's heads‖_F; diversity Σ ‖H − H_j‖_F over the
     layer's heads (half the sum of a layer's is Σ over its pairs). Both are Frobenius norms: they grow as the text gets longer.
-    report(share, words) is told how far it is, and may raise to stop it.
+    report(share, words): called with the progress; it may raise to stop.
     """
     import pandas as pd  # here, because it takes long to import and a first page needs none
 
     itself = attention.queries == attention.keys
     rows = choosing(attention)
-    apart = np.abs(np.subtract.outer(np.arange(len(attention.queries)), np.arange(len(attention.keys))))[rows]
+    distances = np.abs(np.subtract.outer(np.arange(len(attention.queries)), np.arange(len(attention.keys))))[rows]
     tables = []
     for layer in range(attention.layers):
         report(layer / attention.layers, f"Layer {layer}")
@@ -110,7 +110,7 @@ def head_statistics(attention: Attention, report: Report = silent) -> pd.DataFra
         table = {"layer": np.full(len(weights), layer), "head": np.arange(len(weights))}
         table |= {"entropy": spread.mean(-1), "bits": spread.mean(-1) / np.log(2)}
         table["evenness"] = (spread[:, choice] / most[choice]).mean(-1) if choice.any() else nothing
-        table["distance"] = np.einsum("hqk,qk->h", weights[:, rows], apart) / len(apart) if itself else nothing
+        table["distance"] = np.einsum("hqk,qk->h", weights[:, rows], distances) / len(distances) if itself else nothing
         table["first"] = weights[:, rows, 0].mean(-1, dtype=np.float64)
         table["previous"] = (
             np.diagonal(weights, -1, 1, 2).mean(-1, dtype=np.float64) if itself and len(attention.queries) > 1 else nothing
@@ -118,15 +118,15 @@ def head_statistics(attention: Attention, report: Report = silent) -> pd.DataFra
         table["itself"] = np.diagonal(weights, axis1=1, axis2=2)[:, rows].mean(-1, dtype=np.float64) if itself else nothing
         gram = _gram(weights)
         table["specialisation"] = np.sqrt(np.maximum(0, np.diag(gram) - 2 * gram.mean(-1) + gram.mean()))
-        apart_by = np.maximum(0, np.diag(gram)[:, None] + np.diag(gram) - 2 * gram)
-        np.fill_diagonal(apart_by, 0)
-        table["diversity"] = np.sqrt(apart_by).sum(-1)
+        squares = np.maximum(0, np.diag(gram)[:, None] + np.diag(gram) - 2 * gram)
+        np.fill_diagonal(squares, 0)
+        table["diversity"] = np.sqrt(squares).sum(-1)
         tables.append(pd.DataFrame(table))
-    return filled(pd.concat(tables, ignore_index=True), attention)
+    return with_missing_heads(pd.concat(tables, ignore_index=True), attention)
 
 
-def filled(table: pd.DataFrame, attention: Attention) -> pd.DataFrame:
-    """A table of heads with a row for each that any layer could have: NaN for those that a layer has not."""
+def with_missing_heads(table: pd.DataFrame, attention: Attention) -> pd.DataFrame:
+    """Return a table of heads with a row for each that any layer could have: NaN for those that a layer lacks."""
     import pandas as pd
 
     if min(attention.counts) == attention.heads:
@@ -136,7 +136,7 @@ def filled(table: pd.DataFrame, attention: Attention) -> pd.DataFrame:
 
 
 def _gram(weights: np.ndarray) -> np.ndarray:
-    """Σ H_i H_j over all cells: float64 [heads, heads], some queries at a time."""
+    """Return Σ H_i H_j over all cells: float64 [heads, heads], some queries at a time."""
     gram = np.zeros((len(weights), len(weights)))
     for start in range(0, weights.shape[1], AT_ONCE):
         part = weights[:, start : start + AT_ONCE].reshape(len(weights), -1).astype(np.float64)

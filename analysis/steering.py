@@ -1,4 +1,4 @@
-"""Steering: a direction of the residual stream that stands for a difference between texts, added while a model reads."""
+"""Steering: adding a direction of the residual stream that stands for a difference between texts."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from models.edits import Stream
 from models.language_model import LanguageModel, softmax
 from models.trace import Trace
 
-DIRECTIONS = 20  # at random: of 21 directions drawn alike one moves more than the 20 others, which is less than 5 %
+DIRECTIONS = 20  # random ones: one of 21 directions drawn alike moves more than the 20 others, less than 5 %
 
 
 @dataclass(frozen=True)
 class Move:
-    """How far a push moves a prediction. token: the one whose probability rises most; before, after: its probability; nats:
+    """The move of a prediction by a push. token: the one whose probability rises most; before, after: its probability; nats:
     KL(as it is ‖ pushed)."""
 
     token: int
@@ -50,7 +50,7 @@ class Moves:
 
     @property
     def nats_rank(self) -> int:
-        """Its place by how far the whole prediction moves, from 1. An equal one goes first."""
+        """The push's place by how far the whole prediction moves, from 1. An equal one goes first."""
         return 1 + sum(move.nats >= self.push.nats for move in self.random)
 
     @property
@@ -62,20 +62,20 @@ class Moves:
 
 
 def moves(logits: np.ndarray) -> Moves:
-    """How far a push moves a prediction, and how far random ones do.
+    """Return how far a push moves a prediction, and how far random ones do.
 
     logits: [2 + random, vocabulary], as `push` gives them for zeros, a push, and random directions of its length.
     """
     shares = [softmax(row.astype(np.float64)) for row in logits]
-    each = []
+    all_moves = []
     for row, share in zip(logits[1:], shares[1:], strict=True):
         token = int(np.argmax(share - shares[0]))
-        each.append(Move(token, float(shares[0][token]), float(share[token]), divergence(logits[0], row)))
-    return Moves(each[0], tuple(each[1:]))
+        all_moves.append(Move(token, float(shares[0][token]), float(share[token]), divergence(logits[0], row)))
+    return Moves(all_moves[0], tuple(all_moves[1:]))
 
 
 def direction(model: LanguageModel, pairs: Sequence[tuple[str, str]], layer: int, kind: str | None = None) -> np.ndarray:
-    """What the first texts of pairs have in the stream and the second ones do not: float32 [d_model].
+    """Return the direction from the second texts of pairs to the first ones in the stream: float32 [d_model].
 
     The mean over the pairs of the difference between the stream of the first text and that of the second, each the mean over its
     tokens, those aside that nobody typed: the texts of a pair need not be equally long. layer: as in `trace.hidden[kind]`, 0
@@ -95,10 +95,10 @@ def direction(model: LanguageModel, pairs: Sequence[tuple[str, str]], layer: int
         last = len(traces[0].hidden[kind]) - 1
         raise ValueError(f"{model.info.name} has places of the stream 0 to {last}; there is no {layer}.")
     means = np.stack([_mean(trace, kind, layer) for trace in traces])
-    found = (means[::2] - means[1::2]).mean(0)
-    if not np.linalg.norm(found) > 1e-6 * np.linalg.norm(means, axis=-1).mean():
+    difference = (means[::2] - means[1::2]).mean(0)
+    if not np.linalg.norm(difference) > 1e-6 * np.linalg.norm(means, axis=-1).mean():
         raise ValueError("The texts of these pairs do not differ for the model, so there is no direction from one to the other.")
-    return found
+    return difference
 
 
 def push(
@@ -109,7 +109,8 @@ def push(
     position: int = -1,
     kind: str | None = None,
 ) -> np.ndarray:
-    """The prediction at a position with each vector added to the stream at every token: logits, float32 [push, vocabulary].
+    """Return the prediction at a position with each vector added to the stream at every token: logits, float32 [push,
+    vocabulary].
 
     pushes: float [push, d_model], such as strength * direction; zeros leave the model as it is. They are read in batches.
     position: of `trace.read`; layer, kind: as of `direction`. Errors: as those of `models.edits.Stream`, and ValueError without a
@@ -118,29 +119,29 @@ def push(
     from models.batches import answers  # brings torch, which the first page does not wait for
 
     kind = kind or next(name for name in ("self", "encoder") if name in trace.hidden)
-    edits = [[Stream(layer, None, add=one, kind=kind)] if np.any(one) else [] for one in np.asarray(pushes)]
+    edits = [[Stream(layer, None, add=vector, kind=kind)] if np.any(vector) else [] for vector in np.asarray(pushes)]
     return answers(model, trace, edits, position)
 
 
 def random_direction(like: np.ndarray, seed: int = 0) -> np.ndarray:
-    """A direction drawn at random, as long as another one: what any push of that length does, float32 [d_model].
+    """Return a random direction as long as another one, to compare a push with: float32 [d_model].
 
     like: float [d_model]. The same seed gives the same direction.
     """
-    drawn = np.random.default_rng(seed).normal(size=like.shape)
-    return (drawn * (np.linalg.norm(like) / np.linalg.norm(drawn))).astype(np.float32)
+    sample = np.random.default_rng(seed).normal(size=like.shape)
+    return (sample * (np.linalg.norm(like) / np.linalg.norm(sample))).astype(np.float32)
 
 
 def stream_length(trace: Trace, layer: int, kind: str = "self") -> float:
-    """The length of the stream at a place, the mean over the tokens that somebody typed (over all where there are none)."""
+    """Return the length of the stream at a layer, the mean over the tokens that somebody typed (over all where none was)."""
     places = typed(trace.target if kind == "decoder" else trace.tokens)
     return float(np.linalg.norm(trace.hidden[kind][layer][places], axis=-1).mean())
 
 
 def _mean(trace: Trace, kind: str, layer: int) -> np.ndarray:
-    """The mean of a stream over the tokens that somebody typed."""
-    read = trace.target if kind == "decoder" else trace.tokens
-    places = [place for place in typed(read) if read[place].start < read[place].end]
+    """Return the mean of a stream over the tokens that somebody typed."""
+    tokens = trace.target if kind == "decoder" else trace.tokens
+    places = [place for place in typed(tokens) if tokens[place].start < tokens[place].end]
     if not places:
         raise ValueError("A text of a pair is empty: write a text on both sides.")
     return trace.hidden[kind][layer][places].mean(0)

@@ -1,4 +1,4 @@
-"""What one token more costs: operations with keys and values kept and without, as they were counted, for a text of any length."""
+"""The operations for one more token, with a cache of keys and values and without, for a text of any length."""
 
 from __future__ import annotations
 
@@ -35,39 +35,39 @@ class StepCost:
     pair: int
 
     def kept(self, length: int) -> int:
-        """With keys and values kept."""
+        """Return the operations with cached keys and values."""
         return self.token + self.key * length
 
     def unkept(self, length: int) -> int:
-        """When all is read again."""
+        """Return the operations without a cache, where all is read again."""
         return self.start + self.again * length + self.pair * length**2
 
 
 def step_cost(model: LanguageModel, text: str = "The cat", target: str = "") -> StepCost:
-    """Counted while the model says three tokens, both ways: both are exactly such sums, so that three tell all lengths.
+    """Count the operations of three tokens, both ways: both costs are exactly such sums, so that three give all lengths.
 
     text: of a decoder any will do; of an encoder-decoder it is the source, and another length of it costs something else.
     Where a window or a router hides keys, they are counted as they are computed with a short text. Errors: as
     `LanguageModel.generate`.
     """
-    lengths, kept = _counted(model, text, target)
-    whole = []
+    lengths, cached = _count_steps(model, text, target)
+    uncached = []
     for count in range(STEPS):
         with Counter() as counter:
             next(model.generate(text, GREEDY, 1, target, [0] * count, cache=False))
-        whole.append(counter.operations)
-    pair = (whole[2] - 2 * whole[1] + whole[0]) // 2
-    again, key = whole[1] - whole[0] - pair * (2 * lengths[0] + 1), kept[2] - kept[1]
-    return StepCost(kept[1] - key * lengths[1], key, whole[0] - again * lengths[0] - pair * lengths[0] ** 2, again, pair)
+        uncached.append(counter.operations)
+    pair = (uncached[2] - 2 * uncached[1] + uncached[0]) // 2
+    again, key = uncached[1] - uncached[0] - pair * (2 * lengths[0] + 1), cached[2] - cached[1]
+    return StepCost(cached[1] - key * lengths[1], key, uncached[0] - again * lengths[0] - pair * lengths[0] ** 2, again, pair)
 
 
-def _counted(model: LanguageModel, text: str, target: str) -> tuple[list[int], list[int]]:
-    """Tokens that were read, and operations, of some steps with keys and values kept. Errors: ValueError where a model ends its
-    text whatever is drawn."""
+def _count_steps(model: LanguageModel, text: str, target: str) -> tuple[list[int], list[int]]:
+    """Return the tokens read and the operations of some steps with a cache. Errors: ValueError where a model always ends its text
+    at once."""
     for seed in range(TRIES):
-        drawn = Strategy(method="sampling", temperature=HOT, seed=seed)
+        strategy = Strategy(method="sampling", temperature=HOT, seed=seed)
         lengths, counts = [], []
-        with closing(model.generate(text, drawn, STEPS, target)) as steps:
+        with closing(model.generate(text, strategy, STEPS, target)) as steps:
             for _ in range(STEPS):
                 with Counter() as counter:
                     step = next(steps, None)
@@ -81,24 +81,24 @@ def _counted(model: LanguageModel, text: str, target: str) -> tuple[list[int], l
 
 
 class Counter(TorchDispatchMode):
-    """Counts the operations of what is recorded, in this thread: PyTorch's own counter would hang hooks on every network."""
+    """Counts the operations that are recorded, in this thread: PyTorch's own counter would add hooks to every network."""
 
     def __init__(self) -> None:
         super().__init__()
         self.operations = 0
-        self._known = flop_registry | {name: shape_wrapper(count) for name, count in kernels().items()}
+        self._counts = flop_registry | {name: shape_wrapper(count) for name, count in kernels().items()}
 
     def __torch_dispatch__(
         self, function: Any, types: Sequence[type], args: tuple = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
-        count = self._known.get(function._overloadpacket)
+        count = self._counts.get(function._overloadpacket)
         if count is None:
             with self:
                 parts = function.decompose(*args, **kwargs)
             if parts is not NotImplemented:
                 return parts
         out = function(*args, **kwargs)
-        if count is not None and active() is not None:  # rows of weights are computed after the record
+        if count is not None and active() is not None:  # rows of weights are computed after recording
             self.operations += count(*args, **kwargs, out_val=out)
         return out

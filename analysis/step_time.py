@@ -1,4 +1,4 @@
-"""How long one token more takes at lengths that were not measured, by a step that was measured and the speed of the machine."""
+"""The time of one more token at lengths that were not measured, from a measured step and the speed of the machine."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from analysis.step_cost import StepCost
 from models.language_model import LanguageModel
 
-TRIES = 5  # of which the quickest counts: whatever else the machine does can only slow it down
-OPERATIONS = 2**31  # of the largest thing that is timed
+TRIES = 5  # the quickest counts: other work of the machine can only slow it down
+OPERATIONS = 2**31  # of the largest timed operation
 FEW, MANY = 1024, 16_384  # keys that one token looks at
-ROWS = (32, 512)  # tokens that a map is given
+ROWS = (32, 512)  # tokens of a map's input
 PAIRS = (128, 1024)  # tokens that look at each other
 
 
 @dataclass(frozen=True)
 class Speeds:
-    """Seconds that one operation takes on this machine, at a model's own sizes: where one token looks at keys that are kept, in
-    a map of many tokens, and where many tokens look at each other."""
+    """Seconds that one operation takes on this machine, at a model's own sizes: where one token looks at cached keys, in a map
+    of many tokens, and where many tokens look at each other."""
 
     key: float
     again: float
@@ -42,12 +42,12 @@ class StepTime:
     without: float
 
     def kept(self, length: int) -> float:
-        """With keys and values kept."""
-        return _moved(self.with_cache, self._kept_grows(self.length), self._kept_grows(length))
+        """Return the seconds with cached keys and values."""
+        return _scale_time(self.with_cache, self._kept_grows(self.length), self._kept_grows(length))
 
     def unkept(self, length: int) -> float:
-        """When all is read again."""
-        return _moved(self.without, self._unkept_grows(self.length), self._unkept_grows(length))
+        """Return the seconds without a cache, where all is read again."""
+        return _scale_time(self.without, self._unkept_grows(self.length), self._unkept_grows(length))
 
     def _kept_grows(self, length: int) -> float:
         return self.speeds.key * self.cost.key * length
@@ -56,12 +56,12 @@ class StepTime:
         return self.speeds.again * self.cost.again * length + self.speeds.pair * self.cost.pair * length**2
 
 
-def _moved(measured: float, here: float, there: float) -> float:
-    return measured + (there - here) * min(1.0, measured / here if here else 1.0)
+def _scale_time(measured: float, known: float, wanted: float) -> float:
+    return measured + (wanted - known) * min(1.0, measured / known if known else 1.0)
 
 
 def speeds(model: LanguageModel, cost: StepCost) -> Speeds:
-    """Timed on layers of the model's sizes with numbers drawn at random, in its type and on its device.
+    """Time layers of the model's sizes with random numbers, in its type and on its device.
 
     Each is the slope between a small size and a large one, so that what a call costs before it begins to calculate is left out.
     """
@@ -74,13 +74,13 @@ def speeds(model: LanguageModel, cost: StepCost) -> Speeds:
     info, like = model.info, {"dtype": parameter.dtype, "device": parameter.device}
     layers, heads = info.decoder_layers or info.layers, info.decoder_heads or info.heads
     size = max(1, cost.key // (4 * layers * heads))
-    shared = info.kv_heads if heads % max(1, info.kv_heads) == 0 else heads
+    key_heads = info.kv_heads if heads % max(1, info.kv_heads) == 0 else heads
 
     def vectors(heads: int, count: int) -> torch.Tensor:
         return torch.randn(1, heads, count, size, **like)
 
     def on(keys: int) -> Callable[[], object]:
-        query, old, new = vectors(heads, 1), vectors(shared, keys - 1), vectors(shared, 1)
+        query, old, new = vectors(heads, 1), vectors(key_heads, keys - 1), vectors(key_heads, 1)
 
         def step() -> None:
             with recording(streams=False) as record:
@@ -89,17 +89,17 @@ def speeds(model: LanguageModel, cost: StepCost) -> Speeds:
 
         return step
 
-    def mapped(count: int) -> Callable[[], object]:
+    def map_tokens(count: int) -> Callable[[], object]:
         x, weight = torch.randn(count, info.d_model, **like), torch.randn(4 * info.d_model, info.d_model, **like)
         return lambda: torch.nn.functional.linear(x, weight)
 
     def all_pairs(count: int) -> Callable[[], object]:
-        q, k, v = vectors(heads, count), vectors(shared, count), vectors(shared, count)
+        q, k, v = vectors(heads, count), vectors(key_heads, count), vectors(key_heads, count)
         return lambda: attend(q, k, v)
 
     with torch.inference_mode():
         key = _slope(on, (FEW, MANY), lambda n: 4 * heads * size * n, parameter.device)
-        again = _slope(mapped, ROWS, lambda n: 8 * info.d_model**2 * n, parameter.device)
+        again = _slope(map_tokens, ROWS, lambda n: 8 * info.d_model**2 * n, parameter.device)
         pair = _slope(all_pairs, PAIRS, lambda n: 4 * heads * size * n**2, parameter.device)
     return Speeds(key, again, pair)
 
@@ -107,7 +107,7 @@ def speeds(model: LanguageModel, cost: StepCost) -> Speeds:
 def _slope(
     make: Callable[[int], Callable[[], object]], sizes: tuple[int, int], count: Callable[[int], int], device: object
 ) -> float:
-    """Seconds an operation, between a small size and a large one, which is halved until it fits."""
+    """Return the seconds of an operation, from a small size and a large one, which is halved until it fits."""
     small, large = sizes
     while count(large) > OPERATIONS and large > 2 * small:
         large //= 2
@@ -118,11 +118,11 @@ def _slope(
 def _quickest(call: Callable[[], object], device: object) -> float:
     import torch
 
-    found = float("inf")
+    quickest = float("inf")
     for _ in range(TRIES):
         began = time.perf_counter()
         call()
         if str(device) != "cpu":
             torch.accelerator.synchronize()
-        found = min(found, time.perf_counter() - began)
-    return found
+        quickest = min(quickest, time.perf_counter() - began)
+    return quickest

@@ -1,4 +1,4 @@
-"""Sentences with two names of which one is said again: whether a model says the other one, and where its heads look."""
+"""Sentences with two names, one of them said again: whether a model names the other, and where its heads look."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class TwoNames:
 
 
 def cases(model: LanguageModel, order: str = "") -> list[TwoNames]:
-    """Each template with pairs of names that are one token each, in both orders or in one of ORDERS.
+    """Return each template with pairs of names that are one token each, in both orders or in one of ORDERS.
 
     Errors: ValueError for another order, and for a model that does not go on with a text or has too few of the names.
     Source: Wang et al. 2023, "Interpretability in the Wild", section 2, with sentences of our own that a small model can read.
@@ -49,46 +49,51 @@ def cases(model: LanguageModel, order: str = "") -> list[TwoNames]:
         raise ValueError(f"There is no order {quoted(order)}. There are {' and '.join(ORDERS)}.")
     if model.info.kind != "decoder":
         raise ValueError(f"“{model.info.name}” does not go on with a text.")
-    known = [name for name in NAMES if len(ids_of(model, name)) == 1]
-    if len(known) < 2:
+    names = [name for name in NAMES if len(ids_of(model, name)) == 1]
+    if len(names) < 2:
         raise ValueError(f"In “{model.info.name}” a name is several tokens, so it cannot be asked for in one.")
-    draw, found = np.random.default_rng(0), []
+    draw, sentences = np.random.default_rng(0), []
     for template in TEMPLATES:
         for _ in range(PAIRS):
-            first, second = (known[place] for place in draw.choice(len(known), 2, replace=False))
-            for each, again, right in zip(ORDERS, (second, first), (first, second), strict=True):
-                if order in ("", each):
-                    found.append(TwoNames(template.format(first=first, second=second, again=again), right, again, each))
-    return found
+            first, second = (names[place] for place in draw.choice(len(names), 2, replace=False))
+            for sentence_order, again, right in zip(ORDERS, (second, first), (first, second), strict=True):
+                if order in ("", sentence_order):
+                    sentences.append(
+                        TwoNames(template.format(first=first, second=second, again=again), right, again, sentence_order)
+                    )
+    return sentences
 
 
 def leads(model: LanguageModel, order: str = "", edits: Sequence[Edit] = ()) -> np.ndarray:
-    """By how much the right name leads the repeated one in each of the `cases`: the difference of their logits, float64 [case].
+    """Return the lead of the right name over the repeated one in each of the `cases`: the difference of logits, float64 [case].
 
     edits: of heads and blocks, at every position. Errors: as `cases`.
     """
-    asked = cases(model, order)
-    found = []
-    for case, trace in zip(asked, model.traces([one.text for one in asked], [list(edits)] * len(asked)), strict=True):
+    sentences = cases(model, order)
+    differences = []
+    for case, trace in zip(
+        sentences, model.traces([case.text for case in sentences], [list(edits)] * len(sentences)), strict=True
+    ):
         logits = trace.logits_at(-1)
         assert logits is not None, "a decoder predicts"
         right, repeated = (ids_of(model, name)[0] for name in (case.right, case.repeated))
-        found.append(float(logits[right]) - float(logits[repeated]))
-    return np.array(found)
+        differences.append(float(logits[right]) - float(logits[repeated]))
+    return np.array(differences)
 
 
 def looks_at_names(model: LanguageModel, order: str = "") -> dict[str, np.ndarray]:
-    """The mean weight that each head gives from the end of a sentence to the right name ("right"), to the repeated one where it
-    was said first ("repeated"), and where it was said again ("again"): float64 [layers, heads] each. Errors: as `cases`."""
-    found: dict[str, list[np.ndarray]] = {"right": [], "repeated": [], "again": []}
-    asked = cases(model, order)
-    for case, trace in zip(asked, model.traces([one.text for one in asked]), strict=True):
+    """Return the mean weight that each head gives from the end of a sentence to the right name ("right"), to the repeated one
+    where it was said first ("repeated"), and where it was said again ("again"): float64 [layers, heads] each. Errors: as
+    `cases`."""
+    weights: dict[str, list[np.ndarray]] = {"right": [], "repeated": [], "again": []}
+    sentences = cases(model, order)
+    for case, trace in zip(sentences, model.traces([case.text for case in sentences]), strict=True):
         attention = trace.attention["self"]
         rows = np.stack([attention[layer][:, -1] for layer in range(attention.layers)])
         repeated = places(trace, case.repeated)
-        for name, place in zip(found, (places(trace, case.right)[0], repeated[0], repeated[-1]), strict=True):
-            found[name].append(rows[..., place])
-    return {name: np.stack(each).mean(0, np.float64) for name, each in found.items()}
+        for name, place in zip(weights, (places(trace, case.right)[0], repeated[0], repeated[-1]), strict=True):
+            weights[name].append(rows[..., place])
+    return {name: np.stack(rows).mean(0, np.float64) for name, rows in weights.items()}
 
 
 def places(trace: Trace, name: str) -> list[int]:
@@ -96,5 +101,5 @@ def places(trace: Trace, name: str) -> list[int]:
 
 
 def ids_of(model: LanguageModel, name: str) -> list[int]:
-    """The tokens of a name inside a sentence."""
+    """Return the tokens of a name inside a sentence."""
     return [token.id for token in model.tokenize(f" {name}") if token.start < token.end]

@@ -1,4 +1,4 @@
-"""Attention weighed by what it brings: how long the vectors are that a token adds to another."""
+"""Value-weighted attention: the length of the vectors that a token adds to another."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from models.trace import Trace
 
 
 def value_weights(model: LanguageModel, trace: Trace, step: Step | tuple[str, int]) -> np.ndarray:
-    """‖Σ_h P_h[q, k] v_h[k] W_O,h‖, the length of what a key adds to a query through all heads together: float32 [1, query, key].
+    """Return ‖Σ_h P_h[q, k] v_h[k] W_O,h‖, the length of what a key adds to a query through all heads: float32 [1, query, key].
 
     The heads' vectors are summed before the length is taken, so what they cancel does not count; the dimension of one stands
     where the heads were. step: a `Step`, or the kind of attention and the layer. v has its bias in it, W_O has none: a bias is
@@ -20,8 +20,8 @@ def value_weights(model: LanguageModel, trace: Trace, step: Step | tuple[str, in
     kind, layer = (step.kind, step.layer) if isinstance(step, Step) else step
     attention = trace.attention[kind]
     value, output = attention.v(layer), model.output_weights(kind, layer)
-    brought = np.matmul(value, output).transpose(1, 0, 2).astype(np.float64)  # [key, heads, d_model]
-    products = brought @ brought.transpose(0, 2, 1)  # [key, heads, heads], which saves a vector for each query and key
+    vectors = np.matmul(value, output).transpose(1, 0, 2).astype(np.float64)  # [key, heads, d_model]
+    products = vectors @ vectors.transpose(0, 2, 1)  # [key, heads, heads], which saves a vector for each query and key
     weights = attention[layer].transpose(2, 1, 0).astype(np.float64)  # [key, query, heads]
-    squared = ((weights @ products) * weights).sum(-1)  # [key, query]
-    return np.sqrt(np.maximum(squared, 0.0)).T[None].astype(np.float32)
+    squares = ((weights @ products) * weights).sum(-1)  # [key, query]
+    return np.sqrt(np.maximum(squares, 0.0)).T[None].astype(np.float32)

@@ -1,4 +1,4 @@
-"""Sentences in which a verb agrees with its subject: what a model predicts, and whether attention says which words it needed."""
+"""Sentences in which a verb agrees with its subject: what a model predicts, and whether attention shows the words it needed."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from analysis.perturbation import Question, rank_correlation
 from models.huggingface.names import quoted
 from models.language_model import LanguageModel
 
-VERBS = ("was", "were")  # after one, after many
+VERBS = ("was", "were")  # after a singular, after a plural
 SUBJECTS = ("key", "boy", "picture", "letter", "house", "friend", "horse", "tree")
 OTHERS = ("cabinet", "garden", "king", "river", "teacher", "window", "road", "cousin")  # nouns that stand between
 BETWEEN = ("near the", "behind the", "with the")
 ENDS = ("very old.", "not far away.", "always there.", "beautiful.")
 
-_kept: WeakKeyDictionary[LanguageModel, dict[object, list[np.ndarray]]] = WeakKeyDictionary()
+_falls: WeakKeyDictionary[LanguageModel, dict[object, list[np.ndarray]]] = WeakKeyDictionary()
 _lock = threading.Lock()
 
 
@@ -34,20 +34,20 @@ class Agreement:
 
 
 def sentences() -> list[Agreement]:
-    """Of each subject, one and many, with another noun of the same and of the other number between it and the verb."""
-    found: list[Agreement] = []
+    """Return sentences for each subject, singular and plural, with a noun of the same or the other number before the verb."""
+    agreements: list[Agreement] = []
     for place, subject in enumerate(SUBJECTS):
-        for many in (0, 1):
-            for other_many in (1 - many, many):
-                noun = OTHERS[(place + 1 + 3 * (other_many == many)) % len(OTHERS)]
-                between = f"{BETWEEN[(place + (other_many == many)) % len(BETWEEN)]} {noun}{'s' * other_many}"
-                end = ENDS[len(found) % len(ENDS)]
-                found.append(Agreement(f"The {subject}{'s' * many} {between}", end, many))
-    return found
+        for plural in (0, 1):
+            for other_plural in (1 - plural, plural):
+                noun = OTHERS[(place + 1 + 3 * (other_plural == plural)) % len(OTHERS)]
+                between = f"{BETWEEN[(place + (other_plural == plural)) % len(BETWEEN)]} {noun}{'s' * other_plural}"
+                end = ENDS[len(agreements) % len(ENDS)]
+                agreements.append(Agreement(f"The {subject}{'s' * plural} {between}", end, plural))
+    return agreements
 
 
 def questions(model: LanguageModel) -> list[Question]:
-    """The right verb rather than the other, in each sentence: at the mask of an encoder, after the noun in a decoder.
+    """Return the question for the right verb against the other in each sentence: at an encoder's mask, after a decoder's noun.
 
     Errors: ValueError for a model of two stacks, and where a verb is no token of its vocabulary.
     """
@@ -55,11 +55,13 @@ def questions(model: LanguageModel) -> list[Question]:
     if info.kind == "encoder-decoder" or (info.kind == "encoder" and not info.mask):
         raise ValueError(f"“{info.name}” predicts no word in the middle or at the end of a text.")
     verbs = [verb_id(model, verb) for verb in VERBS]
-    found = []
-    for one in sentences():
-        trace = model.trace(f"{one.start} {info.mask} {one.end}" if info.kind == "encoder" else one.start, remember=False)
-        found.append(Question(model, trace, model.places(trace)[0], verbs[one.right], verbs[1 - one.right]))
-    return found
+    all_questions = []
+    for sentence in sentences():
+        trace = model.trace(
+            f"{sentence.start} {info.mask} {sentence.end}" if info.kind == "encoder" else sentence.start, remember=False
+        )
+        all_questions.append(Question(model, trace, model.places(trace)[0], verbs[sentence.right], verbs[1 - sentence.right]))
+    return all_questions
 
 
 def verb_id(model: LanguageModel, verb: str) -> int:
@@ -71,26 +73,26 @@ def verb_id(model: LanguageModel, verb: str) -> int:
 
 
 def agreeing(model: LanguageModel) -> float:
-    """How often the right verb is likelier than the other: a share. Errors: as `questions`."""
+    """Return how often the right verb is likelier than the other: a share. Errors: as `questions`."""
     chances = [question.probabilities(np.ones((1, len(question.units)), bool))[0] for question in questions(model)]
     return float(np.mean(np.array(chances) > 0.5))
 
 
 def falls_of(question: Question) -> np.ndarray:
-    """By how much the chance of the verb falls when each token is blanked out: float64 [unit]."""
+    """Return how much the chance of the verb falls when each token is blanked out: float64 [unit]."""
     count = len(question.units)
     full, *without = question.probabilities(np.concatenate([np.ones((1, count), bool), ~np.eye(count, dtype=bool)]))
     return full - np.array(without)
 
 
-def known_falls(model: LanguageModel, asked: Sequence[Question]) -> list[np.ndarray]:
-    """`falls_of` each, once for a model while it stays the same: every method is held against them."""
+def cached_falls(model: LanguageModel, all_questions: Sequence[Question]) -> list[np.ndarray]:
+    """Return `falls_of` each, calculated once for a model while it stays the same: every method is compared with them."""
     with _lock:
-        kept = _kept.setdefault(model, {})
-        if (condition := model.condition) not in kept:
-            kept.clear()  # a network that has changed is another one
-            kept[condition] = [falls_of(question) for question in asked]
-        return kept[condition]
+        cached = _falls.setdefault(model, {})
+        if (condition := model.condition) not in cached:
+            cached.clear()  # a network that has changed is another one
+            cached[condition] = [falls_of(question) for question in all_questions]
+        return cached[condition]
 
 
 def agreement_with_blanks(
@@ -100,7 +102,7 @@ def agreement_with_blanks(
     signed: bool = False,
     asked: Sequence[Question] | None = None,
 ) -> np.ndarray:
-    """Whether a method ranks the tokens as the model itself does when each is blanked out: Spearman's correlation, float64
+    """Return how far a method ranks the tokens as the model does when each is blanked out: Spearman's correlation, float64
     [sentence].
 
     Blanked out, a token is masked (left out, of a decoder), and counts by how far the chance that it is the right verb of the two
@@ -112,10 +114,12 @@ def agreement_with_blanks(
     """
     if method not in METHODS:
         raise ValueError(f"There is no method {quoted(method)}. There are {', '.join(METHODS)}.")
-    found = []
-    given = questions(model) if asked is None else asked
-    for question, falls in zip(given, known_falls(model, given) if asked is None else map(falls_of, asked), strict=True):
+    correlations = []
+    all_questions = questions(model) if asked is None else asked
+    for question, falls in zip(
+        all_questions, cached_falls(model, all_questions) if asked is None else map(falls_of, asked), strict=True
+    ):
         scores = Attribution(model, question.trace, question.position, question.token).scores(method, layer)
         correlation = rank_correlation(scores[question.units], falls if signed else np.abs(falls))
-        found.append(np.nan if correlation is None else correlation)
-    return np.array(found)
+        correlations.append(np.nan if correlation is None else correlation)
+    return np.array(correlations)

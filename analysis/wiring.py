@@ -1,4 +1,4 @@
-"""How the parts of a circuit hang together: what each does by way of each later one, and straight to the prediction."""
+"""The edges of a circuit: the effect of each part by way of each later one, and directly on the prediction."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from analysis.behaviour import Behaviour, Node, put, value_of
+from analysis.behaviour import Behaviour, Node, replace_part, value_of
 from analysis.circuits import AT_ONCE, Report
 
-FAINT = 0.01  # a part that changes what a later one gives by less than this share is not followed to it
-MOST = 400  # pairs that are followed, those that change most
+FAINT = 0.01  # an edge is not measured if it changes the later part's output by a smaller share
+MOST = 400  # pairs that are measured, those that change most
 
 
-def circuit_edges(asked: Behaviour, kept: Sequence[Node], report: Report | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """What each part of a circuit does by way of each other part, float64 [from, to], and straight to the prediction, [from].
+def circuit_edges(behaviour: Behaviour, circuit: Sequence[Node], report: Report | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return each part's effect by way of each other part, float64 [from, to], and directly on the prediction, [from].
 
     Both are measured, as shares of the behaviour, with the circuit alone. A part is taken away while every other one still gives
     what it gave: what the measure loses is what the part does straight away. What a later part would give then is put in its
@@ -25,30 +25,33 @@ def circuit_edges(asked: Behaviour, kept: Sequence[Node], report: Report | None 
     """
     from models.hearing import hear
 
-    if not asked.model.info.queries:
+    if not behaviour.model.info.queries:
         raise ValueError(
-            f"{asked.model.info.name} attends in its own way: what its heads give cannot be held, so no edge can be measured."
+            f"{behaviour.model.info.name} attends in its own way: what its heads give cannot be held, so no edge can be measured."
         )
-    gone, length = asked.without(kept), len(asked.trace.read)
-    plain = hear(asked.model, asked.trace, [gone], asked.position)
-    held = {node: put(node, value_of(plain, node), length) for node in kept}
-    rows = [[*gone, *(edit for one in kept for edit in (asked.edits if one == node else held)[one])] for node in kept]
-    found = hear(asked.model, asked.trace, rows, asked.position)
-    edges, pairs = np.full((len(kept), len(kept)), np.nan), {}
-    for to, node in enumerate(kept):
+    removals, length = behaviour.without(circuit), len(behaviour.trace.read)
+    plain = hear(behaviour.model, behaviour.trace, [removals], behaviour.position)
+    fixed_edits = {node: replace_part(node, value_of(plain, node), length) for node in circuit}
+    rows = [
+        [*removals, *(edit for part in circuit for edit in (behaviour.edits if part == node else fixed_edits)[part])]
+        for node in circuit
+    ]
+    changed = hear(behaviour.model, behaviour.trace, rows, behaviour.position)
+    edges, pairs = np.full((len(circuit), len(circuit)), np.nan), {}
+    for to, node in enumerate(circuit):
         before = value_of(plain, node)
-        for start in range(len(kept)):
-            change = float(np.linalg.norm(value_of(found, node, start) - before) / (np.linalg.norm(before) or 1.0))
+        for start in range(len(circuit)):
+            change = float(np.linalg.norm(value_of(changed, node, start) - before) / (np.linalg.norm(before) or 1.0))
             if start != to and change > FAINT:
                 pairs[start, to] = change
-    followed = sorted(pairs, key=lambda pair: -pairs[pair])[:MOST]
-    whole, nothing = asked.ends
-    for begun in range(0, len(followed), AT_ONCE):
+    strongest = sorted(pairs, key=lambda pair: -pairs[pair])[:MOST]
+    whole, nothing = behaviour.ends
+    for first in range(0, len(strongest), AT_ONCE):
         if report:
-            report(begun / len(followed), f"{begun} of {len(followed)} edges measured")
-        some = followed[begun : begun + AT_ONCE]
-        lists = [[*gone, *put(kept[to], value_of(found, kept[to], start), length)] for start, to in some]
-        after = hear(asked.model, asked.trace, lists, asked.position).logits
-        for pair, value in zip(some, asked.measure_of(after), strict=True):
-            edges[pair] = (asked.measure_of(plain.logits)[0] - value) / (whole - nothing)
-    return edges, (asked.measure_of(plain.logits)[0] - asked.measure_of(found.logits)) / (whole - nothing)
+            report(first / len(strongest), f"{first} of {len(strongest)} edges measured")
+        some = strongest[first : first + AT_ONCE]
+        lists = [[*removals, *replace_part(circuit[to], value_of(changed, circuit[to], start), length)] for start, to in some]
+        after = hear(behaviour.model, behaviour.trace, lists, behaviour.position).logits
+        for pair, value in zip(some, behaviour.measure_of(after), strict=True):
+            edges[pair] = (behaviour.measure_of(plain.logits)[0] - value) / (whole - nothing)
+    return edges, (behaviour.measure_of(plain.logits)[0] - behaviour.measure_of(changed.logits)) / (whole - nothing)

@@ -1,4 +1,4 @@
-"""Whether the heads of cross-attention look at the word that is being translated."""
+"""Word alignment by heads of cross-attention: how often they look at the word that is being translated."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Pair = tuple[str, str, list[tuple[str, str]]]  # a text, its translation, and wh
 
 
 def word_alignment(model: LanguageModel, pairs: Sequence[Pair]) -> pd.DataFrame:
-    """For each head of cross-attention, the share of words whose strongest source word is the right one.
+    """Return for each head of cross-attention the share of words whose strongest source word is the right one.
 
     A word is looked up in the rows that predict its tokens (those of the tokens before them), averaged over these; a source word
     gets the sum of what its tokens get. The end token and punctuation are no words.
@@ -40,30 +40,30 @@ def word_alignment(model: LanguageModel, pairs: Sequence[Pair]) -> pd.DataFrame:
         for word, source_word in links:
             rows = [position - 1 for position in read_in(trace.target, place(word, target), target)]
             row = weights[:, :, rows].mean(2)  # [layers, heads, key]
-            got = np.stack([row[..., key].sum(-1) for key in keys], axis=-1)  # [layers, heads, word]
-            right += got.argmax(-1) == words.index(place(source_word, source))
+            word_weights = np.stack([row[..., key].sum(-1) for key in keys], axis=-1)  # [layers, heads, word]
+            right += word_weights.argmax(-1) == words.index(place(source_word, source))
             count += 1
     layers, heads = np.indices(right.shape)
     return pd.DataFrame({"layer": layers.ravel(), "head": heads.ravel(), "share": (right / max(1, count)).ravel()})
 
 
 def read_links(text: str) -> list[Pair]:
-    """Lines of source TAB translation TAB links, each "said=source", as the list in `models/weights/translator`.
+    """Parse lines of source TAB translation TAB links, each "said=source", as the list in `models/weights/translator`.
 
     Errors: ValueError for a line of another form.
     """
     pairs: list[Pair] = []
     for number, line in enumerate(text.splitlines(), 1):
         source, target, links = parts if len(parts := line.split("\t")) == 3 else ("", "", "")
-        linked = [link.partition("=")[::2] for link in links.split()]
-        if not linked or any(link.count("=") != 1 for link in links.split()):
+        word_links = [link.partition("=")[::2] for link in links.split()]
+        if not word_links or any(link.count("=") != 1 for link in links.split()):
             raise ValueError(f"Line {number} is not a text, a TAB, its translation, a TAB, and words as said=source: “{line}”.")
-        pairs.append((source, target, linked))
+        pairs.append((source, target, word_links))
     return pairs
 
 
 def place(word: str, text: str) -> tuple[int, int]:
-    """Where a word stands. Errors: ValueError where it is not there once."""
+    """Return where a word stands. Errors: ValueError where it is not there once."""
     spans = [match.span() for match in re.finditer(r"\w+", text) if match.group() == word]
     if len(spans) != 1:
         raise ValueError(f"“{word}” stands {len(spans)} times in “{text}”. Name words that stand there once.")
@@ -71,7 +71,7 @@ def place(word: str, text: str) -> tuple[int, int]:
 
 
 def read_in(tokens: Sequence[Token], span: tuple[int, int], text: str) -> list[int]:
-    """As `tokens_in`. Errors: ValueError where the model read nothing of it."""
+    """Return the positions of `tokens_in`. Errors: ValueError where the model read nothing of it."""
     positions = tokens_in(tokens, *span)
     if not positions:
         raise ValueError(
@@ -81,5 +81,5 @@ def read_in(tokens: Sequence[Token], span: tuple[int, int], text: str) -> list[i
 
 
 def tokens_in(tokens: Sequence[Token], start: int, end: int) -> list[int]:
-    """Positions of the tokens that have characters of text[start:end], the space before a word aside."""
+    """Return the positions of the tokens that have characters of text[start:end], except for the space before a word."""
     return [i for i, token in enumerate(tokens) if token.start < end and token.end > start]

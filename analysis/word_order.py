@@ -1,4 +1,4 @@
-"""The words of a text in another order: what a model makes of them, and what of that cannot change."""
+"""The words of a text in another order: what changes in a model's reading, and what cannot change."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ class BothOrders:
 
     @property
     def bytes(self) -> int:
-        """What this holds in memory."""
+        """The bytes that this holds in memory."""
         return sum({id(trace): trace.bytes for trace in (self.before, self.after)}.values())
 
     def across(self, kind: str) -> tuple[np.ndarray, np.ndarray]:
-        """Where the queries and the keys of an attention stand after reordering, as `places`: those of a target stay."""
+        """Return the places of an attention's queries and keys after reordering, as `places`: those of a target stay."""
         stays = np.arange(len(self.before.target))
         return {"decoder": (stays, stays), "cross": (stays, self.places)}.get(kind, (self.places, self.places))
 
     def maps(self, kind: str, layer: int, head: int, causal: bool) -> tuple[np.ndarray, np.ndarray]:
-        """The weights of a head before, and after with rows and columns back at the places of `before`: float32 [query, key],
-        twice. NaN for what a causal mask hides, and for what became another piece."""
+        """Return the weights of a head before, and after with rows and columns back at the places of `before`: float32 [query,
+        key], twice. NaN for what a causal mask hides, and for what became another piece."""
         queries, keys = self.across(kind)
-        shown = np.ix_(queries, keys)
-        after = np.where((queries < 0)[:, None] | (keys < 0), np.nan, self.after.attention[kind][layer][head][shown])
+        cells = np.ix_(queries, keys)
+        after = np.where((queries < 0)[:, None] | (keys < 0), np.nan, self.after.attention[kind][layer][head][cells])
         before = self.before.attention[kind][layer][head].astype(np.float32)
         if causal:
             before[np.arange(len(queries))[:, None] < np.arange(len(keys))] = np.nan
@@ -55,16 +55,16 @@ class BothOrders:
         return before, after.astype(np.float32)
 
     def changes(self, stack: str) -> np.ndarray:
-        """How far each token's vector moved, after the embedding and after each block: ‖after − before‖ / ‖before‖, float64
+        """Return how far each token's vector moved, after the embedding and each block: ‖after − before‖ / ‖before‖, float64
         [layers + 1, position]; NaN for what became another piece. stack: as in `Trace.hidden`."""
         places = np.arange(len(self.before.target)) if stack == "decoder" else self.places
         before, after = (trace.hidden[stack].astype(np.float64) for trace in (self.before, self.after))
-        gone = np.linalg.norm(after[:, places] - before, axis=-1)
+        distances = np.linalg.norm(after[:, places] - before, axis=-1)
         size = np.linalg.norm(before, axis=-1)
-        return np.where(places < 0, np.nan, np.divide(gone, size, out=np.zeros_like(gone), where=size > 0))
+        return np.where(places < 0, np.nan, np.divide(distances, size, out=np.zeros_like(distances), where=size > 0))
 
     def probabilities(self, before: int, after: int) -> tuple[np.ndarray, np.ndarray]:
-        """What is predicted at a position of the text as typed, and at one of the other order: float [vocabulary], twice. Errors:
+        """Return the predictions at a position of the text as typed, and at one of the other order: float [vocabulary]. Errors:
         ValueError without a language-model head."""
         logits = self.before.logits_at(before), self.after.logits_at(after)
         if logits[0] is None or logits[1] is None:
@@ -72,8 +72,8 @@ class BothOrders:
         return softmax(logits[0]), softmax(logits[1])
 
     def same_before(self) -> np.ndarray:
-        """The tokens that have the same tokens before them in both orders, but not in the same order: positions. Of a causal
-        model without positions the first block cannot tell the two orders apart at these."""
+        """Return the positions of tokens that have the same tokens before them in both orders, but not in the same order. Of a
+        causal model without positions the first block cannot tell the two orders apart at these."""
         positions = []
         for at, place in enumerate(self.places):
             stand = self.places[:at]
@@ -83,19 +83,19 @@ class BothOrders:
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
-    """The words of a text: where each begins and ends. A word is what stands between spaces, with its punctuation; of scripts
+    """Return where each word of a text begins and ends. A word is what stands between spaces, with its punctuation; of scripts
     that are written without spaces each letter."""
     return [match.span() for match in _WORD.finditer(text)]
 
 
 def reorder(text: str, order: Sequence[int]) -> str:
-    """The words of a text in another order; what stands between them stays where it is. order: for each place the number of the
-    word that goes there. Errors: ValueError for what is no order of these words."""
+    """Return a text with its words in another order; what stands between them stays where it is. order: for each place the number
+    of the word that goes there. Errors: ValueError for what is no order of these words."""
     return _lay_out(text, order)[0]
 
 
 def shuffle(count: int, seed: int, first: int = 0) -> tuple[int, ...]:
-    """A random order of so many words that is not the one as typed, where there is another. first: so many at the start stay."""
+    """Return a random order of so many words, not the typed one if there is another. first: so many at the start stay."""
     random, order = np.random.default_rng(seed), np.arange(count)
     while count - first > 1 and np.array_equal(order, np.arange(count)):
         order[first:] = first + random.permutation(count - first)
@@ -108,9 +108,9 @@ def read_orders(model: LanguageModel, text: str, order: Sequence[int], second: s
     Both are read from their start, so that nothing differs but the order. Errors: ValueError for what is no order of its words,
     and for a text that is longer than the model reads.
     """
-    other, spans = _lay_out(text, order)
+    reordered, spans = _lay_out(text, order)
     before = model.trace(text, second, remember=False)
-    after = before if other == text else model.trace(other, second, remember=False)
+    after = before if reordered == text else model.trace(reordered, second, remember=False)
     if before.cut or after.cut:
         raise ValueError("The model reads only the end of this text. Make it shorter to move its words.")
     pairs, changed = _pairs(before.tokens, after.tokens, word_spans(text), spans, order)
@@ -121,18 +121,18 @@ def read_orders(model: LanguageModel, text: str, order: Sequence[int], second: s
 
 
 def keeps_pieces(model: LanguageModel, text: str, order: Sequence[int]) -> bool:
-    """Whether the words become the same pieces in another order. Nothing is read for it."""
-    other, spans = _lay_out(text, order)
-    return not _pairs(model.tokenize(text), model.tokenize(other), word_spans(text), spans, order)[1]
+    """Return whether the words become the same pieces in another order. Nothing is read for it."""
+    reordered, spans = _lay_out(text, order)
+    return not _pairs(model.tokenize(text), model.tokenize(reordered), word_spans(text), spans, order)[1]
 
 
 def total_variation(p: np.ndarray, q: np.ndarray) -> float:
-    """How much probability lies elsewhere: half the sum of |p − q| [vocabulary], from 0 (the same) to 1."""
+    """Return how much probability lies elsewhere: half the sum of |p − q| [vocabulary], from 0 (the same) to 1."""
     return float(np.abs(p.astype(np.float64) - q).sum() / 2)
 
 
 def _lay_out(text: str, order: Sequence[int]) -> tuple[str, list[tuple[int, int]]]:
-    """The text in another order, and where in it each place begins and ends. Errors: as `reorder`."""
+    """Return the text in another order, and where each place begins and ends in it. Errors: as `reorder`."""
     spans = word_spans(text)
     if sorted(order) != list(range(len(spans))):
         raise ValueError(f"An order of {len(spans)} words names each of 0 to {len(spans) - 1} once.")
@@ -149,11 +149,11 @@ def _pairs(
     before: Sequence[Token],
     after: Sequence[Token],
     spans: list[tuple[int, int]],
-    others: list[tuple[int, int]],
+    new_spans: list[tuple[int, int]],
     order: Sequence[int],
 ) -> tuple[list[tuple[int, int]], tuple[int, ...]]:
-    """Positions of the same token in both orders, and the words that became other pieces."""
-    own, new = _by_word(before, spans), _by_word(after, others)
+    """Return the positions of each token in both orders, and the words that became other pieces."""
+    own, new = _by_word(before, spans), _by_word(after, new_spans)
     at = {word: place for place, word in enumerate(order)}
     pairs: list[tuple[int, int]] = []
     changed = []
@@ -168,14 +168,14 @@ def _pairs(
 
 
 def _by_word(tokens: Sequence[Token], spans: list[tuple[int, int]]) -> dict[int | None, list[int]]:
-    """The tokens of each word, with those of the spaces before it; under None what is beside the words: special tokens that
+    """Return the tokens of each word, with those of the spaces before it; under None those outside of words: special tokens that
     nobody typed, a second text, spaces at the end."""
     of_word: dict[int | None, list[int]] = {}
     ends = [end for _, end in spans]
     for i, token in enumerate(tokens):
         word = bisect_right(ends, token.start)
-        beside = token.segment or (token.special and token.start == token.end) or word == len(ends)
-        of_word.setdefault(None if beside else word, []).append(i)
+        outside = token.segment or (token.special and token.start == token.end) or word == len(ends)
+        of_word.setdefault(None if outside else word, []).append(i)
     return of_word
 
 

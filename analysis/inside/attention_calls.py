@@ -143,11 +143,11 @@ def _recover(section: Section, call: Call, end: Node) -> AttentionParts | None:
     if (q.array.shape[:2], k.array.shape[1]) != ((heads, queries), keys):
         return None
     relative = [_relative(product, q.array, k.array) for product in products if product.picked is not None]
-    if any(one is None for one in relative):
+    if any(distance is None for distance in relative):
         return None
     out = array(end.value).reshape(heads, queries, -1)
     mask = np.where(masked, -np.inf, 0).astype(np.float32) if masked.any() else None
-    distances = tuple(one for one in relative if one is not None)
+    distances = tuple(distance for distance in relative if distance is not None)
     return AttentionParts(q, k, v, end, out, scale, bias.astype(np.float32) if bias.any() else None, mask, relative=distances)
 
 
@@ -219,7 +219,7 @@ def _undo(node: Node, inner: Node, constants: list[Node], scale: float) -> tuple
 
 
 def _depends(view: Node, section: Section) -> bool:
-    """Whether a step follows from what the section was given."""
+    """Return whether a step follows from the section's input."""
     visited, ahead = set(), [view]
     for node in ahead:  # the list grows while it is walked
         if node is section.start:

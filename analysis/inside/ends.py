@@ -58,8 +58,8 @@ def _table(node: Node) -> Tensor | None:
     weight = getattr(node.module, "weight", None) if node.op == "module" else None
     if node.op == "embedding":
         weight = node.given[-1].value
-    given = node.given
-    looks = bool(given) and (not given[0].value.is_floating_point() or "embedding" in type(node.module).__name__.lower())
+    inputs = node.given
+    looks = bool(inputs) and (not inputs[0].value.is_floating_point() or "embedding" in type(node.module).__name__.lower())
     return weight if weight is not None and weight.dim() == 2 and looks else None
 
 

@@ -97,7 +97,7 @@ class Chosen(Same):
 
 
 class ExpertLinear(Same):
-    """As `Linear`, with the matrix of the expert that took the token: [rank, token, out]. x: [token, n] or [rank, token, n]."""
+    """A `Linear` with the matrix of the expert that took the token: [rank, token, out]. x: [token, n] or [rank, token, n]."""
 
     form = "linear"
 

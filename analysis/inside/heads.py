@@ -134,7 +134,7 @@ class Heads:
         for node in maps:
             whole = steps.flat(node, count)
             columns = None if whole is None else [columns_of(recorded[..., d].T, whole) for d in remaining]
-            indices = [] if columns is None else [i for i, each in enumerate(columns) if each is not None]
+            indices = [] if columns is None else [i for i, column in enumerate(columns) if column is not None]
             x = source if source is not None else self.reading.stage_of(node.given[0])
             if not indices or x is None or whole is None or columns is None:
                 continue

@@ -94,7 +94,7 @@ class Stage:
 
     @property
     def formula(self) -> str:
-        """Which form its formula has: "lookup", "add", "layer norm", "rms norm", "linear", "dot product", "scale", "softmax" …"""
+        """The form of its formula: "lookup", "add", "layer norm", "rms norm", "linear", "dot product", "scale", "softmax" …"""
         return self.rule.form if self.rule is not None else "given"
 
     @property

@@ -38,8 +38,8 @@ def planted(kinds: Collection[str] = tuple(HEADS)) -> DecoderModel:
     model = build(config)
     token, place = torch.arange(LETTERS), torch.arange(PLACES)
     with torch.no_grad():
-        for one in model.parameters():
-            one.zero_() if one.dim() > 1 else one.fill_(1)
+        for parameter in model.parameters():
+            parameter.zero_() if parameter.dim() > 1 else parameter.fill_(1)
         model.embedding.weight[token, token] = 1
         model.positions.embedding.weight[place, LETTERS + place] = 1
         model.final_norm.weight.fill_(PLAIN)
@@ -55,28 +55,28 @@ def planted_on(words: Collection[str]) -> DecoderModel:
     config = TransformerConfig(
         vocabulary=size, context=PLACES, d_model=size + size % 2, layers=1, heads=2, d_ff=4, positions="learned", qk_norm=False
     )
-    model, wanted = build(config), [tokenizer.encode(f" {word}").ids for word in words]
-    assert all(len(ids) == 1 for ids in wanted), "each is one token"
+    model, word_ids = build(config), [tokenizer.encode(f" {word}").ids for word in words]
+    assert all(len(ids) == 1 for ids in word_ids), "each is one token"
     token = torch.arange(size)
     with torch.no_grad():
-        for one in model.parameters():
-            one.zero_() if one.dim() > 1 else one.fill_(1)
+        for parameter in model.parameters():
+            parameter.zero_() if parameter.dim() > 1 else parameter.fill_(1)
         model.embedding.weight[token, token] = 1
         model.blocks[0].attention.query.weight[0] = _scale(model)
-        model.blocks[0].attention.key.weight[0, [ids[0] for ids in wanted]] = 2
+        model.blocks[0].attention.key.weight[0, [ids[0] for ids in word_ids]] = 2
     return DecoderModel(model, tokenizer, "planted", "")
 
 
 def letters(words: Collection[str] = ()) -> Tokenizer:
     """A token for each byte, and one for the start; and one for each of these words."""
-    made = Tokenizer(BPE())
-    made.pre_tokenizer, made.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    tokenizer = Tokenizer(BPE())
+    tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    made.train_from_iterator(
+    tokenizer.train_from_iterator(
         [f" {word}" for word in words],
         BpeTrainer(vocab_size=3000, special_tokens=[START], initial_alphabet=alphabet, show_progress=False, min_frequency=1),
     )
-    return made
+    return tokenizer
 
 
 def _previous(model: Decoder) -> None:
@@ -84,7 +84,7 @@ def _previous(model: Decoder) -> None:
     attention, token, place = model.blocks[0].attention, torch.arange(LETTERS), torch.arange(PLACES)
     attention.query.weight[place[1:] - 1, LETTERS + place[1:]] = _scale(model)
     attention.key.weight[place, LETTERS + place] = 2
-    attention.value.weight[token, token] = _one(model, 2)
+    attention.value.weight[token, token] = _norm_to_one(model, 2)
     attention.output.weight[SIZE + token, token] = 1
 
 
@@ -95,7 +95,7 @@ def _duplicate(model: Decoder) -> None:
     attention.key.weight[SIZE + token, token] = 2
     attention.query.weight[SIZE + LETTERS + place, LETTERS + place] = -2 * _scale(model)
     attention.key.weight[SIZE + LETTERS + place, LETTERS + place] = 2
-    attention.value.weight[SIZE + place, LETTERS + place] = _one(model, 2)
+    attention.value.weight[SIZE + place, LETTERS + place] = _norm_to_one(model, 2)
     attention.output.weight[SIZE + LETTERS + place, SIZE + place] = 1
 
 
@@ -104,7 +104,7 @@ def _induction(model: Decoder) -> None:
     attention, token = model.blocks[1].attention, torch.arange(LETTERS)
     attention.query.weight[token, token] = _scale(model)
     attention.key.weight[token, SIZE + token] = 2
-    attention.value.weight[token, token] = _one(model, 4)
+    attention.value.weight[token, token] = _norm_to_one(model, 4)
     attention.output.weight[token, token] = LOUD
 
 
@@ -113,6 +113,6 @@ def _scale(model: Decoder) -> float:
     return SHARP / 2 * model.config.d_head**0.5 / model.config.d_model
 
 
-def _one(model: Decoder, ones: int) -> float:
+def _norm_to_one(model: Decoder, count: int) -> float:
     """By what a value is multiplied to be a one again, of a stream that holds so many of them before its norm."""
-    return (ones / model.config.d_model) ** 0.5
+    return (count / model.config.d_model) ** 0.5

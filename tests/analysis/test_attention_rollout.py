@@ -27,36 +27,36 @@ shares = st.floats(0, 1)
 
 @given(weights, fusions, shares)
 def test_every_row_is_a_distribution(weights, fusion, residual):
-    found = rollout(attention(weights), fusion, residual)
-    assert found.shape == (len(weights), *weights.shape[2:])
-    assert found.min() >= 0
-    np.testing.assert_allclose(found.sum(-1), 1, atol=1e-6)
+    result = rollout(attention(weights), fusion, residual)
+    assert result.shape == (len(weights), *weights.shape[2:])
+    assert result.min() >= 0
+    np.testing.assert_allclose(result.sum(-1), 1, atol=1e-6)
 
 
 @given(st.integers(1, 5), st.integers(1, 6), fusions, shares)
 def test_identity_attention_gives_identity_rollout(layers, count, fusion, residual):
-    found = rollout(attention(np.broadcast_to(np.eye(count), (layers, 2, count, count))), fusion, residual)
-    np.testing.assert_allclose(found, np.broadcast_to(np.eye(count), found.shape), atol=1e-12)
+    result = rollout(attention(np.broadcast_to(np.eye(count), (layers, 2, count, count))), fusion, residual)
+    np.testing.assert_allclose(result, np.broadcast_to(np.eye(count), result.shape), atol=1e-12)
 
 
 @given(weights)
 def test_the_residual_alone_leaves_everything_where_it_is(weights):
-    found = rollout(attention(weights), residual=1.0)
-    np.testing.assert_allclose(found, np.broadcast_to(np.eye(weights.shape[-1]), found.shape), atol=1e-12)
+    result = rollout(attention(weights), residual=1.0)
+    np.testing.assert_allclose(result, np.broadcast_to(np.eye(weights.shape[-1]), result.shape), atol=1e-12)
 
 
 @given(weights)
 def test_without_it_the_blocks_are_multiplied(weights):
-    found = rollout(attention(weights), residual=0.0)
+    result = rollout(attention(weights), residual=0.0)
     expected = np.linalg.multi_dot([*weights.mean(1)[::-1], np.eye(weights.shape[-1])])
-    np.testing.assert_allclose(found[-1], expected, atol=1e-5)
+    np.testing.assert_allclose(result[-1], expected, atol=1e-5)
 
 
 @given(weights, fusions, st.floats(0, 0.9))
 def test_a_causal_model_stays_causal(weights, fusion, residual):
     causal = np.tril(weights)
-    found = rollout(attention(causal / causal.sum(-1, keepdims=True)), fusion, residual)
-    assert np.triu(found[-1], 1).max(initial=0) == 0
+    result = rollout(attention(causal / causal.sum(-1, keepdims=True)), fusion, residual)
+    assert np.triu(result[-1], 1).max(initial=0) == 0
 
 
 def test_three_tokens_and_two_layers_by_hand():
@@ -66,22 +66,25 @@ def test_three_tokens_and_two_layers_by_hand():
     # W₀ = [[1, 0, 0], [.5, .5, 0], [.25, .5, .25]], so A₀ = [[1, 0, 0], [.25, .75, 0], [.125, .25, .625]]
     # W₁ = [[1, 0, 0], [.5, .5, 0], [.25, .25, .5]], so A₁ = [[1, 0, 0], [.25, .75, 0], [.125, .125, .75]]
     # third row of A₁ A₀: .125 · 1 + .125 · .25 + .75 · .125 = .25; .125 · .75 + .75 · .25 = .28125; .75 · .625 = .46875
-    found = rollout(attention(np.array([first, second])))
-    np.testing.assert_allclose(found[0], [[1, 0, 0], [0.25, 0.75, 0], [0.125, 0.25, 0.625]], atol=1e-9)
-    np.testing.assert_allclose(found[1], [[1, 0, 0], [0.4375, 0.5625, 0], [0.25, 0.28125, 0.46875]], atol=1e-9)
+    result = rollout(attention(np.array([first, second])))
+    np.testing.assert_allclose(result[0], [[1, 0, 0], [0.25, 0.75, 0], [0.125, 0.25, 0.625]], atol=1e-9)
+    np.testing.assert_allclose(result[1], [[1, 0, 0], [0.4375, 0.5625, 0], [0.25, 0.28125, 0.46875]], atol=1e-9)
 
 
 @given(weights, fusions, shares)
 def test_it_is_what_a_plain_loop_computes(weights, fusion, residual):
-    reached = np.eye(weights.shape[-1])
+    product = np.eye(weights.shape[-1])
     for layer in weights.astype(np.float32).astype(np.float64):
-        matrix = np.zeros_like(reached)
+        matrix = np.zeros_like(product)
         for q in range(len(matrix)):
-            row = [{"mean": sum(each) / len(each), "max": max(each), "min": min(each)}[fusion] for each in layer[:, q].T]
+            row = [
+                {"mean": sum(head_weights) / len(head_weights), "max": max(head_weights), "min": min(head_weights)}[fusion]
+                for head_weights in layer[:, q].T
+            ]
             for k in range(len(matrix)):
                 matrix[q, k] = residual * (q == k) + (1 - residual) * row[k] / sum(row)
-        reached = matrix @ reached
-    np.testing.assert_allclose(rollout(attention(weights), fusion, residual)[-1], reached, atol=1e-6)
+        product = matrix @ product
+    np.testing.assert_allclose(rollout(attention(weights), fusion, residual)[-1], product, atol=1e-6)
 
 
 @pytest.mark.parametrize("ahead", [False, True])
@@ -95,9 +98,9 @@ def test_a_long_text_is_multiplied_up_as_a_short_one_is(ahead):
 
 @given(weights, fusions, st.floats(0, 0.99))
 def test_discarding_keeps_the_largest_weights_of_each_row(weights, fusion, discard):
-    whole, kept = fused(weights[0], fusion), fused(weights[0], fusion, discard)
-    np.testing.assert_allclose(kept.sum(-1), 1, atol=1e-9)
-    for before, after in zip(whole, kept, strict=True):
+    full, largest = fused(weights[0], fusion), fused(weights[0], fusion, discard)
+    np.testing.assert_allclose(largest.sum(-1), 1, atol=1e-9)
+    for before, after in zip(full, largest, strict=True):
         assert np.count_nonzero(after) == max(1, len(before) - int(np.floor(discard * len(before))))
         assert before[after > 0].min() >= before[after == 0].max(initial=0)
         np.testing.assert_allclose(after[after > 0], before[after > 0] / before[after > 0].sum(), atol=1e-9)
@@ -106,8 +109,8 @@ def test_discarding_keeps_the_largest_weights_of_each_row(weights, fusion, disca
 @given(weights)
 def test_what_a_causal_query_cannot_see_is_not_counted_as_discarded(weights):
     causal = np.tril(weights[0])
-    found = fused(causal / causal.sum(-1, keepdims=True), discard=0.5)
-    assert [np.count_nonzero(row) for row in found] == [max(1, seen - seen // 2) for seen in range(1, len(found) + 1)]
+    matrix = fused(causal / causal.sum(-1, keepdims=True), discard=0.5)
+    assert [np.count_nonzero(row) for row in matrix] == [max(1, seen - seen // 2) for seen in range(1, len(matrix) + 1)]
 
 
 def test_bad_choices_are_sentences():

@@ -26,25 +26,25 @@ def writer():
 def test_all_heads_at_once_are_the_loop_over_heads(name):
     plain, kind = read(name), stack(name)
     token = int(plain.logits_at(2).argmax())
-    found = head_effects(model(name), TEXT, position=2, target=target(name))
-    assert found.shape == (plain.attention[kind].layers, plain.attention[kind].heads)
+    effects = head_effects(model(name), TEXT, position=2, target=target(name))
+    assert effects.shape == (plain.attention[kind].layers, plain.attention[kind].heads)
     before = log_softmax(plain.logits_at([2]))[0, token]
-    for layer, head in ((0, 0), (1, 2), (found.shape[0] - 1, found.shape[1] - 1)):
+    for layer, head in ((0, 0), (1, 2), (effects.shape[0] - 1, effects.shape[1] - 1)):
         after = log_softmax(read(name, E.Head(layer, head, kind=kind)).logits_at([2]))[0, token]
-        assert found[layer, head] == pytest.approx(after - before, abs=1e-5)
+        assert effects[layer, head] == pytest.approx(after - before, abs=1e-5)
 
 
 def test_heads_of_cross_attention_too_and_of_any_token():
-    found = head_effects(model("translator"), TEXT, target=target("translator"), token=7, kind="cross")
+    effects = head_effects(model("translator"), TEXT, target=target("translator"), token=7, kind="cross")
     plain, off = read("translator"), read("translator", E.Head(2, 1, kind="cross"))
-    before, after = (log_softmax(one.logits_at([-1]))[0, 7] for one in (plain, off))
-    assert found[2, 1] == pytest.approx(after - before, abs=1e-5)
+    before, after = (log_softmax(run.logits_at([-1]))[0, 7] for run in (plain, off))
+    assert effects[2, 1] == pytest.approx(after - before, abs=1e-5)
 
 
 def test_heads_are_the_same_layer_by_layer_and_it_says_how_far_it_is(writer):
     shares: list[float] = []
-    found = head_effects(writer, TEXT, report=lambda share, words: shares.append(share))
-    np.testing.assert_allclose(found, head_effects(writer, TEXT), atol=1e-5)
+    effects = head_effects(writer, TEXT, report=lambda share, words: shares.append(share))
+    np.testing.assert_allclose(effects, head_effects(writer, TEXT), atol=1e-5)
     assert shares == [layer / 6 for layer in range(6)]
 
 
@@ -79,53 +79,53 @@ def test_heads_of_what_is_not_there_are_said(writer):
 def test_the_stream_brings_all_back_where_it_is_all(writer, measure, direction):
     """After the last block only the last position counts; before the first only the words that differ do, both together."""
     she, he = (writer.tokenize(word)[-1].id for word in (" she", " he"))
-    found = patching(writer, HER, HIS, "stream", measure, direction, token=she, other=he)
-    assert found.shape == (7, len(writer.tokenize(HER)))
-    assert found[-1, -1] == pytest.approx(1, abs=1e-4)
-    assert found[-1, :-1] == pytest.approx(0, abs=1e-4)
+    shares = patching(writer, HER, HIS, "stream", measure, direction, token=she, other=he)
+    assert shares.shape == (7, len(writer.tokenize(HER)))
+    assert shares[-1, -1] == pytest.approx(1, abs=1e-4)
+    assert shares[-1, :-1] == pytest.approx(0, abs=1e-4)
     same = [i for i, (a, b) in enumerate(zip(writer.tokenize(HER), writer.tokenize(HIS), strict=True)) if a.id == b.id]
-    assert found[0, same] == pytest.approx(0, abs=1e-4)
-    assert np.abs(np.delete(found[0], same)).min() > 0.02
+    assert shares[0, same] == pytest.approx(0, abs=1e-4)
+    assert np.abs(np.delete(shares[0], same)).min() > 0.02
 
 
 @pytest.mark.parametrize("name", ["writer", "GPT-2", "Gemma 2, soft-capped", "GPT-NeoX", "BERT", "BLOOM"])
 @pytest.mark.parametrize("part", ["attention", "feedforward"])
 def test_a_patched_part_is_a_reading_with_that_part(name, part):
     clean, corrupt = "The cat sat on the mat", "The mat sat on the cat"
-    its, other = (model(name).trace(text) for text in (clean, corrupt))
-    assert len(its.tokens) == len(other.tokens)
-    token = int(its.logits_at(-1).argmax())
-    found = patching(model(name), clean, corrupt, part, "probability", token=token)
-    added, at = model(name).parts(its)["self"][part], len(its.tokens) - 2
-    edited = model(name).trace(corrupt, edits=[E.Part(1, at, added[1, at], part)])
-    ends = [np.exp(log_softmax(one.logits_at([-1])))[0, token] for one in (other, its, edited)]
-    assert ends[0] + found[1, at] * (ends[1] - ends[0]) == pytest.approx(ends[2], abs=1e-5)
+    clean_run, corrupt_run = (model(name).trace(text) for text in (clean, corrupt))
+    assert len(clean_run.tokens) == len(corrupt_run.tokens)
+    token = int(clean_run.logits_at(-1).argmax())
+    shares = patching(model(name), clean, corrupt, part, "probability", token=token)
+    outputs, at = model(name).parts(clean_run)["self"][part], len(clean_run.tokens) - 2
+    patched_run = model(name).trace(corrupt, edits=[E.Part(1, at, outputs[1, at], part)])
+    ends = [np.exp(log_softmax(run.logits_at([-1])))[0, token] for run in (corrupt_run, clean_run, patched_run)]
+    assert ends[0] + shares[1, at] * (ends[1] - ends[0]) == pytest.approx(ends[2], abs=1e-5)
 
 
 def test_a_patched_head_is_a_reading_with_what_it_gave(writer):
     she = writer.tokenize(" she")[-1].id
-    found = patching(writer, HER, HIS, "head", "probability", token=she)
-    its, other = writer.trace(HER), writer.trace(HIS)
-    edited = writer.trace(HIS, edits=[E.Head(3, 4, mean=its.attention["self"].out(3)[4])])
-    ends = [np.exp(log_softmax(one.logits_at([-1])))[0, she] for one in (other, its, edited)]
-    assert found.shape == (6, 8) and found[3, 4] == pytest.approx((ends[2] - ends[0]) / (ends[1] - ends[0]), abs=1e-4)
+    shares = patching(writer, HER, HIS, "head", "probability", token=she)
+    clean_run, corrupt_run = writer.trace(HER), writer.trace(HIS)
+    patched_run = writer.trace(HIS, edits=[E.Head(3, 4, mean=clean_run.attention["self"].out(3)[4])])
+    ends = [np.exp(log_softmax(run.logits_at([-1])))[0, she] for run in (corrupt_run, clean_run, patched_run)]
+    assert shares.shape == (6, 8) and shares[3, 4] == pytest.approx((ends[2] - ends[0]) / (ends[1] - ends[0]), abs=1e-4)
 
 
 def test_the_source_of_a_translation_is_patched():
-    found = patching(models.load("translator"), "The cat is here.", "The dog is here.", measure="KL", target="Le")
-    assert found.shape == (4, len(models.load("translator").trace("The cat is here.").tokens))
-    assert found[0].max() > 0.5 and np.isfinite(found).all()
+    shares = patching(models.load("translator"), "The cat is here.", "The dog is here.", measure="KL", target="Le")
+    assert shares.shape == (4, len(models.load("translator").trace("The cat is here.").tokens))
+    assert shares[0].max() > 0.5 and np.isfinite(shares).all()
 
 
 def test_pairs_that_cannot_be_patched_are_told_why(writer):
-    for said, options in {
+    for complaint, options in {
         "Both texts give the same answer": {"corrupt": HER, "measure": "KL"},
         "held against itself": {"corrupt": HIS, "token": 5, "other": 5},
         "it must be one of stream": {"corrupt": HIS, "part": "neuron"},
         "it must be one of logit difference": {"corrupt": HIS, "measure": "size"},
         "it must be one of denoising": {"corrupt": HIS, "direction": "both"},
     }.items():
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=complaint):
             patching(writer, HER, **options)
 
 
@@ -138,11 +138,11 @@ def test_what_was_written_towards_a_word_sums_to_its_logit(name):
     for position in (1, -1):
         trace = read(name)
         logits = trace.logits_at(position)
-        token, other = (int(one) for one in np.argsort(logits)[[-1, 0]])
+        token, rival = (int(place) for place in np.argsort(logits)[[-1, 0]])
         table = logit_attribution(model(name), trace, token, position)
         assert table["contribution"].sum() == pytest.approx(float(logits[token]), abs=1e-3)
-        both = logit_attribution(model(name), trace, token, position, against=other)
-        assert both["contribution"].sum() == pytest.approx(float(logits[token] - logits[other]), abs=1e-3)
+        against_rival = logit_attribution(model(name), trace, token, position, against=rival)
+        assert against_rival["contribution"].sum() == pytest.approx(float(logits[token] - logits[rival]), abs=1e-3)
         layers = trace.attention[stack(name)].layers
         assert (table["part"] == "feedforward").sum() == layers
         if name not in ("BLOOM", "Falcon"):
@@ -154,16 +154,16 @@ def test_what_was_written_towards_a_word_sums_to_its_logit(name):
     "name, norm, epsilon", [("GPT-2", "transformer.ln_f", "eps"), ("Llama, grouped-query", "model.norm", "variance_epsilon")]
 )
 def test_a_stream_as_small_as_the_last_norms_epsilon_still_sums_to_the_logit(name, norm, epsilon):
-    made = network(name)
-    setattr(made.get_submodule(norm), epsilon, 1.0)  # as in a model that has not learned anything, whose stream is small
-    small = HuggingFaceModel(made, tokenizer("decoder"), "decoder", True, name)
+    net = network(name)
+    setattr(net.get_submodule(norm), epsilon, 1.0)  # as in a model that has not learned anything, whose stream is small
+    small = HuggingFaceModel(net, tokenizer("decoder"), "decoder", True, name)
     trace = small.trace(TEXT)
     for position in (1, -1):
-        token, other = (int(one) for one in np.argsort(trace.logits_at(position))[[-1, 0]])
+        token, rival = (int(place) for place in np.argsort(trace.logits_at(position))[[-1, 0]])
         expected = float(trace.logits_at(position)[token])
         assert logit_attribution(small, trace, token, position)["contribution"].sum() == pytest.approx(expected, abs=1e-5)
-        both = logit_attribution(small, trace, token, position, against=other)["contribution"].sum()
-        assert both == pytest.approx(expected - float(trace.logits_at(position)[other]), abs=1e-5)
+        against_rival = logit_attribution(small, trace, token, position, against=rival)["contribution"].sum()
+        assert against_rival == pytest.approx(expected - float(trace.logits_at(position)[rival]), abs=1e-5)
 
 
 def test_what_is_switched_off_wrote_nothing(writer):

@@ -36,28 +36,28 @@ def writer():
     return models.load("writer")
 
 
-def taken(net, trace, node, fill):
-    """The edits that take a part away, written out."""
+def removal(net, trace, node, fill):
+    """Return the edits that take a part away, written out."""
     if node.head is not None:
         mean = None if fill == "zero" else head_means(net, node.kind)[node.layer, node.head]
         return [E.Head(node.layer, node.head, mean=mean, kind=node.kind)]
     if fill == "zero":
         return [E.Skip(node.layer, "feedforward", kind=node.kind)]
-    added = feedforward_means(net)[node.layer]
-    return [E.Part(node.layer, at, added, "feedforward") for at in range(len(trace.tokens))]
+    mean_output = feedforward_means(net)[node.layer]
+    return [E.Part(node.layer, at, mean_output, "feedforward") for at in range(len(trace.tokens))]
 
 
 @pytest.mark.parametrize("fill", ["mean", "zero"])
 def test_the_circuit_that_was_planted_is_found_whole(fill):
     net = planted()
     trace = net.trace(SAID_TWICE)
-    found = find_circuit(net, trace, fill=fill)
-    assert [(one.layer, one.head) for one in found.kept] == CIRCUIT
-    assert found.share == pytest.approx(1, abs=0.01) and found.left < 0.2 and (found.without < 0.5).all()
-    assert found.faithful and found.share_rank == 1 and found.wins
-    assert found.every_set and len(found.random_shares) == 5  # two of four heads, in all ways but the circuit's own
+    circuit = find_circuit(net, trace, fill=fill)
+    assert [(node.layer, node.head) for node in circuit.kept] == CIRCUIT
+    assert circuit.share == pytest.approx(1, abs=0.01) and circuit.left < 0.2 and (circuit.without < 0.5).all()
+    assert circuit.faithful and circuit.share_rank == 1 and circuit.wins
+    assert circuit.every_set and len(circuit.random_shares) == 5  # two of four heads, in all ways but the circuit's own
     likeliest = int(trace.logits_at(-1).argmax())
-    edges, direct = circuit_edges(Behaviour(net, trace, len(trace.tokens) - 1, likeliest, fill=fill), found.kept)
+    edges, direct = circuit_edges(Behaviour(net, trace, len(trace.tokens) - 1, likeliest, fill=fill), circuit.kept)
     assert edges[0, 1] > 0.5 and direct[1] > 0.5  # the head before hands to the one that says it
     assert abs(direct[0]) < 0.01 and np.isnan(edges[1, 0])
 
@@ -66,75 +66,75 @@ def test_the_circuit_that_was_planted_is_found_whole(fill):
 def test_what_is_left_is_what_a_plain_loop_of_readings_says(writer, fill):
     trace = writer.trace(HER)
     she, he = (writer.tokenize(word)[-1].id for word in (" she", " he"))
-    found = find_circuit(writer, trace, she, against=he, keep=0.8, fill=fill)
+    circuit = find_circuit(writer, trace, she, against=he, keep=0.8, fill=fill)
 
-    def measure(kept):
-        gone = [edit for node in found.nodes if node not in kept for edit in taken(writer, trace, node, fill)]
-        logits = writer.trace(HER, edits=gone).logits_at(-1) if gone else trace.logits_at(-1)
+    def measure(nodes):
+        removals = [edit for node in circuit.nodes if node not in nodes for edit in removal(writer, trace, node, fill)]
+        logits = writer.trace(HER, edits=removals).logits_at(-1) if removals else trace.logits_at(-1)
         return float(logits[she] - logits[he])
 
-    whole, nothing = measure(found.nodes), measure(())
-    assert (found.whole, found.nothing) == pytest.approx((whole, nothing), abs=1e-3)
-    shares = {0: found.share, 1: found.left} | {2 + i: one for i, one in enumerate(found.without)}
-    sets = [found.kept, set(found.nodes) - set(found.kept), *(set(found.kept) - {node} for node in found.kept)]
+    full, nothing = measure(circuit.nodes), measure(())
+    assert (circuit.whole, circuit.nothing) == pytest.approx((full, nothing), abs=1e-3)
+    shares = {0: circuit.share, 1: circuit.left} | {2 + i: left for i, left in enumerate(circuit.without)}
+    sets = [circuit.kept, set(circuit.nodes) - set(circuit.kept), *(set(circuit.kept) - {node} for node in circuit.kept)]
     for i, share in shares.items():
-        assert share == pytest.approx((measure(sets[i]) - nothing) / (whole - nothing), abs=1e-3)
-    assert 0.8 - 1e-6 <= found.share <= 1.2 + 1e-6 and len(found.random_shares) == len(found.random_lefts) == 20
+        assert share == pytest.approx((measure(sets[i]) - nothing) / (full - nothing), abs=1e-3)
+    assert 0.8 - 1e-6 <= circuit.share <= 1.2 + 1e-6 and len(circuit.random_shares) == len(circuit.random_lefts) == 20
 
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize(("heads", "feedforwards"), [(0, 0), (1, 0), (2, 1), (5, 2), (6, 2), (6, 3)])
 def test_the_other_sets_are_different_ones_of_the_same_size_and_never_the_circuit(seed, heads, feedforwards):
     parts = [Node(0, i) for i in range(6)] + [Node(i) for i in range(3)]
-    kept = parts[:heads] + parts[6 : 6 + feedforwards]
-    sets, every_set = other_sets(parts, kept, seed)
-    different = {frozenset(chosen) for chosen in sets}
+    circuit = parts[:heads] + parts[6 : 6 + feedforwards]
+    sets, every_set = other_sets(parts, circuit, seed)
+    different = {frozenset(nodes) for nodes in sets}
     possible = comb(6, heads) * comb(3, feedforwards) - 1
     assert len(different) == len(sets) == min(20, possible) and every_set == (possible <= 20)
-    assert frozenset(kept) not in different
-    assert all(len(chosen) == len(kept) and sum(node.head is None for node in chosen) == feedforwards for chosen in different)
+    assert frozenset(circuit) not in different
+    assert all(len(nodes) == len(circuit) and sum(node.head is None for node in nodes) == feedforwards for nodes in different)
 
 
 def test_a_set_that_does_as_well_is_no_worse_than_the_circuit():
     net = planted()
-    found = find_circuit(net, net.trace(SAID_TWICE))
-    equal = replace(found, random_shares=np.array([found.share - 1e-6, 0.1]), random_lefts=np.array([found.left + 1e-6, 1]))
+    circuit = find_circuit(net, net.trace(SAID_TWICE))
+    equal = replace(circuit, random_shares=np.array([circuit.share - 1e-6, 0.1]), random_lefts=np.array([circuit.left + 1e-6, 1]))
     assert (equal.share_rank, equal.left_rank) == (2, 2) and not equal.faithful and not equal.complete
-    none = replace(found, random_shares=np.empty(0), random_lefts=np.empty(0))
-    assert not none.faithful and not none.complete
+    without_rivals = replace(circuit, random_shares=np.empty(0), random_lefts=np.empty(0))
+    assert not without_rivals.faithful and not without_rivals.complete
 
 
 def test_a_circuit_wins_only_where_its_own_reading_says_the_word(writer):
     trace = writer.trace("Once upon a time there was a little")
     girl = int(trace.logits_at(-1).argmax())
-    won = []
+    wins = []
     for keep in (0.5, 0.8):
-        found = find_circuit(writer, trace, girl, keep=keep)
-        gone = [edit for node in found.nodes if node not in found.kept for edit in taken(writer, trace, node, "mean")]
-        logits = writer.trace(trace.text, edits=gone).logits_at(-1)
-        np.testing.assert_allclose(found.alone, logits, atol=1e-3)
-        assert found.wins == (int(logits.argmax()) == girl)
-        won.append(found.wins)
-    assert won == [False, True]  # half of the gain in log-probability is not enough for “girl”, four fifths are
+        circuit = find_circuit(writer, trace, girl, keep=keep)
+        removals = [edit for node in circuit.nodes if node not in circuit.kept for edit in removal(writer, trace, node, "mean")]
+        logits = writer.trace(trace.text, edits=removals).logits_at(-1)
+        np.testing.assert_allclose(circuit.alone, logits, atol=1e-3)
+        assert circuit.wins == (int(logits.argmax()) == girl)
+        wins.append(circuit.wins)
+    assert wins == [False, True]  # half of the gain in log-probability is not enough for “girl”, four fifths are
     he = writer.tokenize(" he")[-1].id
     assert find_circuit(writer, trace, girl, against=he, keep=0.5).wins  # but it stays likelier than a word that is out of place
 
 
 def test_no_part_of_a_circuit_can_go_by_itself(writer):
-    found = find_circuit(writer, writer.trace(HER), keep=0.8)
-    assert 0 < len(found.kept) < len(found.nodes) == 54 and (np.abs(1 - found.without) > 0.2).all()
+    circuit = find_circuit(writer, writer.trace(HER), keep=0.8)
+    assert 0 < len(circuit.kept) < len(circuit.nodes) == 54 and (np.abs(1 - circuit.without) > 0.2).all()
     again = find_circuit(writer, writer.trace(HER), keep=0.8)
-    assert again.kept == found.kept and (again.random_shares == found.random_shares).all()
+    assert again.kept == circuit.kept and (again.random_shares == circuit.random_shares).all()
 
 
 def test_a_part_is_replaced_by_what_it_gives_in_another_text(writer):
-    trace, other = writer.trace(HER), writer.trace(OTHER)
+    trace, other_trace = writer.trace(HER), writer.trace(OTHER)
     she, he = (writer.tokenize(word)[-1].id for word in (" she", " he"))
-    asked = Behaviour(writer, trace, len(trace.tokens) - 1, she, he, "other text", OTHER)
-    gone = Node(4, 3)
-    edited = writer.trace(HER, edits=[E.Head(4, 3, mean=other.attention["self"].out(4)[3])]).logits_at(-1)
-    (value,) = asked.measures([[node for node in asked.nodes if node != gone]])
-    assert value == pytest.approx(float(edited[she] - edited[he]), abs=1e-4)
+    behaviour = Behaviour(writer, trace, len(trace.tokens) - 1, she, he, "other text", OTHER)
+    removed = Node(4, 3)
+    logits = writer.trace(HER, edits=[E.Head(4, 3, mean=other_trace.attention["self"].out(4)[3])]).logits_at(-1)
+    (value,) = behaviour.measures([[node for node in behaviour.nodes if node != removed]])
+    assert value == pytest.approx(float(logits[she] - logits[he]), abs=1e-4)
     with pytest.raises(ValueError, match="must have as many"):
         _ = Behaviour(writer, trace, 3, she, he, "other text", "The boy").edits
 
@@ -145,18 +145,18 @@ def test_a_slope_is_what_a_small_change_does(name):
     trace, net = read(name), model(name)
     at = len(trace.read) - 1
     token = int(trace.logits_at(at).argmax())
-    given, slope = slopes(net, trace, at, lambda logits: logits[0].log_softmax(0)[token])
+    outputs, slope = slopes(net, trace, at, lambda logits: logits[0].log_softmax(0)[token])
     kind, little = stack(name), 0.02
     for edit, key in ((E.Head(1, 2, 1 + little, kind=kind), (kind, 1)), (E.Head(0, 1, 1 - little, kind=kind), (kind, 0))):
-        moved = [log_softmax(net.traces([TEXT], [[one]], target(name))[0].logits_at([at]))[0, token] for one in (
+        logs = [log_softmax(net.traces([TEXT], [[changed]], target(name))[0].logits_at([at]))[0, token] for changed in (
             E.Head(edit.layer, edit.head, 1.0, kind=kind), edit)]  # fmt: skip
-        by_slope = (edit.scale - 1) * float((given.heads[key][0, edit.head] * slope.heads[key][0, edit.head]).sum())
-        assert moved[1] - moved[0] == pytest.approx(by_slope, abs=3e-4)
+        by_slope = (edit.scale - 1) * float((outputs.heads[key][0, edit.head] * slope.heads[key][0, edit.head]).sum())
+        assert logs[1] - logs[0] == pytest.approx(by_slope, abs=3e-4)
     again = hear(net, trace, [[E.Head(1, 2, kind=kind)]], at)
-    np.testing.assert_allclose(again.heads[kind, 1][0], given.heads[kind, 1][0], atol=1e-5)  # heard before it is switched off
-    (part,) = {one for one in given.feedforward if one == (kind, 1)}
-    added = net.parts(trace)[kind]["feedforward"][1]
-    np.testing.assert_allclose(given.feedforward[part][0], added, atol=1e-5)
+    np.testing.assert_allclose(again.heads[kind, 1][0], outputs.heads[kind, 1][0], atol=1e-5)  # heard before it is switched off
+    (part,) = {place for place in outputs.feedforward if place == (kind, 1)}
+    expected = net.parts(trace)[kind]["feedforward"][1]
+    np.testing.assert_allclose(outputs.feedforward[part][0], expected, atol=1e-5)
 
 
 def test_it_says_how_far_it_is_and_can_be_stopped(writer):
@@ -177,7 +177,7 @@ def test_it_says_how_far_it_is_and_can_be_stopped(writer):
 def test_what_cannot_be_asked_is_told_why(writer):
     trace = writer.trace(HER)
     she, he = (writer.tokenize(word)[-1].id for word in (" she", " he"))
-    for said, options in {
+    for complaint, options in {
         "against itself": {"token": 5, "against": 5},
         "There is no token 99999": {"token": 99999},
         "no position 99": {"position": 99},
@@ -185,16 +185,16 @@ def test_what_cannot_be_asked_is_told_why(writer):
         "it must be one of": {"fill": "noise"},
         "nothing that a circuit could keep": {"token": he, "against": she},
     }.items():
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=complaint):
             find_circuit(writer, trace, **options)
     with pytest.raises(ValueError, match="as it is"):
         find_circuit(writer, writer.trace(HER, edits=[E.Head(0, 0)]))
     with pytest.raises(ValueError, match="only switched off"):
         find_circuit(model("Falcon"), read("Falcon"))
-    asked = Behaviour(model("Falcon"), read("Falcon"), 3, 5, fill="zero")
-    assert len(asked.nodes) == 15
+    behaviour = Behaviour(model("Falcon"), read("Falcon"), 3, 5, fill="zero")
+    assert len(behaviour.nodes) == 15
     with pytest.raises(ValueError, match="no edge can be measured"):
-        circuit_edges(asked, asked.nodes[:2])
+        circuit_edges(behaviour, behaviour.nodes[:2])
     assert FILLS[0] == "mean"
 
 
@@ -207,9 +207,9 @@ def test_what_a_head_wrote_is_the_sum_over_the_tokens_whose_values_it_took(name)
     table = logit_attribution(model(name), trace, 5, 2, against=7)
     for part, kinds in (("attention", kind), ("cross", "cross")):
         for row in table[(table["part"] == part) & table["head"].notna()].itertuples():
-            found = head_sources(model(name), trace, int(row.layer), int(row.head), 5, 2, 7, kinds)
-            assert len(found) == len(trace.attention[kinds].keys)
-            assert found.sum() == pytest.approx(row.contribution, abs=1e-3)
+            sources = head_sources(model(name), trace, int(row.layer), int(row.head), 5, 2, 7, kinds)
+            assert len(sources) == len(trace.attention[kinds].keys)
+            assert sources.sum() == pytest.approx(row.contribution, abs=1e-3)
 
 
 def test_a_head_that_was_changed_has_no_sources_and_a_token_is_not_held_against_itself(writer):

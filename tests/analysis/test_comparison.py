@@ -1,4 +1,4 @@
-"""Two attentions brought onto common ground: nothing is lost, nothing counts twice, and like against like is zero."""
+"""Comparison of two attentions: nothing is lost, nothing counts twice, and like against like is zero."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from models.tokens import Token
 TEXT = "abcdefghijkl"
 
 
-def cut(ends: list[int], text: str = TEXT) -> list[Token]:
+def tokens_ending_at(ends: list[int], text: str = TEXT) -> list[Token]:
     """The text as tokens that end at these characters."""
     ends = sorted({*ends, len(text)})
     return [Token(i, text[start:end], start, end) for i, (start, end) in enumerate(zip([0, *ends], ends, strict=False))]
@@ -26,22 +26,24 @@ def sign(text: str, at: int = 0) -> Token:
     return Token(99, text, at, at, special=True)
 
 
-def said(*words: str) -> list[Token]:
+def tokens_of(*words: str) -> list[Token]:
     """Tokens that spell a text of their own."""
-    found, at = [], 0
+    tokens, at = [], 0
     for word in words:
-        found.append(Token(0, word, at, at + len(word)))
+        tokens.append(Token(0, word, at, at + len(word)))
         at += len(word)
-    return found
+    return tokens
 
 
-cuts = st.lists(st.integers(1, len(TEXT)), max_size=8).map(cut)
+cuts = st.lists(st.integers(1, len(TEXT)), max_size=8).map(tokens_ending_at)
 front, back = st.sampled_from([[], [sign("<s>")]]), st.sampled_from([[], [sign("</s>", len(TEXT))]])
 whole = st.tuples(front, cuts, back).map(lambda parts: [*parts[0], *parts[1], *parts[2]])
-texts = st.lists(st.sampled_from([" the", " dog", " ran", " ran", ",", " home"]), min_size=1, max_size=9).map(lambda w: said(*w))
+texts = st.lists(st.sampled_from([" the", " dog", " ran", " ran", ",", " home"]), min_size=1, max_size=9).map(
+    lambda w: tokens_of(*w)
+)
 
 
-def seen(tokens: list[Token], seed: int = 0):
+def random_scope(tokens: list[Token], seed: int = 0):
     """A random attention of one layer and two heads between tokens."""
     weights = np.random.default_rng(seed).dirichlet(np.ones(len(tokens)), (1, 2, len(tokens)))
     return scope(Attention.from_arrays(weights, tokens, tokens))
@@ -49,13 +51,13 @@ def seen(tokens: list[Token], seed: int = 0):
 
 @given(whole, whole)
 def test_groups_end_together_as_often_as_the_two_do_and_hold_each_token_once(a, b):
-    one, two = align(a, b)
-    assert len(one) == len(two) and all(one) and all(two)
-    for tokens, groups in ((a, one), (b, two)):
+    a_groups, b_groups = align(a, b)
+    assert len(a_groups) == len(b_groups) and all(a_groups) and all(b_groups)
+    for tokens, groups in ((a, a_groups), (b, b_groups)):
         flat = [i for group in groups for i in group]
         assert flat == sorted(set(flat))
         assert {i for i, token in enumerate(tokens) if not token.special} <= {*flat}
-    pairs = [(a[x[-1]], b[y[-1]]) for x, y in zip(one, two, strict=True)]
+    pairs = [(a[x[-1]], b[y[-1]]) for x, y in zip(a_groups, b_groups, strict=True)]
     assert all(x.special == y.special and (x.special or x.end == y.end) for x, y in pairs)
     assert sum(not x.special for x, _ in pairs) == len(
         {t.end for t in a if t.start < t.end} & {t.end for t in b if t.start < t.end}
@@ -67,8 +69,8 @@ def test_groups_end_together_as_often_as_the_two_do_and_hold_each_token_once(a, 
 @given(whole, whole, st.integers(0, 9))
 @settings(max_examples=60)
 def test_rows_add_up_to_one_with_what_is_left_out(a, b, seed):
-    both = compare(seen(a, seed), seen(b, seed + 1), [(0, 0), (0, 1)])
-    for half, tokens in ((both.a, a), (both.b, b)):
+    common = compare(random_scope(a, seed), random_scope(b, seed + 1), [(0, 0), (0, 1)])
+    for half, tokens in ((common.a, a), (common.b, b)):
         assert half.weights.sum(-1).mean() + half.share == pytest.approx(1, abs=1e-5)
         if not half.left_out:
             np.testing.assert_allclose(half.weights.sum(-1), 1, atol=1e-5)
@@ -79,36 +81,36 @@ def test_rows_add_up_to_one_with_what_is_left_out(a, b, seed):
 @settings(max_examples=80)
 def test_the_difference_turns_its_sign_with_the_two(case):
     a, b, same_text = case
-    one, two = seen(a, 1), seen(b, 2)
+    first, second = random_scope(a, 1), random_scope(b, 2)
     try:
-        forth = compare(one, two, same_text=same_text)
+        forth = compare(first, second, same_text=same_text)
     except ValueError:
         with pytest.raises(ValueError, match="no token in common"):
-            compare(two, one, same_text=same_text)
+            compare(second, first, same_text=same_text)
         return
-    back = compare(two, one, same_text=same_text)
-    assert np.array_equal(forth.difference, -back.difference)
-    assert forth.moved == back.moved and forth.largest() == back.largest()
+    reverse = compare(second, first, same_text=same_text)
+    assert np.array_equal(forth.difference, -reverse.difference)
+    assert forth.moved == reverse.moved and forth.largest() == reverse.largest()
 
 
 @given(st.one_of(whole, texts), st.booleans())
 @settings(max_examples=60)
 def test_like_against_like_is_exactly_zero(tokens, same_text):
-    both = compare(seen(tokens), seen(list(tokens)), same_text=same_text)
-    assert not both.difference.any() and both.moved == 0 and both.largest() == []
-    assert both.keys == [token.text for token in tokens] and not both.a.left_out
+    common = compare(random_scope(tokens), random_scope(list(tokens)), same_text=same_text)
+    assert not common.difference.any() and common.moved == 0 and common.largest() == []
+    assert common.keys == [token.text for token in tokens] and not common.a.left_out
 
 
 @given(texts, texts)
 def test_two_texts_keep_their_order_and_what_is_the_same_stands_alone(a, b):
-    one, two = align_texts(a, b)
-    for groups in (one, two):
+    a_groups, b_groups = align_texts(a, b)
+    for groups in (a_groups, b_groups):
         flat = [i for group in groups for i in group]
         assert flat == sorted(set(flat)) and all(groups)
-    alike = [(x, y) for x, y in zip(one, two, strict=True) if [a[i].text for i in x] == [b[i].text for i in y]]
+    alike = [(x, y) for x, y in zip(a_groups, b_groups, strict=True) if [a[i].text for i in x] == [b[i].text for i in y]]
     assert all(len(x) == 1 for x, _ in alike)
     front = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x.text != y.text), min(len(a), len(b)))
-    assert one[:front] == two[:front] == [[i] for i in range(front)]
+    assert a_groups[:front] == b_groups[:front] == [[i] for i in range(front)]
 
 
 def test_pieces_of_words_against_bytes():
@@ -122,56 +124,65 @@ def test_pieces_of_words_against_bytes():
 
 
 def test_signs_go_with_signs_at_the_same_place():
-    a = [sign("[CLS]"), *cut([4]), sign("[SEP]", 12)]
-    b = [*cut([4]), sign("<sep>", 12), sign("<cls>", 12)]
+    a = [sign("[CLS]"), *tokens_ending_at([4]), sign("[SEP]", 12)]
+    b = [*tokens_ending_at([4]), sign("<sep>", 12), sign("<cls>", 12)]
     assert align(a, b) == ([[1], [2], [3]], [[0], [1], [2, 3]])  # the beginning is missing; one end goes with two
-    assert compare(seen(a), seen(b)).keys == ["abcd", "efghijkl", "[SEP] / <sep><cls>"]
-    assert align([sign("<s>")], cut([])) == ([], [])
+    assert compare(random_scope(a), random_scope(b)).keys == ["abcd", "efghijkl", "[SEP] / <sep><cls>"]
+    assert align([sign("<s>")], tokens_ending_at([])) == ([], [])
 
 
 def test_what_one_of_them_did_not_read_is_in_no_group():
-    a, b = [sign("<s>"), *cut([3, 6, 9])], [sign("<s>"), *cut([3, 6, 9])[2:]]  # no room for the first two
+    a, b = (
+        [sign("<s>"), *tokens_ending_at([3, 6, 9])],
+        [sign("<s>"), *tokens_ending_at([3, 6, 9])[2:]],
+    )  # no room for the first two
     assert align(a, b) == ([[0], [3], [4]], [[0], [1], [2]])
-    both = compare(seen(a), seen(b))
-    assert [token.text for token in both.a.left_out] == ["abc", "def"]
-    kept = seen(a)[0][0][[0, 3, 4]]
-    assert both.a.share == pytest.approx(kept[:, [1, 2]].sum(-1).mean(), abs=1e-6)
-    assert align(cut([3]), cut([3], TEXT + " ")) == ([[0], [1]], [[0], [1]])  # a space at the end that only one counts in
-    assert align(cut([11]), [*cut([], TEXT[:11])]) == ([[0]], [[0]])
+    common = compare(random_scope(a), random_scope(b))
+    assert [token.text for token in common.a.left_out] == ["abc", "def"]
+    rows = random_scope(a)[0][0][[0, 3, 4]]
+    assert common.a.share == pytest.approx(rows[:, [1, 2]].sum(-1).mean(), abs=1e-6)
+    assert align(tokens_ending_at([3]), tokens_ending_at([3], TEXT + " ")) == (
+        [[0], [1]],
+        [[0], [1]],
+    )  # a space at the end that only one counts in
+    assert align(tokens_ending_at([11]), [*tokens_ending_at([], TEXT[:11])]) == ([[0]], [[0]])
     with pytest.raises(ValueError, match="no token in common"):
-        compare(seen(cut([])), seen([sign("<s>")]))
+        compare(random_scope(tokens_ending_at([])), random_scope([sign("<s>")]))
 
 
 def test_a_changed_word_goes_with_what_stands_in_its_place():
-    a, b = said("It", " was", " ti", "red", " ,", " home"), said("It", " was", " hot", " ,", " home")
+    a, b = tokens_of("It", " was", " ti", "red", " ,", " home"), tokens_of("It", " was", " hot", " ,", " home")
     assert align_texts(a, b) == ([[0], [1], [2, 3], [4], [5]], [[0], [1], [2], [3], [4]])
-    assert compare(seen(a), seen(b), same_text=False).queries == ["It", " was", " tired / hot", " ,", " home"]
-    assert align_texts(a, said("It", " home")) == ([[0], [5]], [[0], [1]])
-    longer = said("It", " was", " so", " very", " hot", " ,", " home")
+    assert compare(random_scope(a), random_scope(b), same_text=False).queries == ["It", " was", " tired / hot", " ,", " home"]
+    assert align_texts(a, tokens_of("It", " home")) == ([[0], [5]], [[0], [1]])
+    longer = tokens_of("It", " was", " so", " very", " hot", " ,", " home")
     assert align_texts(a, longer)[1] == [[0], [1], [2, 3, 4], [5], [6]]  # one word against three
-    assert align_texts([*said("x"), sign("[SEP]"), *said("y")], said("z")) == ([[0, 2]], [[0]])  # a sign is in no word's place
-    words = said("It", " was", " the", " day", " ,", " home")
-    assert align_texts(words, said("It", " was", " a", " dog", " ,", " home")) == ([[i] for i in range(6)],) * 2
+    assert align_texts([*tokens_of("x"), sign("[SEP]"), *tokens_of("y")], tokens_of("z")) == (
+        [[0, 2]],
+        [[0]],
+    )  # a sign is in no word's place
+    words = tokens_of("It", " was", " the", " day", " ,", " home")
+    assert align_texts(words, tokens_of("It", " was", " a", " dog", " ,", " home")) == ([[i] for i in range(6)],) * 2
 
 
 def test_a_causal_model_has_no_difference_before_the_first_change_and_none_in_what_is_to_come():
     writer = models.load("writer")
-    one, two = (writer.trace(f"The dog ran because it was {word} and went home.") for word in ("tired", "hot"))
-    both = compare(*(scope(trace.attention["self"]) for trace in (one, two)), [(3, 1), (3, 1)], same_text=False)
-    changed = both.queries.index(" tired / hot")
-    np.testing.assert_allclose(both.difference[:changed], 0, atol=1e-6)
-    assert np.abs(both.difference[changed:]).max() > 0.01
-    assert np.array_equal(both.a.future, np.triu(np.ones_like(both.a.future), 1))
-    assert not both.difference[both.a.future].any()
-    np.testing.assert_allclose(both.moved, np.abs(both.difference).sum(-1).mean() / 2, rtol=1e-6)
-    query, key = both.largest(1)[0]
-    assert abs(both.difference[query, key]) == np.abs(both.difference).max()
+    first, second = (writer.trace(f"The dog ran because it was {word} and went home.") for word in ("tired", "hot"))
+    common = compare(*(scope(trace.attention["self"]) for trace in (first, second)), [(3, 1), (3, 1)], same_text=False)
+    place = common.queries.index(" tired / hot")
+    np.testing.assert_allclose(common.difference[:place], 0, atol=1e-6)
+    assert np.abs(common.difference[place:]).max() > 0.01
+    assert np.array_equal(common.a.future, np.triu(np.ones_like(common.a.future), 1))
+    assert not common.difference[common.a.future].any()
+    np.testing.assert_allclose(common.moved, np.abs(common.difference).sum(-1).mean() / 2, rtol=1e-6)
+    query, key = common.largest(1)[0]
+    assert abs(common.difference[query, key]) == np.abs(common.difference).max()
 
 
 def test_the_mean_of_a_layer_and_a_part_of_a_long_text():
     attention = models.load("writer").trace("The dog ran because it was tired and went home.").attention["self"]
-    both = compare(scope(attention), scope(attention), [(1, None), (4, None)])
-    np.testing.assert_allclose(both.difference, attention[1].mean(0) - attention[4].mean(0), atol=1e-7)
+    common = compare(scope(attention), scope(attention), [(1, None), (4, None)])
+    np.testing.assert_allclose(common.difference, attention[1].mean(0) - attention[4].mean(0), atol=1e-7)
     part = compare(scope(attention, queries=(5, 9), keys=(2, 7)), scope(attention), [(1, 2), (1, 2)])
     np.testing.assert_allclose(part.a.weights, attention[1][2][5:10, 2:8])
     assert not part.difference.any() and part.a.future.tolist() == [[k > q for k in range(2, 8)] for q in range(5, 10)]
@@ -181,7 +192,7 @@ def test_the_mean_of_a_layer_and_a_part_of_a_long_text():
 @pytest.mark.parametrize("text", ["", " ", "🌳 é\u0301 naïve  שלום", "a" * 300, "<|start|></s><mask>", "x\n\ty ", "\ud800"])
 def test_any_text_compares_with_itself_and_with_another(text):
     writer = models.load("writer")
-    one, two = scope(writer.trace(text).attention["self"]), scope(writer.trace("The dog ran.").attention["self"])
-    assert not compare(one, one).difference.any()
-    both = compare(one, two, same_text=False)
-    assert both.queries[0] == "<|start|>" and np.isfinite(both.difference).all()
+    own, other_scope = scope(writer.trace(text).attention["self"]), scope(writer.trace("The dog ran.").attention["self"])
+    assert not compare(own, own).difference.any()
+    common = compare(own, other_scope, same_text=False)
+    assert common.queries[0] == "<|start|>" and np.isfinite(common.difference).all()

@@ -23,45 +23,45 @@ PREVIOUS, DUPLICATE, INDUCTION = 0, 1, 2
 
 
 def test_the_planted_induction_head_composes_with_the_previous_token_head_by_its_keys_alone():
-    found = head_weights(planted())
-    ways = {way: found.composition[i, INDUCTION] for i, way in enumerate(WAYS)}
-    assert ways["keys"][PREVIOUS] + found.random == pytest.approx(257**-0.5, rel=1e-4), "each of 257 tokens, as it is"
-    assert ways["keys"][DUPLICATE] + found.random == pytest.approx(0, abs=1e-6)
+    scores = head_weights(planted())
+    ways = {way: scores.composition[i, INDUCTION] for i, way in enumerate(WAYS)}
+    assert ways["keys"][PREVIOUS] + scores.random == pytest.approx(257**-0.5, rel=1e-4), "each of 257 tokens, as it is"
+    assert ways["keys"][DUPLICATE] + scores.random == pytest.approx(0, abs=1e-6)
     for way in ("queries", "values"):
-        assert ways[way][PREVIOUS] + found.random == pytest.approx(0, abs=1e-6)
-    assert np.isnan(found.composition[:, PREVIOUS]).all(), "nothing comes before the first layer"
-    assert found.table["copying"][INDUCTION] == pytest.approx(1), "it says again what it finds"
-    assert found.table["matching"][DUPLICATE] > 0.99, "it looks for the token that it reads"
+        assert ways[way][PREVIOUS] + scores.random == pytest.approx(0, abs=1e-6)
+    assert np.isnan(scores.composition[:, PREVIOUS]).all(), "nothing comes before the first layer"
+    assert scores.table["copying"][INDUCTION] == pytest.approx(1), "it says again what it finds"
+    assert scores.table["matching"][DUPLICATE] > 0.99, "it looks for the token that it reads"
 
 
 def test_shares_are_those_of_the_whole_matrices():
     generator = np.random.default_rng(0)
     value, reads = generator.normal(size=(2, 24, 4))
-    output, then = generator.normal(size=(2, 4, 24))
-    whole = np.linalg.norm(value @ output @ reads @ then)
-    sizes = np.linalg.norm(value @ output) * np.linalg.norm(reads @ then)
-    assert share(value, output, reads, then) == pytest.approx(whole / sizes)
+    output, target = generator.normal(size=(2, 4, 24))
+    full = np.linalg.norm(value @ output @ reads @ target)
+    sizes = np.linalg.norm(value @ output) * np.linalg.norm(reads @ target)
+    assert share(value, output, reads, target) == pytest.approx(full / sizes)
     assert random_composition(256, 32) == pytest.approx(256**-0.5, rel=0.05)
 
 
 def test_weights_of_the_writer_say_what_numpy_says_and_random_ones_nothing():
     writer = load("writer")
-    found = head_weights(writer)
+    scores = head_weights(writer)
     value, output = writer.value_weights("self", 1)[2], writer.output_weights("self", 1)[2]
     spectrum = np.linalg.svd((value @ output).astype(np.float64), compute_uv=False)
-    assert found.table["ov_rank"][10] == pytest.approx(np.sum(spectrum**2) / spectrum[0] ** 2, rel=1e-4)
+    assert scores.table["ov_rank"][10] == pytest.approx(np.sum(spectrum**2) / spectrum[0] ** 2, rel=1e-4)
     reads = writer.query_weights("self", 3)[5] @ writer.key_weights("self", 3)[5].T
     expected = np.linalg.norm(value @ output @ reads) / np.linalg.norm(value @ output) / np.linalg.norm(reads)
-    assert found.composition[0, 29, 10] == pytest.approx(expected - found.random, abs=1e-5)
+    assert scores.composition[0, 29, 10] == pytest.approx(expected - scores.random, abs=1e-5)
     random = head_weights(writer.with_random_weights(3))
-    assert np.nanmax(found.composition) > 5 * np.nanmax(np.abs(random.composition))
-    assert np.nanmax(found.table["copying"]) > found.table["copying_null"][0]
+    assert np.nanmax(scores.composition) > 5 * np.nanmax(np.abs(random.composition))
+    assert np.nanmax(scores.table["copying"]) > scores.table["copying_null"][0]
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])
 def test_stacks_of_a_translator_compose_and_cross_attention_says_why_not(kind):
-    found = head_weights(load("translator"), kind)
-    assert len(found.table) == 12 and np.isfinite(found.composition[:, -1, 0]).all() and found.table["copying"].isna().all()
+    scores = head_weights(load("translator"), kind)
+    assert len(scores.table) == 12 and np.isfinite(scores.composition[:, -1, 0]).all() and scores.table["copying"].isna().all()
     with pytest.raises(ValueError, match="Cross-attention reads another stream"):
         head_weights(load("translator"), "cross")
 
@@ -81,54 +81,54 @@ def its_own(name: str, layer: int) -> list[np.ndarray]:
         attention = network_.model.layers[layer].self_attn
         maps = [getattr(attention, f"{part}_proj").weight.T for part in "qkv"]
         out = attention.o_proj.weight.T
-    each = [one.numpy().reshape(64, -1, 16).swapaxes(0, 1) for one in maps]
-    return [*(one.repeat(4 // len(one), 0) for one in each), out.numpy().reshape(4, 16, 64)]
+    split = [weight.numpy().reshape(64, -1, 16).swapaxes(0, 1) for weight in maps]
+    return [*(matrix.repeat(4 // len(matrix), 0) for matrix in split), out.numpy().reshape(4, 16, 64)]
 
 
 @pytest.mark.parametrize("name", ["GPT-2", "Llama, grouped-query", "BERT"])
 def test_matrices_of_a_network_of_the_hub_are_found_and_what_follows_from_them_is_what_numpy_says(name):
-    made = model(name)
-    found, layers = head_weights(made), [its_own(name, layer) for layer in range(3)]
+    net = model(name)
+    scores, layers = head_weights(net), [its_own(name, layer) for layer in range(3)]
     for layer, expected in enumerate(layers):
-        for part, one in zip(("query", "key", "value", "output"), expected, strict=True):
-            np.testing.assert_array_equal(getattr(made, f"{part}_weights")("self", layer), one)
+        for part, matrix in zip(("query", "key", "value", "output"), expected, strict=True):
+            np.testing.assert_array_equal(getattr(net, f"{part}_weights")("self", layer), matrix)
     (_, _, value, output), (query, key, *_) = layers[0], layers[2]
-    whole, reads = (value[1] @ output[1]).astype(float), (query[3] @ key[3].T).astype(float)
-    share_of = np.linalg.norm(whole @ reads) / np.linalg.norm(whole) / np.linalg.norm(reads)
-    assert found.composition[0, 11, 1] == pytest.approx(share_of - found.random, abs=1e-6)
-    table = made.embedding().astype(float)
+    writes, reads = (value[1] @ output[1]).astype(float), (query[3] @ key[3].T).astype(float)
+    share_of = np.linalg.norm(writes @ reads) / np.linalg.norm(writes) / np.linalg.norm(reads)
+    assert scores.composition[0, 11, 1] == pytest.approx(share_of - scores.random, abs=1e-6)
+    table = net.embedding().astype(float)
     values = np.linalg.eigvals(table @ query[3] @ key[3].T @ table.T)
-    assert found.table["matching"][11] == pytest.approx(values.sum().real / np.abs(values).sum(), abs=1e-3)
+    assert scores.table["matching"][11] == pytest.approx(values.sum().real / np.abs(values).sum(), abs=1e-3)
     if name == "BERT":
-        assert found.table["copying"].isna().all(), "its head has two matrices"
+        assert scores.table["copying"].isna().all(), "its head has two matrices"
     else:
-        values = np.linalg.eigvals(table @ whole @ made.network.lm_head.weight.numpy().T.astype(float))
-        assert found.table["copying"][1] == pytest.approx(values.sum().real / np.abs(values).sum(), abs=1e-3)
+        values = np.linalg.eigvals(table @ writes @ net.network.lm_head.weight.numpy().T.astype(float))
+        assert scores.table["copying"][1] == pytest.approx(values.sum().real / np.abs(values).sum(), abs=1e-3)
 
 
 @cache
-def other(name: str) -> HuggingFaceModel:
+def with_biases(name: str) -> HuggingFaceModel:
     """A tiny network whose norms of queries and keys have gains that are not all alike."""
-    kind, made = NETWORKS[name][0], network(name)
+    kind, network_ = NETWORKS[name][0], network(name)
     generator = torch.Generator().manual_seed(1)
-    for part, weight in made.named_parameters():
+    for part, weight in network_.named_parameters():
         if part.endswith(("q_norm.weight", "k_norm.weight")):
             weight.copy_(weight + 0.5 * torch.rand(weight.shape, generator=generator))
-    return HuggingFaceModel(made, tokenizer(kind), kind, name=name)
+    return HuggingFaceModel(network_, tokenizer(kind), kind, name=name)
 
 
-def attention_of(made: HuggingFaceModel, layer: int) -> torch.nn.Module:
-    base = made.network.base_model
+def attention_of(net: HuggingFaceModel, layer: int) -> torch.nn.Module:
+    base = net.network.base_model
     return getattr(base, "decoder", base).layers[layer].self_attn
 
 
-def scaled(made: HuggingFaceModel, layer: int) -> tuple[float | torch.Tensor, float | torch.Tensor]:
+def factors(net: HuggingFaceModel, layer: int) -> tuple[float | torch.Tensor, float | torch.Tensor]:
     """By what the queries and the keys of a layer are multiplied after their matrices, as the network's own parts say it."""
-    name, attention = made.info.name, attention_of(made, layer)
+    name, attention = net.info.name, attention_of(net, layer)
     if name == "OPT":
         return attention.scaling, 1.0
     if name == "GPT-OSS, sinks":
-        return (made.network.model.rotary_emb.attention_scaling,) * 2
+        return (net.network.model.rotary_emb.attention_scaling,) * 2
     return tuple((name == "Gemma 3") + norm.weight for norm in (attention.q_norm, attention.k_norm))
 
 
@@ -136,32 +136,32 @@ def scaled(made: HuggingFaceModel, layer: int) -> tuple[float | torch.Tensor, fl
 def test_what_stands_between_a_matrix_and_its_heads_belongs_to_it_where_it_is_the_same_at_every_token(name):
     """Gains of norms that were learned, the root of d_head, and what turns are multiplied by; each against the network's parts,
     and against what the heads are given: at the first position, which is not turned, it points where the matrix says."""
-    made = other(name)
-    found, came = head_weights(made), []
-    assert found.normed == (name in ("Qwen3", "Gemma 3")) and np.isfinite(found.table["qk_rank"]).all()
-    for layer in range(made.info.layers):
-        attention = attention_of(made, layer)
+    net = with_biases(name)
+    scores, came = head_weights(net), []
+    assert scores.normed == (name in ("Qwen3", "Gemma 3")) and np.isfinite(scores.table["qk_rank"]).all()
+    for layer in range(net.info.layers):
+        attention = attention_of(net, layer)
         handle = attention.q_proj.register_forward_pre_hook(lambda module, args: came.append(args[0][0, 0].double().numpy()))
-        trace = made.trace("The cat", remember=False)
+        trace = net.trace("The cat", remember=False)
         handle.remove()
-        for part, factor in zip(("query", "key"), scaled(made, layer), strict=True):
+        for part, factor in zip(("query", "key"), factors(net, layer), strict=True):
             linear = getattr(attention, f"{part[0]}_proj")
-            each = linear.weight.T.unflatten(1, (-1, 16)).transpose(0, 1)
-            expected = (each * factor).numpy().repeat(4 // len(each), 0)
-            np.testing.assert_allclose(getattr(made, f"{part}_weights")("self", layer), expected, rtol=1e-4, atol=1e-6)
-            given = (trace.attention["self"].q if part == "query" else trace.attention["self"].k)(layer)[:, 0]
-            bias = 0 if linear.bias is None else (linear.bias.view(-1, 16) * factor).numpy().repeat(4 // len(each), 0)
+            by_head = linear.weight.T.unflatten(1, (-1, 16)).transpose(0, 1)
+            expected = (by_head * factor).numpy().repeat(4 // len(by_head), 0)
+            np.testing.assert_allclose(getattr(net, f"{part}_weights")("self", layer), expected, rtol=1e-4, atol=1e-6)
+            recorded = (trace.attention["self"].q if part == "query" else trace.attention["self"].k)(layer)[:, 0]
+            bias = 0 if linear.bias is None else (linear.bias.view(-1, 16) * factor).numpy().repeat(4 // len(by_head), 0)
             points = np.einsum("m,hmd->hd", came[-1], expected) + bias
-            if found.normed:
-                points *= (np.linalg.norm(given, axis=-1) / np.linalg.norm(points, axis=-1))[:, None]
-            np.testing.assert_allclose(given, points, atol=1e-4)
+            if scores.normed:
+                points *= (np.linalg.norm(recorded, axis=-1) / np.linalg.norm(points, axis=-1))[:, None]
+            np.testing.assert_allclose(recorded, points, atol=1e-4)
 
 
 @pytest.mark.parametrize("name", ["DeepSeek-V3", "BLOOM"])
 def test_matrices_that_are_not_all_that_makes_a_query_are_not_given_for_it(name):
     """The first makes each by two matrices with a norm between, the second attends in its own way."""
     with pytest.raises(ValueError, match="could not be found"):
-        head_weights(other(name))
+        head_weights(with_biases(name))
 
 
 def test_a_norm_that_takes_the_mean_away_is_not_left_to_the_matrix():
@@ -181,15 +181,15 @@ def test_matrices_of_our_own_models_hold_all_that_makes_a_query_and_a_key_point_
         TransformerConfig(vocabulary=290, d_model=64, layers=2, heads=4, kv_heads=2, d_ff=64, score=score, qk_norm=True)
     )
     scramble(network_)
-    made, came = DecoderModel(network_, letters(), "ours", ""), []
+    net, came = DecoderModel(network_, letters(), "ours", ""), []
     for layer, block in enumerate(network_.blocks):
         handle = block.attention.register_forward_pre_hook(lambda module, args: came.append(args[0][0, 0].double().numpy()))
-        attention = made.trace("The cat", remember=False).attention["self"]
+        attention = net.trace("The cat", remember=False).attention["self"]
         handle.remove()
-        for given, weights in ((attention.q(layer), made.query_weights), (attention.k(layer), made.key_weights)):
+        for recorded, weights in ((attention.q(layer), net.query_weights), (attention.k(layer), net.key_weights)):
             points = np.einsum("m,hmd->hd", came[-1], weights("self", layer))
-            points *= (np.linalg.norm(given[:, 0], axis=-1) / np.linalg.norm(points, axis=-1))[:, None]
-            np.testing.assert_allclose(given[:, 0], points, atol=1e-4)
+            points *= (np.linalg.norm(recorded[:, 0], axis=-1) / np.linalg.norm(points, axis=-1))[:, None]
+            np.testing.assert_allclose(recorded[:, 0], points, atol=1e-4)
 
 
 def test_ranks_and_matches_of_the_writer_are_those_of_its_normed_queries_and_keys():
@@ -202,8 +202,8 @@ def test_ranks_and_matches_of_the_writer_are_those_of_its_normed_queries_and_key
             (norm.weight[:, None] * linear.weight.view(8, 32, 256)).detach().double().numpy()
             for norm, linear in ((attention.query_norm, attention.query), (attention.key_norm, attention.key))
         )
-        whole = np.linalg.svd(query.transpose(0, 2, 1) @ key, compute_uv=False)
-        np.testing.assert_allclose(ranks[layer], (whole**2).sum(-1) / whole[:, 0] ** 2, rtol=1e-3)
+        spectrum = np.linalg.svd(query.transpose(0, 2, 1) @ key, compute_uv=False)
+        np.testing.assert_allclose(ranks[layer], (spectrum**2).sum(-1) / spectrum[:, 0] ** 2, rtol=1e-3)
         bare.append(np.linalg.svd(attention.query.weight.view(8, 32, 256).mT @ attention.key.weight.view(8, 32, 256)).S)
     print(
         "QK rank with the gains",

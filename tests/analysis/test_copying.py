@@ -22,8 +22,8 @@ def test_copying_is_one_for_a_head_that_copies_and_minus_one_for_its_opposite():
     scores = copying_scores(model)
     assert scores[0, :2] == pytest.approx([1, -1])
     embedding, values, outputs = model.embedding(), model.value_weights("self", 1), model.output_weights("self", 1)
-    whole = np.linalg.eigvals((embedding @ values[3] @ outputs[3] @ embedding.T).astype(np.float64))  # [vocabulary]
-    assert scores[1, 3] == pytest.approx(whole.sum().real / np.abs(whole).sum(), abs=1e-4)
+    eigenvalues = np.linalg.eigvals((embedding @ values[3] @ outputs[3] @ embedding.T).astype(np.float64))  # [vocabulary]
+    assert scores[1, 3] == pytest.approx(eigenvalues.sum().real / np.abs(eigenvalues).sum(), abs=1e-4)
 
 
 def test_the_writer_copies_and_takes_away_more_than_random_weights_do():

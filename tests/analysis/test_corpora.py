@@ -1,4 +1,4 @@
-"""Means over texts with their intervals: what they are of, how often they hold the truth, and what cannot be averaged."""
+"""Means over texts with their intervals: their values, how often they hold the truth, and what cannot be averaged."""
 
 from __future__ import annotations
 
@@ -16,18 +16,23 @@ TEXTS = ["The cat sat on the mat", "She opened the door and saw the old dog", "O
 
 def test_a_mean_over_texts_is_the_mean_of_what_each_gives():
     writer = model("writer")
-    found = over(writer, TEXTS, head_effects, axes=("layer", "head"))
-    each = np.stack([head_effects(writer, text) for text in TEXTS])
-    np.testing.assert_allclose(found.each, each, atol=1e-6)
-    np.testing.assert_allclose(found.mean, each.mean(0), atol=1e-6)
-    assert found.texts == 4 and (found.count == 4).all() and (found.low <= found.mean).all() and (found.mean <= found.high).all()
-    expected = bootstrap((found.each[:, 2, 3],), np.mean, n_resamples=20_000, rng=1).confidence_interval
-    assert (found.low[2, 3], found.high[2, 3]) == pytest.approx(expected, abs=0.1 * np.ptp(each[:, 2, 3]))
-    first = found.table.iloc[0]
-    assert found.mean[int(first.layer), int(first["head"])] == first["mean"] == max(found.mean.flat, key=abs)
-    assert len(found.table) == 48 and "Means over 4 texts" in repr(found) and found._repr_html_().count("<table") == 1
+    averages = over(writer, TEXTS, head_effects, axes=("layer", "head"))
+    effects = np.stack([head_effects(writer, text) for text in TEXTS])
+    np.testing.assert_allclose(averages.each, effects, atol=1e-6)
+    np.testing.assert_allclose(averages.mean, effects.mean(0), atol=1e-6)
+    assert (
+        averages.texts == 4
+        and (averages.count == 4).all()
+        and (averages.low <= averages.mean).all()
+        and (averages.mean <= averages.high).all()
+    )
+    expected = bootstrap((averages.each[:, 2, 3],), np.mean, n_resamples=20_000, rng=1).confidence_interval
+    assert (averages.low[2, 3], averages.high[2, 3]) == pytest.approx(expected, abs=0.1 * np.ptp(effects[:, 2, 3]))
+    first = averages.table.iloc[0]
+    assert averages.mean[int(first.layer), int(first["head"])] == first["mean"] == max(averages.mean.flat, key=abs)
+    assert len(averages.table) == 48 and "Means over 4 texts" in repr(averages) and averages._repr_html_().count("<table") == 1
     again = over(writer, [[token.id for token in writer.tokenize(text)] for text in TEXTS], head_effects)
-    np.testing.assert_array_equal(again.low, found.low), "ids are texts too, and the same seed draws the same"
+    np.testing.assert_array_equal(again.low, averages.low), "ids are texts too, and the same seed draws the same"
 
 
 def test_what_is_as_long_as_the_text_is_reduced_or_refused():
@@ -38,16 +43,16 @@ def test_what_is_as_long_as_the_text_is_reduced_or_refused():
 
     with pytest.raises(ValueError, match=r"gives \[6, 8, 7\] and text 2 \[6, 8, 10\].*Give `reduce`"):
         over(writer, TEXTS, spread)
-    found = over(writer, TEXTS, spread, reduce=lambda one: one[..., 1:].mean(-1))
-    assert found.mean.shape == (6, 8)
-    assert found.mean[0, 0] == pytest.approx(np.mean([spread(writer, text)[0, 0, 1:].mean() for text in TEXTS]))
+    averages = over(writer, TEXTS, spread, reduce=lambda weights: weights[..., 1:].mean(-1))
+    assert averages.mean.shape == (6, 8)
+    assert averages.mean[0, 0] == pytest.approx(np.mean([spread(writer, text)[0, 0, 1:].mean() for text in TEXTS]))
     strongest = over(writer, TEXTS, attributions, np.nanmax, method="gradient × input")
     assert strongest.mean.shape == () and strongest.low < strongest.mean < strongest.high and len(strongest.table) == 1
 
 
 def test_a_cell_that_few_texts_have_counts_those():
-    found = over(model("writer"), [*TEXTS, "cat dog"], lambda model, text: looks(model.trace(text))["duplicate"])
-    assert 2 <= found.count.max() < 5 and (found.count == found.count.max()).all(), "only texts that say a word twice"
+    averages = over(model("writer"), [*TEXTS, "cat dog"], lambda model, text: looks(model.trace(text))["duplicate"])
+    assert 2 <= averages.count.max() < 5 and (averages.count == averages.count.max()).all(), "only texts that say a word twice"
     none = over(model("writer"), ["He said no", "A dog"], lambda model, text: looks(model.trace(text))["duplicate"])
     assert np.isnan(none.mean).all() and np.isnan(none.low).all() and (none.count == 0).all()
 

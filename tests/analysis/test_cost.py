@@ -1,4 +1,4 @@
-"""What a transformer costs: the formulas say what a network that is built and run does."""
+"""The cost of a transformer: the formulas agree with a network that is built and run."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ def configs(draw) -> TransformerConfig:
     )
 
 
-def by_part(found: list[Cost], what: str) -> dict:
-    return {(one.part, one.stack): getattr(one, what).value for one in found if getattr(one, what).value}
+def by_part(all_costs: list[Cost], quantity: str) -> dict:
+    return {(cost.part, cost.stack): getattr(cost, quantity).value for cost in all_costs if getattr(cost, quantity).value}
 
 
 @settings(max_examples=60, deadline=None)
 @given(configs(), st.integers(2, 20), st.integers(2, 20))
 def test_the_formulas_are_what_is_measured(config, length, target):
-    found, measured = costs(config, length, target), measure(config, length, target)
-    for what in ("parameters", "flops", "activations"):
-        said = by_part(found, what)
-        assert said == {key: one for key, one in getattr(measured, what).items() if one}, what
-    kept = (target, length) if config.kind == "encoder-decoder" else (length, 0)
-    assert measured.cache == (0 if config.kind == "encoder" else cache_bytes(config, *kept))
+    all_costs, measured = costs(config, length, target), measure(config, length, target)
+    for quantity in ("parameters", "flops", "activations"):
+        by_formula = by_part(all_costs, quantity)
+        assert by_formula == {key: value for key, value in getattr(measured, quantity).items() if value}, quantity
+    lengths = (target, length) if config.kind == "encoder-decoder" else (length, 0)
+    assert measured.cache == (0 if config.kind == "encoder" else cache_bytes(config, *lengths))
 
 
 @settings(max_examples=40, deadline=None)
@@ -61,19 +61,19 @@ def test_the_formulas_are_what_is_measured(config, length, target):
 def test_a_pattern_costs_the_pairs_that_it_lets_meet(kind, pattern, score, length, target):
     full = TransformerConfig(**SMALL, kind=kind, score=score)
     config = replace(full, pattern=pattern)
-    for one, whole in zip(costs(config, length, target), costs(full, length, target), strict=True):
+    for cost, full_cost in zip(costs(config, length, target), costs(full, length, target), strict=True):
         fewer = 0
-        if one.part == "self-attention: scores":
-            n = target if one.stack == "decoder" else length
-            met = mask(config, n, n, future=kind == "encoder" or one.stack == "encoder").sum().item()
-            fewer = 4 * config.layers * config.d_model * (n * n - met)
-        assert one.flops.value == whole.flops.value - fewer, one
-        assert one.parameters == whole.parameters and one.activations == whole.activations
+        if cost.part == "self-attention: scores":
+            n = target if cost.stack == "decoder" else length
+            pairs = mask(config, n, n, future=kind == "encoder" or cost.stack == "encoder").sum().item()
+            fewer = 4 * config.layers * config.d_model * (n * n - pairs)
+        assert cost.flops.value == full_cost.flops.value - fewer, cost
+        assert cost.parameters == full_cost.parameters and cost.activations == full_cost.activations
 
 
 def test_a_window_grows_with_the_text_and_not_with_its_square():
     config = TransformerConfig(**SMALL | {"context": 4096}, pattern="window")
-    at = {n: next(one for one in costs(config, n) if one.part == "self-attention: scores").flops.value for n in (1000, 2000)}
+    at = {n: next(cost for cost in costs(config, n) if cost.part == "self-attention: scores").flops.value for n in (1000, 2000)}
     assert at[2000] / at[1000] == pytest.approx(2, rel=0.01)
 
 
@@ -86,10 +86,10 @@ def test_where_the_scores_overtake(config, pattern, over):
     at = crossing(config, over)
 
     def more(length: int) -> bool:
-        found = [(one.part == "self-attention: scores", one) for one in costs(config, length)]
-        scores = sum(one.flops.value for is_score, one in found if is_score)
-        rest = sum(one.flops.value for is_score, one in found if not is_score and over in ("", one.part))
-        return scores > rest
+        all_costs = [(cost.part == "self-attention: scores", cost) for cost in costs(config, length)]
+        scores = sum(cost.flops.value for is_score, cost in all_costs if is_score)
+        other_flops = sum(cost.flops.value for is_score, cost in all_costs if not is_score and over in ("", cost.part))
+        return scores > other_flops
 
     if at == math.inf:
         assert not any(more(length) for length in (1, 10, 1000, FURTHEST))
@@ -101,6 +101,6 @@ def test_all_else_is_more_than_the_feed_forward():
     """4 d n² a layer against 4 (d² + d g e) + 6 d f of the block and 2 V d of the unembedding: the default transformer."""
     config = TransformerConfig()
     assert crossing(config, "feed-forward") == 1.5 * config.d_ff + 1  # at 1.5 d_ff they are equal
-    d, shared = config.d_model, config.key_heads * config.d_head
-    rest = 4 * (d * d + d * shared) + 6 * d * config.d_ff + 2 * config.vocabulary * d / config.layers
-    assert crossing(config) == math.floor(rest / (4 * d)) + 1 == 2251
+    d, key_width = config.d_model, config.key_heads * config.d_head
+    others = 4 * (d * d + d * key_width) + 6 * d * config.d_ff + 2 * config.vocabulary * d / config.layers
+    assert crossing(config) == math.floor(others / (4 * d)) + 1 == 2251

@@ -26,7 +26,7 @@ class Plane:
 
     def tokenize(self, text):
         start = len(text) - len(text.lstrip())
-        known = [i for i, one in enumerate(WORDS) if one == text.strip()]
+        known = [i for i, name in enumerate(WORDS) if name == text.strip()]
         return [Token(0, "<s>", 0, 0, True)] + [Token(i + 1, text.strip(), start, len(text)) for i in known]
 
     def token_text(self, id):
@@ -82,15 +82,15 @@ def test_the_writer_has_learned_what_words_share(writer):
 
 
 def test_nearest_in_parts_is_nearest_of_all(writer, monkeypatch):
-    whole = nearest(writer, "river", 20)
+    table = nearest(writer, "river", 20)
     monkeypatch.setattr("analysis.embedding.AT_ONCE", 1000)
-    assert nearest(writer, "river", 20).equals(whole)
+    assert nearest(writer, "river", 20).equals(table)
 
 
 def test_a_word_of_several_tokens_is_their_mean(writer):
-    read = word(writer, "xylophonist")
-    assert len(read.ids) > 1
-    np.testing.assert_allclose(vectors(writer, ["xylophonist"])[0], writer.embedding(list(read.ids)).mean(0), atol=1e-6)
+    entry = word(writer, "xylophonist")
+    assert len(entry.ids) > 1
+    np.testing.assert_allclose(vectors(writer, ["xylophonist"])[0], writer.embedding(list(entry.ids)).mean(0), atol=1e-6)
     assert word(writer, "dog").pieces == (" dog",)
 
 
@@ -111,7 +111,7 @@ def test_every_kind_of_network_has_an_embedding(name):
 def test_the_embedding_is_where_the_hidden_states_begin(writer):
     """The writer adds no positions there: the state after the embedding is the row of the token."""
     trace = writer.trace("The dog ran")
-    np.testing.assert_allclose(trace.hidden["self"][0], writer.embedding([one.id for one in trace.tokens]), atol=1e-6)
+    np.testing.assert_allclose(trace.hidden["self"][0], writer.embedding([token.id for token in trace.tokens]), atol=1e-6)
 
 
 # One word in several texts
@@ -120,20 +120,20 @@ BANK = ["The bank lent her money.", "They sat on the bank of the river; Bank, ba
 
 
 def test_a_word_is_found_whole_and_in_any_case(writer):
-    read = [writer.tokenize(text) for text in BANK]
-    found = occurrences("bank", BANK, read)
-    assert [one.text for one in found] == [0, 1, 1]
-    for one in found:
-        tokens = [read[one.text][i] for i in one.positions]
-        assert "".join(BANK[one.text][token.start : token.end] for token in tokens).strip().lower() == "bank"
-    assert occurrences(" ", BANK, read) == [] and occurrences("word.", BANK, read) != []
+    texts_tokens = [writer.tokenize(text) for text in BANK]
+    places = occurrences("bank", BANK, texts_tokens)
+    assert [place.text for place in places] == [0, 1, 1]
+    for place in places:
+        tokens = [texts_tokens[place.text][i] for i in place.positions]
+        assert "".join(BANK[place.text][token.start : token.end] for token in tokens).strip().lower() == "bank"
+    assert occurrences(" ", BANK, texts_tokens) == [] and occurrences("word.", BANK, texts_tokens) != []
 
 
 def test_the_state_of_a_word_is_the_mean_of_its_tokens(writer):
     traces = [writer.trace(text) for text in ("The xylophonist sat.", "A xylophonist!")]
-    places = occurrences("xylophonist", [one.text for one in traces], [one.tokens for one in traces])
-    found = word_states([one.hidden["self"] for one in traces], places)
-    assert found.shape == (7, 2, 256)
+    places = occurrences("xylophonist", [trace.text for trace in traces], [trace.tokens for trace in traces])
+    states = word_states([trace.hidden["self"] for trace in traces], places)
+    assert states.shape == (7, 2, 256)
     positions = list(places[1].positions)
     assert len(positions) > 1
-    np.testing.assert_allclose(found[:, 1], traces[1].hidden["self"][:, positions].mean(1), atol=1e-5)
+    np.testing.assert_allclose(states[:, 1], traces[1].hidden["self"][:, positions].mean(1), atol=1e-5)

@@ -41,18 +41,18 @@ def test_our_tokenizer_reads_the_same_ids(golden):
 
 
 def test_rollout_of_real_weights_is_a_causal_distribution(golden):
-    found = rollout(golden[1])
-    assert found.shape[0] == 12
-    np.testing.assert_allclose(found.sum(-1), 1, atol=1e-6)
-    assert np.triu(found, 1).max() == 0
+    result = rollout(golden[1])
+    assert result.shape[0] == 12
+    np.testing.assert_allclose(result.sum(-1), 1, atol=1e-6)
+    assert np.triu(result, 1).max() == 0
 
 
 def test_the_weights_are_the_softmax_of_the_scores(golden):
     arrays, attention = golden
     scores = arrays["scores"].astype(np.float64) / 8  # before scaling, d_head = 64
     scores = np.where(np.tri(scores.shape[-1], dtype=bool), scores, -np.inf)
-    raised = np.exp(scores - scores.max(-1, keepdims=True))
-    expected = raised / raised.sum(-1, keepdims=True)
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    expected = powers / powers.sum(-1, keepdims=True)
     for layer in range(12):
         np.testing.assert_allclose(attention[layer], expected[layer], atol=5e-3)  # both in float16
 
@@ -73,7 +73,7 @@ def pair_shares(attention: Attention, layer: int, head: int) -> np.ndarray:
 
 def test_entropy_is_between_none_and_an_even_share(golden):
     _, attention = golden
-    found = entropy(attention)
+    entropies = entropy(attention)
     most = np.log(np.arange(1, len(attention.queries) + 1))
-    assert found.shape == (12, 12, len(attention.queries))
-    assert found.min() > -1e-3 and (found <= most + 1e-2).all()
+    assert entropies.shape == (12, 12, len(attention.queries))
+    assert entropies.min() > -1e-3 and (entropies <= most + 1e-2).all()

@@ -1,4 +1,4 @@
-"""Slopes of a logit, found without a matrix of weights, against autograd through eager attention; and what is made of them."""
+"""Slopes of a logit, calculated without a matrix of weights, against autograd through eager attention; and their uses."""
 
 from __future__ import annotations
 
@@ -38,30 +38,30 @@ def autograd(name: str, model: HuggingFaceModel, trace, place: int, token: int) 
     """Weights and slopes of every layer, from transformers' own eager attention: [heads, query, key]."""
     eager = network(name)
     eager.get_input_embeddings().weight.requires_grad_(True)
-    given = {"input_ids": torch.tensor([[one.id for one in trace.tokens]])}
+    inputs = {"input_ids": torch.tensor([[piece.id for piece in trace.tokens]])}
     if trace.target:
-        given["decoder_input_ids"] = torch.tensor([[one.id for one in trace.target]])
+        inputs["decoder_input_ids"] = torch.tensor([[piece.id for piece in trace.target]])
     if model.kind != "encoder":
-        given["use_cache"] = False
-    out = eager(**given, output_attentions=True, return_dict=True)
-    found = {}
+        inputs["use_cache"] = False
+    out = eager(**inputs, output_attentions=True, return_dict=True)
+    results = {}
     for kind in trace.attention:
         weights = getattr(out, NAMES[kind])
         slopes = torch.autograd.grad(out.logits[0, place, token], weights, retain_graph=True)
-        found[kind] = [(w[0].detach().numpy(), s[0].numpy()) for w, s in zip(weights, slopes, strict=True)]
-    return found
+        results[kind] = [(w[0].detach().numpy(), s[0].numpy()) for w, s in zip(weights, slopes, strict=True)]
+    return results
 
 
 @pytest.mark.parametrize("name", PREDICTS)
 def test_attention_times_gradient_is_autograd_through_eager_attention(name):
     model = opened(name)
     trace, place, token = read(model)
-    found, expected = model.gradients(trace, place, token), autograd(name, model, trace, place, token)
-    assert found.keys() == expected.keys() == trace.attention.keys()
+    slopes_of, expected = model.gradients(trace, place, token), autograd(name, model, trace, place, token)
+    assert slopes_of.keys() == expected.keys() == trace.attention.keys()
     for kind, layers in expected.items():
-        assert found[kind].layers == len(layers)
+        assert slopes_of[kind].layers == len(layers)
         for layer, (weights, slopes) in enumerate(layers):
-            ours = trace.attention[kind][layer] * found[kind][layer]
+            ours = trace.attention[kind][layer] * slopes_of[kind][layer]
             assert np.abs(weights * slopes).max() > 1e-4, "a slope of nothing would agree with anything"
             np.testing.assert_allclose(ours, weights * slopes, atol=1e-5)
 
@@ -70,22 +70,22 @@ def test_the_writers_slopes_are_autograd_through_softmax_attention(small, monkey
     """The from-scratch decoder, its attention written out in the place of the fused kernel."""
     trace = small.trace("the cat sat on the mat")
     place, token = len(trace.tokens) - 1, 7
-    found, kept = small.gradients(trace, place, token)["self"], []
+    slopes_of, recorded = small.gradients(trace, place, token)["self"], []
 
     def written_out(query, key, value, mask=None, scale=None, **others):
         scores = query @ expand(key, query.shape[1]).transpose(-1, -2) * (query.shape[-1] ** -0.5 if scale is None else scale)
         weights = scores.masked_fill(~causal_mask(*scores.shape[-2:]), float("-inf")).softmax(-1)
-        kept.append(weights.requires_grad_() if not weights.requires_grad else weights)
-        return (kept[-1] @ expand(value, query.shape[1])).transpose(1, 2)
+        recorded.append(weights.requires_grad_() if not weights.requires_grad else weights)
+        return (recorded[-1] @ expand(value, query.shape[1])).transpose(1, 2)
 
     monkeypatch.setattr("models.scratch.scores.attend", written_out)
     with torch.enable_grad():
-        hidden = small.decoder.hidden(torch.tensor([[one.id for one in trace.tokens]]))
-        slopes = torch.autograd.grad(small.decoder.unembed(hidden[0, place])[token], kept)
-    assert len(kept) == found.layers
-    for layer, (weights, slope) in enumerate(zip(kept, slopes, strict=True)):
+        hidden = small.decoder.hidden(torch.tensor([[piece.id for piece in trace.tokens]]))
+        slopes = torch.autograd.grad(small.decoder.unembed(hidden[0, place])[token], recorded)
+    assert len(recorded) == slopes_of.layers
+    for layer, (weights, slope) in enumerate(zip(recorded, slopes, strict=True)):
         np.testing.assert_allclose(trace.attention["self"][layer], weights[0].detach(), atol=1e-5)
-        np.testing.assert_allclose(found[layer] * trace.attention["self"][layer], (slope * weights)[0].detach(), atol=1e-5)
+        np.testing.assert_allclose(slopes_of[layer] * trace.attention["self"][layer], (slope * weights)[0].detach(), atol=1e-5)
 
 
 def test_a_position_is_moved_by_nothing_after_it(writer):  # noqa: F811
@@ -101,7 +101,7 @@ def test_looking_back_leaves_no_trace_of_itself(writer):  # noqa: F811
     before = trace.logits_at(-1).copy()
     writer.gradients(trace, -1, int(before.argmax()))
     again = writer.trace("The dog ran into the house")
-    assert not any(one.requires_grad for one in writer.decoder.parameters())
+    assert not any(parameter.requires_grad for parameter in writer.decoder.parameters())
     np.testing.assert_allclose(again.logits_at(len(trace.tokens) - 1), before, atol=1e-4)
 
 
@@ -111,11 +111,11 @@ def test_positions_may_be_counted_from_the_end(name):
     trace, _, token = read(model)
     count = len(trace.read)
     for place in (count - 1, 1):
-        ahead, back = (model.gradients(trace, one, token) for one in (place, place - count))
-        for kind in ahead:
-            for layer in range(ahead[kind].layers):
-                np.testing.assert_allclose(back[kind][layer], ahead[kind][layer], atol=1e-7)
-        assert max(np.abs(one[0]).max() for one in back.values()) > 0
+        from_start, from_end = (model.gradients(trace, at, token) for at in (place, place - count))
+        for kind in from_start:
+            for layer in range(from_start[kind].layers):
+                np.testing.assert_allclose(from_end[kind][layer], from_start[kind][layer], atol=1e-7)
+        assert max(np.abs(layers[0]).max() for layers in from_end.values()) > 0
     for nowhere in (count, -count - 1):
         with pytest.raises(ValueError, match=f"There is no position {nowhere}"):
             model.gradients(trace, nowhere, token)
@@ -134,13 +134,13 @@ def test_without_a_head_there_is_no_slope():
 def test_texts_read_together_give_what_each_gives_alone(name):
     model = opened(name)
     trace, place, _ = read(model)
-    other = [*trace.tokens[:1], trace.tokens[2], trace.tokens[1], *trace.tokens[3:]]
+    swapped = [*trace.tokens[:1], trace.tokens[2], trace.tokens[1], *trace.tokens[3:]]
     position = place if model.kind == "encoder" else -1
-    found = model.logits_of([trace.tokens, other, trace.tokens], position, trace.target)
-    np.testing.assert_allclose(found[0], trace.logits_at(place), atol=1e-4)
-    np.testing.assert_allclose(found[2], found[0], atol=1e-5)
-    np.testing.assert_allclose(found[1], model.logits_of([other], position, trace.target)[0], atol=1e-5)
-    assert np.abs(found[1] - found[0]).max() > 1e-3
+    logits = model.logits_of([trace.tokens, swapped, trace.tokens], position, trace.target)
+    np.testing.assert_allclose(logits[0], trace.logits_at(place), atol=1e-4)
+    np.testing.assert_allclose(logits[2], logits[0], atol=1e-5)
+    np.testing.assert_allclose(logits[1], model.logits_of([swapped], position, trace.target)[0], atol=1e-5)
+    assert np.abs(logits[1] - logits[0]).max() > 1e-3
 
 
 def test_relevance_is_the_mean_of_what_raises_the_logit():
@@ -156,14 +156,14 @@ def test_gradient_rollout_is_the_rule_written_out(name):
     trace, place, token = read(model)
     ways, expected = paths(trace), autograd(name, model, trace, place, token)
     count = len(ways.tokens)
-    reached, sums = np.eye(count), np.zeros(count)
+    relevance_matrix, sums = np.eye(count), np.zeros(count)
     for step in ways.steps:
         weights, slopes = expected[step.kind][step.layer]
         matrix = np.zeros((count, count))
         matrix[step.queries, step.keys] = np.maximum(weights * slopes, 0).mean(0)
-        reached, sums = reached + matrix @ reached, sums + matrix.sum(0)
+        relevance_matrix, sums = relevance_matrix + matrix @ relevance_matrix, sums + matrix.sum(0)
     relevant = relevances(ways, model.gradients(trace, place, token))
-    row = (reached - np.eye(count))[ways.place(place)]
+    row = (relevance_matrix - np.eye(count))[ways.place(place)]
     np.testing.assert_allclose(gradient_rollout(ways, relevant, place), row, atol=1e-5, rtol=1e-4)
     np.testing.assert_allclose(looked_at(ways, relevant), sums, atol=1e-5, rtol=1e-4)
 
@@ -175,7 +175,7 @@ def test_value_weights_are_the_lengths_of_what_is_added(name):
     trace, _, _ = read(model)
     for kind, attention in trace.attention.items():
         for layer in range(attention.layers):
-            call = [i for i, one in enumerate(model._layout.calls) if one == kind][layer]
+            call = [i for i, call_kind in enumerate(model._layout.calls) if call_kind == kind][layer]
             module = model._outputs.found[call]
             weights, values = torch.tensor(attention[layer]), torch.tensor(attention.v(layer))
             heads, keys, width = values.shape
@@ -196,12 +196,12 @@ def test_heads_through_their_weights_are_what_attention_adds(name):
     kind = next(iter(trace.attention))
     attention = trace.attention[kind]
     for layer in range(attention.layers):
-        call = [i for i, one in enumerate(model._layout.calls) if one == kind][layer]
+        call = [i for i, call_kind in enumerate(model._layout.calls) if call_kind == kind][layer]
         module, out = model._outputs.found[call], attention._calls[layer].out
         with torch.no_grad():
             expected = module(out.clone().flatten(1)) - module(torch.zeros(out[0].numel()))
-        found = np.einsum("hqk,hkd,hdm->qm", attention[layer], attention.v(layer), model.output_weights(kind, layer))
-        np.testing.assert_allclose(found, expected, atol=1e-4)
+        sums = np.einsum("hqk,hkd,hdm->qm", attention[layer], attention.v(layer), model.output_weights(kind, layer))
+        np.testing.assert_allclose(sums, expected, atol=1e-4)
 
 
 def test_what_a_model_does_not_show_is_a_sentence():

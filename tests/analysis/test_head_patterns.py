@@ -39,36 +39,39 @@ def attention_of(maps: list[np.ndarray], heads: int = 1, special: tuple[int, ...
 
 
 def test_a_head_that_does_one_thing_is_called_by_it():
-    found = patterns(attention_of(list(PURE.values()), special=(0, 5)))
-    assert list(found["pattern"]) == list(PURE)
-    assert [found.loc[i, name] for i, name in enumerate(PURE) if name != "broad"] == pytest.approx([1] * 5)
-    assert found.loc[3, "special"] == 1, "the first token is special here, and its share is told"
+    table = patterns(attention_of(list(PURE.values()), special=(0, 5)))
+    assert list(table["pattern"]) == list(PURE)
+    assert [table.loc[i, name] for i, name in enumerate(PURE) if name != "broad"] == pytest.approx([1] * 5)
+    assert table.loc[3, "special"] == 1, "the first token is special here, and its share is told"
 
 
 def test_the_numbers_are_the_known_ones():
-    found = patterns(attention_of([PURE["previous"], PURE["current"], PURE["broad"]]))
-    assert found["distance"][:2].tolist() == [1, 0]
+    table = patterns(attention_of([PURE["previous"], PURE["current"], PURE["broad"]]))
+    assert table["distance"][:2].tolist() == [1, 0]
     rows = np.arange(1, N)
-    assert found["distance"][2] == pytest.approx(np.mean([np.abs(q - np.arange(N)).mean() for q in rows]))
-    assert found["entropy"].tolist() == pytest.approx([0, 0, np.log(N)], abs=1e-6)
+    assert table["distance"][2] == pytest.approx(np.mean([np.abs(q - np.arange(N)).mean() for q in rows]))
+    assert table["entropy"].tolist() == pytest.approx([0, 0, np.log(N)], abs=1e-6)
 
 
 def test_the_first_query_has_no_choice_and_does_not_count():
     """Three tokens and a start, and a head that shares evenly between the start and the token before: it is not called "current"
     for the start that sees nothing but itself."""
-    said = tokens(4)
+    text_tokens = tokens(4)
     even = np.zeros((4, 4))
     even[0, 0] = 1
     for query in range(1, 4):
         for key, share in ((0, 0.1), (query - 1, 0.4), (query, 0.3), (query // 2, 0.2)):
             even[query, key] += share
-    found = patterns(Attention.from_arrays(even[None, None], said, said)).iloc[0]
+    row_of_head = patterns(Attention.from_arrays(even[None, None], text_tokens, text_tokens)).iloc[0]
     rows = even[1:]
-    assert found["current"] == pytest.approx(np.mean([even[query, query] for query in range(1, 4)])) and found["current"] < 0.4
-    assert found["entropy"] == pytest.approx(np.mean([-(row[row > 0] * np.log(row[row > 0])).sum() for row in rows]))
-    table = head_statistics(Attention.from_arrays(even[None, None], said, said)).iloc[0]
+    assert (
+        row_of_head["current"] == pytest.approx(np.mean([even[query, query] for query in range(1, 4)]))
+        and row_of_head["current"] < 0.4
+    )
+    assert row_of_head["entropy"] == pytest.approx(np.mean([-(row[row > 0] * np.log(row[row > 0])).sum() for row in rows]))
+    table = head_statistics(Attention.from_arrays(even[None, None], text_tokens, text_tokens)).iloc[0]
     for here, there in (("entropy", "entropy"), ("current", "itself"), ("previous", "previous"), ("first", "first")):
-        assert found[here] == pytest.approx(table[there]), f"{here} is the same number on page Attention and on page Layers"
+        assert row_of_head[here] == pytest.approx(table[there]), f"{here} is the same number on page Attention and on page Layers"
 
 
 def test_half_and_half_is_mixed():
@@ -78,24 +81,24 @@ def test_half_and_half_is_mixed():
 
 def test_repeats_are_found_in_a_text_that_repeats():
     ids = [0, 1, 2, 3, 1, 2, 3]
-    said = [Token(id, str(id), i, i + 1) for i, id in enumerate(ids)]
+    text_tokens = [Token(id, str(id), i, i + 1) for i, id in enumerate(ids)]
     induction = np.zeros((7, 7))
     induction[:4, 0] = 1
     induction[[4, 5, 6], [2, 3, 4]] = 1
-    found = patterns(Attention.from_arrays(induction[None, None], said, said))
-    assert found["induction"][0] == 1 and found["pattern"][0] == "induction"
+    table = patterns(Attention.from_arrays(induction[None, None], text_tokens, text_tokens))
+    assert table["induction"][0] == 1 and table["pattern"][0] == "induction"
 
 
 def test_cross_attention_has_no_token_before():
     attention = Attention.from_arrays(np.full((1, 2, 3, 5), 0.2), tokens(3), tokens(5, special=(4,)))
-    found = patterns(attention)
-    assert found[["previous", "current", "next", "first", "distance"]].isna().all(axis=None)
-    assert found["special"].tolist() == pytest.approx([0.2, 0.2]) and found["pattern"].tolist() == ["broad"] * 2
+    table = patterns(attention)
+    assert table[["previous", "current", "next", "first", "distance"]].isna().all(axis=None)
+    assert table["special"].tolist() == pytest.approx([0.2, 0.2]) and table["pattern"].tolist() == ["broad"] * 2
 
 
 def test_one_token_looks_at_itself():
-    found = patterns(Attention.from_arrays(np.ones((2, 2, 1, 1)), tokens(1), tokens(1)))
-    assert found["pattern"].tolist() == ["current"] * 4 and (found["entropy"] == 0).all()
+    table = patterns(Attention.from_arrays(np.ones((2, 2, 1, 1)), tokens(1), tokens(1)))
+    assert table["pattern"].tolist() == ["current"] * 4 and (table["entropy"] == 0).all()
 
 
 @settings(max_examples=30, deadline=None)
@@ -105,15 +108,15 @@ def test_one_token_looks_at_itself():
 def test_every_order_has_every_head_once(layers, heads, by, data):
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
     weights = rng.dirichlet(np.ones(N), (layers, heads, N))
-    found = order(Attention.from_arrays(weights, tokens(), tokens()), by)
-    assert sorted(found.tolist()) == list(range(layers * heads))
+    places = order(Attention.from_arrays(weights, tokens(), tokens()), by)
+    assert sorted(places.tolist()) == list(range(layers * heads))
 
 
 def test_numbers_rise_and_shares_fall():
     writer = load("writer").trace("The old gardener opened the gate, and the dog ran past him.").attention["self"]
-    found = patterns(writer)
+    table = patterns(writer)
     for by, sign in (("entropy", 1), ("distance", 1), ("previous", -1), ("special", -1)):
-        assert (np.diff(sign * found[by].to_numpy()[order(writer, by)]) >= 0).all()
+        assert (np.diff(sign * table[by].to_numpy()[order(writer, by)]) >= 0).all()
     assert order(writer).tolist() == list(range(writer.layers * writer.heads))
 
 

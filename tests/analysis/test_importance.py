@@ -1,4 +1,4 @@
-"""What heads are worth: measured as the loss without them, by its slope, and as what is left of a model without many of them."""
+"""The importance of heads: the loss without each, its slope, and the loss without many of them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ TWICE = [(SAID_TWICE, ""), ("qdfgzplhtw" * 2, "")]
 @pytest.mark.parametrize("name", ["writer", "translator", "GPT-2", "Llama, grouped-query", "BLOOM", "T5"])
 def test_the_loss_without_a_head_is_that_of_a_reading_without_it(name):
     text, kind = scored(model(name), TEXT, target(name)), stack(name)
-    found = losses(model(name), text, [[], [Head(0, 1, kind=kind)], [Head(1, 2, kind=kind), Head(0, 0, kind=kind)]])
+    head_losses = losses(model(name), text, [[], [Head(0, 1, kind=kind)], [Head(1, 2, kind=kind), Head(0, 0, kind=kind)]])
     edits: list[list] = [[], [Head(0, 1, kind=kind)], [Head(1, 2, kind=kind), Head(0, 0, kind=kind)]]
-    for loss, some in zip(found, edits, strict=True):
+    for loss, some in zip(head_losses, edits, strict=True):
         trace = model(name).trace(TEXT, target(name), edits=some)
         logs = log_softmax(trace.logits)
-        asked = [i for i, token in enumerate(trace.read[1:]) if not token.special]
-        assert loss == pytest.approx(-np.mean([logs[i, trace.read[i + 1].id] for i in asked]), abs=1e-4)
+        places = [i for i, token in enumerate(trace.read[1:]) if not token.special]
+        assert loss == pytest.approx(-np.mean([logs[i, trace.read[i + 1].id] for i in places]), abs=1e-4)
 
 
 def test_an_encoder_is_asked_for_tokens_that_it_does_not_see():
@@ -37,8 +37,8 @@ def test_an_encoder_is_asked_for_tokens_that_it_does_not_see():
     (mask,) = {text.trace.tokens[i].id for i in text.positions}
     assert filler.token_text(mask) == filler.info.mask and mask not in text.ids
     assert list(text.ids) == [plain.tokens[i].id for i in text.positions]
-    rest = set(range(len(plain.tokens))) - set(text.positions)
-    assert all(text.trace.tokens[i].id == plain.tokens[i].id for i in rest)
+    unmasked = set(range(len(plain.tokens))) - set(text.positions)
+    assert all(text.trace.tokens[i].id == plain.tokens[i].id for i in unmasked)
 
 
 @pytest.mark.parametrize("name", ["writer", "filler", "translator", "GPT-2", "Llama, grouped-query", "BLOOM", "BERT", "T5"])
@@ -52,35 +52,37 @@ def test_the_slope_is_what_a_small_change_of_each_head_does(name):
 
 def test_heads_of_the_planted_circuit_are_worth_most_and_go_last():
     built = planted()
-    found = head_importance(built, TWICE)
-    table = found.table.set_index(["layer", "head"])
-    rest = [place for place in table.index if place not in CIRCUIT]
-    assert table.loc[CIRCUIT, "effect"].min() > 1 > 0.1 > table.loc[rest, "effect"].abs().max()
-    assert table.loc[CIRCUIT, "gradient"].min() > 2 * table.loc[rest, "gradient"].max()
-    left = prune(built, found, TWICE)
-    assert left.counts.tolist() == [0, 1, 2, 3, 4]
-    for order in left.orders.values():
+    importance = head_importance(built, TWICE)
+    table = importance.table.set_index(["layer", "head"])
+    others = [place for place in table.index if place not in CIRCUIT]
+    assert table.loc[CIRCUIT, "effect"].min() > 1 > 0.1 > table.loc[others, "effect"].abs().max()
+    assert table.loc[CIRCUIT, "gradient"].min() > 2 * table.loc[others, "gradient"].max()
+    pruning = prune(built, importance, TWICE)
+    assert pruning.counts.tolist() == [0, 1, 2, 3, 4]
+    for order in pruning.orders.values():
         assert order[2] < order[0] + 0.1 and order[3] > order[0] + 1, "two heads are not needed, and each of the others is"
-    assert left.random.max(0)[1] > left.random.min(0)[1] + 1, "at random a needed one goes first or not"
-    assert (left.random[:, -1] == pytest.approx(left.orders["effect"][-1])) and left.random[0, 0] == pytest.approx(found.loss)
+    assert pruning.random.max(0)[1] > pruning.random.min(0)[1] + 1, "at random a needed one goes first or not"
+    assert (pruning.random[:, -1] == pytest.approx(pruning.orders["effect"][-1])) and pruning.random[0, 0] == pytest.approx(
+        importance.loss
+    )
 
 
 def test_what_all_heads_save_are_the_matrices_of_attention():
     for built in (planted(), model("Llama, grouped-query")):
-        found = head_importance(built, [(SAID_TWICE, "")])
-        left = prune(built, found, [(SAID_TWICE, "")], orders=1)
+        importance = head_importance(built, [(SAID_TWICE, "")])
+        pruning = prune(built, importance, [(SAID_TWICE, "")], orders=1)
         names = tuple(f"{name}.weight" for name in ("query", "key", "value", "output", "q_proj", "k_proj", "v_proj", "o_proj"))
-        matrices = sum(one.numel() for name, one in built.network.named_parameters() if name.endswith(names))
-        assert left.saved["effect"][[0, -1]].tolist() == [0, matrices]
-        assert (np.diff(left.saved["effect"]) >= 0).all()
+        matrices = sum(parameter.numel() for name, parameter in built.network.named_parameters() if name.endswith(names))
+        assert pruning.saved["effect"][[0, -1]].tolist() == [0, matrices]
+        assert (np.diff(pruning.saved["effect"]) >= 0).all()
 
 
 def test_ranges_hold_the_mean_and_the_texts_are_said():
-    found = head_importance(model("GPT-2"))
-    assert isinstance(found, Importance) and (found.texts, len(found.table)) == (12, 12)
+    importance = head_importance(model("GPT-2"))
+    assert isinstance(importance, Importance) and (importance.texts, len(importance.table)) == (12, 12)
     for name in ("effect", "gradient"):
-        assert (found.table[f"{name}_low"] <= found.table[name]).all() and (
-            found.table[name] <= found.table[f"{name}_high"]
+        assert (importance.table[f"{name}_low"] <= importance.table[name]).all() and (
+            importance.table[name] <= importance.table[f"{name}_high"]
         ).all()
     assert not {text for text, _ in held_out(model("GPT-2"))} & {text for text, _ in held_out(model("GPT-2"), again=True)}
     alone = head_importance(model("GPT-2"), [(TEXT, "")]).table
@@ -106,14 +108,14 @@ def by_token(name: str, edits: list) -> np.ndarray:
 
 @pytest.mark.parametrize("name", ["writer", "GPT-2"])
 def test_a_loss_and_a_rise_are_means_over_tokens_and_not_over_texts(name):
-    found = head_importance(model(name), LONG_AND_SHORT)
-    whole, off = by_token(name, []), by_token(name, [Head(1, 2)])
-    assert found.tokens == len(whole) and found.loss == pytest.approx(whole.mean(), abs=1e-4)
-    row = found.table.set_index(["layer", "head"]).loc[(1, 2)]
-    assert row["effect"] == pytest.approx((off - whole).mean(), abs=1e-4)
+    importance = head_importance(model(name), LONG_AND_SHORT)
+    full, off = by_token(name, []), by_token(name, [Head(1, 2)])
+    assert importance.tokens == len(full) and importance.loss == pytest.approx(full.mean(), abs=1e-4)
+    row = importance.table.set_index(["layer", "head"]).loc[(1, 2)]
+    assert row["effect"] == pytest.approx((off - full).mean(), abs=1e-4)
     assert row["effect_low"] <= row["effect"] <= row["effect_high"]
-    left = prune(model(name), found, LONG_AND_SHORT, orders=1)
-    assert left.orders["effect"][0] == pytest.approx(found.loss, abs=1e-4)
+    pruning = prune(model(name), importance, LONG_AND_SHORT, orders=1)
+    assert pruning.orders["effect"][0] == pytest.approx(importance.loss, abs=1e-4)
 
 
 def test_the_axis_of_what_was_measured_says_that_it_is_a_rise():

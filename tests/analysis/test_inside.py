@@ -50,9 +50,9 @@ def test_an_empty_text_and_a_single_token_have_their_way(name, text):
     model = models.load(name)
     trace = model.trace(text)
     for stack in trace.hidden:
-        found = inside.follow(model, trace, stack=stack)
-        assert all(stage.missing is None for stage in found.stages)
-        for stage in found.stages[1:]:
+        path = inside.follow(model, trace, stack=stack)
+        assert all(stage.missing is None for stage in path.stages)
+        for stage in path.stages[1:]:
             np.testing.assert_allclose(stage.calculated(), stage.values, atol=1e-4, err_msg=stage.name)
 
 
@@ -61,14 +61,14 @@ def test_of_a_long_text_a_window_is_shown_and_all_of_it_can_be_traced(way):
     trace = writer.trace("The cat sat on the mat and looked at the dog. " * 40)
     assert len(trace.tokens) == writer.info.context
     for around in (0, 100, len(trace.tokens) - 1):
-        found = inside.follow(writer, trace, 1, around=around)
-        assert around in found.window and len(found.window) == 64
-        assert found.stage("weights").values.shape == (8, 64, len(trace.tokens))
-        np.testing.assert_allclose(found.stage("weights").values, trace.attention["self"][1][:, found.window], atol=1e-6)
-        np.testing.assert_allclose(found.stage("logits").values, trace.logits[found.window], atol=1e-4)
-        for stage in found.stages[1:]:
+        path = inside.follow(writer, trace, 1, around=around)
+        assert around in path.window and len(path.window) == 64
+        assert path.stage("weights").values.shape == (8, 64, len(trace.tokens))
+        np.testing.assert_allclose(path.stage("weights").values, trace.attention["self"][1][:, path.window], atol=1e-6)
+        np.testing.assert_allclose(path.stage("logits").values, trace.logits[path.window], atol=1e-4)
+        for stage in path.stages[1:]:
             np.testing.assert_allclose(stage.calculated(), stage.values, atol=1e-4, err_msg=stage.name)
-    elsewhere = found.explain("attention", (3, 5), 1)  # a token that the window does not show
+    elsewhere = path.explain("attention", (3, 5), 1)  # a token that the window does not show
     assert sum(term.product for term in elsewhere.terms) == pytest.approx(elsewhere.value, abs=1e-4)
 
 
@@ -88,7 +88,7 @@ def test_to_be_followed_disturbs_no_other_reading(way):
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("request", "complaint"),
     [
         (lambda way: inside.follow(way.model, way.trace, 6), "6 layers"),
         (lambda way: inside.follow(way.model, way.trace, 0, 8), "8 heads"),
@@ -101,6 +101,6 @@ def test_to_be_followed_disturbs_no_other_reading(way):
         (lambda way: inside.neurons(way, 0, top=0), "from 1 on"),
     ],
 )
-def test_what_is_not_there_is_said_in_a_sentence(way, asked, said):
-    with pytest.raises(ValueError, match=said):
-        asked(way)
+def test_what_is_not_there_is_said_in_a_sentence(way, request, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        request(way)

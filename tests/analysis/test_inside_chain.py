@@ -25,26 +25,26 @@ Known = dict[tuple[str, int | None, str], np.ndarray]  # by stack, layer and nam
 
 
 def ways(model, trace) -> Iterator[inside.Way]:
-    """Through every layer of every stack, each followed by itself."""
+    """Yield the way through every layer of every stack."""
     for stack in trace.hidden:
         for layer in range(trace.attention[stack].layers):
             yield inside.follow(model, trace, layer, 0, stack)
 
 
-def ran(way: inside.Way) -> list[inside.Stage]:
-    """Its stages, without those after the blocks where it is not the last block that is followed."""
+def calculated_stages(way: inside.Way) -> list[inside.Stage]:
+    """Return a way's stages, those after the blocks only for the last block."""
     end = way.stages.index(way.stage("output", way.layer)) + 1
     return list(way.stages if way.layer == len(way.trace.hidden[way.stack]) - 2 else way.stages[:end])
 
 
 def forget(way: inside.Way, known: Known) -> None:
-    """Put what the formulas give in the place of every number that was recorded, in order, what other layers gave too."""
-    for stage in ran(way):
+    """Replace every recorded number by the formulas' own, in order, also those from other layers."""
+    for stage in calculated_stages(way):
         assert stage.missing is None, f"{stage.name}: {stage.missing}"
         vars(stage).pop("values", None)
-        for one in () if stage.rule is None else stage.rule.inputs:
-            if not any(one is other for other in way.stages):
-                one.recorded = known[one.stack, one.layer, one.name]
+        for source in () if stage.rule is None else stage.rule.inputs:
+            if not any(source is stage for stage in way.stages):
+                source.recorded = known[source.stack, source.layer, source.name]
         if stage.rule is not None:
             stage.recorded = None
             stage.recorded = stage.rows(None)
@@ -53,35 +53,35 @@ def forget(way: inside.Way, known: Known) -> None:
 
 @pytest.mark.parametrize("name", PROMISED)
 def test_the_formulas_alone_lead_from_the_ids_to_the_prediction(name):
-    model, trace, known = seen.model(name), seen.trace(name), {}
+    model, trace, values_of = seen.model(name), seen.trace(name), {}
     for way in ways(model, trace):
-        forget(way, known)
+        forget(way, values_of)
         attention, hidden = trace.attention[way.stack], trace.hidden[way.stack]
         np.testing.assert_allclose(way.stage("stream").values, hidden[way.layer], atol=1e-4)
         np.testing.assert_allclose(way.stage("output").values, hidden[way.layer + 1], atol=1e-4)
         np.testing.assert_allclose(way.stage("weights").values, attention[way.layer], atol=1e-4)
-    np.testing.assert_allclose([one for one in way.stages if "logits" in one.name][-1].values, trace.logits, atol=1e-4)
+    np.testing.assert_allclose([stage for stage in way.stages if "logits" in stage.name][-1].values, trace.logits, atol=1e-4)
     places = model.places(trace)
     expected = model.predict(seen.text(name), "Le chat" if "decoder" in trace.hidden else "", top=1)
     assert way.stages[-1].name == "choice" and places
-    assert [way.stages[-1].values[place] for place in places] == [one.id for one in expected]
-    for place, one in zip(places, expected, strict=True):
-        assert way.stage("probabilities").values[place, one.id] == pytest.approx(one.probability, abs=1e-4)
+    assert [way.stages[-1].values[place] for place in places] == [prediction.id for prediction in expected]
+    for place, prediction in zip(places, expected, strict=True):
+        assert way.stage("probabilities").values[place, prediction.id] == pytest.approx(prediction.probability, abs=1e-4)
 
 
 @pytest.mark.parametrize("name", PROMISED)
 def test_every_stage_serves_the_prediction_and_only_ids_and_tables_come_from_nothing(name):
-    made: dict[tuple, list[tuple]] = {}
+    inputs_of: dict[tuple, list[tuple]] = {}
     for way in ways(seen.model(name), seen.trace(name)):
-        for stage in ran(way):
-            inputs = [(one.stack, one.layer, one.name) for one in (stage.rule.inputs if stage.rule else ())]
-            made.setdefault((stage.stack, stage.layer, stage.name), inputs)
+        for stage in calculated_stages(way):
+            inputs = [(source.stack, source.layer, source.name) for source in (stage.rule.inputs if stage.rule else ())]
+            inputs_of.setdefault((stage.stack, stage.layer, stage.name), inputs)
     ahead = [(way.stack, None, "choice")]
-    for one in ahead:  # the list grows while it is walked
-        ahead += [other for other in made[one] if other not in ahead]
-    idle = {one[2] for one in set(made) - set(ahead)}
+    for key in ahead:  # the list grows while it is walked
+        ahead += [source for source in inputs_of[key] if source not in ahead]
+    idle = {key[2] for key in set(inputs_of) - set(ahead)}
     assert idle <= {"experts"}, "who takes a token is told by the shares already"
-    assert {one[2] for one, inputs in made.items() if not inputs} <= {"ids", "positions", "positions 2", "segments"}
+    assert {key[2] for key, inputs in inputs_of.items() if not inputs} <= {"ids", "positions", "positions 2", "segments"}
 
 
 @pytest.mark.parametrize("name", PROMISED)
@@ -92,11 +92,11 @@ def test_queries_keys_and_values_are_those_that_the_model_recorded(name):
                 continue
             attention, products = way.trace.attention[kind], way.stage(f"{prefix}products").rule
             values = way.stage(f"{prefix}mixed values").rule.inputs[1]
-            found = *products.inputs, values
+            calculated = *products.inputs, values
             expected = attention.q(way.layer), attention.k(way.layer), attention.v(way.layer)
-            for one, recorded in zip(found, expected, strict=True):
-                each = np.repeat(one.rows(None), len(recorded) // len(one.rows(None)), axis=0)  # heads of queries share them
-                np.testing.assert_allclose(each, recorded, atol=1e-4, err_msg=one.name)
+            for stage, recorded in zip(calculated, expected, strict=True):
+                rows = np.repeat(stage.rows(None), len(recorded) // len(stage.rows(None)), axis=0)  # heads of queries share them
+                np.testing.assert_allclose(rows, recorded, atol=1e-4, err_msg=stage.name)
 
 
 @pytest.mark.parametrize("name", [name for name in PROMISED if name not in seen.OWN])
@@ -114,8 +114,8 @@ def test_a_text_that_reaches_beyond_every_window_is_followed_too(name):
 
 def test_the_experts_that_take_a_token_are_those_with_the_highest_scores():
     for way in ways(seen.model("Mixtral"), seen.trace("Mixtral")):
-        chosen, scores = way.stage("experts").values, way.stage("router").values
-        np.testing.assert_array_equal(chosen, np.argsort(-scores, axis=-1)[:, : chosen.shape[1]])
+        experts, scores = way.stage("experts").values, way.stage("router").values
+        np.testing.assert_array_equal(experts, np.argsort(-scores, axis=-1)[:, : experts.shape[1]])
 
 
 @pytest.mark.parametrize(
@@ -128,8 +128,8 @@ def test_the_experts_that_take_a_token_are_those_with_the_highest_scores():
 def test_what_a_model_stores_and_adds_as_it_is_has_its_stage(cls, config, choices):
     torch.manual_seed(0)
     network = getattr(transformers, cls)._from_config(getattr(transformers, config)(**choices), attn_implementation="eager")
-    for one in network.parameters():
-        one.data = one.data + 0.1 * torch.randn_like(one)
+    for parameter in network.parameters():
+        parameter.data = parameter.data + 0.1 * torch.randn_like(parameter)
     model = HuggingFaceModel(network.eval().requires_grad_(False), tokenizer("decoder"), "decoder", True, cls)
     for way in ways(model, model.trace(LONGER)):
         for stage in way.stages[1:]:

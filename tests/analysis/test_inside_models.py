@@ -37,13 +37,13 @@ def model(name: str) -> LanguageModel:
 
 
 def has_head(name: str) -> bool:
-    """Whether it predicts, told without making it: what is made while tests are collected is made for every run of any test."""
+    """Return whether a model predicts, without building it: collecting tests must build nothing."""
     return name in OWN or NETWORKS[name][1] not in ("BertModel", "XLNetModel")
 
 
 def text(name: str) -> str:
-    masked = name not in OWN and NETWORKS[name][0] == "encoder"
-    return "The cat <mask> on the mat." if masked else TEXTS.get(name, "The cat sat on the mat.")
+    with_mask = name not in OWN and NETWORKS[name][0] == "encoder"
+    return "The cat <mask> on the mat." if with_mask else TEXTS.get(name, "The cat sat on the mat.")
 
 
 @cache
@@ -58,44 +58,44 @@ def way(name: str, stack: str, layer: int) -> inside.Way:
 
 
 def ways(name: str) -> list[inside.Way]:
-    """Through the first layer and the last, of each stack."""
+    """Return the ways through the first layer and the last, of each stack."""
     return [way(name, stack, layer) for stack in trace(name).hidden for layer in (0, len(trace(name).hidden[stack]) - 2)]
 
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_every_stage_is_calculated_from_those_before_it(name):
-    for found in ways(name):
-        for stage in found.stages[1:]:
+    for path in ways(name):
+        for stage in path.stages[1:]:
             assert stage.missing is None, f"{stage.name}: {stage.missing}"
             np.testing.assert_allclose(stage.calculated(), stage.values, atol=1e-4, err_msg=stage.name)
 
 
 @pytest.mark.parametrize("name", list(NETWORKS) + list(OWN))
 def test_what_is_shown_is_what_the_model_recorded(name):
-    for found in ways(name):
-        attention, hidden = found.trace.attention[found.stack], found.trace.hidden[found.stack]
-        np.testing.assert_allclose(found.stage("stream").values, hidden[found.layer], atol=1e-4)
-        np.testing.assert_allclose(found.stage("output").values, hidden[found.layer + 1], atol=1e-4)
-        np.testing.assert_allclose(found.stage("weights").values, attention[found.layer], atol=1e-5)
-        if found.stack == "decoder":
-            crossed = found.trace.attention["cross"][found.layer]
-            np.testing.assert_allclose(found.stage("cross weights").values, crossed, atol=1e-5)
-        if found.model.info.queries and name not in STRANGE:
-            stage = next(stage for stage in found.stages if stage.name == "weights").rule.inputs[0]
-            seen = np.isfinite(stage.values)
-            np.testing.assert_allclose(stage.values[seen], attention.scores(found.layer)[seen], atol=1e-4)
+    for path in ways(name):
+        attention, hidden = path.trace.attention[path.stack], path.trace.hidden[path.stack]
+        np.testing.assert_allclose(path.stage("stream").values, hidden[path.layer], atol=1e-4)
+        np.testing.assert_allclose(path.stage("output").values, hidden[path.layer + 1], atol=1e-4)
+        np.testing.assert_allclose(path.stage("weights").values, attention[path.layer], atol=1e-5)
+        if path.stack == "decoder":
+            cross_weights = path.trace.attention["cross"][path.layer]
+            np.testing.assert_allclose(path.stage("cross weights").values, cross_weights, atol=1e-5)
+        if path.model.info.queries and name not in STRANGE:
+            stage = next(stage for stage in path.stages if stage.name == "weights").rule.inputs[0]
+            is_visible = np.isfinite(stage.values)
+            np.testing.assert_allclose(stage.values[is_visible], attention.scores(path.layer)[is_visible], atol=1e-4)
 
 
 @pytest.mark.parametrize("name", [name for name in (*NETWORKS, *OWN) if has_head(name)])
 def test_the_last_stage_is_the_prediction(name):
-    found = ways(name)[-1]
-    logits = [stage for stage in found.stages if "logits" in stage.name][-1]
-    np.testing.assert_allclose(logits.values, found.trace.logits, atol=1e-4)
-    places = found.model.places(found.trace)
-    expected = found.model.predict(text(name), "Le chat" if found.stack == "decoder" else "", top=1)
-    assert [found.stages[-1].values[place] for place in places] == [one.id for one in expected]
-    for place, one in zip(places, expected, strict=True):
-        assert found.stage("probabilities").values[place, one.id] == pytest.approx(one.probability, abs=1e-5)
+    path = ways(name)[-1]
+    logits = [stage for stage in path.stages if "logits" in stage.name][-1]
+    np.testing.assert_allclose(logits.values, path.trace.logits, atol=1e-4)
+    places = path.model.places(path.trace)
+    expected = path.model.predict(text(name), "Le chat" if path.stack == "decoder" else "", top=1)
+    assert [path.stages[-1].values[place] for place in places] == [prediction.id for prediction in expected]
+    for place, prediction in zip(places, expected, strict=True):
+        assert path.stage("probabilities").values[place, prediction.id] == pytest.approx(prediction.probability, abs=1e-5)
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -107,7 +107,7 @@ def test_terms_sum_to_any_number_and_lead_back_to_the_text(name, random):
 
 @pytest.mark.parametrize("name", STRANGE)
 def test_what_cannot_be_taken_apart_says_so_and_shows_the_models_own_numbers(name):
-    missing = [stage for found in ways(name) for stage in found.stages if stage.missing]
+    missing = [stage for path in ways(name) for stage in path.stages if stage.missing]
     assert missing
     for stage in missing:
         assert stage.name.startswith(STRANGE[name]) and "own" in stage.missing and stage.values.size
@@ -168,19 +168,19 @@ def test_the_stages_are_those_that_each_model_has():
 def test_weights_in_16_bits_stay_so_and_every_stage_follows_as_closely_as_they_allow(name):
     kind = NETWORKS[name][0]
     half = HuggingFaceModel(network(name).to(torch.bfloat16), tokenizer(kind), kind, True, name)
-    found = inside.follow(half, half.trace("The cat sat on the mat."), 1)
-    assert isinstance(found.stage("logits").rule.weight, Stored)
-    for stage in found.stages[1:]:
+    path = inside.follow(half, half.trace("The cat sat on the mat."), 1)
+    assert isinstance(path.stage("logits").rule.weight, Stored)
+    for stage in path.stages[1:]:
         assert stage.missing is None, f"{stage.name}: {stage.missing}"
         np.testing.assert_allclose(stage.calculated(), stage.values, atol=8e-2, rtol=2e-2, err_msg=stage.name)
-    cell = found.explain("logits", (2, 7))
+    cell = path.explain("logits", (2, 7))
     assert sum(term.product for term in cell.terms) == pytest.approx(cell.value, abs=5e-2)
-    assert inside.neurons(found, 2, top=2, elsewhere=False).neurons[0].towards
+    assert inside.neurons(path, 2, top=2, elsewhere=False).neurons[0].towards
 
 
 def test_a_step_that_nobody_thought_of_takes_no_other_with_it(monkeypatch):
     """Whatever goes wrong while a step is read, it is shown with the model's own numbers, and so is all that follows."""
     monkeypatch.setattr(steps, "norm", lambda *_: 1 / 0)
-    found = inside.follow(model("GPT-2"), trace("GPT-2"), 0)
-    assert {stage.name for stage in found.stages if stage.missing} >= {"own step", "own step 2"}
-    np.testing.assert_allclose(found.stage("output").values, trace("GPT-2").hidden["self"][1], atol=1e-4)
+    path = inside.follow(model("GPT-2"), trace("GPT-2"), 0)
+    assert {stage.name for stage in path.stages if stage.missing} >= {"own step", "own step 2"}
+    np.testing.assert_allclose(path.stage("output").values, trace("GPT-2").hidden["self"][1], atol=1e-4)

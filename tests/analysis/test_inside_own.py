@@ -21,8 +21,8 @@ from tests.models.ours import small
 TEXT, TARGET = "the cat sat on the mat and", "the dog"
 KINDS = {"decoder": DecoderModel, "encoder": EncoderModel, "encoder-decoder": EncoderDecoderModel}
 VARIANTS = [
-    *({"positions": one} for one in POSITIONS),
-    *({"feedforward": one} for one in ("relu", "gelu", "gelu-tanh")),
+    *({"positions": scheme} for scheme in POSITIONS),
+    *({"feedforward": activation} for activation in ("relu", "gelu", "gelu-tanh")),
     {"norm": "layer"},
     {"norm_place": "after"},
     {"norm_place": "after", "norm": "layer", "embedding_scale": True, "bias": True},

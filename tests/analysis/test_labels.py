@@ -1,4 +1,4 @@
-"""Heads that were built to do one thing are labelled by it, heads in which nothing was learned by nothing."""
+"""Heads built to do one thing are labelled by it, heads with random weights by nothing."""
 
 from __future__ import annotations
 
@@ -44,12 +44,14 @@ def test_a_head_that_looks_back_at_names_gets_their_label_and_one_that_looks_at_
     names, nouns = zip(*WORDS, strict=True)
     table = head_labels(planted_on(names))
     assert table["label"].tolist() == ["name", ""] and table.loc[0, "name_low"] > 0.8
-    for one in head_examples(planted_on(names), 0, 0, "name"):
-        assert one.tokens[one.key].text.strip() in names and one.query > one.key and one.weight > 0.9
-    turned = head_labels(planted_on(nouns))
-    assert turned["label"].tolist() == ["", ""] and turned.loc[0, "name_high"] < -0.8
-    both = head_labels(planted_on(names + nouns))
-    assert both["label"].tolist() == ["", ""] and abs(both.loc[0, "name"]) < 1e-3, "subjects of all kinds are no names"
+    for example in head_examples(planted_on(names), 0, 0, "name"):
+        assert example.tokens[example.key].text.strip() in names and example.query > example.key and example.weight > 0.9
+    noun_table = head_labels(planted_on(nouns))
+    assert noun_table["label"].tolist() == ["", ""] and noun_table.loc[0, "name_high"] < -0.8
+    joint_table = head_labels(planted_on(names + nouns))
+    assert joint_table["label"].tolist() == ["", ""] and abs(joint_table.loc[0, "name"]) < 1e-3, (
+        "subjects of all kinds are no names"
+    )
 
 
 def test_what_is_said_twice_is_known_by_the_planted_circuit_and_by_no_other_head():
@@ -57,11 +59,11 @@ def test_what_is_said_twice_is_known_by_the_planted_circuit_and_by_no_other_head
     model = planted()
     trace = model.trace(SAID_TWICE)
     second = slice(len(SAID_TWICE) // 2 + 1, None)  # its first token cannot be known
-    wanted = [token.id for token in trace.tokens[1:]][second]
-    assert trace.logits.argmax(-1)[:-1][second].tolist() == wanted
+    expected = [token.id for token in trace.tokens[1:]][second]
+    assert trace.logits.argmax(-1)[:-1][second].tolist() == expected
     for layer, head in np.ndindex(2, 2):
         off = model.trace(SAID_TWICE, edits=[Head(layer, head)]).logits
-        right = (off.argmax(-1)[:-1][second] == wanted).mean()
+        right = (off.argmax(-1)[:-1][second] == expected).mean()
         assert right == (0 if (layer, head) in CIRCUIT else 1)
 
 
@@ -75,7 +77,7 @@ RANDOM: dict[str, tuple[type, str, list[str | None]]] = {  # what is made of it,
 @pytest.mark.parametrize("kind", RANDOM)
 def test_random_weights_get_no_label(kind):
     """The false-positive rate, over six seeds."""
-    made, ships, attentions = RANDOM[kind]
+    wrap, ships, attentions = RANDOM[kind]
     vocabulary = load(ships).vocabulary
 
     def random(seed: int):
@@ -83,12 +85,14 @@ def test_random_weights_get_no_label(kind):
         size = vocabulary.tokenizer.get_vocab_size()
         net = build(TransformerConfig(kind=kind, vocabulary=size, d_model=64, layers=3, heads=4, d_ff=64))
         scramble(net)
-        return made(net, vocabulary.tokenizer, f"random {seed}", "")
+        return wrap(net, vocabulary.tokenizer, f"random {seed}", "")
 
     for attention in attentions:
-        labelled, heads = false_positives((random(seed) for seed in range(6)), attention)
-        print(f"{attention or kind}: {labelled} of {heads} heads of random models labelled, a rate of {labelled / heads:.3f}")
-        assert labelled == 0
+        label_count, heads = false_positives((random(seed) for seed in range(6)), attention)
+        print(
+            f"{attention or kind}: {label_count} of {heads} heads of random models labelled, a rate of {label_count / heads:.3f}"
+        )
+        assert label_count == 0
 
 
 def test_a_label_is_what_the_table_says_it_is():
@@ -115,14 +119,14 @@ def test_a_kind_that_is_not_there_is_said():
 
 def test_random_weights_are_the_same_numbers_in_another_order_and_leave_the_model_as_it_was():
     model = load("writer")
-    before = {name: one.clone() for name, one in model.network.named_parameters()}
-    other = model.with_random_weights(0)
-    for name, one in other.network.named_parameters():
-        assert torch.equal(one.flatten().sort().values, before[name].flatten().sort().values)
+    before = {name: weight.clone() for name, weight in model.network.named_parameters()}
+    shuffled = model.with_random_weights(0)
+    for name, weight in shuffled.network.named_parameters():
+        assert torch.equal(weight.flatten().sort().values, before[name].flatten().sort().values)
         assert torch.equal(dict(model.network.named_parameters())[name], before[name])
-    assert not torch.equal(other.network.embedding.weight, model.network.embedding.weight)
+    assert not torch.equal(shuffled.network.embedding.weight, model.network.embedding.weight)
     again = model.with_random_weights(0).trace("The cat").logits
-    assert np.array_equal(again, other.trace("The cat").logits)
+    assert np.array_equal(again, shuffled.trace("The cat").logits)
     assert not np.allclose(again, model.with_random_weights(1).trace("The cat").logits)
 
 
@@ -138,16 +142,20 @@ def test_models_of_the_hub_are_scored_beside_random_ones(name):
 def test_examples_are_places_where_the_head_does_it():
     model = planted()
     for head, name in ((0, "previous"), (1, "duplicate")):
-        for one in head_examples(model, 0, head, name):
-            assert one.weight > 0.3 and one.key < one.query
-            assert one.query - one.key == 1 if name == "previous" else one.tokens[one.query].id == one.keys[one.key].id
+        for example in head_examples(model, 0, head, name):
+            assert example.weight > 0.3 and example.key < example.query
+            assert (
+                example.query - example.key == 1
+                if name == "previous"
+                else example.tokens[example.query].id == example.keys[example.key].id
+            )
 
 
 def test_positions_explain_a_map_that_is_always_the_same_and_not_one_that_never_is():
     tokens = [Token(i, str(i), i, i + 1) for i in range(8)]
     random = np.random.default_rng(0)
     moving = [np.eye(8)[random.integers(0, 8, 8)] for _ in range(40)]
-    maps = [Attention.from_arrays(np.stack([np.eye(8), one])[None], tokens, tokens) for one in moving]
-    explained = positional(maps).mean(0)[0]
-    assert explained[0] == pytest.approx(1)
-    assert explained[1] == pytest.approx(1 / 8, abs=0.03)
+    maps = [Attention.from_arrays(np.stack([np.eye(8), changing])[None], tokens, tokens) for changing in moving]
+    shares = positional(maps).mean(0)[0]
+    assert shares[0] == pytest.approx(1)
+    assert shares[1] == pytest.approx(1 / 8, abs=0.03)

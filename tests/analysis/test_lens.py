@@ -35,7 +35,7 @@ def test_the_lens_at_the_last_layer_is_the_network(name):
     text = TEXTS[0].replace("mat", "<mask>") if kind == "encoder" else TEXTS[0]
     target = "the dog" if kind == "encoder-decoder" else ""
     trace = model.trace(text, target)
-    seen = lens(trace, top=4)
+    predictions = lens(trace, top=4)
     inputs = {"input_ids": torch.tensor([[token.id for token in trace.tokens]])}
     if target:
         inputs["decoder_input_ids"] = torch.tensor([[token.id for token in trace.target]])
@@ -43,13 +43,13 @@ def test_the_lens_at_the_last_layer_is_the_network(name):
         logits = network(name)(**inputs).logits[0].float().numpy()
     expected = softmax(logits)
     layers = len(trace.hidden["decoder" if target else "self"])
-    assert seen.ids.shape == (layers, len(trace.read), 4)
-    np.testing.assert_array_equal(seen.answer, logits.argmax(-1))
-    np.testing.assert_allclose(seen.probabilities[-1], -np.sort(-expected)[:, :4], rtol=2e-3, atol=1e-6)
-    assert (seen.rank[-1] == 1).all() and (seen.kl[-1] == 0).all() and (seen.kl[:-1] > 0).any()
+    assert predictions.ids.shape == (layers, len(trace.read), 4)
+    np.testing.assert_array_equal(predictions.answer, logits.argmax(-1))
+    np.testing.assert_allclose(predictions.probabilities[-1], -np.sort(-expected)[:, :4], rtol=2e-3, atol=1e-6)
+    assert (predictions.rank[-1] == 1).all() and (predictions.kl[-1] == 0).all() and (predictions.kl[:-1] > 0).any()
     table = logit_lens(model, trace, top=2)
     last = table[(table["layer"] == layers - 1) & (table["rank"] == 1)]
-    assert last["id"].tolist() == seen.answer.tolist()
+    assert last["id"].tolist() == predictions.answer.tolist()
 
 
 def toy(layers: int = 3, positions: int = 4, vocabulary: int = 6, seed: int = 0) -> Trace:
@@ -63,23 +63,23 @@ def toy(layers: int = 3, positions: int = 4, vocabulary: int = 6, seed: int = 0)
 def test_what_the_lens_says_of_known_logits(monkeypatch, cells):
     monkeypatch.setattr("analysis.lens.CELLS", cells)
     trace = toy()
-    seen, shares = lens(trace, top=3), softmax(trace.hidden["self"])
+    predictions, shares = lens(trace, top=3), softmax(trace.hidden["self"])
     for layer in range(4):
         for place in range(4):
-            here, last = shares[layer, place], shares[-1, place]
-            assert seen.ids[layer, place].tolist() == np.argsort(-here)[:3].tolist()
-            assert seen.probabilities[layer, place].tolist() == pytest.approx(np.sort(here)[::-1][:3].tolist(), rel=1e-5)
-            assert seen.rank[layer, place] == (here > here[last.argmax()]).sum() + 1
-            assert seen.probability[layer, place] == pytest.approx(here[last.argmax()], rel=1e-5)
-            assert seen.kl[layer, place] == pytest.approx((last * np.log(last / here)).sum(), abs=1e-5)
+            row, last = shares[layer, place], shares[-1, place]
+            assert predictions.ids[layer, place].tolist() == np.argsort(-row)[:3].tolist()
+            assert predictions.probabilities[layer, place].tolist() == pytest.approx(np.sort(row)[::-1][:3].tolist(), rel=1e-5)
+            assert predictions.rank[layer, place] == (row > row[last.argmax()]).sum() + 1
+            assert predictions.probability[layer, place] == pytest.approx(row[last.argmax()], rel=1e-5)
+            assert predictions.kl[layer, place] == pytest.approx((last * np.log(last / row)).sum(), abs=1e-5)
 
 
 def test_when_the_answer_is_settled():
     trace = toy(layers=3, positions=4, vocabulary=3)
     #                 position: 0                    1 from the start       2 at the last       3 lost on the way
     best = np.array([[1, 0, 0, 2], [1, 0, 1, 1], [2, 0, 1, 2], [2, 0, 0, 2]])
-    settled = replace(trace, hidden={"self": np.eye(3, dtype=np.float32)[best]})
-    assert lens(settled).settled.tolist() == [2, 0, 3, 2]
+    known = replace(trace, hidden={"self": np.eye(3, dtype=np.float32)[best]})
+    assert lens(known).settled.tolist() == [2, 0, 3, 2]
 
 
 def test_some_positions_are_those_of_all():
@@ -126,9 +126,9 @@ def test_a_translator_moves_every_layer_but_the_last():
     stream = toy().hidden["self"]
     generator = np.random.default_rng(1)
     tuned = TunedLens(generator.normal(size=(3, 6, 6)).astype(np.float32), generator.normal(size=(3, 6)).astype(np.float32))
-    moved = tuned(stream)
-    np.testing.assert_array_equal(moved[-1], stream[-1])
-    np.testing.assert_allclose(moved[1, 2], stream[1, 2] + tuned.matrices[1].T @ stream[1, 2] + tuned.offsets[1], atol=1e-5)
+    translated = tuned(stream)
+    np.testing.assert_array_equal(translated[-1], stream[-1])
+    np.testing.assert_allclose(translated[1, 2], stream[1, 2] + tuned.matrices[1].T @ stream[1, 2] + tuned.offsets[1], atol=1e-5)
 
 
 def test_the_tuned_lens_of_the_writer_is_nearer_to_its_answers():

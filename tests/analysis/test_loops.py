@@ -1,4 +1,4 @@
-"""What would have broken a loop, held to transformers' own processors and to the probabilities themselves."""
+"""Ways out of a loop, compared with transformers' own processors and with the probabilities themselves."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.models.test_generate import TEXT, hub, ours
 
 @given(st.lists(st.integers(0, 2), max_size=20), st.integers(1, 6), st.integers(2, 10))
 def test_a_loop_is_found_as_a_plain_search_finds_it(ids, longest, least):
-    found = loop(ids, longest, least)
+    ending = loop(ids, longest, least)
 
     def rounds(period: int) -> int:
         start = len(ids) - period
@@ -26,23 +26,23 @@ def test_a_loop_is_found_as_a_plain_search_finds_it(ids, longest, least):
             start -= 1
         return start
 
-    periods = [one for one in range(1, min(longest, len(ids) // 2) + 1) if len(ids) - rounds(one) >= max(2 * one, least)]
+    periods = [size for size in range(1, min(longest, len(ids) // 2) + 1) if len(ids) - rounds(size) >= max(2 * size, least)]
     if not periods:
-        assert found is None
+        assert ending is None
         return
     start = rounds(periods[0])
-    assert (found.start, found.ids) == (start, tuple(ids[start : start + periods[0]]))
-    assert found.rounds == (len(ids) - start) / periods[0] >= 2
-    assert all(ids[at] == found.ids[(at - start) % periods[0]] for at in range(start, len(ids)))
+    assert (ending.start, ending.ids) == (start, tuple(ids[start : start + periods[0]]))
+    assert ending.rounds == (len(ids) - start) / periods[0] >= 2
+    assert all(ids[at] == ending.ids[(at - start) % periods[0]] for at in range(start, len(ids)))
 
 
 @given(st.lists(st.integers(0, 2), max_size=15), st.integers(1, 4))
 def test_repeated_runs_are_those_that_stand_there_twice(ids, length):
-    found = repeated(ids, length)
+    runs = repeated(ids, length)
     for start in range(len(ids) - length + 1):
         run = tuple(ids[start : start + length])
         starts = [at for at in range(len(ids) - length + 1) if tuple(ids[at : at + length]) == run]
-        assert found.get(run) == (starts if len(starts) > 1 else None)
+        assert runs.get(run) == (starts if len(starts) > 1 else None)
 
 
 @cache
@@ -56,7 +56,7 @@ def looping(name: str):
 @pytest.mark.parametrize("name", ["ours", "Llama, grouped-query", "Falcon"])
 def test_the_penalty_is_the_smallest_that_changes_a_token(name):
     steps = looping(name)
-    found = escape(steps)
+    result = escape(steps)
     for step in steps:
         penalty, id = penalty_for(step)
         if penalty == np.inf:
@@ -64,9 +64,9 @@ def test_the_penalty_is_the_smallest_that_changes_a_token(name):
             continue
         assert step.chosen_by(Strategy(repetition_penalty=penalty * (1 + 1e-4)))[0] == id != step.token.id
         assert penalty == 1 or step.chosen_by(Strategy(repetition_penalty=penalty * (1 - 1e-4)))[0] == step.token.id
-    assert found.penalty == min(penalty_for(step)[0] for step in steps), "the first round counts too"
-    if found.penalty < np.inf:
-        assert penalty_for(steps[found.step]) == (found.penalty, found.id)
+    assert result.penalty == min(penalty_for(step)[0] for step in steps), "the first round counts too"
+    if result.penalty < np.inf:
+        assert penalty_for(steps[result.step]) == (result.penalty, result.id)
 
 
 def ids_of(model, penalty: float, count: int) -> list[int]:
@@ -75,43 +75,43 @@ def ids_of(model, penalty: float, count: int) -> list[int]:
 
 def test_the_way_out_is_the_smallest_penalty_with_which_a_text_ends_in_no_loop():
     model, steps = ours("decoder", context=256), looping("ours")
-    found = way_out(model, TEXT, steps, tries=60)
-    assert 1 < found.penalty < np.inf, "this network has a way out"
-    said, before = ids_of(model, found.penalty, len(steps)), [step.token.id for step in steps]
-    assert loop(said) is None and loop(ids_of(model, found.penalty - GRID, len(steps))) is not None
-    assert said[: found.at] == before[: found.at]
-    assert model.token_text(said[found.at]) == found.other and model.token_text(before[found.at]) == found.said
+    result = way_out(model, TEXT, steps, tries=60)
+    assert 1 < result.penalty < np.inf, "this network has a way out"
+    new_ids, old_ids = ids_of(model, result.penalty, len(steps)), [step.token.id for step in steps]
+    assert loop(new_ids) is None and loop(ids_of(model, result.penalty - GRID, len(steps))) is not None
+    assert new_ids[: result.at] == old_ids[: result.at]
+    assert model.token_text(new_ids[result.at]) == result.other and model.token_text(old_ids[result.at]) == result.said
 
 
 def test_a_way_out_is_sought_no_further_than_so_many_texts():
-    found = way_out(ours("decoder", context=256), TEXT, looping("ours"), tries=0)
-    assert (found.penalty, found.tried, found.every) == (np.inf, 0, False)
+    result = way_out(ours("decoder", context=256), TEXT, looping("ours"), tries=0)
+    assert (result.penalty, result.tried, result.every) == (np.inf, 0, False)
 
 
 def test_a_text_that_somebody_chose_is_no_loop_of_the_likeliest_tokens():
     """Each token was given, so what greedy decoding says instead is generated first."""
     model = hub("GPT-2")
-    given = [model.tokenize(TEXT)[-1].id] * 30
-    steps = list(model.generate(TEXT, Strategy(), 30, given=given))
+    ids = [model.tokenize(TEXT)[-1].id] * 30
+    steps = list(model.generate(TEXT, Strategy(), 30, given=ids))
     assert escape(steps) is not None
     likeliest = [step.token.id for step in model.generate(TEXT, Strategy(), 30)]
-    found = way_out(model, TEXT, steps, tries=3)
-    assert (found.penalty == 1.0) == (loop(likeliest) is None)
-    assert found.tried >= 1
+    result = way_out(model, TEXT, steps, tries=3)
+    assert (result.penalty == 1.0) == (loop(likeliest) is None)
+    assert result.tried >= 1
 
 
 @pytest.mark.parametrize("name", ["ours", "Falcon"])
 def test_at_its_temperature_a_round_comes_again_every_second_time(name):
     steps = looping(name)
-    found, last = escape(steps), steps[-len(escape(steps).loop.ids) :]
+    result, last = escape(steps), steps[-len(escape(steps).loop.ids) :]
 
     def chance(temperature: float) -> float:
-        drawn = Strategy(method="sampling", temperature=temperature)
-        return float(np.prod([replace(step, strategy=drawn).probability for step in last]))
+        strategy = Strategy(method="sampling", temperature=temperature)
+        return float(np.prod([replace(step, strategy=strategy).probability for step in last]))
 
-    assert found.chance == pytest.approx(chance(1.0), rel=1e-4)
-    assert chance(found.temperature) == pytest.approx(0.5, rel=1e-3)
-    assert chance(found.temperature * 1.1) < 0.5 < chance(found.temperature / 1.1)
+    assert result.chance == pytest.approx(chance(1.0), rel=1e-4)
+    assert chance(result.temperature) == pytest.approx(0.5, rel=1e-3)
+    assert chance(result.temperature * 1.1) < 0.5 < chance(result.temperature / 1.1)
 
 
 def test_what_is_no_loop_has_no_escape():

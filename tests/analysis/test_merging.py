@@ -33,7 +33,7 @@ def tokenizer(kind: str):
             "[SEP]",
             "[MASK]",
             *characters,
-            *("##" + one for one in characters),
+            *("##" + character for character in characters),
             "##ing",
             *".,'’!-",
         ]
@@ -47,7 +47,7 @@ def tokenizer(kind: str):
 
 def read(kind: str, text: str) -> list[str]:
     tokens = tokenizer(kind)(text)
-    return [one.text.strip() for one in merged_tokens(tokens, words(tokens)) if not one.special]
+    return [token.text.strip() for token in merged_tokens(tokens, words(tokens)) if not token.special]
 
 
 KINDS = pytest.mark.parametrize("kind", ["byte-level", "WordPiece", "SentencePiece with bytes"])
@@ -72,9 +72,9 @@ def test_every_token_is_in_one_word_and_every_character_whole(text):
     tokens = tokenizer("byte-level")(text)
     groups = words(tokens)
     assert [i for group in groups for i in group] == list(range(len(tokens)))
-    merged = merged_tokens(tokens, groups)
-    assert not any(one.fragment for one in merged)
-    assert "".join(one.text for one in merged if not one.special) == text
+    word_tokens = merged_tokens(tokens, groups)
+    assert not any(token.fragment for token in word_tokens)
+    assert "".join(token.text for token in word_tokens if not token.special) == text
 
 
 @pytest.mark.parametrize("kind", ["byte-level", "SentencePiece with bytes"])
@@ -85,7 +85,7 @@ def test_bytes_of_one_character_are_together_and_its_parts_too(kind):
     assert read(kind, "你好") == ["你", "好"], "a script without spaces: no character says where a word ends"
 
 
-def spelt(*parts: str) -> list[Token]:
+def tokens_of(*parts: str) -> list[Token]:
     """Tokens that stand side by side."""
     ends = np.cumsum([0, *map(len, parts)]).tolist()
     return [Token(1, part, *span) for part, span in zip(parts, pairwise(ends), strict=True)]
@@ -105,7 +105,7 @@ def spelt(*parts: str) -> list[Token]:
     ids=["Chinese", "Japanese", "Thai", "protein", "DNA", "DNA in threes", "no word"],
 )
 def test_where_no_spaces_separate_words_each_token_stands_by_itself_and_it_is_said(parts):
-    assert words(spelt(*parts)) == [[i] for i in range(len(parts))]
+    assert words(tokens_of(*parts)) == [[i] for i in range(len(parts))]
     assert unspaced("".join(parts)) and unspaced(f"Look: {''.join(parts)} is it.")
 
 
@@ -114,7 +114,7 @@ def test_where_no_spaces_separate_words_each_token_stands_by_itself_and_it_is_sa
 )
 def test_a_word_of_letters_is_a_word_up_to_the_longest(word):
     assert len(word) <= LONGEST and not unspaced(f"a {word}, and more")
-    assert words(spelt(*word)) == [list(range(len(word)))]
+    assert words(tokens_of(*word)) == [list(range(len(word)))]
 
 
 def test_special_tokens_and_a_second_text_begin_anew():
@@ -132,7 +132,7 @@ def test_special_tokens_and_a_second_text_begin_anew():
 def test_the_marks_of_a_vocabulary_are_not_the_text_but_typed_ones_are():
     tokens = [Token(1, "low@@", 0, 3), Token(2, "er</w>", 3, 5), Token(3, "##", 6, 8)]
     assert words(tokens) == [[0, 1], [2]]
-    assert [one.text for one in merged_tokens(tokens, words(tokens))] == ["lower", "##"]
+    assert [token.text for token in merged_tokens(tokens, words(tokens))] == ["lower", "##"]
 
 
 @st.composite
@@ -144,7 +144,7 @@ def attention_and_groups(draw):
 
     def groups(count: int) -> list[list[int]]:
         of = draw(st.lists(st.integers(0, 3), min_size=count, max_size=count))
-        return [group for which in range(4) if (group := [i for i in draw(st.permutations(range(count))) if of[i] == which])]
+        return [group for number in range(4) if (group := [i for i in draw(st.permutations(range(count))) if of[i] == number])]
 
     return weights / weights.sum(-1, keepdims=True), groups(queries), groups(keys)
 
@@ -152,14 +152,14 @@ def attention_and_groups(draw):
 @given(attention_and_groups())
 def test_merging_averages_queries_and_sums_keys(drawn):
     weights, queries, keys = drawn
-    merged = merge(weights, queries, keys)
-    assert merged.dtype == np.float32
-    assert merged.shape == (*weights.shape[:-2], len(queries), len(keys))
-    np.testing.assert_allclose(merged.sum(-1), 1, atol=1e-5)
+    grouped = merge(weights, queries, keys)
+    assert grouped.dtype == np.float32
+    assert grouped.shape == (*weights.shape[:-2], len(queries), len(keys))
+    np.testing.assert_allclose(grouped.sum(-1), 1, atol=1e-5)
     for i, query in enumerate(queries):
         for j, key in enumerate(keys):
             expected = weights[..., query, :][..., key].sum((-1, -2)) / len(query)
-            np.testing.assert_allclose(merged[..., i, j], expected, atol=1e-6)
+            np.testing.assert_allclose(grouped[..., i, j], expected, atol=1e-6)
 
 
 @given(attention_and_groups())
@@ -175,11 +175,11 @@ def test_merging_one_by_one_changes_nothing_and_leaves_the_input_alone(drawn):
 def test_chosen_positions_keep_their_weights_or_share_anew(drawn):
     weights, queries, keys = drawn
     query, key = queries[0], keys[0]
-    kept = select(weights, query, key)
-    np.testing.assert_array_equal(kept, weights[..., query, :][..., key])
-    renewed = select(weights, query, key, renormalise=True)
-    np.testing.assert_allclose(renewed.sum(-1), 1, atol=1e-5)
-    np.testing.assert_allclose(renewed * kept.sum(-1, keepdims=True), kept, atol=1e-6)
+    selected = select(weights, query, key)
+    np.testing.assert_array_equal(selected, weights[..., query, :][..., key])
+    shared = select(weights, query, key, renormalise=True)
+    np.testing.assert_allclose(shared.sum(-1), 1, atol=1e-5)
+    np.testing.assert_allclose(shared * selected.sum(-1, keepdims=True), selected, atol=1e-6)
 
 
 def test_a_row_that_has_nothing_left_is_zeros():

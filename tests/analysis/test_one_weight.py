@@ -1,4 +1,4 @@
-"""Every number on the way from a query and a key to a weight, held to the formula and to the forward pass."""
+"""Every number on the way from a query and a key to a weight, compared with the formula and the forward pass."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def trace(name: str):
     return model.trace(TEXT, "Once upon a time" if kind == "encoder-decoder" else "")
 
 
-def every(name: str):
+def all_heads(name: str):
     """(attention, layer, head, query, parts) for some places in each kind of attention of a model."""
     for attention in trace(name).attention.values():
         last = len(attention.queries) - 1
@@ -53,13 +53,13 @@ def every(name: str):
 
 def softmax(values: np.ndarray, sink: float | None) -> np.ndarray:
     values = np.concatenate([values.astype(np.float64), [] if sink is None else [sink]])
-    raised = np.exp(values - values.max())
-    return (raised / raised.sum())[: len(values) - (sink is not None)]
+    powers = np.exp(values - values.max())
+    return (powers / powers.sum())[: len(values) - (sink is not None)]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_dimensions_add_up_to_the_product(name):
-    for attention, layer, head, query, parts in every(name):
+    for attention, layer, head, query, parts in all_heads(name):
         assert parts.products.shape == (len(attention.keys), attention.q(layer).shape[-1])
         np.testing.assert_allclose(parts.products, attention.q(layer)[head, query] * attention.k(layer)[head], atol=1e-6)
         size = np.abs(parts.products).sum(-1)
@@ -68,7 +68,7 @@ def test_the_dimensions_add_up_to_the_product(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_product_scale_cap_and_bias_give_the_score(name):
-    for attention, layer, head, query, parts in every(name):
+    for attention, layer, head, query, parts in all_heads(name):
         score = parts.raw * parts.scale
         if parts.softcap is not None:
             score = parts.softcap * np.tanh(score / parts.softcap)
@@ -78,13 +78,13 @@ def test_product_scale_cap_and_bias_give_the_score(name):
         np.testing.assert_allclose(parts.score, attention.scores(layer)[head, query], atol=2e-5)
     assert (parts.softcap is not None) == ("soft-capped" in name)
     if name == "T5":
-        biases = [one[-1].bias for one in every(name)]
+        biases = [head_parts[-1].bias for head_parts in all_heads(name)]
         assert any(np.ptp(bias) > 0.01 for bias in biases if bias is not None), "no position bias was seen"
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_softmax_of_score_and_mask_is_the_weight(name):
-    for attention, layer, head, query, parts in every(name):
+    for attention, layer, head, query, parts in all_heads(name):
         assert np.array_equal(parts.weight, attention[layer][head, query])
         np.testing.assert_allclose(softmax(parts.score + parts.mask, parts.sink), parts.weight, atol=2e-6)
         if parts.sink is None:
@@ -98,47 +98,49 @@ def test_what_was_edited_is_in_the_numbers_and_in_the_formula(name):
     """A temperature divides the score, a cut masks, a row that was put in follows from no score; other heads are as they were."""
     kind = "encoder" if name == "T5" else "self"
     row = np.eye(len(trace(name).attention[kind].keys))[1]
-    made = [
+    edits = [
         E.Temperature(1, 2, 0.5, kind=kind),
         E.Cut(3, 1, kind=kind),
         E.Row(1, 3, 3, row, kind=kind),
         E.Head(1, 0, 0.5, kind=kind),
     ]
     model = trace(name).model
-    edited = model.trace(TEXT, "Once upon a time" if name == "T5" else "", edits=made).attention[kind]
+    edited_attention = model.trace(TEXT, "Once upon a time" if name == "T5" else "", edits=edits).attention[kind]
     plain = model.trace(TEXT, "Once upon a time" if name == "T5" else "", edits=[E.Head(1, 0, 0.5, kind=kind)]).attention[kind]
     for head in range(4):
-        parts = query_key(edited, 1, head, 3)
+        parts = query_key(edited_attention, 1, head, 3)
         assert parts.mask[1] == -np.inf and parts.replaced == (True if head == 3 else None)
         if head == 3:
             np.testing.assert_array_equal(parts.weight, row)
             continue
         np.testing.assert_allclose(softmax(parts.score + parts.mask, parts.sink), parts.weight, atol=2e-6)
-        np.testing.assert_allclose(parts.score, edited.scores(1)[head, 3], atol=2e-5)
+        np.testing.assert_allclose(parts.score, edited_attention.scores(1)[head, 3], atol=2e-5)
         assert parts.temperature == (0.5 if head == 2 else None)
-    assert query_key(edited, 1, 2, 2).allowed[1] == query_key(plain, 1, 2, 2).allowed[1], "another query looks where it looked"
-    said = edited.formula(1).partition(" (edited: ")
-    assert said[0] == trace(name).attention[kind].formula(1)
-    assert said[2] == "scores of H2 ÷ 0.5, row 3 of H3 replaced, what H0 gives × 0.5, 1 cut)"
-    assert edited.formula(0) == trace(name).attention[kind].formula(0) + " (edited: 1 cut)"
+    assert query_key(edited_attention, 1, 2, 2).allowed[1] == query_key(plain, 1, 2, 2).allowed[1], (
+        "another query looks where it looked"
+    )
+    formula_parts = edited_attention.formula(1).partition(" (edited: ")
+    assert formula_parts[0] == trace(name).attention[kind].formula(1)
+    assert formula_parts[2] == "scores of H2 ÷ 0.5, row 3 of H3 replaced, what H0 gives × 0.5, 1 cut)"
+    assert edited_attention.formula(0) == trace(name).attention[kind].formula(0) + " (edited: 1 cut)"
 
 
 def test_in_a_batch_each_reading_knows_its_own_edits_alone():
-    made = [[E.Temperature(1, 2, 0.5)], [], [E.Cut(3, 1)]]
-    formulas = [one.attention["self"].formula(1) for one in models.load("writer").traces(TEXT, made)]
+    edit_lists = [[E.Temperature(1, 2, 0.5)], [], [E.Cut(3, 1)]]
+    formulas = [read_trace.attention["self"].formula(1) for read_trace in models.load("writer").traces(TEXT, edit_lists)]
     plain = trace("writer").attention["self"].formula(1)
     assert formulas == [f"{plain} (edited: scores of H2 ÷ 0.5)", plain, f"{plain} (edited: 1 cut)"]
 
 
 @pytest.mark.parametrize("name", ["GPT-2", "Llama, grouped-query", "Gemma 2, soft-capped", "writer"])
 def test_a_decoder_may_look_at_itself_and_back(name):
-    for attention, layer, _, query, parts in every(name):
+    for attention, layer, _, query, parts in all_heads(name):
         window = 8 if "Gemma" in name and layer % 2 == 0 else len(attention.keys)  # every second layer has one
         assert np.flatnonzero(parts.allowed).tolist() == list(range(max(0, query - window + 1), query + 1))
 
 
 def test_an_encoder_may_look_everywhere():
-    assert all(parts.allowed.all() for *_, parts in every("BERT"))
+    assert all(parts.allowed.all() for *_, parts in all_heads("BERT"))
 
 
 def test_heads_of_a_group_share_their_keys():
@@ -176,19 +178,19 @@ def test_without_rotary_positions_the_product_is_of_what_was_there_before():
         getattr(attention, name).register_forward_hook(lambda _, __, out, name=name: before.update({name: out})) for name in names
     ]
     try:
-        found = writer.trace("A text that nobody has read before, and so no part of it is remembered.").attention["self"]
+        attention_ = writer.trace("A text that nobody has read before, and so no part of it is remembered.").attention["self"]
     finally:
         for hook in hooks:
             hook.remove()
     q, k = (out if out.dim() == 4 else attention.split(out) for out in before.values())
-    if q.shape[2] != len(found.queries):
+    if q.shape[2] != len(attention_.queries):
         pytest.fail("The forward did not read the whole text.")
     config = attention.config
     np.testing.assert_allclose(
-        found.rotary(2).frequencies, 10_000.0 ** (-np.arange(0, config.d_head, 2) / config.d_head), rtol=1e-5
+        attention_.rotary(2).frequencies, 10_000.0 ** (-np.arange(0, config.d_head, 2) / config.d_head), rtol=1e-5
     )
     for head, query in ((0, 3), (5, -1)):
-        parts = query_key(found, 2, head, query)
+        parts = query_key(attention_, 2, head, query)
         np.testing.assert_allclose(parts.unturned, (k[0, head] @ q[0, head, query]).numpy(), atol=1e-3)
         assert np.abs(parts.unturned - parts.raw).max() > 0.01
 
@@ -198,14 +200,14 @@ def test_without_rotary_positions_the_product_is_of_what_was_there_before():
 def test_turning_back_undoes_the_turn(pairs, length, rest, seed):
     """And dimensions beyond the pairs (partial rotary) stay as they are."""
     x = np.random.default_rng(seed).normal(size=(length, 2 * pairs + rest)).astype(np.float32)
-    turned = x.copy()
-    turned[:, : 2 * pairs] = rotate(torch.from_numpy(x[None, None, :, : 2 * pairs]), rotary_turns(2 * pairs, length))[0, 0]
+    rotated = x.copy()
+    rotated[:, : 2 * pairs] = rotate(torch.from_numpy(x[None, None, :, : 2 * pairs]), rotary_turns(2 * pairs, length))[0, 0]
     frequencies = 10_000.0 ** (-np.arange(0, 2 * pairs, 2) / (2 * pairs))
-    np.testing.assert_allclose(Rotary(frequencies).undone(turned, np.arange(length)), x, atol=1e-5)
+    np.testing.assert_allclose(Rotary(frequencies).undone(rotated, np.arange(length)), x, atol=1e-5)
     order = np.arange(2 * pairs).reshape(2, pairs).T.ravel()  # neighbours instead of halves
-    beside = np.concatenate([turned[:, order], turned[:, 2 * pairs :]], axis=1)
-    back = Rotary(frequencies, "neighbours").undone(beside, np.arange(length))
-    np.testing.assert_allclose(back[:, : 2 * pairs], x[:, order], atol=1e-5)
+    halves = np.concatenate([rotated[:, order], rotated[:, 2 * pairs :]], axis=1)
+    restored = Rotary(frequencies, "neighbours").undone(halves, np.arange(length))
+    np.testing.assert_allclose(restored[:, : 2 * pairs], x[:, order], atol=1e-5)
 
 
 def test_rotary_positions_that_do_not_fit_are_a_sentence():

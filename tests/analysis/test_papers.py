@@ -1,4 +1,4 @@
-"""What the lessons about papers measure, on models of which the answer is known."""
+"""The measurements of lessons about papers, on models whose answer is known."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from analysis.paper_answers import among
 from analysis.perturbation import Question
 from analysis.two_names import ORDERS, cases, leads
 from analysis.verb_number import agreement_with_blanks, questions, sentences
-from analysis.word_pairs import Marked, found_by_distance, found_by_heads, spelt
+from analysis.word_pairs import MarkedSentence, found_by_distance, found_by_heads, join_words
 from analysis.word_pairs import sentences as marked
 from models.edits import Head
 from tests.analysis.planted import HEADS, planted
@@ -30,60 +30,63 @@ def test_words_said_twice_surprise_no_more_where_a_head_was_planted_for_that_and
 
 def test_a_head_that_looks_at_the_token_before_finds_what_stands_before_and_nothing_else():
     words = tuple("abcdefgh")  # a token each, with spaces between
-    one = Marked(words, {"article": ((2, 1), (4, 3)), "object": ((3, 5), (5, 4))})
+    sentence = MarkedSentence(words, {"article": ((2, 1), (4, 3)), "object": ((3, 5), (5, 4))})
     model = models.load("writer")
-    found = {relation: found_by_heads(model, relation, [one]) for relation in ("article", "object")}
-    assert found["article"][2, 1] == 1 and found["object"][2, 1] == 0.5, "L2 H1 of the writer"
-    assert found["object"].max() <= 0.5, "a decoder never looks ahead"
+    shares = {relation: found_by_heads(model, relation, [sentence]) for relation in ("article", "object")}
+    assert shares["article"][2, 1] == 1 and shares["object"][2, 1] == 0.5, "L2 H1 of the writer"
+    assert shares["object"].max() <= 0.5, "a decoder never looks ahead"
 
 
 def test_marked_pairs_are_articles_with_what_follows_and_objects_with_what_came_before():
-    for one in marked():
-        text, spans = spelt(one.words)
-        assert [text[start:end] for start, end in spans] == list(one.words) and "  " not in text and not text.endswith(" .")
-        assert all(one.words[word].lower() in ("a", "an", "the") and other > word for word, other in one.pairs["article"])
-        assert all(other < word for word, other in one.pairs["object"])
+    for sentence in marked():
+        text, spans = join_words(sentence.words)
+        assert [text[start:end] for start, end in spans] == list(sentence.words) and "  " not in text and not text.endswith(" .")
+        assert all(sentence.words[word].lower() in ("a", "an", "the") and goal > word for word, goal in sentence.pairs["article"])
+        assert all(goal < word for word, goal in sentence.pairs["object"])
     share, step = found_by_distance("object")
-    apart = Counter(other - word for one in marked() for word, other in one.pairs["object"])
-    assert (share, step) == (apart[step] / apart.total(), apart.most_common(1)[0][0])
+    distances = Counter(goal - word for sentence in marked() for word, goal in sentence.pairs["object"])
+    assert (share, step) == (distances[step] / distances.total(), distances.most_common(1)[0][0])
 
 
 def test_sentences_about_number_are_balanced():
-    found = sentences()
-    assert len({(one.start, one.end) for one in found}) == 32 and sum(one.right for one in found) == 16
-    same = [one.start.split()[1].endswith("s") == one.start.split()[-1].endswith("s") for one in found]
+    all_sentences = sentences()
+    assert (
+        len({(sentence.start, sentence.end) for sentence in all_sentences}) == 32
+        and sum(sentence.right for sentence in all_sentences) == 16
+    )
+    same = [sentence.start.split()[1].endswith("s") == sentence.start.split()[-1].endswith("s") for sentence in all_sentences]
     assert sum(same) == 16, "half of the nouns in between mislead"
 
 
 def test_a_method_is_asked_as_the_question_is_and_direction_is_another_question():
     model = models.load("filler")
-    asked = questions(model)
-    found, signed = (agreement_with_blanks(model, "rollout", signed=one, asked=asked) for one in (False, True))
-    assert found.shape == (32,) and np.abs(found).max() <= 1 and not np.allclose(found, signed)
-    assert all(question.against != question.token for question in asked)
-    first = [agreement_with_blanks(model, method, 0, asked=asked) for method in ("rollout", "raw attention")]
+    all_questions = questions(model)
+    unsigned, signed = (agreement_with_blanks(model, "rollout", signed=by_sign, asked=all_questions) for by_sign in (False, True))
+    assert unsigned.shape == (32,) and np.abs(unsigned).max() <= 1 and not np.allclose(unsigned, signed)
+    assert all(question.against != question.token for question in all_questions)
+    first = [agreement_with_blanks(model, method, 0, asked=all_questions) for method in ("rollout", "raw attention")]
     assert first[0] == pytest.approx(first[1]), "through one layer alone they rank alike"
 
 
 def test_the_sentences_are_blanked_out_once_for_a_model_however_many_methods_are_asked(monkeypatch):
     model = models.load("filler")
-    found = agreement_with_blanks(model, "rollout")
-    assert found == pytest.approx(agreement_with_blanks(model, "rollout", asked=questions(model)))
+    correlations = agreement_with_blanks(model, "rollout")
+    assert correlations == pytest.approx(agreement_with_blanks(model, "rollout", asked=questions(model)))
     monkeypatch.setattr(Question, "probabilities", None)
-    assert (agreement_with_blanks(model, "rollout") == found).all()
-    assert not np.allclose(agreement_with_blanks(model, "raw attention"), found)
+    assert (agreement_with_blanks(model, "rollout") == correlations).all()
+    assert not np.allclose(agreement_with_blanks(model, "raw attention"), correlations)
 
 
 def test_every_two_names_come_in_both_orders_and_only_their_places_differ():
     model = models.load("writer")
-    found = cases(model)
-    assert Counter(one.order for one in found) == dict.fromkeys(ORDERS, 48)
-    for one in found:
-        assert one.text.count(one.repeated) == 2 and one.text.count(one.right) == 1
-        first = min((one.right, one.repeated), key=one.text.index)
-        assert (first == one.right) == (one.order == ORDERS[0])
-    both = np.concatenate([leads(model, order) for order in ORDERS])
-    assert sorted(both) == pytest.approx(sorted(leads(model)), abs=1e-4)
+    all_cases = cases(model)
+    assert Counter(case.order for case in all_cases) == dict.fromkeys(ORDERS, 48)
+    for case in all_cases:
+        assert case.text.count(case.repeated) == 2 and case.text.count(case.right) == 1
+        first = min((case.right, case.repeated), key=case.text.index)
+        assert (first == case.right) == (case.order == ORDERS[0])
+    all_leads = np.concatenate([leads(model, order) for order in ORDERS])
+    assert sorted(all_leads) == pytest.approx(sorted(leads(model)), abs=1e-4)
 
 
 def test_a_number_is_offered_beside_the_others_the_smallest_first():
@@ -92,8 +95,8 @@ def test_a_number_is_offered_beside_the_others_the_smallest_first():
     )
     assert among(0.4, (0.4, 0.15), 2).choices == ("0.15", "0.40"), "where it is the published one, it stands once"
     assert among(32.29, (50, 99.3), 0).choices == ("32", "50", "99.3"), "a published number is not rounded"
-    typed = among(83.9, (), 0)
-    assert typed.value == 84 and typed.accepts(85.1) and not typed.accepts(80 - 1)
+    free_answer = among(83.9, (), 0)
+    assert free_answer.value == 84 and free_answer.accepts(85.1) and not free_answer.accepts(80 - 1)
 
 
 WRONG = [
@@ -122,16 +125,16 @@ def test_where_there_is_no_answer_a_sentence_says_why(name, model, given, told):
 
 
 def test_the_word_that_matters_most_is_one_of_the_text_or_of_what_was_said():
-    found = answer(models.load("translator"), "word that matters most", "I am", "Je")
-    assert found.value in found.choices and found.value in ("I", "am", "Je")
+    word_answer = answer(models.load("translator"), "word that matters most", "I am", "Je")
+    assert word_answer.value in word_answer.choices and word_answer.value in ("I", "am", "Je")
 
 
 def test_a_change_that_no_lesson_can_ask_about_is_told_and_a_mean_is_that_of_the_page():
     model = models.load("writer")
     (edit,) = edits_of("m4.5", model)
     assert isinstance(edit, Head) and edit.mean.shape == (model.info.d_model // model.info.heads,)
-    for change, told in (("m9.1", "There is no L9 H1"), ("q1.2", "is no change")):
-        with pytest.raises(ValueError, match=told):
+    for change, complaint in (("m9.1", "There is no L9 H1"), ("q1.2", "is no change")):
+        with pytest.raises(ValueError, match=complaint):
             edits_of(change, model)
 
 

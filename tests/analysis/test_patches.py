@@ -22,12 +22,12 @@ def patches(name: str, direction: str = "denoising", kind: str = "") -> Patches:
     return Patches(model(name), *readings(name), direction, kind, position)
 
 
-def parts_of(made: Patches) -> list[str]:
+def parts_of(runs: Patches) -> list[str]:
     """The parts that a model lets one tell apart."""
     good = []
     for part in PARTS:
         try:
-            made.edits(part)
+            runs.edits(part)
             good.append(part)
         except ValueError:
             assert part != "stream"
@@ -40,53 +40,53 @@ def test_a_patch_with_itself_changes_nothing_bit_for_bit(name):
     itself = Patches(model(name), plain, plain)
     for part in parts_of(itself):
         edits = list(itself.edits(part).values())
-        for one in (edits[0], edits[len(edits) // 2], [edit for some in edits for edit in some][: len(itself.places)]):
-            assert same(model(name).traces([CLEAN], [one], target(name))[0], plain), part
+        for edit_list in (edits[0], edits[len(edits) // 2], [edit for some in edits for edit in some][: len(itself.places)]):
+            assert same(model(name).traces([CLEAN], [edit_list], target(name))[0], plain), part
 
 
 @pytest.mark.parametrize("name", PREDICTING)
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_everything_patched_at_one_layer_is_the_other_run(name, direction):
-    made = patches(name, direction)
-    assert len(made.places) == len(made.tokens(made.base)), "the texts have as many tokens"
-    edits, last = made.edits("stream"), made.shape("stream")[0] - 1
+    runs = patches(name, direction)
+    assert len(runs.places) == len(runs.tokens(runs.base)), "the texts have as many tokens"
+    edits, last = runs.edits("stream"), runs.shape("stream")[0] - 1
     for layer in (0, 1, last):
-        whole = [edit for (row, _), some in edits.items() for edit in some if row == layer]
-        found = np.exp(made.read([whole])[0])
-        np.testing.assert_allclose(found, np.exp(made.logs["clean" if made.denoises else "corrupt"]), atol=1e-5)
+        all_edits = [edit for (row, _), some in edits.items() for edit in some if row == layer]
+        prediction = np.exp(runs.read([all_edits])[0])
+        np.testing.assert_allclose(prediction, np.exp(runs.logs["clean" if runs.denoises else "corrupt"]), atol=1e-5)
     first = [edit for (row, _), some in edits.items() for edit in some if row == 0]
-    run = model(name).traces([made.base.text], [first], target(name))[0]
-    assert apart(run, made.source) < 1e-4 * max(float(np.abs(one).max()) for one in run.hidden.values())
+    run = model(name).traces([runs.base.text], [first], target(name))[0]
+    assert apart(run, runs.source) < 1e-4 * max(float(np.abs(stream).max()) for stream in run.hidden.values())
 
 
-def measured(measure: str, logits, source, token: int, other: int) -> float:
+def measure_of(measure: str, logits, source, token: int, rival: int) -> float:
     """The measure as a textbook has it. logits, source: [vocabulary]."""
     p, q = (
-        np.exp(one.astype(np.float64) - one.max()) / np.exp(one.astype(np.float64) - one.max()).sum() for one in (source, logits)
+        np.exp(row.astype(np.float64) - row.max()) / np.exp(row.astype(np.float64) - row.max()).sum() for row in (source, logits)
     )
     if measure == "KL":
         return -float(np.sum(p * np.log(p / q)))
-    return float(q[token]) if measure == "probability" else float(logits[token]) - float(logits[other])
+    return float(q[token]) if measure == "probability" else float(logits[token]) - float(logits[rival])
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("name", EACH)
 def test_each_measure_and_part_in_batches_is_a_plain_loop(name, direction):
-    made = patches(name, direction)
-    place = made.position % len(made.base.read)
-    clean, corrupt = (run.logits_at(place) for run in (made.clean, made.corrupt))
-    token, other = made.answers()
+    runs = patches(name, direction)
+    place = runs.position % len(runs.base.read)
+    clean, corrupt = (run.logits_at(place) for run in (runs.clean, runs.corrupt))
+    token, rival = runs.answers()
     assert token == int(clean.argmax())
     source, base = (clean, corrupt) if direction == "denoising" else (corrupt, clean)
-    ends = {measure: [measured(measure, one, source, token, other) for one in (base, source)] for measure in MEASURES}
-    for part in parts_of(made):
-        edits, found = made.edits(part), {measure: made.effects(part, measure, token, other) for measure in MEASURES}
+    ends = {measure: [measure_of(measure, logits, source, token, rival) for logits in (base, source)] for measure in MEASURES}
+    for part in parts_of(runs):
+        edits, effects = runs.edits(part), {measure: runs.effects(part, measure, token, rival) for measure in MEASURES}
         cells = list(edits)
         for cell in (cells[0], cells[len(cells) // 2], cells[-1]):
-            alone = model(name).trace(made.base.text, target(name), edits=edits[cell]).logits_at(place)
+            alone = model(name).trace(runs.base.text, target(name), edits=edits[cell]).logits_at(place)
             for measure, (low, high) in ends.items():
-                loop = measured(measure, alone, source, token, other)
-                share = found[measure][cell]
+                loop = measure_of(measure, alone, source, token, rival)
+                share = effects[measure][cell]
                 assert low + share * (high - low) == pytest.approx(loop, abs=1e-5 * max(1, float(np.abs(alone).max())))
 
 
@@ -94,21 +94,23 @@ def test_each_measure_and_part_in_batches_is_a_plain_loop(name, direction):
 @pytest.mark.parametrize("name", ["translator", "T5", "BART"])
 def test_the_decoder_is_patched_too_and_what_it_takes_from_the_source(name, kind):
     """All that the decoder knows of the source comes by cross-attention: its pieces, all patched, are the other run."""
-    made = patches(name, kind=kind)
-    assert [token.id for token in made.tokens(made.base)] == [token.id for token in made.clean.target]
+    runs = patches(name, kind=kind)
+    assert [token.id for token in runs.tokens(runs.base)] == [token.id for token in runs.clean.target]
     if kind == "cross":
         for part in ("attention", "head"):
-            whole = [edit for some in made.edits(part).values() for edit in some]
-            np.testing.assert_allclose(np.exp(made.read([whole])[0]), np.exp(made.logs["clean"]), atol=1e-5)
-    found = made.effects("stream", "KL")
-    assert found[-1, made.position] == pytest.approx(1, abs=1e-4) and np.abs(found[0]).max() < 1e-4, "nothing differs at first"
+            all_edits = [edit for some in runs.edits(part).values() for edit in some]
+            np.testing.assert_allclose(np.exp(runs.read([all_edits])[0]), np.exp(runs.logs["clean"]), atol=1e-5)
+    effects = runs.effects("stream", "KL")
+    assert effects[-1, runs.position] == pytest.approx(1, abs=1e-4) and np.abs(effects[0]).max() < 1e-4, (
+        "nothing differs at first"
+    )
 
 
 def test_places_are_matched_by_words_and_changed_words_from_their_end():
     ours, theirs = (model("writer").tokenize(text) for text in ("The very little girl was tired", "The boy was tired"))
     names = [[token.text.strip() for token in tokens] for tokens in (ours, theirs)]
-    found = {names[0][at]: names[1][its] for at, its in counterparts(ours, theirs).items()}
-    assert found == {one: one for one in names[1] if one != "boy"} | {"girl": "boy"}
+    matches = {names[0][at]: names[1][its] for at, its in counterparts(ours, theirs).items()}
+    assert matches == {name: name for name in names[1] if name != "boy"} | {"girl": "boy"}
     assert counterparts(theirs, ours) == {its: at for at, its in counterparts(ours, theirs).items()}
 
 
@@ -116,31 +118,31 @@ def test_places_are_matched_by_words_and_changed_words_from_their_end():
 def test_texts_of_unequal_length_are_aligned_and_what_is_missing_is_left_blank(part):
     clean, corrupt = "The very little girl was tired, so", "The boy was tired, so"
     for direction in DIRECTIONS:
-        made = Patches(model("writer"), *readings("writer", clean, corrupt), direction)
-        found = made.effects(part)
-        blank = [] if part == "head" else [at for at in range(len(made.tokens(made.base))) if at not in made.places]
-        assert np.flatnonzero(np.isnan(found).all(0)).tolist() == blank
-        assert np.isfinite(np.delete(found, blank, 1)).all()
-    assert len(made.places) == 7 and blank == ([] if part == "head" else [2, 3])
+        runs = Patches(model("writer"), *readings("writer", clean, corrupt), direction)
+        effects = runs.effects(part)
+        blank = [] if part == "head" else [at for at in range(len(runs.tokens(runs.base))) if at not in runs.places]
+        assert np.flatnonzero(np.isnan(effects).all(0)).tolist() == blank
+        assert np.isfinite(np.delete(effects, blank, 1)).all()
+    assert len(runs.places) == 7 and blank == ([] if part == "head" else [2, 3])
 
 
 def test_a_mask_is_found_in_the_place_of_the_other():
     filler = model("filler")
     runs = filler.traces(["Anna has a very red ball. Tom wants the [MASK].", "Anna has a car. Tom wants the [MASK]."])
-    made = Patches(filler, *runs, position=filler.places(runs[0])[0])
-    assert made.predicted_at(runs[1]) == filler.places(runs[1])[0] != made.position
-    assert made.effects("stream")[-1, made.predicted_at(runs[1])] == pytest.approx(1, abs=1e-4)
+    both_runs = Patches(filler, *runs, position=filler.places(runs[0])[0])
+    assert both_runs.predicted_at(runs[1]) == filler.places(runs[1])[0] != both_runs.position
+    assert both_runs.effects("stream")[-1, both_runs.predicted_at(runs[1])] == pytest.approx(1, abs=1e-4)
 
 
 def test_answers_are_the_likeliest_of_each_text_and_where_they_are_one_what_gains():
     writer = model("writer")
-    made = Patches(writer, *readings("writer", "The girl was tired, so", "The boy was tired, so"))
-    assert [writer.token_text(id) for id in made.answers()] == [" she", " he"]
+    runs = Patches(writer, *readings("writer", "The girl was tired, so", "The boy was tired, so"))
+    assert [writer.token_text(id) for id in runs.answers()] == [" she", " he"]
     alike = Patches(writer, *readings("writer", "The cat ran into the", "The dog ran into the"))
-    token, other = alike.answers()
+    token, rival = alike.answers()
     gains = np.exp(alike.logs["corrupt"]) - np.exp(alike.logs["clean"])
     if token == int(alike.logs["corrupt"].argmax()):
-        assert gains[other] == np.delete(gains, token).max()
+        assert gains[rival] == np.delete(gains, token).max()
     assert alike.answers(5, 7) == (5, 7)
 
 
@@ -152,7 +154,7 @@ def test_it_says_how_far_it_is():
 
 def test_what_cannot_be_patched_is_told_why():
     headless = Patches(model("XLNet"), *readings("XLNet"))
-    for said, ask in {
+    for complaint, ask in {
         "no language-model head": lambda: headless.effects("stream"),
         "attends in its own way": lambda: patches("BLOOM").edits("head"),
         "There is no token 99999": lambda: patches("writer").answers(99_999),
@@ -161,5 +163,5 @@ def test_what_cannot_be_patched_is_told_why():
         "There is no position 99": lambda: Patches(model("writer"), *readings("writer"), position=99).logs,
         'no "cross" attention; it has self': lambda: patches("writer", kind="cross").edits("stream"),
     }.items():
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=complaint):
             ask()

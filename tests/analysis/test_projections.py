@@ -1,4 +1,4 @@
-"""Projections of all layers into one space: what they are, how far they may be believed, and what they refuse."""
+"""Projections of all layers into one space: their points, how far they may be believed, and what they refuse."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from analysis.projections import (
 from models.errors import Cancelled
 from tests.models.networks import tokenizer
 
-METHODS = [one for one in METHODS if one != "umap" or umap_installed()]
+METHODS = [method for method in METHODS if method != "umap" or umap_installed()]
 
 
 def walk(layers: int = 7, count: int = 20, d: int = 32, seed: int = 0, steps: float = 0.2) -> np.ndarray:
@@ -73,11 +73,11 @@ def test_points_move_and_do_not_jump(twelve_layers, method):
 
 def test_the_first_axis_has_the_most_variance_and_the_shares_are_those_of_numpy():
     hidden = walk()
-    found = projection(hidden, "pca", 3)
+    result = projection(hidden, "pca", 3)
     flat = prepared(hidden).reshape(-1, 32)
     variance = np.linalg.svd(flat - flat.mean(0), compute_uv=False) ** 2
-    np.testing.assert_allclose(found.explained, variance[:3] / variance.sum(), rtol=1e-6)
-    np.testing.assert_allclose(found.points.reshape(-1, 3).var(0) * len(flat), variance[:3], rtol=1e-4)
+    np.testing.assert_allclose(result.explained, variance[:3] / variance.sum(), rtol=1e-6)
+    np.testing.assert_allclose(result.points.reshape(-1, 3).var(0) * len(flat), variance[:3], rtol=1e-4)
 
 
 def test_many_dimensions_are_approximated_closely(monkeypatch):
@@ -86,21 +86,21 @@ def test_many_dimensions_are_approximated_closely(monkeypatch):
     rng = np.random.default_rng(0)
     scales = 0.9 ** np.arange(300)
     hidden = (rng.normal(size=(2, 200, 300)) * scales).astype(np.float32)
-    found = projection(hidden, "pca", 3)
+    result = projection(hidden, "pca", 3)
     flat = prepared(hidden).reshape(-1, 300)
     values = np.linalg.eigvalsh((flat - flat.mean(0)).T @ (flat - flat.mean(0)))[::-1]
-    np.testing.assert_allclose(found.explained, values[:3] / values.sum(), rtol=1e-3)
+    np.testing.assert_allclose(result.explained, values[:3] / values.sum(), rtol=1e-3)
 
 
 def test_points_in_a_plane_are_shown_as_they_are():
     plane = np.random.default_rng(1).normal(size=(4, 15, 2))
     hidden = plane @ np.linalg.qr(np.random.default_rng(2).normal(size=(10, 2)))[0].T
-    found = projection(hidden, "pca", 2, measure="scaled")
-    assert found.explained.sum() == pytest.approx(1)
-    assert found.trustworthiness == pytest.approx(1) and found.kept == 1 and (found.within == 1).all()
+    result = projection(hidden, "pca", 2, measure="scaled")
+    assert result.explained.sum() == pytest.approx(1)
+    assert result.trustworthiness == pytest.approx(1) and result.kept == 1 and (result.within == 1).all()
     ready = prepared(hidden, "scaled")
     np.testing.assert_allclose(
-        np.linalg.norm(np.diff(found.points, axis=0), axis=-1), np.linalg.norm(np.diff(ready, axis=0), axis=-1), rtol=1e-4
+        np.linalg.norm(np.diff(result.points, axis=0), axis=-1), np.linalg.norm(np.diff(ready, axis=0), axis=-1), rtol=1e-4
     )
 
 
@@ -108,9 +108,9 @@ def test_points_in_a_plane_are_shown_as_they_are():
 @settings(max_examples=25, deadline=None)
 def test_scaled_neither_the_size_nor_the_place_of_a_layer_matters(size, layer, seed):
     hidden = walk(seed=seed).astype(np.float64)
-    moved = hidden.copy()
-    moved[layer] = moved[layer] * size + np.random.default_rng(seed).normal(size=32)
-    np.testing.assert_allclose(prepared(moved, "scaled"), prepared(hidden, "scaled"), atol=1e-6)
+    shifted = hidden.copy()
+    shifted[layer] = shifted[layer] * size + np.random.default_rng(seed).normal(size=32)
+    np.testing.assert_allclose(prepared(shifted, "scaled"), prepared(hidden, "scaled"), atol=1e-6)
 
 
 def test_scaled_each_layer_is_centred_and_as_large_as_the_others():
@@ -148,8 +148,8 @@ def test_far_apart_is_far_apart_unless_each_layer_is_scaled_by_itself():
     assert raw[0] == pytest.approx(np.median(pairs), rel=1e-5)
     points = {measure: project(hidden, "pca", 3, measure=measure) for measure in MEASURES}
     wide = {
-        measure: np.linalg.norm(found[1] - found[1].mean(0)) / np.linalg.norm(found[0] - found[0].mean(0))
-        for measure, found in points.items()
+        measure: np.linalg.norm(layers[1] - layers[1].mean(0)) / np.linalg.norm(layers[0] - layers[0].mean(0))
+        for measure, layers in points.items()
     }
     assert wide["raw"] > 50 and wide["scaled"] == pytest.approx(1, rel=1e-3) == wide["cosine"]
 
@@ -165,11 +165,11 @@ def test_by_cosine_a_long_token_takes_no_more_room_than_others():
 
 def test_neighbours_kept_are_all_in_the_same_picture_and_as_many_as_chance_in_another():
     points = np.random.default_rng(0).normal(size=(3, 60, 5))
-    trust, kept, neighbours = faithfulness(points, points[..., :] * 7)
-    assert (trust, kept, neighbours) == (1, 1, 10)
-    shuffled = np.random.default_rng(1).permutation(points.reshape(-1, 5)).reshape(points.shape)
-    trust, kept, _ = faithfulness(points, shuffled)
-    assert trust == pytest.approx(0.5, abs=0.05) and kept == pytest.approx(10 / 179, abs=0.02)
+    trust, kept_share, neighbours = faithfulness(points, points[..., :] * 7)
+    assert (trust, kept_share, neighbours) == (1, 1, 10)
+    permuted = np.random.default_rng(1).permutation(points.reshape(-1, 5)).reshape(points.shape)
+    trust, kept_share, _ = faithfulness(points, permuted)
+    assert trust == pytest.approx(0.5, abs=0.05) and kept_share == pytest.approx(10 / 179, abs=0.02)
     assert kept_within(points, points).tolist() == [1, 1, 1]
 
 
@@ -188,28 +188,28 @@ def test_a_step_is_measured_against_the_distance_of_two_points():
 def test_the_nearest_are_the_nearest_of_what_is_drawn(measure):
     """The picture's space, its neighbours and the measure are one: by a loop over every pair."""
     hidden = walk(3, 8, 5) * np.random.default_rng(1).uniform(0.2, 5, size=(3, 8, 1))
-    found, drawn = nearest_tokens(hidden, 2, measure), prepared(hidden, measure)
+    nearest, states = nearest_tokens(hidden, 2, measure), prepared(hidden, measure)
     for layer in range(3):
         for i in range(8):
-            apart = [np.linalg.norm(drawn[layer, i] - drawn[layer, j]) for j in range(8)]
-            assert found[layer, i].tolist() == [j for j in np.argsort(apart) if j != i][:2]
+            distances = [np.linalg.norm(states[layer, i] - states[layer, j]) for j in range(8)]
+            assert nearest[layer, i].tolist() == [j for j in np.argsort(distances) if j != i][:2]
             if measure == "cosine":
                 a = hidden[layer, i]
                 cosines = [a @ b / np.linalg.norm(a) / np.linalg.norm(b) for b in hidden[layer]]
-                assert found[layer, i].tolist() == [j for j in np.argsort(cosines)[::-1] if j != i][:2]
+                assert nearest[layer, i].tolist() == [j for j in np.argsort(cosines)[::-1] if j != i][:2]
     assert nearest_tokens(hidden[:, :2], 3, measure).tolist() == [[[1], [0]]] * 3
 
 
 def test_the_same_measure_is_told_and_used():
-    found = projection(walk(), "pca", 3, measure="raw")
-    assert found.measure == "raw" and projection(walk()).measure == "cosine"
-    assert found.kept == faithfulness(prepared(walk(), "raw"), found.points)[1]
+    result = projection(walk(), "pca", 3, measure="raw")
+    assert result.measure == "raw" and projection(walk()).measure == "cosine"
+    assert result.kept == faithfulness(prepared(walk(), "raw"), result.points)[1]
 
 
 def test_work_tells_how_far_it_is_and_can_be_stopped():
-    told = []
-    projection(walk(), "t-sne", 2, report=lambda share, words: told.append(share))
-    assert told == sorted(told) and len(told) > 10 and told[0] >= 0 and told[-1] <= 1
+    reports = []
+    projection(walk(), "t-sne", 2, report=lambda share, words: reports.append(share))
+    assert reports == sorted(reports) and len(reports) > 10 and reports[0] >= 0 and reports[-1] <= 1
 
     def stop(share, words):
         if share > 0.3:
@@ -232,7 +232,7 @@ def test_points_that_are_all_the_same_cannot_be_spread():
         project(np.repeat(walk(count=1), 5, axis=1))
 
 
-@pytest.mark.parametrize("method", [one for one in METHODS if one != "umap"])
+@pytest.mark.parametrize("method", [states for states in METHODS if states != "umap"])
 def test_few_points_and_points_at_the_same_place_are_drawn(method):
     two = walk(2, 2)
     assert np.isfinite(project(two, method, 3)).all()
@@ -244,8 +244,8 @@ def test_few_points_and_points_at_the_same_place_are_drawn(method):
 
 
 def test_a_perplexity_above_what_the_points_allow_is_lowered_and_told():
-    found = projection(walk(2, 5), "t-sne", 2, perplexity=30)
-    assert found.perplexity == 3 and "at most 3" in found.notes[0] and "30" in found.notes[0]
+    result = projection(walk(2, 5), "t-sne", 2, perplexity=30)
+    assert result.perplexity == 3 and "at most 3" in result.notes[0] and "30" in result.notes[0]
     assert projection(walk(), "t-sne", 2, perplexity=5).notes == ()
 
 
@@ -274,5 +274,5 @@ def test_umap_is_offered_only_where_it_is():
 
 def test_the_writer_has_a_picture():
     hidden = models.load("writer").trace("The farmer gave the hungry dog a bone, and the dog ran into the").hidden["self"]
-    found = projection(hidden, "pca", 3)
-    assert 0.5 < found.trustworthiness <= 1 and found.step < 0.4
+    result = projection(hidden, "pca", 3)
+    assert 0.5 < result.trustworthiness <= 1 and result.step < 0.4

@@ -20,8 +20,8 @@ def twins():
     built = planted()
     attention, size = built.network.blocks[1].attention, built.network.config.d_head
     with torch.no_grad():
-        for one in (attention.query, attention.key, attention.value):
-            one.weight[size:] = one.weight[:size]
+        for linear in (attention.query, attention.key, attention.value):
+            linear.weight[size:] = linear.weight[:size]
         attention.output.weight[:, size:] = attention.output.weight[:, :size]
     return built
 
@@ -33,17 +33,17 @@ def test_twins_are_alike_and_either_stands_in_for_the_other():
         1, abs=1e-6
     )
     assert alike.maps[PREVIOUS, INDUCTION] < 0.5 and abs(alike.outputs[PREVIOUS, INDUCTION]) < 0.1
-    found = head_importance(built, TWICE)
-    assert abs(found.table["effect"][INDUCTION]) < 0.3, "alone neither is needed"
-    together = lost_together(built, found, TWICE)
-    assert together.beyond[:, INDUCTION, TWIN].min() > 1
+    importance = head_importance(built, TWICE)
+    assert abs(importance.table["effect"][INDUCTION]) < 0.3, "alone neither is needed"
+    losses = lost_together(built, importance, TWICE)
+    assert losses.beyond[:, INDUCTION, TWIN].min() > 1
 
 
 def test_heads_in_a_row_are_worth_little_without_each_other():
     built = planted()
-    together = lost_together(built, head_importance(built, TWICE), TWICE)
-    beyond = together.beyond.mean(0)
-    assert together.heads.tolist() == [0, 1, 2, 3] and np.isnan(np.diag(beyond)).all()
+    losses = lost_together(built, head_importance(built, TWICE), TWICE)
+    beyond = losses.beyond.mean(0)
+    assert losses.heads.tolist() == [0, 1, 2, 3] and np.isnan(np.diag(beyond)).all()
     assert beyond[PREVIOUS, INDUCTION] < -1 and abs(beyond[PREVIOUS, TWIN]) < 0.05
     np.testing.assert_array_equal(beyond, beyond.T)
 
@@ -63,7 +63,9 @@ def test_outputs_are_compared_as_numpy_compares_them():
     writer = model("writer")
     alike = head_likeness(writer, [(TEXT, "")])
     attention = writer.trace(TEXT).attention["self"]
-    one, two = ((attention.out(layer)[head] @ writer.output_weights("self", layer)[head]) for layer, head in ((1, 3), (4, 5)))
-    flat = [(each - each.mean(0)).ravel() for each in (one, two)]
-    expected = np.dot(*flat) / np.prod([np.linalg.norm(each) for each in flat])
+    first, second = (
+        (attention.out(layer)[head] @ writer.output_weights("self", layer)[head]) for layer, head in ((1, 3), (4, 5))
+    )
+    flat = [(output - output.mean(0)).ravel() for output in (first, second)]
+    expected = np.dot(*flat) / np.prod([np.linalg.norm(vector) for vector in flat])
     assert alike.outputs[11, 37] == pytest.approx(expected, abs=1e-5)

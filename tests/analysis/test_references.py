@@ -19,18 +19,18 @@ def test_a_mean_is_that_over_all_tokens_of_the_texts():
 
 def test_a_mean_of_a_feed_forward_is_too():
     model, texts = models.load("writer"), ["The cat sat on the mat.", "A dog"]
-    added = [model.trace(text, remember=False).parts["self"]["feedforward"][4, 1:] for text in texts]
-    np.testing.assert_allclose(feedforward_means(model, texts=texts)[4], np.concatenate(added).mean(0), atol=1e-5)
+    outputs = [model.trace(text, remember=False).parts["self"]["feedforward"][4, 1:] for text in texts]
+    np.testing.assert_allclose(feedforward_means(model, texts=texts)[4], np.concatenate(outputs).mean(0), atol=1e-5)
     with pytest.raises(ValueError, match="not known"):
         feedforward_means(model, "cross", texts)
 
 
 def test_no_texts_is_the_built_in_sample_read_once(monkeypatch):
     model = models.load("writer")
-    found = head_means(model)
-    np.testing.assert_allclose(found, head_means(model, texts=passages()[:PASSAGES]), atol=1e-6)
-    monkeypatch.setattr(model, "trace", lambda *given, **more: pytest.fail("it is known already"))
-    assert head_means(model) is found
+    means = head_means(model)
+    np.testing.assert_allclose(means, head_means(model, texts=passages()[:PASSAGES]), atol=1e-6)
+    monkeypatch.setattr(model, "trace", lambda *texts, **options: pytest.fail("it is known already"))
+    assert head_means(model) is means
 
 
 def test_each_kind_of_an_encoder_decoder_has_its_own():

@@ -21,12 +21,12 @@ def translator(source: int = 4, target: int = 3, layers: int = 2, seed: int = 0)
         return raw / raw.sum(-1, keepdims=True)
 
     texts = [[Token(i, f"{name}{i}", i, i + 1) for i in range(count)] for name, count in (("s", source), ("t", target))]
-    found = {
+    attention_of = {
         "encoder": Attention.from_arrays(rows(source, source), texts[0], texts[0]),
         "decoder": Attention.from_arrays(rows(target, target, causal=True), texts[1], texts[1]),
         "cross": Attention.from_arrays(rows(target, source), texts[1], texts[0]),
     }
-    return Trace("", texts[0], found, {}, target=texts[1])
+    return Trace("", texts[0], attention_of, {}, target=texts[1])
 
 
 @given(weights, st.floats(0, 1), st.integers(0, 5))
@@ -34,43 +34,43 @@ def test_shares_of_one_text_are_a_row_of_rollout(weights, residual, query):
     whole = attention(weights)
     query %= len(whole.queries)
     ways = paths(whole)
-    found = shares(ways, matrices(ways), query, residual)
-    np.testing.assert_allclose(found[0], rollout(whole, residual=residual)[-1][query], atol=1e-6)
-    np.testing.assert_allclose(found.sum(-1), 1, atol=1e-9)
-    assert found[-1].argmax() == query and found[-1].max() == 1
+    rows = shares(ways, matrices(ways), query, residual)
+    np.testing.assert_allclose(rows[0], rollout(whole, residual=residual)[-1][query], atol=1e-6)
+    np.testing.assert_allclose(rows.sum(-1), 1, atol=1e-9)
+    assert rows[-1].argmax() == query and rows[-1].max() == 1
 
 
 def test_an_encoder_decoder_is_multiplied_up_over_both_texts():
     """Reference: each step as a matrix over source and target together, an identity where a text takes no part."""
     trace = translator()
-    reached = np.eye(7)
+    product = np.eye(7)
     for layer in trace.attention["encoder"][0], trace.attention["encoder"][1]:
         step = np.eye(7)
         step[:4, :4] = 0.5 * np.eye(4) + 0.5 * layer.mean(0)
-        reached = step @ reached
+        product = step @ product
     for layer in range(2):
         step = np.eye(7)
         step[4:, 4:] = 0.5 * np.eye(3) + 0.5 * trace.attention["decoder"][layer].mean(0)
-        reached = step @ reached
+        product = step @ product
         step = np.eye(7)
         step[4:, 4:] = 0.5 * np.eye(3)
         step[4:, :4] = 0.5 * trace.attention["cross"][layer].mean(0)
-        reached = step @ reached
+        product = step @ product
     ways = paths(trace)
     assert [step.name for step in ways.steps][2:] == ["decoder L0", "cross L0", "decoder L1", "cross L1"]
     for query in range(3):
-        np.testing.assert_allclose(shares(ways, matrices(ways), query)[0], reached[4 + query], atol=1e-6)
+        np.testing.assert_allclose(shares(ways, matrices(ways), query)[0], product[4 + query], atol=1e-6)
 
 
 @pytest.mark.parametrize("query", [0, 1, 2])
 def test_nothing_is_lost_between_streams(query):
     ways = paths(translator())
-    each = matrices(ways)
-    found, left_out = streams(ways, each, query)
+    weights_of = matrices(ways)
+    flows, left_out = streams(ways, weights_of, query)
     comes, goes = {}, {}
-    for one in found:
-        comes[one.to_column, one.to_token] = comes.get((one.to_column, one.to_token), 0) + one.share
-        goes[one.from_column, one.from_token] = goes.get((one.from_column, one.from_token), 0) + one.share
+    for stream in flows:
+        comes[stream.to_column, stream.to_token] = comes.get((stream.to_column, stream.to_token), 0) + stream.share
+        goes[stream.from_column, stream.from_token] = goes.get((stream.from_column, stream.from_token), 0) + stream.share
     sink = (len(ways.steps), 4 + query)
     assert left_out == pytest.approx(0, abs=1e-9) and comes[sink] == pytest.approx(1)
     for state in comes.keys() & goes.keys():
@@ -78,16 +78,16 @@ def test_nothing_is_lost_between_streams(query):
     inputs = np.zeros(7)
     for column, token in goes.keys() - comes.keys():
         inputs[token] = goes[column, token]
-    np.testing.assert_allclose(inputs, shares(ways, each, query)[0], atol=1e-9)
+    np.testing.assert_allclose(inputs, shares(ways, weights_of, query)[0], atol=1e-9)
 
 
 def test_small_streams_can_be_left_out_and_are_counted():
     ways = paths(translator())
-    found, left_out = streams(ways, matrices(ways), -1, least=0.1)
-    assert found and all(one.share >= 0.1 for one in found)
-    columns = {one.to_column for one in found}
-    shown = {column: sum(one.share for one in found if one.to_column == column) for column in columns}
-    assert 0 < left_out < 1 and shown[len(ways.steps)] >= 1 - left_out - 1e-9
+    flows, left_out = streams(ways, matrices(ways), -1, least=0.1)
+    assert flows and all(stream.share >= 0.1 for stream in flows)
+    columns = {stream.to_column for stream in flows}
+    share_of = {column: sum(stream.share for stream in flows if stream.to_column == column) for column in columns}
+    assert 0 < left_out < 1 and share_of[len(ways.steps)] >= 1 - left_out - 1e-9
 
 
 def test_a_position_that_is_not_there_is_a_sentence():

@@ -111,8 +111,8 @@ def test_random_words_that_are_repeated_are_words_that_the_tokenizer_spells(seed
 
 def test_how_well_a_model_reads_texts_is_its_mean_loss_over_all_tokens():
     writer = models.load("writer")
-    read = fit(writer)
-    assert read.unknown == 0 and read.even == pytest.approx(np.log(8192))
+    result = fit(writer)
+    assert result.unknown == 0 and result.even == pytest.approx(np.log(8192))
     losses = []
     for text in natural():
         trace = writer.trace(text)
@@ -121,7 +121,7 @@ def test_how_well_a_model_reads_texts_is_its_mean_loss_over_all_tokens():
             logits - np.log(np.exp(logits - logits.max(-1, keepdims=True)).sum(-1, keepdims=True)) - logits.max(-1, keepdims=True)
         )
         losses += [-chances[i, token.id] for i, token in enumerate(trace.tokens[1:])]
-    assert read.tokens == len(losses) and read.loss == pytest.approx(np.mean(losses), abs=1e-4)
+    assert result.tokens == len(losses) and result.loss == pytest.approx(np.mean(losses), abs=1e-4)
     assert fit(few_words()).unknown > 0.9
 
 

@@ -25,24 +25,26 @@ def test_divergence_is_that_of_scipy(layers, heads, queries, keys):
     if keys is None and queries > 1:
         rows = rows[:, 1:]  # the first query of a decoder has no choice
     expected = [[(jensenshannon(p, q, base=2, axis=-1) ** 2).mean() for q in rows] for p in rows]
-    found = head_divergence(attention)
-    np.testing.assert_allclose(found, np.nan_to_num(expected), atol=2e-6)
-    np.testing.assert_array_equal(found, found.T)
-    assert (np.diag(found) == 0).all()
+    divergence = head_divergence(attention)
+    np.testing.assert_allclose(divergence, np.nan_to_num(expected), atol=2e-6)
+    np.testing.assert_array_equal(divergence, divergence.T)
+    assert (np.diag(divergence) == 0).all()
 
 
 def test_heads_that_share_nothing_and_heads_that_are_the_same():
-    one, other = np.eye(4, k=-1), np.eye(4)
-    one[0, 0] = 1
-    found = head_divergence(Attention.from_arrays(np.stack([one, other, one])[None], tokens([0] * 4), tokens([0] * 4)))
-    assert found[0, 2] == pytest.approx(0, abs=1e-6) and found[0, 1] == pytest.approx(1, abs=1e-6)
+    previous, current = np.eye(4, k=-1), np.eye(4)
+    previous[0, 0] = 1
+    divergence = head_divergence(
+        Attention.from_arrays(np.stack([previous, current, previous])[None], tokens([0] * 4), tokens([0] * 4))
+    )
+    assert divergence[0, 2] == pytest.approx(0, abs=1e-6) and divergence[0, 1] == pytest.approx(1, abs=1e-6)
 
 
 def test_a_part_of_the_cells_at_a_time_gives_the_same(monkeypatch):
     attention = random_attention(2, 3, 12)
-    whole = head_divergence(attention)
+    divergence = head_divergence(attention)
     monkeypatch.setattr(module, "CELLS", 5)
-    np.testing.assert_allclose(head_divergence(attention), whole, atol=1e-6)
+    np.testing.assert_allclose(head_divergence(attention), divergence, atol=1e-6)
 
 
 def test_too_much_work_is_done_on_some_queries(monkeypatch):
@@ -60,9 +62,9 @@ def test_too_much_work_is_done_on_some_queries(monkeypatch):
 
 def test_the_map_of_points_of_a_plane_is_that_plane():
     points = np.random.default_rng(3).normal(size=(9, 2))
-    found = head_map(squareform(pdist(points, "sqeuclidean")))
-    np.testing.assert_allclose(pdist(found.points), pdist(points), atol=1e-9)
-    assert found.explained == pytest.approx(1)
+    plane = head_map(squareform(pdist(points, "sqeuclidean")))
+    np.testing.assert_allclose(pdist(plane.points), pdist(points), atol=1e-9)
+    assert plane.explained == pytest.approx(1)
 
 
 def test_divergences_of_heads_lie_in_a_space_with_lengths():
@@ -72,16 +74,16 @@ def test_divergences_of_heads_lie_in_a_space_with_lengths():
     centre = np.eye(size) - 1 / size
     values = np.linalg.eigvalsh(-centre @ divergence @ centre / 2)
     assert values.min() > -1e-6
-    found = head_map(divergence)
-    assert found.explained == pytest.approx(np.sort(values)[-2:].sum() / values.clip(0).sum(), abs=1e-4)
+    plane = head_map(divergence)
+    assert plane.explained == pytest.approx(np.sort(values)[-2:].sum() / values.clip(0).sum(), abs=1e-4)
 
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_the_map_of_one_or_two_heads(count):
-    found = head_map(np.full((count, count), 0.25) * (1 - np.eye(count)))
-    assert found.points.shape == (count, 2) and np.isfinite(found.points).all()
+    plane = head_map(np.full((count, count), 0.25) * (1 - np.eye(count)))
+    assert plane.points.shape == (count, 2) and np.isfinite(plane.points).all()
     if count == 2:
-        assert np.linalg.norm(found.points[0] - found.points[1]) == pytest.approx(0.5)
+        assert np.linalg.norm(plane.points[0] - plane.points[1]) == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("wrong", [np.zeros((2, 3)), np.array([[0, 1], [0, 0]]), np.zeros(3)])
@@ -92,13 +94,13 @@ def test_what_is_no_table_of_pairs_is_refused(wrong):
 
 def test_a_pair_in_every_head():
     attention = random_attention(3, 4, 6)
-    found = pair(attention, 4, 2)
+    result = pair(attention, 4, 2)
     for layer in range(3):
         for head in range(4):
             row = attention[layer][head, 4]
-            assert found.weights[layer, head] == row[2]
-            assert found.ranks[layer, head] == sorted(row, reverse=True).index(row[2]) + 1
-    assert found.keys.tolist() == [5, 5, 5], "a causal query sees itself and what came before"
+            assert result.weights[layer, head] == row[2]
+            assert result.ranks[layer, head] == sorted(row, reverse=True).index(row[2]) + 1
+    assert result.keys.tolist() == [5, 5, 5], "a causal query sees itself and what came before"
     assert (pair(attention, 2, 4).ranks == 0).all() and (pair(attention, 2, 4).weights == 0).all()
     assert pair(random_attention(1, 2, 4, 9), 3, 8).keys.tolist() == [9]
     for wrong in ((6, 0), (0, -1)):
@@ -108,11 +110,11 @@ def test_a_pair_in_every_head():
 
 def test_maps_of_layers():
     attention = random_attention(2, 3, 5)
-    mean, one = maps(attention), maps(attention, 2)
-    assert mean.shape == one.shape == (2, 5, 5)
+    mean, single = maps(attention), maps(attention, 2)
+    assert mean.shape == single.shape == (2, 5, 5)
     future = np.triu(np.ones((5, 5), dtype=bool), 1)
     assert np.isnan(mean[:, future]).all() and np.isfinite(mean[:, ~future]).all()
-    np.testing.assert_array_equal(np.nan_to_num(one[1]), attention[1][2])
+    np.testing.assert_array_equal(np.nan_to_num(single[1]), attention[1][2])
     np.testing.assert_allclose(np.nan_to_num(mean[0]), attention[0].mean(0), atol=1e-7)
     with pytest.raises(ValueError, match="no head 3"):
         maps(attention, 3)

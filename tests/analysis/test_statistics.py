@@ -54,10 +54,10 @@ def test_perfect_heads_score_one():
     duplicate[:, 0] = 1
     for query, key in ((4, 1), (5, 2), (6, 3)):
         duplicate[query] = np.eye(7)[key]
-    found = looks(trace_of(np.stack([previous, induction, duplicate])[None], ids))
-    assert found["previous"][0, 0] == 1
-    assert found["induction"][0].tolist() == [0, 1, 0]
-    assert found["duplicate"][0, 2] == 1 and found["duplicate"][0, 1] < 0.5
+    scores = looks(trace_of(np.stack([previous, induction, duplicate])[None], ids))
+    assert scores["previous"][0, 0] == 1
+    assert scores["induction"][0].tolist() == [0, 1, 0]
+    assert scores["duplicate"][0, 2] == 1 and scores["duplicate"][0, 1] < 0.5
 
 
 @settings(max_examples=40, deadline=None)
@@ -68,31 +68,31 @@ def test_scores_of_heads_are_what_a_plain_loop_finds(ids, both_ways, seed):
     if not both_ways:
         weights = np.tril(weights)
         weights /= weights.sum(-1, keepdims=True)
-    found = looks(trace_of(weights, ids))
+    scores = looks(trace_of(weights, ids))
     for head in range(2):
-        each = {kind: [] for kind in found}
+        weights_on = {kind: [] for kind in scores}
         for query in range(1, count):
             row, earlier = weights[0, head, query], [key for key in range(query) if ids[key] == ids[query]]
-            each["previous"].append(row[query - 1])
-            each["current"].append(row[query])
-            each["first"].append(row[0])
-            each["separator"].append(0)  # none of these tokens parts a text
+            weights_on["previous"].append(row[query - 1])
+            weights_on["current"].append(row[query])
+            weights_on["first"].append(row[0])
+            weights_on["separator"].append(0)  # none of these tokens parts a text
             if query + 1 < count:
-                each["next"].append(row[query + 1])
+                weights_on["next"].append(row[query + 1])
             if earlier:
-                each["duplicate"].append(sum(row[key] for key in earlier))
+                weights_on["duplicate"].append(sum(row[key] for key in earlier))
             if after := [key + 1 for key in earlier if key + 1 < query]:
-                each["induction"].append(sum(row[key] for key in after))
-        for kind, values in each.items():
-            wanted = np.mean(values) if values else np.nan
-            np.testing.assert_allclose(found[kind][0, head], wanted, atol=1e-6, err_msg=kind)
+                weights_on["induction"].append(sum(row[key] for key in after))
+        for kind, values in weights_on.items():
+            expected = np.mean(values) if values else np.nan
+            np.testing.assert_allclose(scores[kind][0, head], expected, atol=1e-6, err_msg=kind)
 
 
 def test_punctuation_and_special_tokens_part_a_text_the_first_and_itself_do_not():
-    said = [Token(i, text, i, i + 1, special=text == "[SEP]") for i, text in enumerate(["[SEP]", "a", ",", "b", "[SEP]"])]
+    text_tokens = [Token(i, text, i, i + 1, special=text == "[SEP]") for i, text in enumerate(["[SEP]", "a", ",", "b", "[SEP]"])]
     weights = np.array([[[[0.2, 0.1, 0.3, 0.1, 0.3]] * 5]])
-    found = looks(Trace("", said, {"self": Attention.from_arrays(weights, said, said)}, {}))
-    assert found["separator"][0, 0] == pytest.approx((0.6 + 0.3 + 0.6 + 0.3) / 4)
+    scores = looks(Trace("", text_tokens, {"self": Attention.from_arrays(weights, text_tokens, text_tokens)}, {}))
+    assert scores["separator"][0, 0] == pytest.approx((0.6 + 0.3 + 0.6 + 0.3) / 4)
 
 
 def test_surprise_and_entropy_of_a_fair_die():
@@ -106,8 +106,8 @@ def test_surprise_and_entropy_of_a_fair_die():
 def test_surprise_is_what_the_prediction_left():
     writer = load("writer")
     bits = surprise(writer.trace("Once upon a time"))
-    said = {one.text: one.probability for one in writer.predict("Once upon a", top=50)}
-    assert 2.0 ** -bits[-1] == pytest.approx(said[" time"], rel=1e-4)
+    probability_of = {prediction.text: prediction.probability for prediction in writer.predict("Once upon a", top=50)}
+    assert 2.0 ** -bits[-1] == pytest.approx(probability_of[" time"], rel=1e-4)
     assert len(surprise(writer.trace(""))) == 1
 
 
@@ -129,10 +129,10 @@ def random_attention(layers: int, heads: int, queries: int, keys: int | None = N
     scores = 2 * generator.normal(size=(layers, heads, queries, keys or queries))
     if keys is None:
         scores = np.where(np.tri(queries, dtype=bool), scores, -np.inf)
-    raised = np.exp(scores)
+    powers = np.exp(scores)
     side = tokens(list(range(queries)))
-    other = side if keys is None else [Token(7, "k", i, i + 1, segment=1) for i in range(keys)]
-    return Attention.from_arrays(raised / raised.sum(-1, keepdims=True), side, other)
+    key_side = side if keys is None else [Token(7, "k", i, i + 1, segment=1) for i in range(keys)]
+    return Attention.from_arrays(powers / powers.sum(-1, keepdims=True), side, key_side)
 
 
 def test_statistics_of_heads_whose_numbers_are_known():
@@ -157,8 +157,8 @@ def test_specialisation_and_diversity_are_the_norms_written_out(heads, queries):
     for layer in range(2):
         maps, rows = attention[layer].astype(float), table[table["layer"] == layer]
         mean = maps.mean(0)
-        assert rows["specialisation"].tolist() == pytest.approx([np.linalg.norm(one - mean) for one in maps], abs=1e-6)
-        sums = [sum(np.linalg.norm(one - other) for other in maps) for one in maps]
+        assert rows["specialisation"].tolist() == pytest.approx([np.linalg.norm(head_map - mean) for head_map in maps], abs=1e-6)
+        sums = [sum(np.linalg.norm(head_map - other_map) for other_map in maps) for head_map in maps]
         assert rows["diversity"].tolist() == pytest.approx(sums, abs=1e-5)
 
 
@@ -166,8 +166,8 @@ def test_statistics_agree_with_the_summary_of_each_head():
     attention = random_attention(2, 3, 8)
     for row in head_statistics(attention).itertuples():
         facts = head_summary(attention[row.layer][row.head])
-        given = (facts.entropy, facts.first, facts.previous, facts.itself)
-        assert (row.entropy, row.first, row.previous, row.itself) == pytest.approx(given, abs=1e-6)
+        expected = (facts.entropy, facts.first, facts.previous, facts.itself)
+        assert (row.entropy, row.first, row.previous, row.itself) == pytest.approx(expected, abs=1e-6)
 
 
 def test_statistics_between_two_texts_leave_out_what_needs_one():

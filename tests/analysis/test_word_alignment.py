@@ -1,4 +1,4 @@
-"""Which share of words a head finds in the other language, on weights that were made to find them, or not."""
+"""Shares of words that a head finds in the other language, on weights built to find them, or not."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ LINKS = [("chats", "cats"), ("noirs", "black"), ("dorment", "sleep")]
 
 def split(text: str, pieces: int) -> list[Token]:
     """A token for each sign and for each word with the space before it; longer words in so many pieces."""
-    found = []
+    tokens = []
     for match in re.finditer(r" ?\w+|[^\w ]", text):
         edges = np.linspace(*match.span(), pieces + 1).round().astype(int) if len(match[0]) > 4 else match.span()
-        found += [Token(0, text[a:b], int(a), int(b)) for a, b in pairwise(edges)]
-    return found
+        tokens += [Token(0, text[a:b], int(a), int(b)) for a, b in pairwise(edges)]
+    return tokens
 
 
-class Made:
+class FixedTranslator:
     """An encoder-decoder whose cross-attention is given: `heads`, each a function of (source, target) -> [query, key]."""
 
     def __init__(self, *heads, pieces: int = 2):
@@ -41,46 +41,46 @@ class Made:
 
     def trace(self, source: str, target: str) -> Trace:
         tokens = [*split(source, self.pieces), Token(1, END, len(source), len(source), special=True)]
-        said = [Token(2, START, 0, 0, special=True), *split(target, self.pieces)]
-        weights = np.array([[head(tokens, said) for head in self.heads]], dtype=np.float32)
-        cross = Attention.from_arrays(weights / weights.sum(-1, keepdims=True), said, tokens)
-        return Trace(source, tokens, {"cross": cross}, {}, target=said)
+        target_tokens = [Token(2, START, 0, 0, special=True), *split(target, self.pieces)]
+        weights = np.array([[head(tokens, target_tokens) for head in self.heads]], dtype=np.float32)
+        cross = Attention.from_arrays(weights / weights.sum(-1, keepdims=True), target_tokens, tokens)
+        return Trace(source, tokens, {"cross": cross}, {}, target=target_tokens)
 
 
 def looking(early: int = 1, end: float = 0.0, links=tuple(LINKS)):
     """A head that looks at a word's meaning, in the rows that stand so many tokens before the word's; at the end besides."""
 
-    def head(tokens, said) -> np.ndarray:
-        weights = np.full((len(said), len(tokens)), 0.01)
+    def head(tokens, target_tokens) -> np.ndarray:
+        weights = np.full((len(target_tokens), len(tokens)), 0.01)
         weights[:, 0] = 0.5  # "the", where there is nothing to look for
         weights[:, -1] += end
-        for word, meant in links:
-            keys = tokens_in(tokens, *place(meant, SOURCE))
-            for row in tokens_in(said, *place(word, TARGET)):
+        for word, source_word in links:
+            keys = tokens_in(tokens, *place(source_word, SOURCE))
+            for row in tokens_in(target_tokens, *place(word, TARGET)):
                 weights[row - early, keys] += 1 / len(keys)
         return weights
 
     return head
 
 
-def even(tokens, said) -> np.ndarray:
-    return np.ones((len(said), len(tokens)))
+def even(tokens, target_tokens) -> np.ndarray:
+    return np.ones((len(target_tokens), len(tokens)))
 
 
 def shares(*heads, pieces: int = 2, pairs=((SOURCE, TARGET, LINKS),)) -> list[float]:
-    found = word_alignment(Made(*heads, pieces=pieces), pairs)
-    assert list(found["layer"]) == [0] * len(heads) and list(found["head"]) == list(range(len(heads)))
-    return found["share"].tolist()
+    table = word_alignment(FixedTranslator(*heads, pieces=pieces), pairs)
+    assert list(table["layer"]) == [0] * len(heads) and list(table["head"]) == list(range(len(heads)))
+    return table["share"].tolist()
 
 
 @pytest.mark.parametrize("pieces", [1, 2, 3])
 def test_a_head_is_right_where_it_looks_in_the_rows_that_predict_a_word(pieces):
     """Those are the rows before its tokens; what stands in the rows of the tokens themselves is about the next word."""
-    turned = [("chats", "black"), ("noirs", "cats"), ("dorment", "sleep")]
-    found = shares(looking(), looking(early=0), looking(links=turned), looking(links=[]), pieces=pieces)
-    assert found[0] == 1 and found[2] == pytest.approx(1 / 3)
+    swapped = [("chats", "black"), ("noirs", "cats"), ("dorment", "sleep")]
+    right_shares = shares(looking(), looking(early=0), looking(links=swapped), looking(links=[]), pieces=pieces)
+    assert right_shares[0] == 1 and right_shares[2] == pytest.approx(1 / 3)
     if pieces == 1:
-        assert found[1] == 0
+        assert right_shares[1] == 0
 
 
 def test_the_end_is_no_word_however_much_looks_at_it():
@@ -91,20 +91,21 @@ def test_a_word_gets_what_its_tokens_get_together():
     """Weights all even: the word of two tokens gets most, and the first of those that get as much."""
     assert shares(even) == [pytest.approx(1 / 3)]  # " black" is in two pieces, as " cats" and " sleep" are, and comes first
 
-    def pieces_of_one(tokens, said) -> np.ndarray:
+    def split_weights(tokens, target_tokens) -> np.ndarray:
         return np.array(
-            [[0.3 if token.text in (" ca", "ts") else 0.4 if token.text == "the" else 0.0 for token in tokens]] * len(said)
+            [[0.3 if token.text in (" ca", "ts") else 0.4 if token.text == "the" else 0.0 for token in tokens]]
+            * len(target_tokens)
         )
 
-    assert shares(pieces_of_one, pairs=[(SOURCE, TARGET, [("chats", "cats")])]) == [1]
+    assert shares(split_weights, pairs=[(SOURCE, TARGET, [("chats", "cats")])]) == [1]
 
 
 def test_a_word_is_looked_up_on_the_mean_of_its_rows():
     """One row is sure of the wrong word, two are for the right one: the mean decides, not the first row and not the last."""
 
-    def head(tokens, said, sure: float = 0.0) -> np.ndarray:
-        weights = np.zeros((len(said), len(tokens)))
-        rows = [row - 1 for row in tokens_in(said, *place("dorment", TARGET))]
+    def head(tokens, target_tokens, sure: float = 0.0) -> np.ndarray:
+        weights = np.zeros((len(target_tokens), len(tokens)))
+        rows = [row - 1 for row in tokens_in(target_tokens, *place("dorment", TARGET))]
         assert len(rows) == 3
         weights[:, tokens_in(tokens, *place("sleep", SOURCE))] = 1.0
         wrong = tokens_in(tokens, *place("the", SOURCE))
@@ -115,7 +116,7 @@ def test_a_word_is_looked_up_on_the_mean_of_its_rows():
         return weights
 
     pair = [(SOURCE, TARGET, [("dorment", "sleep")])]
-    assert shares(head, lambda *both: head(*both, sure=1.0), pieces=3, pairs=pair) == [1, 0]
+    assert shares(head, lambda *arguments: head(*arguments, sure=1.0), pieces=3, pairs=pair) == [1, 0]
 
 
 @given(st.lists(st.sampled_from(LINKS), min_size=1, unique=True))
@@ -130,19 +131,19 @@ def test_the_share_is_of_all_words_of_all_pairs(links):
 def test_a_real_network_is_read_layer_by_layer_and_head_by_head():
     model = made()
     pairs = [("the cat sat", "le chat", [("chat", "cat")]), ("the dog sat", "le tapis", [("tapis", "dog")])]
-    found = word_alignment(model, pairs)
-    assert found[["layer", "head"]].to_numpy().tolist() == [[layer, head] for layer in range(2) for head in range(4)]
-    for row in found.itertuples():
+    table = word_alignment(model, pairs)
+    assert table[["layer", "head"]].to_numpy().tolist() == [[layer, head] for layer in range(2) for head in range(4)]
+    for row in table.itertuples():
         right = 0
-        for source, target, [(said, meant)] in pairs:
+        for source, target, [(target_word, source_word)] in pairs:
             trace = model.trace(source, target)
             assert not any(token.text == " " for token in trace.tokens), "a space by itself is no word's"
-            first = next(i for i, token in enumerate(trace.target) if token.end > target.index(said))
+            first = next(i for i, token in enumerate(trace.target) if token.end > target.index(target_word))
             weights = trace.attention["cross"][row.layer][row.head, first - 1 : -1].mean(0)  # it is the last word of each
             got = {word: 0.0 for word in source.split()}
             for token, weight in zip(trace.tokens[:-1], weights[:-1], strict=True):
                 got[next(word for word in got if source.index(word) + len(word) >= token.end)] += weight
-            right += max(got, key=got.get) == meant
+            right += max(got, key=got.get) == source_word
         assert row.share == right / 2
 
 
@@ -155,7 +156,7 @@ def test_a_real_network_is_read_layer_by_layer_and_head_by_head():
 )
 def test_a_word_that_does_not_stand_there_once_is_a_sentence(links, sentence):
     with pytest.raises(ValueError, match=sentence):
-        word_alignment(Made(even), [("the cat and the dog", "le chat et le chien", links)])
+        word_alignment(FixedTranslator(even), [("the cat and the dog", "le chat et le chien", links)])
 
 
 def test_a_word_is_not_found_inside_another():
@@ -173,7 +174,7 @@ def test_a_pair_that_does_not_fit_is_a_sentence():
 
 @pytest.mark.parametrize("kind", ["decoder", "encoder"])
 def test_a_model_of_one_stack_is_a_sentence(kind):
-    model = Made(even)
+    model = FixedTranslator(even)
     model.info.kind = kind
     with pytest.raises(ValueError, match="made has no cross-attention"):
         word_alignment(model, [])
@@ -196,6 +197,6 @@ def test_the_list_of_fifty_pairs_is_well_formed():
     pairs = read_links(LIST.read_text(encoding="utf-8"))
     assert len(pairs) == len({source for source, _, _ in pairs}) == 50
     for source, target, links in pairs:
-        assert links and len({said for said, _ in links}) == len(links), source
-        for said, meant in links:
-            assert target[slice(*place(said, target))] == said and source[slice(*place(meant, source))] == meant
+        assert links and len({word for word, _ in links}) == len(links), source
+        for word, source_word in links:
+            assert target[slice(*place(word, target))] == word and source[slice(*place(source_word, source))] == source_word

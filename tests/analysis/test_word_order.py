@@ -51,45 +51,45 @@ def translator():
 @settings(max_examples=25, deadline=None)
 @given(AFTER_FIRST)
 def test_an_encoder_without_positions_permutes_with_its_words(filler, order):
-    found = read_orders(filler, TEXT, order)
-    assert not found.changed and (found.places >= 0).all()
-    assert np.nanmax(found.changes("self")) < 1e-5
+    orders = read_orders(filler, TEXT, order)
+    assert not orders.changed and (orders.places >= 0).all()
+    assert np.nanmax(orders.changes("self")) < 1e-5
     for layer in range(filler.info.layers):
         for head in range(filler.info.heads):
-            before, after = found.maps("self", layer, head, causal=False)
+            before, after = orders.maps("self", layer, head, causal=False)
             np.testing.assert_allclose(after, before, atol=1e-5)
-    (mask,) = filler.places(found.before)
-    assert total_variation(*found.probabilities(mask, int(found.places[mask]))) < 1e-5
+    (mask,) = filler.places(orders.before)
+    assert total_variation(*orders.probabilities(mask, int(orders.places[mask]))) < 1e-5
 
 
 def test_with_its_positions_the_same_encoder_tells_orders_apart():
-    found = read_orders(models.load("filler"), TEXT, (0, 4, *range(1, 4), *range(5, COUNT)))
-    assert np.nanmax(found.changes("self")) > 0.1
+    orders = read_orders(models.load("filler"), TEXT, (0, 4, *range(1, 4), *range(5, COUNT)))
+    assert np.nanmax(orders.changes("self")) > 0.1
 
 
 @settings(max_examples=15, deadline=None)
 @given(st.permutations(range(1, 5)).map(lambda rest: (0, *rest)))
 def test_a_translator_without_positions_answers_a_bag_of_words(translator, order):
-    found = read_orders(translator, "The man sees the dog.", order, "Le")
-    assert not found.changed and max(found.changes(stack).max() for stack in ("encoder", "decoder")) < 1e-5
-    before, after = found.maps("cross", 1, 2, causal=False)
+    orders = read_orders(translator, "The man sees the dog.", order, "Le")
+    assert not orders.changed and max(orders.changes(stack).max() for stack in ("encoder", "decoder")) < 1e-5
+    before, after = orders.maps("cross", 1, 2, causal=False)
     np.testing.assert_allclose(after, before, atol=1e-5)
 
 
 @settings(max_examples=25, deadline=None)
 @given(AFTER_FIRST)
 def test_the_first_block_of_a_decoder_without_positions_knows_the_set_before_a_token_and_no_more(writer, order):
-    found = read_orders(writer, TEXT, order)
-    same, changes = found.same_before(), found.changes("self")
+    orders = read_orders(writer, TEXT, order)
+    same, changes = orders.same_before(), orders.changes("self")
     assert (changes[:2, same] < 1e-5).all() and (changes[0] == 0).all()
     for at in same:
-        assert set(found.places[:at]) == set(range(at)) and found.places[at] == at
+        assert set(orders.places[:at]) == set(range(at)) and orders.places[at] == at
 
 
 def test_from_the_second_block_on_it_knows_more(writer):
-    found = read_orders(writer, TEXT, (0, 2, 1, *range(3, COUNT)))
-    changes = found.changes("self")[:, -1]
-    assert len(found.before.tokens) - 1 in found.same_before()
+    orders = read_orders(writer, TEXT, (0, 2, 1, *range(3, COUNT)))
+    changes = orders.changes("self")[:, -1]
+    assert len(orders.before.tokens) - 1 in orders.same_before()
     assert changes[1] < 1e-5 and changes[2] > 1e-3 and changes[-1] > 1e-2
 
 
@@ -97,23 +97,23 @@ def test_from_the_second_block_on_it_knows_more(writer):
 @pytest.mark.parametrize("positions", [True, False])
 def test_the_order_as_typed_changes_nothing_bit_for_bit(name, positions):
     model = models.load(name) if positions else bare(name)
-    found = read_orders(model, "The cat sat on the mat.", range(6), "Le" if name == "translator" else "")
-    assert not found.changed and found.places.tolist() == list(range(len(found.before.tokens)))
-    assert all((found.changes(stack) == 0).all() for stack in found.before.hidden)
-    before, after = found.maps("cross" if name == "translator" else "self", 1, 1, causal=name == "writer")
+    orders = read_orders(model, "The cat sat on the mat.", range(6), "Le" if name == "translator" else "")
+    assert not orders.changed and orders.places.tolist() == list(range(len(orders.before.tokens)))
+    assert all((orders.changes(stack) == 0).all() for stack in orders.before.hidden)
+    before, after = orders.maps("cross" if name == "translator" else "self", 1, 1, causal=name == "writer")
     np.testing.assert_array_equal(before, after)
-    assert total_variation(*found.probabilities(-1, -1)) == 0
+    assert total_variation(*orders.probabilities(-1, -1)) == 0
 
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(1, COUNT - 1), st.randoms(use_true_random=False))
 def test_what_a_decoder_read_before_the_first_word_that_moved_stays(first, random):
-    rest = list(range(first, COUNT))
-    random.shuffle(rest)
-    found = read_orders(models.load("writer"), TEXT, (*range(first), *rest))
-    start = min((at for at, place in enumerate(found.places) if place != at), default=len(found.places))
+    moving = list(range(first, COUNT))
+    random.shuffle(moving)
+    orders = read_orders(models.load("writer"), TEXT, (*range(first), *moving))
+    start = min((at for at, place in enumerate(orders.places) if place != at), default=len(orders.places))
     assert start >= first  # the start token, and a token a word at the least
-    assert (found.changes("self")[:, :start] < 1e-5).all()
+    assert (orders.changes("self")[:, :start] < 1e-5).all()
 
 
 @given(st.text(max_size=40), st.randoms(use_true_random=False))
@@ -121,12 +121,12 @@ def test_words_change_places_and_all_between_them_stays(text, random):
     spans = word_spans(text)
     order = list(range(len(spans)))
     random.shuffle(order)
-    made = reorder(text, order)
+    reordered = reorder(text, order)
     if len(text.split()) == len(spans):  # letters of scripts without spaces may come to stand beside other words
-        assert made.split() == [text.split()[word] for word in order]
+        assert reordered.split() == [text.split()[word] for word in order]
     assert reorder(text, range(len(spans))) == text
-    assert "".join(made.split()) == "".join(text[slice(*spans[word])] for word in order)
-    assert "".join(c for c in made if c.isspace()) == "".join(c for c in text if c.isspace())
+    assert "".join(reordered.split()) == "".join(text[slice(*spans[word])] for word in order)
+    assert "".join(c for c in reordered if c.isspace()) == "".join(c for c in text if c.isspace())
 
 
 @given(st.integers(0, 40), st.integers(0, 9999), st.integers(0, 2))
@@ -145,29 +145,29 @@ def test_what_is_no_order_is_refused(order):
 
 def test_a_word_that_becomes_other_pieces_is_told_and_compared_no_further():
     model = models.load("writer")
-    found = read_orders(model, "The cat sat", (1, 0, 2))
-    assert found.changed == (0, 1) and not keeps_pieces(model, "The cat sat", (1, 0, 2))
-    assert found.places.tolist() == [0, -1, -1, 4]  # “cat” at the start is two pieces
-    assert np.isnan(found.changes("self")[:, 1:3]).all() and not np.isnan(found.changes("self")[:, [0, 3]]).any()
-    _, after = found.maps("self", 0, 0, causal=True)
+    orders = read_orders(model, "The cat sat", (1, 0, 2))
+    assert orders.changed == (0, 1) and not keeps_pieces(model, "The cat sat", (1, 0, 2))
+    assert orders.places.tolist() == [0, -1, -1, 4]  # “cat” at the start is two pieces
+    assert np.isnan(orders.changes("self")[:, 1:3]).all() and not np.isnan(orders.changes("self")[:, [0, 3]]).any()
+    _, after = orders.maps("self", 0, 0, causal=True)
     assert np.isnan(after[1:3]).all() and np.isnan(after[:, 1:3]).all()
 
 
 def test_pieces_of_a_word_stay_together_and_spaces_stay_between_words():
-    found = read_orders(models.load("translator"), "A  farmer saw \n it ", (0, 2, 1, 3))
-    assert found.after.text == "A  saw farmer \n it "
-    pieces = [at for at, token in enumerate(found.before.tokens) if token.text.strip() in ("far", "mer")]
-    assert np.diff(found.places[pieces]).tolist() == [1]
-    for at, place in enumerate(found.places):
-        assert place < 0 or found.before.tokens[at].id == found.after.tokens[place].id
+    orders = read_orders(models.load("translator"), "A  farmer saw \n it ", (0, 2, 1, 3))
+    assert orders.after.text == "A  saw farmer \n it "
+    pieces = [at for at, token in enumerate(orders.before.tokens) if token.text.strip() in ("far", "mer")]
+    assert np.diff(orders.places[pieces]).tolist() == [1]
+    for at, place in enumerate(orders.places):
+        assert place < 0 or orders.before.tokens[at].id == orders.after.tokens[place].id
 
 
 def test_a_map_is_back_at_the_places_of_the_text_as_typed():
-    found = read_orders(models.load("writer"), "The cat sat on the mat.", (0, 3, 1, 2, 4, 5))
-    before, after = found.maps("self", 2, 3, causal=True)
-    weights = found.after.attention["self"][2][3]
-    for query, mine in enumerate(found.places):
-        for key, theirs in enumerate(found.places):
+    orders = read_orders(models.load("writer"), "The cat sat on the mat.", (0, 3, 1, 2, 4, 5))
+    before, after = orders.maps("self", 2, 3, causal=True)
+    weights = orders.after.attention["self"][2][3]
+    for query, mine in enumerate(orders.places):
+        for key, theirs in enumerate(orders.places):
             assert np.isnan(before[query, key]) == (key > query)
             if theirs > mine:
                 assert np.isnan(after[query, key])
@@ -191,17 +191,17 @@ def test_whatever_the_positions_are_they_can_be_left_out_with_the_same_weights(n
     for weight in network.parameters():
         torch.nn.init.normal_(weight, std=0.05)
     model = MODELS[config.kind](network, ours.vocabulary.tokenizer, "own", "")
-    left, expected = model.without_positions(), build(replace(config, positions="none"))
-    kept = {key: one for key, one in network.state_dict().items() if ".positions." not in f".{key}"}
-    expected.load_state_dict(kept)
-    wanted = MODELS[config.kind](expected, ours.vocabulary.tokenizer, "wanted", "").trace(
+    bare_model, expected = model.without_positions(), build(replace(config, positions="none"))
+    shared_weights = {key: weight for key, weight in network.state_dict().items() if ".positions." not in f".{key}"}
+    expected.load_state_dict(shared_weights)
+    reference = MODELS[config.kind](expected, ours.vocabulary.tokenizer, "wanted", "").trace(
         "The cat sat.", "Le" * (config.kind == "encoder-decoder")
     )
-    trace = left.trace("The cat sat.", "Le" * (config.kind == "encoder-decoder"))
-    np.testing.assert_allclose(trace.logits, wanted.logits, atol=1e-5)
-    weights = {one.data_ptr() for one in network.parameters()}
-    assert all(one.data_ptr() in weights for one in left.network.parameters()), "they are shared"
-    assert model.network.config.positions == positions and left.network.config.positions == "none"
+    trace = bare_model.trace("The cat sat.", "Le" * (config.kind == "encoder-decoder"))
+    np.testing.assert_allclose(trace.logits, reference.logits, atol=1e-5)
+    weights = {parameter.data_ptr() for parameter in network.parameters()}
+    assert all(parameter.data_ptr() in weights for parameter in bare_model.network.parameters()), "they are shared"
+    assert model.network.config.positions == positions and bare_model.network.config.positions == "none"
 
 
 def test_a_prediction_needs_a_head():

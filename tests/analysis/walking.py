@@ -14,24 +14,24 @@ HANDED_ON = {
 }  # fmt: skip
 
 
-def formula(found: inside.Way, place: inside.Place) -> str:
-    here = place.layer in (None, found.layer) and place.stack == found.stack
-    there = found if here else found._at(place.layer or 0, place.stack)
-    return there.stage(place.stage, place.layer).formula
+def formula(way: inside.Way, place: inside.Place) -> str:
+    is_own = place.layer in (None, way.layer) and place.stack == way.stack
+    place_way = way if is_own else way._at(place.layer or 0, place.stack)
+    return place_way.stage(place.stage, place.layer).formula
 
 
-def walk(found: inside.Way, random: Random) -> None:
+def walk(way: inside.Way, random: Random) -> None:
     """From any number back to the text, one source after the other, as they come: at each, the terms sum to the number."""
-    stage = random.choice(found.stages)
+    stage = random.choice(way.stages)
     place = stage.place(*[random.randrange(size) for size in stage.shape])
     while place.stage not in ("ids", "positions", "segments"):
-        cell = found.explain(*place)
+        cell = way.explain(*place)
         total = sum(term.product for term in cell.terms)
         assert cell.terms and (total == cell.value or total == pytest.approx(cell.value, abs=1e-4, rel=1e-4)), (place, total)
-        handed_on = formula(found, place) in HANDED_ON
+        handed_on = formula(way, place) in HANDED_ON
         for term in cell.terms:
             for factor, source in ((term.left, term.source), (term.right, term.other)):
                 if handed_on and source:
-                    assert factor == pytest.approx(found.explain(*source).value, abs=1e-4, rel=1e-4), (place, source)
+                    assert factor == pytest.approx(way.explain(*source).value, abs=1e-4, rel=1e-4), (place, source)
             assert term.product == pytest.approx(term.left * term.right, nan_ok=True), place
-        place = random.choice([one for term in cell.terms for one in (term.source, term.other) if one])
+        place = random.choice([next_place for term in cell.terms for next_place in (term.source, term.other) if next_place])
