@@ -73,7 +73,7 @@ def nearest(ways: Paths, weights: Sequence[np.ndarray], query: int, most: int) -
     return np.array(places)
 
 
-def cut(ways: Paths, weights: Sequence[np.ndarray], places: np.ndarray) -> tuple[Paths, list[np.ndarray]]:
+def restrict(ways: Paths, weights: Sequence[np.ndarray], places: np.ndarray) -> tuple[Paths, list[np.ndarray]]:
     """Return the ways between some of the tokens alone (int [token], in order); each row of a matrix scaled to sum to 1 again."""
     start = int((places < ways.start).sum())
     source, target = slice(0, start or len(places)), slice(start, len(places))

@@ -17,11 +17,10 @@ SMALL = 64  # rows; products of smaller matrices are not split
 def rollout(attention: Attention, fusion: str = "mean", residual: float = 0.5, discard: float = 0.0) -> np.ndarray:
     """Return self-attention multiplied up through the layers, with the residual connection as an identity beside it.
 
-    fusion and discard: how the heads of a layer become one matrix (see `fused`). residual: the share of the identity, in 0..1.
-    Returns float64 [layers, query, key]: row l is blocks 0..l multiplied up, each row sums to 1.
-    Errors: ValueError for another fusion or share, or for attention whose queries are not its keys.
-    Source: Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers". Paths through an encoder-decoder, or towards
-    one position alone: `analysis.routes`.
+    fusion and discard: how the heads of a layer become one matrix (see `fuse_heads`). residual: the share of the identity, in
+    0..1. Returns float64 [layers, query, key]: row l is blocks 0..l multiplied up, each row sums to 1. Errors: ValueError for
+    another fusion or share, or for attention whose queries are not its keys. Source: Abnar and Zuidema 2020, "Quantifying
+    Attention Flow in Transformers". Paths through an encoder-decoder, or towards one position alone: `analysis.routes`.
     """
     check_residual(residual)
     count = len(attention.queries)
@@ -29,14 +28,14 @@ def rollout(attention: Attention, fusion: str = "mean", residual: float = 0.5, d
         raise ValueError("Rollout needs self-attention: here the queries and the keys are different texts.")
     products = np.empty((attention.layers, count, count))
     for layer in range(attention.layers):
-        step = fused(attention[layer], fusion, discard)
+        step = fuse_heads(attention[layer], fusion, discard)
         step *= 1 - residual
         step[np.diag_indices(count)] += 1 - step.sum(-1)  # the residual, and what a row without weights keeps
         products[layer] = step if layer == 0 else _product(step, products[layer - 1])
     return products
 
 
-def fused(weights: np.ndarray, fusion: str = "mean", discard: float = 0.0) -> np.ndarray:
+def fuse_heads(weights: np.ndarray, fusion: str = "mean", discard: float = 0.0) -> np.ndarray:
     """Return the heads of a layer as one matrix: float64 [query, key], rows scaled to sum to 1; a row of nothing but zeros stays.
 
     weights: [heads, query, key]. fusion: "mean" | "max" | "min" of the heads. discard: in 0..1, below 1; this share of the keys

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.attention_flow import cut, maximum_flows, nearest
-from analysis.gradients import gradient_rollout, looked_at, relevances
+from analysis.attention_flow import maximum_flows, nearest, restrict
+from analysis.gradients import gradient_rollout, relevances, summed_relevance
 from analysis.routes import Paths, matrices, paths, shares
 from analysis.values import value_weights
 from models.language_model import LanguageModel
@@ -60,7 +60,7 @@ class Attribution:
             "rollout": lambda: shares(ways, self.attention[steps], place, self.residual)[0],
             "value-weighted rollout": lambda: shares(ways, self.values[steps], place, self.residual)[0],
             "attention flow": lambda: maximum_flows(ways, self.attention[steps], place, self.residual),
-            "attention × gradient": lambda: looked_at(*self._relevant_steps(layer)),
+            "attention × gradient": lambda: summed_relevance(*self._relevant_steps(layer)),
             "gradient rollout": lambda: gradient_rollout(ways, self.relevance[steps], place),
         }
         if method not in ask:
@@ -74,7 +74,7 @@ class Attribution:
         ways, weights, position, places = self.ways, self.attention, self.position, np.arange(len(self.ways.tokens))
         if most is not None:
             place, places = ways.place(position), nearest(ways, weights, position, most)
-            ways, weights = cut(ways, weights, places)
+            ways, weights = restrict(ways, weights, places)
             position = int(np.flatnonzero(places == place)[0]) - ways.start
         flows = maximum_flows(ways, weights, position, self.residual, report)
         flow_shares = np.full(len(self.ways.tokens), np.nan)

@@ -120,8 +120,8 @@ def find_circuit(
     if token is None and trace.unembed is not None:
         token = int(trace.unembed(trace.stream[-1, [position]])[0].argmax())
     behaviour = Behaviour(model, trace, range(len(trace.read))[position], token or 0, against, fill, other, target, texts)
-    whole, nothing = behaviour.ends
-    if whole - nothing < LEAST:
+    full, nothing = behaviour.ends
+    if full - nothing < LEAST:
         raise ValueError(
             "Without any head or feed-forward the model is as sure of this as with all of them, or surer: there is nothing that "
             "a circuit could keep. Ask about another token, or the other way round."
@@ -137,10 +137,10 @@ def find_circuit(
             report(0.75 + 0.25 * start / len(all_sets), f"{len(circuit)} parts are left; comparing with other sets")
         shares = np.concatenate([shares, behaviour.shares(all_sets[start : start + AT_ONCE])])
     lefts, random_shares, random_lefts, without = np.split(shares, [1, 1 + len(sets), 1 + 2 * len(sets)])
-    share = (behaviour.measure_of(alone[None])[0] - nothing) / (whole - nothing)
+    share = (behaviour.measure_of(alone[None])[0] - nothing) / (full - nothing)
     return Circuit(
         behaviour.nodes, tuple(circuit), float(share), float(lefts[0]), random_shares, random_lefts, every_set, without,
-        whole, nothing, behaviour.token, against, alone, 3 + readings + len(all_sets),
+        full, nothing, behaviour.token, against, alone, 3 + readings + len(all_sets),
     )  # fmt: skip
 
 

@@ -141,7 +141,7 @@ def close(model: LanguageModel) -> float:
     return CLOSE[model.info.dtype]
 
 
-def uncapped(model: LanguageModel, logits: Tensor) -> Tensor:
+def undo_cap(model: LanguageModel, logits: Tensor) -> Tensor:
     """Return logits before the model bends them: c · artanh(z / c). Those at the very edge become infinite."""
     return logits if model.cap is None else model.cap * (logits / model.cap).atanh()
 
@@ -160,11 +160,11 @@ def straight(model: LanguageModel, trace: Trace, token: int, position: int) -> t
     x = rows[position].double()
 
     def logits(streams: torch.Tensor) -> torch.Tensor:
-        return uncapped(model, model.way_out(streams.float()).double()).cpu()
+        return undo_cap(model, model.way_out(streams.float()).double()).cpu()
 
     with torch.enable_grad():
         leaf = rows[position][None].clone().requires_grad_()
-        (slope,) = torch.autograd.grad(uncapped(model, model.way_out(leaf).double())[0, token], leaf)
+        (slope,) = torch.autograd.grad(undo_cap(model, model.way_out(leaf).double())[0, token], leaf)
     with torch.no_grad():
         plain, negative, double, plus_constant = logits(torch.stack([x, -x, 2 * x, x + x.abs().mean()]))
         constants = (plain + negative) / 2

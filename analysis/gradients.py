@@ -34,7 +34,7 @@ def relevances(ways: Paths, slopes: dict[str, Gradients], against: dict[str, Gra
     return [relevance(ways.attention[step.kind][step.layer], slope(step)) for step in ways.steps]
 
 
-def looked_at(ways: Paths, relevant: Sequence[np.ndarray]) -> np.ndarray:
+def summed_relevance(ways: Paths, relevant: Sequence[np.ndarray]) -> np.ndarray:
     """Return attention × gradient of each token: how strongly the logit depends on all looks at it: float64 [token].
 
     All steps are counted, and a token's states in all layers count as the token.

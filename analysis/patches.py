@@ -242,13 +242,13 @@ class Patches:
         return shares
 
 
-def counterparts(tokens: Sequence[Token], others: Sequence[Token]) -> dict[int, int]:
+def counterparts(tokens: Sequence[Token], other_tokens: Sequence[Token]) -> dict[int, int]:
     """Return for each position the one of another text that stands in its place; those that have none are left out.
 
     The same tokens go together (`align_texts`). Where other words stand in the place of some, the last token of one goes with the
     last of the other, and so on to the front: a model that reads from left to right has read all of a word at its end.
     """
-    pairs = zip(*align_texts(tokens, others), strict=True)
+    pairs = zip(*align_texts(tokens, other_tokens), strict=True)
     return dict(sorted(pair for group, its in pairs for pair in zip(group[::-1], its[::-1], strict=False)))
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.attention_rollout import check_residual, fused
+from analysis.attention_rollout import check_residual, fuse_heads
 from models.tokens import Token
 from models.trace import Attention, Trace
 
@@ -82,11 +82,11 @@ def matrices(
     ways: Paths, fusion: str = "mean", discard: float = 0.0, of: Callable[[Step], np.ndarray] | None = None
 ) -> list[np.ndarray]:
     """Return one matrix a step: float64 [query, key], the heads as one, rows that sum to 1 (see
-    `analysis.attention_rollout.fused`).
+    `analysis.attention_rollout.fuse_heads`).
 
     of: weights [heads, query, key] of a step in the place of attention.
     """
-    return [fused(of(step) if of else ways.attention[step.kind][step.layer], fusion, discard) for step in ways.steps]
+    return [fuse_heads(of(step) if of else ways.attention[step.kind][step.layer], fusion, discard) for step in ways.steps]
 
 
 def shares(ways: Paths, weights: Sequence[np.ndarray], query: int, residual: float = 0.5) -> np.ndarray:

@@ -45,7 +45,7 @@ def circuit_edges(behaviour: Behaviour, circuit: Sequence[Node], report: Report 
             if start != to and change > FAINT:
                 pairs[start, to] = change
     strongest = sorted(pairs, key=lambda pair: -pairs[pair])[:MOST]
-    whole, nothing = behaviour.ends
+    full, nothing = behaviour.ends
     for first in range(0, len(strongest), AT_ONCE):
         if report:
             report(first / len(strongest), f"{first} of {len(strongest)} edges measured")
@@ -53,5 +53,5 @@ def circuit_edges(behaviour: Behaviour, circuit: Sequence[Node], report: Report 
         lists = [[*removals, *replace_part(circuit[to], value_of(changed, circuit[to], start), length)] for start, to in some]
         after = hear(behaviour.model, behaviour.trace, lists, behaviour.position).logits
         for pair, value in zip(some, behaviour.measure_of(after), strict=True):
-            edges[pair] = (behaviour.measure_of(plain.logits)[0] - value) / (whole - nothing)
-    return edges, (behaviour.measure_of(plain.logits)[0] - behaviour.measure_of(changed.logits)) / (whole - nothing)
+            edges[pair] = (behaviour.measure_of(plain.logits)[0] - value) / (full - nothing)
+    return edges, (behaviour.measure_of(plain.logits)[0] - behaviour.measure_of(changed.logits)) / (full - nothing)

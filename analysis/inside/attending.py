@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from analysis.inside.formulas import Same, constant
+from analysis.inside.formulas import Identity, constant
 from analysis.inside.stages import Index, Stage, Term
 
 
-class Turn(Same):
+class Turn(Identity):
     """Rotary positions: dimensions i and j of a pair, turned by an angle that grows with the position: x_i cos − x_j sin, and x_j
     cos + x_i sin. Two terms; a dimension that is not turned has one.
 
@@ -62,7 +62,7 @@ def rotate(x: np.ndarray, cos: np.ndarray, sin: np.ndarray, pairs: np.ndarray, t
     return rotated
 
 
-class Assembled(Same):
+class Assembly(Identity):
     """Keys, or others, whose dimensions come from several places (latent attention): [head, token, d]. One term: the number.
 
     parts: stages [head or 1, token, n]; where: of each, its dimensions. What has one head serves all of them.
@@ -90,7 +90,7 @@ class Assembled(Same):
         return [Term(part.name, value, 1.0, value, part.place(*place))]
 
 
-class Products(Same):
+class Products(Identity):
     """q·k for each query and key of a head: Σ_d q_d k_d. A term for each dimension. Heads of queries may share a head of keys."""
 
     form = "dot product"
@@ -111,7 +111,7 @@ class Products(Same):
         ]
 
 
-class Distances(Same):
+class Distances(Identity):
     """Each query, or each key, times what is stored for the distance between the two: Σ_d x_d r_d. A term for each dimension.
 
     x: [head, token, d_head], of the key if `keyed`; table: [head, distance, d_head]; at: int [query, key], which distance.
@@ -139,7 +139,7 @@ class Distances(Same):
         ]
 
 
-class Capped(Same):
+class SoftCap(Identity):
     """Scores bent to ±c: c · tanh(s / c) (Gemma 2). One term: the score, times the share of it that is left."""
 
     form = "soft cap"
@@ -161,7 +161,7 @@ class Capped(Same):
         return {"cap": self.cap}
 
 
-class Biased(Same):
+class PositionBias(Identity):
     """A number for the distance between query and key added to their score (ALiBi, T5). Two terms.
 
     bias: [heads or 1, query or 1, key].
@@ -183,7 +183,7 @@ class Biased(Same):
         return [Term(self.inputs[0].name, x, 1.0, x, self.inputs[0].place(*index)), constant("position bias", addend)]
 
 
-class Masked(Same):
+class Masking(Identity):
     """The score where the query may look, −∞ where it may not. Two terms: the score, and 0 or −∞.
 
     mask: float [heads or 1, query or 1, key], or None where each query sees the keys up to its own.
@@ -213,7 +213,7 @@ class Masked(Same):
         return [Term(self.inputs[0].name, x, 1.0, x, self.inputs[0].place(*index)), constant("mask", mask)]
 
 
-class Mixed(Same):
+class ValueMix(Identity):
     """The values of all tokens, each times the weight that the query gives it: Σ_k P_k v_k. A term for each key."""
 
     form = "weighted sum"

@@ -155,25 +155,25 @@ def _trace_back(
     view: Node, section: Section, shape: tuple[int, int, int], scale: float = 1.0
 ) -> tuple[list[Factors], np.ndarray] | None:
     """Return the products that a step adds up, and what else it adds [heads or 1, query or 1, key]; None for another step."""
-    added, picked = np.zeros((1, 1, 1)), None
+    bias, picked = np.zeros((1, 1, 1)), None
     while (node := view.base).op not in MULTIPLIES:
         inner = [step for step in node.given if _depends(step, section)]
-        fixed = [step for step in node.given if not _depends(step, section)]
-        if len(inner) == 2 and not fixed and node.op in ADDS and picked is None:
+        constants = [step for step in node.given if not _depends(step, section)]
+        if len(inner) == 2 and not constants and node.op in ADDS and picked is None:
             sides = [_trace_back(step, section, shape, scale) for step in inner]
             if sides[0] is None or sides[1] is None:
                 return None
-            return sides[0][0] + sides[1][0], added + sides[0][1] + sides[1][1]
+            return sides[0][0] + sides[1][0], bias + sides[0][1] + sides[1][1]
         if len(inner) != 1:
             return None
         if node.op in PICKS and picked is None:
             picked, view = array(view.value).reshape(shape), inner[0]
-        elif (undone := _undo(node, inner[0], fixed, scale)) is not None:
+        elif (undone := _undo(node, inner[0], constants, scale)) is not None:
             scale, more = undone
-            added, view = added + more, inner[0]
+            bias, view = bias + more, inner[0]
         else:
             return None
-    return [Factors(node, scale, picked)], added
+    return [Factors(node, scale, picked)], bias
 
 
 def _relative(product: Factors, q: np.ndarray, k: np.ndarray) -> Relative | None:

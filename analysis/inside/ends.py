@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.inside import steps
-from analysis.inside.attending import Capped
-from analysis.inside.formulas import Choice, Lookup, Probabilities, Scale, Shifted
+from analysis.inside.attending import SoftCap
+from analysis.inside.formulas import BiasAddition, Choice, Lookup, Probabilities, Scale
 from analysis.inside.reading import ADDS, OWN, PRODUCTS, Reading
 from analysis.inside.stages import Stage
 from analysis.inside.stored import Matrix, array, matrix
@@ -141,7 +141,7 @@ def _finish_step(reading: Reading, node: Node, outcome: str) -> None:
     elif _ends_cap(node):
         inner = steps.flat(node.given[0].base, reading.count)
         cap = None if inner is None else Scale.factor_between(inner, value)
-        reading.add("capped logits", axes, None if cap is None else Capped(x, cap), value, node)
+        reading.add("capped logits", axes, None if cap is None else SoftCap(x, cap), value, node)
     elif node.op == "tanh" and any(_ends_cap(user) for user in reading.users_of(node)):
         return  # the inside of a soft cap, which is one stage
     elif any(user.op == "tanh" and any(map(_ends_cap, reading.users_of(user))) for user in reading.users_of(node)):
@@ -153,7 +153,7 @@ def _finish_step(reading: Reading, node: Node, outcome: str) -> None:
         if not bias.any():
             reading.of[id(node)] = x  # nothing is added
             return
-        reading.add("biased logits" if outcome in axes else "biased stream", axes, Shifted(x, bias), value, node)
+        reading.add("biased logits" if outcome in axes else "biased stream", axes, BiasAddition(x, bias), value, node)
     else:
         reading.plain(node, "scaled logits" if outcome in axes else "scaled stream")
     reading.stages[-1].axes = axes

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.inside import steps
-from analysis.inside.formulas import Activation, Linear, Same, Times, constant
+from analysis.inside.formulas import Activation, Identity, Linear, Times, constant
 from analysis.inside.reading import OWN, Reading
 from analysis.inside.stages import Index, Stage, Term
 from analysis.inside.stored import array
@@ -25,7 +25,7 @@ Matrix = Callable[[int], tuple[np.ndarray, np.ndarray | None]]  # of an expert: 
 RANKED = ("rank", "token", "neuron")
 
 
-class Shares(Same):
+class Shares(Identity):
     """The share that each expert has in a token: a softmax of the router's scores, or their sigmoids; 0 for experts not chosen.
 
     chosen: int [token, rank]; soft: exp, else the sigmoid 1 / (1 + exp(−score)); over: what they are divided by, the sum over the
@@ -76,7 +76,7 @@ class Shares(Same):
         return None
 
 
-class Chosen(Same):
+class ExpertChoice(Identity):
     """The experts that take a token, the one with the largest share first: int [token, rank]. One term: its number."""
 
     form = "choice"
@@ -96,7 +96,7 @@ class Chosen(Same):
         return {"share": self.inputs[0].at((index[0], int(self.chosen[index])))}
 
 
-class ExpertLinear(Same):
+class ExpertLinear(Identity):
     """A `Linear` with the matrix of the expert that took the token: [rank, token, out]. x: [token, n] or [rank, token, n]."""
 
     form = "linear"
@@ -133,7 +133,7 @@ class ExpertLinear(Same):
         return {"expert": float(self.chosen[index[1], index[0]])}
 
 
-class Experts(Same):
+class Experts(Identity):
     """The experts' answers, each times its share: Σ_e p_e · expert_e(x). A term for each expert that was chosen."""
 
     form = "weighted sum"
@@ -159,7 +159,7 @@ class Experts(Same):
 
 
 @dataclass
-class Kinds:
+class ExpertParts:
     """The matrices and the activation of a mixture's experts. gate: None where they have none; function: their activation."""
 
     gate: Matrix | None
@@ -188,7 +188,7 @@ def read(reading: Reading, node: Node, router: Node | None) -> None:
         reading.add("feed-forward", ("token", "d_model"), None, value, node, OWN.format(type(node.module).__name__))
         return
     shares = _shares(reading, node, scores, chosen)
-    reading.add("experts", ("token", "rank"), Chosen(shares, chosen))
+    reading.add("experts", ("token", "rank"), ExpertChoice(shares, chosen))
     at = len(reading.stages)
     for kinds in _kinds(node.module, x.rows(None).shape[-1]):
         answers = _answers(reading, kinds, x, chosen)
@@ -200,7 +200,7 @@ def read(reading: Reading, node: Node, router: Node | None) -> None:
     reading.add("feed-forward", ("token", "d_model"), None, value, node, OWN.format(type(node.module).__name__))
 
 
-def _answers(reading: Reading, kinds: Kinds, x: Stage, chosen: np.ndarray) -> Stage:
+def _answers(reading: Reading, kinds: ExpertParts, x: Stage, chosen: np.ndarray) -> Stage:
     """Add the stages inside the experts, for the tokens that each takes; their answers are returned."""
     if kinds.gate is None:
         inner = reading.add("expert up", RANKED, ExpertLinear(x, kinds.up, chosen))
@@ -256,14 +256,14 @@ def _is_list(module: Any) -> bool:
     return hasattr(module, "router") and experts is not None and hasattr(experts, "__getitem__")
 
 
-def _kinds(module: Any, width: int) -> Iterator[Kinds]:
+def _kinds(module: Any, width: int) -> Iterator[ExpertParts]:
     """Yield what the experts may be made of, each way that is in use."""
     import torch
 
     if _is_list(module):
         maps = [{name: part for name, part in expert.named_children() if hasattr(part, "weight")} for expert in module.experts]
         function = getattr(module.experts[0], "activation", torch.nn.functional.silu)
-        yield Kinds(
+        yield ExpertParts(
             _of_list(maps, "gate") if "gate" in maps[0] else None,
             _of_list(maps, "up"),
             _of_list(maps, "down"),
@@ -289,7 +289,7 @@ def _kinds(module: Any, width: int) -> Iterator[Kinds]:
         up = slice(1, outs, 2) if interleaved else slice(outs // 2, outs)
         sides = [_of_cube(own, first, transposed, part) for part in (gate, up)]
         down = _of_cube(own, last, transposed, slice(None))
-        yield Kinds(
+        yield ExpertParts(
             sides[0], sides[1], down, steps.on_arrays(function), function_name, None if lift is None else steps.on_arrays(lift)
         )
 

@@ -10,7 +10,7 @@ from analysis.inside.stages import Index, Stage, Term
 from analysis.inside.stored import Matrix, times
 
 
-class Same:
+class Identity:
     """The number of another stage, unchanged. One term: it, times 1."""
 
     form = "same"
@@ -28,7 +28,7 @@ class Same:
         return {}
 
 
-class Joined(Same):
+class HeadConcatenation(Identity):
     """The heads' outputs, [head, token, d_head], side by side: [token, heads · d_head]. One term: the number itself."""
 
     def rows(self, positions: np.ndarray | None) -> np.ndarray:
@@ -41,7 +41,7 @@ class Joined(Same):
         return [_alone(self.inputs[0], (head, token, d))]
 
 
-class Sum(Same):
+class Sum(Identity):
     """Stages added up, number by number. A term for each, times 1."""
 
     form = "add"
@@ -50,7 +50,7 @@ class Sum(Same):
         return sum((stage.rows(positions) for stage in self.inputs[1:]), self.inputs[0].rows(positions))
 
 
-class Lookup(Same):
+class Lookup(Identity):
     """A row of a table for each token, by its number, times a factor where the model scales. One term: what is stored, times it.
 
     table: [row, d]; which: int [token], the row of each. The source is the id, where the table is that of the tokens.
@@ -73,7 +73,7 @@ class Lookup(Same):
         return [Term(f"row {row}", stored, self.factor, stored * self.factor, source)]
 
 
-class Norm(Same):
+class Norm(Identity):
     """LayerNorm, (x − mean) / spread · weight + bias with spread = √(variance + ε), or RMSNorm, x / spread · weight with spread =
     √(mean of squares + ε). ε is part of the spread.
 
@@ -129,7 +129,7 @@ class WideNorm(Norm):
         return self.wide.facts((index[1], index[0] * width + index[2]))
 
 
-class Linear(Same):
+class Linear(Identity):
     """A matrix times what a token has: Σ_j x_j W_j + b. A term for each input, and the bias.
 
     x: [token, n], or [head, token, d] read head after head (heads joined by W_O). weight: [out, n]; bias: [out] or None. columns:
@@ -172,7 +172,7 @@ class Linear(Same):
         return terms if self.bias is None else [*terms, constant("bias", self.bias[column])]
 
 
-class Activation(Same):
+class Activation(Identity):
     """A function of each number by itself. One term: the number, times the share of it that the function lets through."""
 
     form = "activation"
@@ -191,7 +191,7 @@ class Activation(Same):
         return [Term(self.name, left, right, y, self.inputs[0].place(*index))]
 
 
-class Times(Same):
+class Times(Identity):
     """Two stages multiplied, number by number: a value, and how far its gate lets it through. One term.
 
     Where the gate has fewer numbers, each is for as many neighbours: one for a head, or one for a token.
@@ -212,7 +212,7 @@ class Times(Same):
         return [Term(f"{a.name} times {b.name}", left, right, left * right, a.place(*index), b.place(*gate_index))]
 
 
-class Scale(Same):
+class Scale(Identity):
     """Each number times a fixed one. One term."""
 
     form = "scale"
@@ -238,7 +238,7 @@ class Scale(Same):
         return {"factor": self.factor}
 
 
-class Weighed(Same):
+class DimensionScale(Identity):
     """Each number times a stored one of its dimension (layer scale, Touvron et al. 2021). One term.
 
     weight: [n], along the last axis.
@@ -261,7 +261,7 @@ class Weighed(Same):
         return {"factor": float(self.weight[index[-1]])}
 
 
-class Shifted(Same):
+class BiasAddition(Identity):
     """A stored number added to each. Two terms.
 
     bias: [n], along the last axis, or [head, 1, n] for a stage of heads.
@@ -281,7 +281,7 @@ class Shifted(Same):
         return [_alone(self.inputs[0], index), constant("bias", bias)]
 
 
-class Probabilities(Same):
+class Probabilities(Identity):
     """softmax along the last axis: exp(x) / sum of all exp. One term: exp(x − m), m being the largest, times 1 / their sum."""
 
     form = "softmax"
@@ -317,7 +317,7 @@ class Probabilities(Same):
         return {"largest": highest, "sum": total} | ({} if sink is None else {"sink": sink})
 
 
-class Choice(Same):
+class Choice(Identity):
     """The likeliest token: the number of the largest probability. One term: that number, which came from its probability."""
 
     form = "choice"

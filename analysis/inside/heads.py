@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.inside import steps
-from analysis.inside.attending import Assembled, Biased, Capped, Distances, Masked, Mixed, Products, Turn, rotate
+from analysis.inside.attending import Assembly, Distances, Masking, PositionBias, Products, SoftCap, Turn, ValueMix, rotate
 from analysis.inside.attention_calls import AttentionParts, Vectors
-from analysis.inside.formulas import Joined, Linear, Norm, Probabilities, Scale, Shifted, Sum, WideNorm
+from analysis.inside.formulas import BiasAddition, HeadConcatenation, Linear, Norm, Probabilities, Scale, Sum, WideNorm
 from analysis.inside.reading import ADDS, OWN, Reading, columns_of
 from analysis.inside.stages import Stage
 from analysis.inside.stored import array
@@ -45,7 +45,7 @@ class Heads:
         reading, prefix = self.reading, self.prefix
         scores = self.weigh(parts, q, k)
         probabilities = reading.add(prefix + "weights", PAIRS, Probabilities(scores, parts.sinks), weights)
-        reading.add(prefix + "mixed values", HEADS, Mixed(probabilities, v), parts.out, parts.end)
+        reading.add(prefix + "mixed values", HEADS, ValueMix(probabilities, v), parts.out, parts.end)
 
     def read_weights(self, end: Node, weights: np.ndarray, values: Vectors | None) -> None:
         """Add the weights, the values if known, and the mixed values of a model whose queries and keys are not known."""
@@ -56,7 +56,7 @@ class Heads:
         mixed = mixed.reshape(len(weights), weights.shape[1], -1)
         stage = None if values is None else self.part(values, "values", "", self.source)
         probabilities = add(prefix + "weights", PAIRS, None, weights, None, UNSEEN)
-        rule = None if stage is None else Mixed(probabilities, stage)
+        rule = None if stage is None else ValueMix(probabilities, stage)
         add(prefix + "mixed values", HEADS, rule, mixed, end, UNSEEN if rule is None else None)
 
     def weigh(self, parts: AttentionParts, q: Stage, k: Stage) -> Stage:
@@ -73,11 +73,11 @@ class Heads:
         if parts.relative:
             scores = add(prefix + "summed scores", PAIRS, Sum(scores, *self.reading.stages[-len(parts.relative) :]))
         if parts.softcap is not None:
-            scores = add(prefix + "capped scores", PAIRS, Capped(scores, parts.softcap))
+            scores = add(prefix + "capped scores", PAIRS, SoftCap(scores, parts.softcap))
         if parts.bias is not None:
-            scores = add(prefix + "biased scores", PAIRS, Biased(scores, parts.bias))
+            scores = add(prefix + "biased scores", PAIRS, PositionBias(scores, parts.bias))
         if parts.causal or parts.mask is not None:
-            scores = add(prefix + "masked scores", PAIRS, Masked(scores, parts.mask))
+            scores = add(prefix + "masked scores", PAIRS, Masking(scores, parts.mask))
         return scores
 
     def part(self, vectors: Vectors, name: str, singular: str, source: Stage | None) -> Stage:
@@ -155,11 +155,11 @@ class Heads:
                     turn = Turn(stage, *angles)
                     parts.append(add(f"{self.prefix}turned position {name}", axes, turn, like, None, None, positions))
                     dimensions.append(remaining)
-                    return add(f"{self.prefix}{name}", axes, Assembled(heads, parts, dimensions), recorded, None, None, positions)
+                    return add(f"{self.prefix}{name}", axes, Assembly(heads, parts, dimensions), recorded, None, None, positions)
         if len(remaining) or not parts:
             del self.reading.stages[before:]
             return None
-        return add(f"{self.prefix}{name}", axes, Assembled(heads, parts, dimensions), recorded, None, None, positions)
+        return add(f"{self.prefix}{name}", axes, Assembly(heads, parts, dimensions), recorded, None, None, positions)
 
     def split_map(
         self, linear_map: Node, tensor: Node, recorded: np.ndarray, source: Stage | None
@@ -194,7 +194,7 @@ class Heads:
                 positions = np.arange(whole.shape[1])
                 if (rule := steps.norm(base, x, value, positions, self.reading.near)) is not None:
                     return rule, value
-                side_by_side = Stage("joined", ("token", "d_model"), x.layer, x.stack, Joined(x), None, x.positions)
+                side_by_side = Stage("joined", ("token", "d_model"), x.layer, x.stack, HeadConcatenation(x), None, x.positions)
                 wide_values = value.transpose(1, 0, 2).reshape(len(positions), -1)
                 if (wide := steps.norm(base, side_by_side, wide_values, positions, self.reading.near)) is not None:
                     return WideNorm(x, wide), value
@@ -210,7 +210,7 @@ class Heads:
             addends = [view.value for view in step.given if linear_map not in self.origins(view)]
             if len(addends) != 1 or addends[0].numel() != shape[0] * shape[2]:
                 continue
-            rule = Shifted(x, array(addends[0]).reshape(shape[0], 1, shape[2]))
+            rule = BiasAddition(x, array(addends[0]).reshape(shape[0], 1, shape[2]))
             for value in head_views(node, step, shape):
                 if steps.close(rule.rows(None), value, self.reading.near):
                     return self.reading.add(f"{self.prefix}biased {name}", axes, rule, value, None, None, positions)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.inside import steps
-from analysis.inside.formulas import Activation, Joined, Scale, Shifted, Sum, Times, Weighed
+from analysis.inside.formulas import Activation, BiasAddition, DimensionScale, HeadConcatenation, Scale, Sum, Times
 from analysis.inside.stages import Formula, Stage
 from analysis.inside.stored import array
 
@@ -106,7 +106,7 @@ class Reading:
         """Return the heads' outputs side by side, as a stage that is added once."""
         name = heads.name.replace("mixed values", "joined heads")
         heads_joined = next((stage for stage in self.stages if stage.name == name), None)
-        return heads_joined or self.add(name, ("token", "d_model"), Joined(heads))
+        return heads_joined or self.add(name, ("token", "d_model"), HeadConcatenation(heads))
 
     def columns(self, view: Node) -> np.ndarray | None:
         """Return which outputs of a step a view of it has: int [n]; None where that cannot be said."""
@@ -145,7 +145,7 @@ class Reading:
         elif missing is None and node.op in PRODUCTS and len(ready) == 2 == len(inputs):
             rule = Times(*sorted(ready, key=lambda factor: -factor.rows(self.positions[:1]).shape[-1]))
         elif missing is None and len(ready) == 1 and (stored := stored_with(node, value.shape[-1])) is not None:
-            rule = Shifted(ready[0], stored) if node.op in ADDS else Weighed(ready[0], stored)
+            rule = BiasAddition(ready[0], stored) if node.op in ADDS else DimensionScale(ready[0], stored)
         elif missing is None and node.op in PRODUCTS and len(ready) == 1:
             rule = self.scale(ready[0], value)
         if rule is None and missing is None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 AT_ONCE = 2**24  # numbers that become float32 at a time
 
 
-class Stored:
+class StoredMatrix:
     """A matrix in 16 bits or on another device: what is indexed becomes a float32 array."""
 
     def __init__(self, tensor: Tensor):
@@ -28,7 +28,7 @@ class Stored:
         return array(self.tensor[index])
 
 
-Matrix = np.ndarray | Stored
+Matrix = np.ndarray | StoredMatrix
 
 
 def array(value: Any) -> np.ndarray:
@@ -40,7 +40,7 @@ def matrix(tensor: Tensor) -> Matrix:
     """Return weights to index and multiply with; those of a large model stay in 16 bits, as memory would not hold both."""
     tensor = tensor.detach()
     plain = tensor.device.type == "cpu" and str(tensor.dtype) == "torch.float32"
-    return array_of(tensor) if plain else Stored(tensor)
+    return array_of(tensor) if plain else StoredMatrix(tensor)
 
 
 def times(x: np.ndarray, weight: Matrix, rows: np.ndarray | None = None) -> np.ndarray:

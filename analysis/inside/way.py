@@ -10,7 +10,7 @@ import numpy as np
 from analysis.inside import steps
 from analysis.inside.block import Block
 from analysis.inside.ends import begin, finish
-from analysis.inside.formulas import Same
+from analysis.inside.formulas import Identity
 from analysis.inside.reading import Reading
 from analysis.inside.stages import Cell, Index, Stage
 from analysis.inside.stored import array
@@ -127,11 +127,11 @@ class Way:
         stream_in = steps.flat(watched.block.start, len(self.tokens))  # type: ignore[arg-type]
         if layer == 0:
             same = stream_in is not None and steps.close(stream_in, hidden, self.near)
-            stream = reading.add("stream", ("token", "d_model"), Same(first), stream_in, None, None if same else BETWEEN)
+            stream = reading.add("stream", ("token", "d_model"), Identity(first), stream_in, None, None if same else BETWEEN)
         else:
             same = watched.handed and stream_in is not None and steps.close(stream_in, hidden, self.near)
             below = Stage("output", ("token", "d_model"), layer - 1, self.stack, None, hidden, window)
-            stream = reading.add("stream", ("token", "d_model"), Same(below), stream_in, None, None if same else BETWEEN)
+            stream = reading.add("stream", ("token", "d_model"), Identity(below), stream_in, None, None if same else BETWEEN)
         kind = self.stack
         rotary = trace.attention[kind].rotary(layer)
         weights = [trace.attention[kind][layer]]
@@ -165,10 +165,10 @@ class Way:
         )
         below = output or Stage("output", ("token", "d_model"), len(hidden) - 2, self.stack, None, hidden[-1], self.window)
         between = None if trace.tail is None or held is None else BETWEEN
-        stream = reading.add("blocks", ("token", "d_model"), Same(below), end, None, between)
+        stream = reading.add("blocks", ("token", "d_model"), Identity(below), end, None, between)
         finish(reading, stream, "label" if self.model.info.labels else "vocabulary")
         if self.stack == "encoder":
-            reading.add("memory", ("token", "d_model"), Same(reading.stages[-1]))
+            reading.add("memory", ("token", "d_model"), Identity(reading.stages[-1]))
         return reading.stages
 
     def _logit_positions(self) -> np.ndarray:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis import flow, paths
-from analysis.attention_flow import cut, maximum_flows, nearest, pipes
+from analysis.attention_flow import maximum_flows, nearest, pipes, restrict
 from analysis.routes import matrices
 from models import Trace
 from tests.analysis.test_attention_rollout import attention, fusions, weights
@@ -91,7 +91,7 @@ def test_between_all_tokens_nothing_is_cut_off():
         ways = paths(of)
         steps = matrices(ways)
         places = nearest(ways, steps, -1, 10)
-        fewer, smaller = cut(ways, steps, places)
+        fewer, smaller = restrict(ways, steps, places)
         np.testing.assert_array_equal(places, np.arange(len(ways.tokens)))
         np.testing.assert_allclose(maximum_flows(fewer, smaller, -1), maximum_flows(ways, steps, -1), atol=1e-6)
 
@@ -101,7 +101,7 @@ def test_fewer_tokens_are_those_around_the_position_and_share_all():
     ways = paths(of)
     steps = matrices(ways)
     np.testing.assert_array_equal(nearest(ways, steps, 7, 4), [4, 5, 6, 7])
-    fewer, smaller = cut(ways, steps, np.array([4, 5, 6, 7]))
+    fewer, smaller = restrict(ways, steps, np.array([4, 5, 6, 7]))
     assert [token.text for token in fewer.tokens] == ["4", "5", "6", "7"]
     assert all(np.allclose(matrix.sum(-1), 1) for matrix in smaller)
     assert pipes(fewer, smaller, 3)[0] == 4 and pipes(ways, steps, 7)[0] == 8
@@ -115,7 +115,7 @@ def test_a_window_on_an_encoder_decoder_holds_the_position_and_what_it_looks_at(
     steps = matrices(ways)
     places = nearest(ways, steps, 3, 4)
     assert 9 + 3 in places and int(steps[-1][3].argmax()) in places and len(places) == 8
-    fewer, smaller = cut(ways, steps, places)
+    fewer, smaller = restrict(ways, steps, places)
     assert fewer.start == 4 and [step.name for step in fewer.steps] == [step.name for step in ways.steps]
     assert {matrix.shape for matrix in smaller} == {(4, 4)}
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from analysis import rollout
-from analysis.attention_rollout import fused
+from analysis.attention_rollout import fuse_heads
 from models import Attention, Token
 
 
@@ -98,7 +98,7 @@ def test_a_long_text_is_multiplied_up_as_a_short_one_is(ahead):
 
 @given(weights, fusions, st.floats(0, 0.99))
 def test_discarding_keeps_the_largest_weights_of_each_row(weights, fusion, discard):
-    full, largest = fused(weights[0], fusion), fused(weights[0], fusion, discard)
+    full, largest = fuse_heads(weights[0], fusion), fuse_heads(weights[0], fusion, discard)
     np.testing.assert_allclose(largest.sum(-1), 1, atol=1e-9)
     for before, after in zip(full, largest, strict=True):
         assert np.count_nonzero(after) == max(1, len(before) - int(np.floor(discard * len(before))))
@@ -109,7 +109,7 @@ def test_discarding_keeps_the_largest_weights_of_each_row(weights, fusion, disca
 @given(weights)
 def test_what_a_causal_query_cannot_see_is_not_counted_as_discarded(weights):
     causal = np.tril(weights[0])
-    matrix = fused(causal / causal.sum(-1, keepdims=True), discard=0.5)
+    matrix = fuse_heads(causal / causal.sum(-1, keepdims=True), discard=0.5)
     assert [np.count_nonzero(row) for row in matrix] == [max(1, seen - seen // 2) for seen in range(1, len(matrix) + 1)]
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from analysis import paths
-from analysis.gradients import gradient_rollout, looked_at, relevance, relevances
+from analysis.gradients import gradient_rollout, relevance, relevances, summed_relevance
 from analysis.values import value_weights
 from models.huggingface.model import HuggingFaceModel
 from models.recorder import causal_mask, expand
@@ -165,7 +165,7 @@ def test_gradient_rollout_is_the_rule_written_out(name):
     relevant = relevances(ways, model.gradients(trace, place, token))
     row = (relevance_matrix - np.eye(count))[ways.place(place)]
     np.testing.assert_allclose(gradient_rollout(ways, relevant, place), row, atol=1e-5, rtol=1e-4)
-    np.testing.assert_allclose(looked_at(ways, relevant), sums, atol=1e-5, rtol=1e-4)
+    np.testing.assert_allclose(summed_relevance(ways, relevant), sums, atol=1e-5, rtol=1e-4)
 
 
 @pytest.mark.parametrize("name", [*FEW, "Phi", "OPT", "DeepSeek-V3", "ModernBERT", "ALBERT", "Marian"])

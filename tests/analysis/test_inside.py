@@ -88,7 +88,7 @@ def test_to_be_followed_disturbs_no_other_reading(way):
 
 
 @pytest.mark.parametrize(
-    ("request", "complaint"),
+    ("ask", "complaint"),
     [
         (lambda way: inside.follow(way.model, way.trace, 6), "6 layers"),
         (lambda way: inside.follow(way.model, way.trace, 0, 8), "8 heads"),
@@ -101,6 +101,6 @@ def test_to_be_followed_disturbs_no_other_reading(way):
         (lambda way: inside.neurons(way, 0, top=0), "from 1 on"),
     ],
 )
-def test_what_is_not_there_is_said_in_a_sentence(way, request, complaint):
+def test_what_is_not_there_is_said_in_a_sentence(way, ask, complaint):
     with pytest.raises(ValueError, match=complaint):
-        request(way)
+        ask(way)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import models
 from analysis import inside
 from analysis.inside import steps
-from analysis.inside.stored import Stored
+from analysis.inside.stored import StoredMatrix
 from benchmarks import stages
 from models.huggingface.model import HuggingFaceModel
 from models.language_model import LanguageModel
@@ -169,7 +169,7 @@ def test_weights_in_16_bits_stay_so_and_every_stage_follows_as_closely_as_they_a
     kind = NETWORKS[name][0]
     half = HuggingFaceModel(network(name).to(torch.bfloat16), tokenizer(kind), kind, True, name)
     path = inside.follow(half, half.trace("The cat sat on the mat."), 1)
-    assert isinstance(path.stage("logits").rule.weight, Stored)
+    assert isinstance(path.stage("logits").rule.weight, StoredMatrix)
     for stage in path.stages[1:]:
         assert stage.missing is None, f"{stage.name}: {stage.missing}"
         np.testing.assert_allclose(stage.calculated(), stage.values, atol=8e-2, rtol=2e-2, err_msg=stage.name)
