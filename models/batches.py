@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from models.adding import Adds, Place, Probe, Sums
+from models.adding import PartWatcher, Place, Probe, Sums
 from models.editing import Plan
 from models.edits import Edit, Part, Skip, check, moved
 from models.given import SECOND, Text, are_ids, text_of
@@ -93,7 +93,7 @@ def batches(lengths: Sequence[tuple[int, ...]]) -> Iterator[list[int]]:
 
 
 def run(
-    model: LanguageModel, rows: Sequence[Ready], keeps: bool = True, adds: Adds | None = None, before: Trace | None = None
+    model: LanguageModel, rows: Sequence[Ready], keeps: bool = True, adds: PartWatcher | None = None, before: Trace | None = None
 ) -> Record:
     """One pass over rows of the same lengths. before: what is not edited of them, from which the first block that is edited is
     read on. Errors: ValueError where a part is changed that cannot be told apart."""
@@ -121,7 +121,10 @@ def starts_anywhere(model: LanguageModel) -> bool:
     return bool((found - expected).abs().max() <= 1e-4 * expected.abs().max())
 
 
-def plan_of(model: LanguageModel, rows: Sequence[Ready], keeps: bool = True, adds: Adds | None = None, start: int = 0) -> Plan:
+def plan_of(
+    model: LanguageModel, rows: Sequence[Ready], keeps: bool = True, adds: PartWatcher | None = None, start: int = 0
+) -> Plan:
+    """Return the plan of a pass over these rows. keeps, adds, start: as `Plan` takes them."""
     order, places = model._order
     edits = [row.edits for row in rows]
     return Plan(edits, order, places, adds_of(model, edits) if adds is None else adds, keeps, start)
@@ -139,7 +142,7 @@ def reading_on(model: LanguageModel, edits: Sequence[Edit], versions: int, past:
     return Plan(rows, order, places, adds_of(model, rows), past=past)
 
 
-def adds_of(model: LanguageModel, edits: Sequence[Sequence[Edit]]) -> Adds | None:
+def adds_of(model: LanguageModel, edits: Sequence[Sequence[Edit]]) -> PartWatcher | None:
     """What replaces parts of blocks, where these edits do. Errors: ValueError where a part cannot be told apart."""
     parts = [edit for row in edits for edit in row if isinstance(edit, Part | Skip) and edit.part != "block"]
     if not parts:
@@ -150,19 +153,19 @@ def adds_of(model: LanguageModel, edits: Sequence[Sequence[Edit]]) -> Adds | Non
         if not any(part in pair for pair in known.get((stack, places[stack][edit.layer + 1] - 1), ())):
             named = "cross-attention" if part == "cross" else "feed-forward" if part == "feedforward" else part
             raise ValueError(UNCLEAR.format(part=named, layer=edit.layer, name=model.info.name))
-    return Adds(known)
+    return PartWatcher(known)
 
 
 def sums_of(model: LanguageModel) -> dict[Place, Sums]:
     """Which sums the layers of a model make, and of what: found by a short pass."""
     probe = Probe()
     run(model, [model._prepare("the cat", "the cat" if model.info.kind == "encoder-decoder" else "")], False, probe)
-    return dict(probe.found)
+    return dict(probe.layer_sums)
 
 
 def parts(model: LanguageModel, trace: Trace) -> dict[str, dict[str, np.ndarray]]:
     """As `LanguageModel.parts`."""
-    adds = Adds(model._sums, listens=True)
+    adds = PartWatcher(model._sums, listens=True)
     run(model, [of_trace(trace)], False, adds)
     _, places = model._order
     found: dict[str, dict[str, np.ndarray]] = {}

@@ -1,4 +1,4 @@
-"""From the probabilities of the next token to whole answers."""
+"""Beam search: from the probabilities of the next token to whole answers."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# What was said so far, several equally long versions of it, the start token first: logits [version, vocabulary] of what is next.
+# Takes several equally long beginnings, the start token first; returns logits [version, vocabulary] of the next token.
 Following = Callable[[Sequence[tuple[int, ...]]], np.ndarray]
 
-# A search that yields what was said so far, is sent the logits of what is next, and returns the best answers.
-Search = Generator[list[tuple[int, ...]], np.ndarray, "list[Said]"]
+# A search that yields the beginnings so far, is sent the logits of the next token, and returns the best answers.
+Search = Generator[list[tuple[int, ...]], np.ndarray, "list[Answer]"]
 
 
 @dataclass(frozen=True)
-class Said:
+class Answer:
     """An answer: its tokens, without the start, with the end if it came; and the sum of their log-probabilities in nats.
 
-    text: what it spells, where that is known.
+    text: its text, where that is known.
     """
 
     ids: tuple[int, ...]
@@ -27,12 +27,12 @@ class Said:
     text: str = ""
 
 
-# What an answer is worth beside others, which may be shorter.
-Worth = Callable[[Said], float]
+# Scores an answer for comparison with others, which may be shorter.
+Worth = Callable[[Answer], float]
 
 
-def beam(following: Following, start: int, end: int, width: int, most: int, penalty: float = 0.6) -> list[Said]:
-    """The `width` best of the answers that are found by going on with the `width` likeliest beginnings at each step, best first.
+def beam(following: Following, start: int, end: int, width: int, most: int, penalty: float = 0.6) -> list[Answer]:
+    """Return the `width` best answers, best first, continuing the `width` likeliest beginnings at each step.
 
     An answer comes to its end or is `most` long. Answers of different lengths are compared by `by_wu`. Errors: ValueError for a
     width below 1.
@@ -42,34 +42,34 @@ def beam(following: Following, start: int, end: int, width: int, most: int, pena
         beginnings = next(search)
         while True:
             beginnings = search.send(following(beginnings))
-    except StopIteration as found:
-        return found.value
+    except StopIteration as stop:
+        return stop.value
 
 
 def beam_search(start: int, end: int, width: int, most: int, penalty: float = 0.6) -> Search:
-    """As `beam`, asking for the logits of what follows instead of calculating them, so that many can go side by side."""
+    """Run `beam` as a generator that asks for the logits of the next token, so that many searches can go side by side."""
     beams = Beams({end}, width, most, by_wu(penalty))
     while not beams.done:
-        beams.grow(log_softmax((yield [(start, *one.ids) for one in beams.alive])))
+        beams.grow(log_softmax((yield [(start, *beginning.ids) for beginning in beams.alive])))
     return beams.best()
 
 
 def by_wu(penalty: float) -> Worth:
     """score / ((5 + length) / 6)^penalty (Wu et al. 2016, "Google's Neural Machine Translation System", eq. 14)."""
-    return lambda one: one.score / ((5 + len(one.ids)) / 6) ** penalty
+    return lambda answer: answer.score / ((5 + len(answer.ids)) / 6) ** penalty
 
 
 def by_length(penalty: float) -> Worth:
     """score / length^penalty, as transformers compares answers."""
-    return lambda one: one.score / len(one.ids) ** penalty
+    return lambda answer: answer.score / len(answer.ids) ** penalty
 
 
 @dataclass(frozen=True)
 class Branch:
-    """One way on that a beam search looked at.
+    """One continuation that a beam search compared.
 
-    number: its own, from 0 on; parent: the number of the branch that it goes on from, -1 for the text itself. length: tokens that
-    are said with it; score: the sum of their log-probabilities in nats. fate: "kept", to go on from; "answer"; "dropped".
+    number: its own, from 0 on; parent: the number of the branch that it extends, -1 for the text itself. length: tokens up to
+    and including it; score: the sum of their log-probabilities in nats. fate: "kept", to go on from; "answer"; "dropped".
     """
 
     number: int
@@ -81,10 +81,10 @@ class Branch:
 
 
 class Beams:
-    """A beam search between two readings: the beginnings that it goes on with, and the answers that it found.
+    """A beam search between two readings: the beginnings that it extends, and the answers that it has completed.
 
-    alive: the beginnings, the best first; tree: every way on that was looked at. It is over, `done`, when there are as many
-    answers as the beam is wide, or all are as long as they may be.
+    alive: the beginnings, the best first; tree: every branch that was compared. The search is `done` when there are as many
+    answers as the beam is wide, or all beginnings have the greatest length.
     """
 
     def __init__(self, ends: Collection[int], width: int, most: int, worth: Worth):
@@ -92,7 +92,7 @@ class Beams:
         if width < 1:
             raise ValueError(f"A beam is at least 1 wide; it is {width}.")
         self.ends, self.width, self.most, self.worth = frozenset(ends), width, most, worth
-        self.alive, self.answers = [Said((), 0.0, False)], list[Said]()
+        self.alive, self.answers = [Answer((), 0.0, False)], list[Answer]()
         self.tree: list[Branch] = []
         self._numbers = [-1]  # of the alive ones in the tree
 
@@ -101,45 +101,45 @@ class Beams:
         return len(self.answers) >= self.width or not self.alive or len(self.alive[0].ids) >= self.most
 
     def grow(self, known: np.ndarray) -> list[int]:
-        """Go one token on by log-probabilities [beginning, vocabulary]; -inf: never. Returns which beginning each one that is
-        alive now came from."""
-        totals = (known + np.array([[one.score] for one in self.alive])).ravel()
-        # Each beginning ends in as many ways as there are ends, so that `width` of these ways go on at least.
+        """Extend the beginnings by one token, by log-probabilities [beginning, vocabulary]; -inf: never. Return, for each that is
+        alive now, the index of the beginning that it extends."""
+        totals = (known + np.array([[beginning.score] for beginning in self.alive])).ravel()
+        # A beginning can end with each of the end tokens; so many candidates leave at least `width` that go on.
         count = min(max(2, 1 + len(self.ends)) * self.width, len(totals))
         best = np.flatnonzero((totals >= np.partition(totals, -count)[-count]) & np.isfinite(totals))
         best = best[np.argsort(-totals[best], kind="stable")][:count]  # the first of those that are equally likely
-        alive, numbers, parents = list[Said](), list[int](), list[int]()
+        alive, numbers, parents = list[Answer](), list[int](), list[int]()
         for rank, at in enumerate(best):
             parent, id = divmod(int(at), known.shape[1])
-            one = Said((*self.alive[parent].ids, id), float(totals[at]), id in self.ends)
+            candidate = Answer((*self.alive[parent].ids, id), float(totals[at]), id in self.ends)
             number, fate = len(self.tree), "dropped"
-            if one.ended or len(one.ids) == self.most:
+            if candidate.ended or len(candidate.ids) == self.most:
                 if rank < self.width:
-                    self.answers.append(one)
+                    self.answers.append(candidate)
                     fate = "answer"
             elif len(alive) < self.width:
                 fate = "kept"
-                alive.append(one)
+                alive.append(candidate)
                 numbers.append(number)
                 parents.append(parent)
-            self.tree.append(Branch(number, self._numbers[parent], id, len(one.ids), one.score, fate))
+            self.tree.append(Branch(number, self._numbers[parent], id, len(candidate.ids), candidate.score, fate))
         self.alive, self._numbers = alive, numbers
         return parents
 
-    def best(self) -> list[Said]:
-        """The answers, the best first, at most `width`; while there is none, the beginnings."""
-        return sorted(self.answers or self.alive, key=lambda one: -self.worth(one))[: self.width]
+    def best(self) -> list[Answer]:
+        """Return the answers, the best first, at most `width`; while there is none, the beginnings."""
+        return sorted(self.answers or self.alive, key=lambda answer: -self.worth(answer))[: self.width]
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:
-    """log p along the last axis, in float64."""
+    """Return log p along the last axis, in float64."""
     shifted = np.asarray(logits, dtype=np.float64)
     shifted = shifted - shifted.max(-1, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
 
 
 def softmax(logits: np.ndarray, temperature: float = 1.0) -> np.ndarray:
-    """exp(z / T) over its sum along the last axis, in float64. Errors: ValueError when the temperature is not above 0."""
+    """Return exp(z / T) over its sum along the last axis, in float64. Errors: ValueError when the temperature is not above 0."""
     if not temperature > 0:
         raise ValueError(f"The temperature must be above 0; it is {temperature}.")
     scaled = np.asarray(logits, dtype=np.float64) / temperature

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from models.adding import Adds, Place
+from models.adding import PartWatcher, Place
 from models.edits import Cut, Edit, Head, Part, Row, Skip, Stream, Temperature
 from models.recorder import Call, Record, causal_mask, expand, recording, row_of, scores, weights
 
@@ -68,7 +68,7 @@ class Plan:
         rows: Sequence[Sequence[Edit]],
         calls: Pairs,
         places: Mapping[str, Sequence[int]],
-        adds: Adds | None = None,
+        adds: PartWatcher | None = None,
         keeps: bool = True,
         start: int = 0,
         past: int = 0,
@@ -219,7 +219,7 @@ class Plan:
     def _listen(self, record: Record, out: Tensor) -> Tensor:
         """What gradients are taken of, before a head is scaled."""
         if self.adds is not None:
-            self.adds.attended(self.kinds[len(record.rows)][0], out)
+            self.adds.note_attention(self.kinds[len(record.rows)][0], out)
         if record.outs is not None:
             if not out.requires_grad:
                 out.requires_grad_()

@@ -1,4 +1,4 @@
-"""A text that grows: a model reads it on, token by token, and each step keeps all that decided the next one."""
+"""Text generation, token by token: each step holds everything that decided the next token."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from models.decoding import Beams, Branch, Said, by_length, log_softmax
+from models.decoding import Answer, Beams, Branch, by_length, log_softmax
 from models.given import Spelt
 from models.readonly import frozen, read_only
 from models.strategy import Distribution, Strategy, distribution, scored
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from models.recorder import Call, Record
 
 Ids = tuple[int, ...]  # of tokens
-SMALL = 2**24  # bytes, for which nobody asks how much memory is free
+SMALL = 2**24  # bytes; below this the free memory is not checked
 SCORES = 32  # bytes for a token of the vocabulary, where logits and log-probabilities are compared
 
 
 @dataclass(frozen=True, eq=False)
 class Read:
-    """What came of a reading: logits of what is next, float32 [version, vocabulary]; attention: of the last token of the first
-    version, by kind ("self", or "decoder" and "cross"), float32 [layers, heads, key].
+    """The result of one reading. logits: scores of the next token, float32 [version, vocabulary]; attention: of the last token of
+    the first version, by kind ("self", or "decoder" and "cross"), float32 [layers, heads, key].
 
     tokens: how many the decoder read, of all versions together; seconds: how long that took; bytes: of all keys and values that
-    are kept now, 0 where none are.
+    are cached now, 0 without a cache.
     """
 
     logits: np.ndarray
@@ -49,21 +49,21 @@ class Read:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """Where a beam search stands. looked_at: the ways on that this step looked at, the best first; tree: all up to now; answers:
-    the best ones that are complete, or the beginnings while none is, the best first, with what they spell."""
+    """The state of a beam search. looked_at: the branches that this step compared, the best first; tree: all branches up to now;
+    answers: the best complete ones, or the beginnings while none is complete, the best first, with their text."""
 
     looked_at: tuple[Branch, ...]
     tree: tuple[Branch, ...]
-    answers: tuple[Said, ...]
+    answers: tuple[Answer, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One token more, and what decided it.
+    """One generated token, and everything that decided it.
 
-    token: what was chosen; said: the ids of all that was said after the text, this token the last. position: how many were said
-    before it. tokens: what the decoder had read when it chose; source: what the encoder had read. cut: characters at the left of
-    the text that did not fit; dropped: tokens that have left since because the context was full.
+    token: the chosen one; said: the ids of all tokens generated after the text, this token the last. position: how many were
+    generated before it. tokens: what the decoder had read when it chose; source: what the encoder had read. cut: characters at
+    the left of the text that did not fit; dropped: tokens that were dropped since because the context was full.
     logits: float32 [vocabulary], the model's own scores of what comes after `tokens`; never: ids that the model's authors rule
     out. dart: where the draw fell, from 0 to 1; None where nothing was drawn.
     attention: by kind ("self", or "decoder" and "cross"), float32 [layers, heads, key]: the row of the last of `tokens`, which
@@ -93,22 +93,22 @@ class Step:
 
     @property
     def ids(self) -> Ids:
-        """What was read, as `distribution` wants it."""
+        """The ids of the tokens that were read, as `distribution` takes them."""
         return tuple(token.id for token in self.tokens)
 
     @property
     def text(self) -> str:
-        """What is said up to now, as text that goes on after what was typed."""
+        """The text generated up to now, which goes on after what was typed."""
         return self._reader.model.spell(self.said, _ids(self._reader.begun))
 
     @property
     def distribution(self) -> Distribution:
-        """The probabilities before and after each control, computed when asked for."""
+        """The probabilities before and after each control, computed on use."""
         return distribution(self.logits, self.ids, self.strategy, self.never)
 
     @property
     def probabilities(self) -> np.ndarray:
-        """What the token was chosen by, after all controls: float64 [vocabulary]."""
+        """The probabilities that the token was chosen by, after all controls: float64 [vocabulary]."""
         return self.distribution.after
 
     @property
@@ -117,11 +117,11 @@ class Step:
         return float(self.probabilities[self.token.id])
 
     def chosen_by(self, strategy: Strategy) -> tuple[int, float | None]:
-        """The token that another strategy chooses from the same scores, and where its draw fell; nothing is read for it."""
+        """Return the token that another strategy chooses from the same scores, and where its draw fell; nothing is read again."""
         return distribution(self.logits, self.ids, strategy, self.never).choose(strategy, self.position)
 
     def instead(self, id: int) -> Step:
-        """The same reading, had it said another token. `generate(…, said=step.said)` goes on from there.
+        """Return the same step with another token chosen. `generate(…, said=step.said)` goes on from there.
 
         Errors: ValueError for an id that is no token.
         """
@@ -133,42 +133,44 @@ class Step:
 
 
 class Reader(ABC):
-    """One text that a model reads on; in a beam search several versions of it, equally long. Each generation has its own.
+    """Reads one growing text with a model; in a beam search several versions of it, equally long. Each generation has its own.
 
-    source: what the encoder reads, if there is one; begun: what the decoder begins with; front: how many of these are signs that
-    stay when the context is full; cut: characters that did not fit. ends: the tokens that end a text; never: those that the
-    model's authors rule out. ids: how many tokens can be read. keeps: whether keys and values are kept, where the model can read
-    on from them. edits: that are made at each reading.
+    source: what the encoder reads, if there is one; begun: what the decoder begins with; front: how many of these are special
+    tokens that stay when the context is full; cut: characters that did not fit. ends: the tokens that end a text; never: those
+    that the model's authors rule out. ids: how many tokens can be read. keeps: whether keys and values are cached, where the
+    model can read on from them. edits: made at each reading.
     """
 
     ends: frozenset[int] = frozenset()
     never: frozenset[int] = frozenset()
     edits: tuple[Edit, ...] = ()
-    branches: bool = True  # whether several versions are read on from what is kept
+    branches: bool = True  # whether several versions can be read on from the cache
 
     def __init__(self, model: LanguageModel, begun: list[Token], source: list[Token], cut: int, keeps: bool):
         self.model, self.begun, self.source, self.cut, self.keeps = model, begun, source, cut, keeps
-        self.front = next((i for i, one in enumerate(begun) if not (one.special and one.start == one.end)), len(begun))
+        self.front = next(
+            (index for index, token in enumerate(begun) if not (token.special and token.start == token.end)), len(begun)
+        )
         self.ids = model.ids
         self._stamp: Stamp | None = None
-        self._ready = False  # whether what is kept can be read on from
+        self._ready = False  # whether the cache can be read on from
 
     def read(self, versions: Sequence[Ids], parents: Sequence[int] | None = None) -> Read:
-        """Read versions of the text [version][position]. parents: which version of the reading before each one is, with one token
-        more; None: they are read from the start."""
+        """Read versions of the text [version][position]. parents: which version of the last reading each one extends by a token;
+        None: they are read from the start."""
         began = time.perf_counter()
         if self.edits and not self.keeps:
             return replace(self._edited(versions), seconds=time.perf_counter() - began)
         stamp = self._now() if self.keeps else None
-        # A network that changed is another one.
+        # A network that changed counts as another network.
         same = stamp is not None and self._stamp is not None and stamp.number == self._stamp.number
         if parents is not None and self._ready and same and (self.branches or list(parents) == [0]):
-            found = self._on([one[-1] for one in versions], parents)
+            read = self._on([version[-1] for version in versions], parents)
         else:
             self._forget()
             self._stamp, self._ready = stamp, stamp is not None and len(versions) == 1
-            found = self._start(versions, stamp) if self._ready or not self.edits else self._edited(versions)
-        return replace(found, seconds=time.perf_counter() - began, bytes=self._bytes())
+            read = self._start(versions, stamp) if self._ready or not self.edits else self._edited(versions)
+        return replace(read, seconds=time.perf_counter() - began, bytes=self._bytes())
 
     def edit(self, edits: Sequence[Edit]) -> None:
         """Make these edits from now on. Errors: TypeError, ValueError for one of what the model does not have."""
@@ -179,7 +181,7 @@ class Reader(ABC):
             self.edits = check(edits, self.model.info, lengths, later=True)
 
     def _edited(self, versions: Sequence[Ids]) -> Read:
-        """Read all again, with edits."""
+        """Read the versions from the start, with edits."""
         from models.batches import Ready, run
 
         texts = [[self.token(id) for id in ids] for ids in versions]
@@ -191,46 +193,48 @@ class Reader(ABC):
         calls = first_rows(self.model._order[0], record)
         stack = "decoder" if self.source else "self"
         streams = record.hidden[stack][places[stack][-1]].float().cpu().numpy()
-        last = [self.model._tail(one)[-1] if self.model._tail else one[-1] for one in streams]
+        last = [self.model._tail(stream)[-1] if self.model._tail else stream[-1] for stream in streams]
         lengths = {"cross": len(self.source)}
-        weights = {kind: rows(some, lengths.get(kind, len(versions[0]))) for kind, some in calls.items() if kind != "encoder"}
+        weights = {
+            kind: rows(kind_calls, lengths.get(kind, len(versions[0]))) for kind, kind_calls in calls.items() if kind != "encoder"
+        }
         return Read(self.model._unembed(np.stack(last)), weights, sum(map(len, versions)))
 
     def token(self, id: int, at: int = 0) -> Token:
-        """A token that nobody typed, after so many characters of text."""
+        """Return a generated token with this id; at: the character of the text after which it stands."""
         text, fragment = self.model.vocabulary.text(id)
         return Token(id, text, at, at, self.model.is_special(id), fragment)
 
     def close(self) -> None:
-        """Let go of all keys and values."""
+        """Drop all keys and values."""
         self._ready = False
         self._forget()
 
     @abstractmethod
     def _now(self) -> Stamp | None:
-        """The condition of the network, as `Recent.now`; None where nothing can be kept."""
+        """Return the condition of the network, as `Recent.now`; None where nothing can be cached."""
 
     @abstractmethod
     def _start(self, versions: Sequence[Ids], stamp: Stamp | None) -> Read:
-        """Read all; keep the keys and values where there is a stamp and one version."""
+        """Read the versions from the start; cache keys and values if there is a stamp and one version."""
 
     @abstractmethod
     def _on(self, ids: list[int], parents: Sequence[int]) -> Read:
-        """Read one token more of each version by what is kept."""
+        """Read one more token of each version from the cache."""
 
     @abstractmethod
     def _bytes(self) -> int:
-        """Of all keys and values that are kept."""
+        """Return the size of all cached keys and values."""
 
     @abstractmethod
     def _forget(self) -> None: ...
 
 
 def begin(
-    model: LanguageModel, text: str, target: str, strategy: Strategy, most: int, said: Ids, cache: bool,
-    given: Ids = (), chat: bool = False, edits: Sequence[Edit] = (),
+    model: LanguageModel, text: str, target: str, strategy: Strategy, most: int, continuation: Ids, cache: bool,
+    forced: Ids = (), chat: bool = False, edits: Sequence[Edit] = (),
 ) -> Generator[Step, None, None]:  # fmt: skip
-    """As `LanguageModel.generate`; what is wrong is said before the first step."""
+    """Check the arguments of `LanguageModel.generate` and return its steps; errors are raised before the first step."""
     from models.edits import grows
 
     name, kind = model.info.name, model.info.kind
@@ -239,8 +243,8 @@ def begin(
     if not isinstance(most, int) or isinstance(most, bool) or most < 1:
         raise ValueError(f"max_new_tokens is a whole number from 1 on; it is {most!r}.")
     if kind == "encoder":
-        instead = f": it fills in what stands at {model.info.mask}." if model.info.mask else "."
-        raise ValueError(f"{name} sees a text from both sides and does not continue it{instead}")
+        hint = f": it fills in what stands at {model.info.mask}." if model.info.mask else "."
+        raise ValueError(f"{name} sees a text from both sides and does not continue it{hint}")
     if not model.info.predicts:
         raise ValueError(f"{name} has no language-model head, so it does not continue a text.")
     if target and kind != "encoder-decoder":
@@ -249,10 +253,10 @@ def begin(
         raise ValueError("A turn of a chat is a text: ids are read as they are, with nothing put around them.")
     reader = model._reader(text, target, cache and all(grows(edit) for edit in edits), chat)
     reader.edit(edits)
-    if strange := [id for id in (*said, *given) if not 0 <= id < reader.ids]:
+    if strange := [id for id in (*continuation, *forced) if not 0 <= id < reader.ids]:
         raise ValueError(f"{name} has no token {strange[0]}: its tokens are 0 to {reader.ids - 1:,}.")
-    _check_memory(reader, len(reader.begun) + len(said) + most, strategy.beams if strategy.method == "beam" else 1)
-    return generate(reader, strategy, most, tuple(map(int, said)), tuple(map(int, given)))
+    _check_memory(reader, len(reader.begun) + len(continuation) + most, strategy.beams if strategy.method == "beam" else 1)
+    return generate(reader, strategy, most, tuple(map(int, continuation)), tuple(map(int, forced)))
 
 
 def _check_memory(reader: Reader, length: int, versions: int) -> None:
@@ -261,46 +265,49 @@ def _check_memory(reader: Reader, length: int, versions: int) -> None:
     from models.sizes import size
 
     length = length if reader.model.room is None else min(length, reader.model.room)
-    kept = reader.model.cache_bytes(length, len(reader.source)) if reader.keeps else 0
+    cached = reader.model.cache_bytes(length, len(reader.source)) if reader.keeps else 0
     scores = SCORES * reader.model.info.vocabulary
-    if versions * (kept + scores) > SMALL and versions * (kept + scores) > (free := free_on(reader.model.device)):
+    if versions * (cached + scores) > SMALL and versions * (cached + scores) > (free := free_on(reader.model.device)):
         what, fewer = (f"{versions:,} beams", "fewer beams or ") if versions > 1 else ("A text", "")
         raise ValueError(
-            f"{what} of {length:,} tokens would take {size(versions * kept)} for keys and values ({versions:,} × {size(kept)}) "
-            f"and {size(versions * scores)} for scores; {size(free)} of memory are free. Choose {fewer}fewer tokens."
+            f"{what} of {length:,} tokens would take {size(versions * cached)} for keys and values "
+            f"({versions:,} × {size(cached)}) and {size(versions * scores)} for scores; {size(free)} of memory are free. "
+            f"Choose {fewer}fewer tokens."
         )
 
 
-def generate(reader: Reader, strategy: Strategy, most: int, said: Ids = (), given: Ids = ()) -> Generator[Step, None, None]:
-    """The steps of one text, at most so many. said: ids that were said after what the reader begins with; given: those that are
-    said next, whatever the strategy would choose. Closing the iterator lets go of what it keeps."""
+def generate(
+    reader: Reader, strategy: Strategy, most: int, continuation: Ids = (), forced: Ids = ()
+) -> Generator[Step, None, None]:
+    """Yield the steps of one text, at most `most`. continuation: ids that follow what the reader begins with; forced: ids that
+    come next, whatever the strategy would choose. Closing the iterator drops the cache."""
     try:
         if strategy.method == "beam":
-            yield from _by_beam(reader, strategy, most, (*said, *given))
+            yield from _by_beam(reader, strategy, most, (*continuation, *forced))
         else:
-            yield from _one_by_one(reader, strategy, most, said, given)
+            yield from _one_by_one(reader, strategy, most, continuation, forced)
     finally:
         reader.close()
 
 
-def _one_by_one(reader: Reader, strategy: Strategy, most: int, said: Ids, given: Ids) -> Iterator[Step]:
+def _one_by_one(reader: Reader, strategy: Strategy, most: int, continuation: Ids, forced: Ids) -> Iterator[Step]:
     room, at, source = reader.model.room, reader.begun[-1].end, tuple(reader.source)
-    tokens, dropped = _fitting((*reader.begun, *(reader.token(id, at) for id in said)), reader)
+    tokens, dropped = _fitting((*reader.begun, *(reader.token(id, at) for id in continuation)), reader)
     ids = _ids(tokens)
     read = reader.read([ids])
     for number in range(most):
         logits = read.logits[0]
-        id, dart = distribution(logits, ids, strategy, reader.never).choose(strategy, len(said))
-        if number < len(given) and given[number] != id:
-            id, dart = given[number], None
-        before, token, said = tokens, reader.token(id, at), (*said, id)
-        stays = bool(source or reader.edits)  # a translation does not forget its beginning, and edits keep their places
+        id, dart = distribution(logits, ids, strategy, reader.never).choose(strategy, len(continuation))
+        if number < len(forced) and forced[number] != id:
+            id, dart = forced[number], None
+        before, token, continuation = tokens, reader.token(id, at), (*continuation, id)
+        stays = bool(source or reader.edits)  # a translation needs its beginning, and edits need their positions
         full = stays and room is not None and len(before) >= room
         end = "end" if id in reader.ends else "length" if number == most - 1 else "full" if full else ""
         yield Step(
             token,
-            said,
-            len(said) - 1,
+            continuation,
+            len(continuation) - 1,
             before,
             source,
             logits,
@@ -322,40 +329,41 @@ def _one_by_one(reader: Reader, strategy: Strategy, most: int, said: Ids, given:
 
 
 def _fitting(tokens: tuple[Token, ...], reader: Reader) -> tuple[tuple[Token, ...], int]:
-    """What goes on in the context, and how many tokens were dropped.
+    """Return the tokens that fit in the context, and how many were dropped.
 
-    When the context is full, a quarter of it is dropped, the signs at the front kept, so that not every step reads all again.
+    When the context is full, its oldest quarter is dropped, but not the special tokens at the front: so only few steps read
+    everything again.
     """
     room = reader.model.room
     if room is None or len(tokens) <= room:
         return tokens, 0
     front = min(reader.front, room - 1)
-    kept = max(1, min(room - room // 4, room - 1 if room > 1 else 1) - front)
-    return (*tokens[:front], *tokens[-kept:]), len(tokens) - front - kept
+    latest = max(1, min(room - room // 4, room - 1 if room > 1 else 1) - front)
+    return (*tokens[:front], *tokens[-latest:]), len(tokens) - front - latest
 
 
-def _by_beam(reader: Reader, strategy: Strategy, most: int, said: Ids) -> Iterator[Step]:
+def _by_beam(reader: Reader, strategy: Strategy, most: int, continuation: Ids) -> Iterator[Step]:
     at = reader.begun[-1].end
-    begun, dropped = _fitting((*reader.begun, *(reader.token(id, at) for id in said)), reader)
-    first, model = _ids(begun), reader.model
-    room = most if model.room is None else min(most, model.room - len(begun) + 1)
+    beginning, dropped = _fitting((*reader.begun, *(reader.token(id, at) for id in continuation)), reader)
+    first, model = _ids(beginning), reader.model
+    room = most if model.room is None else min(most, model.room - len(beginning) + 1)
     beams = Beams(reader.ends, strategy.beams, room, by_length(strategy.length_penalty))
     parents: list[int] | None = None
     while not beams.done:
-        versions = [(*first, *one.ids) for one in beams.alive]
+        versions = [(*first, *branch.ids) for branch in beams.alive]
         read = reader.read(versions, parents)
-        tokens = (*begun, *(reader.token(id, at) for id in beams.alive[0].ids))
+        tokens = (*beginning, *(reader.token(id, at) for id in beams.alive[0].ids))
         known, looked_at = scored(log_softmax(read.logits), versions, strategy, reader.never), len(beams.tree)
         parents = beams.grow(known)
         if not (beams.alive or beams.answers):
             raise ValueError("The controls strike out every token there is. Loosen one of them.")
-        answers = [replace(one, text=model.spell((*said, *one.ids), _ids(reader.begun))) for one in beams.best()]
+        answers = [replace(answer, text=model.spell((*continuation, *answer.ids), _ids(reader.begun))) for answer in beams.best()]
         best = (answers if beams.done else beams.alive)[0]
         end = "" if not beams.done else "end" if best.ended else "length" if room == most else "full"
         yield Step(
             reader.token(best.ids[-1], at),
-            (*said, *best.ids),
-            len(said) + len(best.ids) - 1,
+            (*continuation, *best.ids),
+            len(continuation) + len(best.ids) - 1,
             tokens,
             tuple(reader.source),
             read.logits[0],
@@ -373,16 +381,16 @@ def _by_beam(reader: Reader, strategy: Strategy, most: int, said: Ids) -> Iterat
 
 
 def first_rows(order: Sequence[tuple[str, int]], record: Record) -> dict[str, list[Call]]:
-    """The calls of an edited pass of the first version, by kind. order: kind and layer of each."""
+    """Return the attention calls of the first version in an edited pass, by kind. order: kind and layer of each call."""
     calls: dict[str, list[Call]] = {}
-    for (kind, _), each in zip(order, record.rows, strict=True):
-        calls.setdefault(kind, []).append(each[0])
+    for (kind, _), row_calls in zip(order, record.rows, strict=True):
+        calls.setdefault(kind, []).append(row_calls[0])
     return calls
 
 
 def rows(calls: Sequence[Call], keys: int) -> np.ndarray:
-    """The weights of the last query in each call: float32 [layers, heads, key], NaN for heads that a layer has not. A window's
-    cache has lost its oldest keys, which that query does not look at."""
+    """Return the weights of the last query in each call: float32 [layers, heads, key], NaN for heads that a layer does not have.
+    The cache of a sliding window has lost its oldest keys, which that query does not look at."""
     import torch
     from torch.nn.functional import pad
 
@@ -390,11 +398,11 @@ def rows(calls: Sequence[Call], keys: int) -> np.ndarray:
     from models.recorder import last_rows
 
     with torch.inference_mode():
-        if (met := last_rows(calls)) is not None and met.shape[-1] == keys:
-            return met.cpu().numpy()
-        found = [call.weights(call.shape[1] - 1)[:, -1] for call in calls]
-        found = [row if row.shape[1] == keys else pad(row, (keys - row.shape[1], 0)) for row in found]
-        return stacked([row.float().cpu().numpy() for row in found])
+        if (last_weights := last_rows(calls)) is not None and last_weights.shape[-1] == keys:
+            return last_weights.cpu().numpy()
+        weights = [call.weights(call.shape[1] - 1)[:, -1] for call in calls]
+        weights = [row if row.shape[1] == keys else pad(row, (keys - row.shape[1], 0)) for row in weights]
+        return stacked([row.float().cpu().numpy() for row in weights])
 
 
 def _ids(tokens: Sequence[Token]) -> Ids:

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from models.adding import Adds, Place, Sums
+from models.adding import PartWatcher, Place, Sums
 from models.batches import Ready, batches, of_trace, plan_of
 from models.edits import Edit, check
 from models.readonly import array_of
@@ -36,7 +36,7 @@ class Heard:
     logits: np.ndarray
 
 
-class Before(Adds):
+class Before(PartWatcher):
     """Hears what each feed-forward adds before that is edited; in grad mode as a part of the graph, which may begin there."""
 
     def __init__(self, known: Mapping[Place, Sums]):

@@ -1,4 +1,4 @@
-"""A trace read from a file that `models.saving` wrote, and held to what it says of itself."""
+"""Reads a trace from a file that `models.saving` wrote, and checks that its parts fit together."""
 
 from __future__ import annotations
 
@@ -27,121 +27,127 @@ AGAIN = "This trace was opened from a file, and this needs the model. Read the t
 
 
 def load_trace(path: str | os.PathLike) -> Trace:
-    """A trace that `Trace.save` wrote: tokens, attention, streams, logits and what was said of the model, without the model.
+    """Load a trace that `Trace.save` wrote: tokens, attention, streams, logits and the facts about the model, without the model.
 
-    Every analysis and picture of a trace that asks no model takes it. What asks the model (a lens, gradients, another reading)
-    says so. `trace.info` is what the model was; `trace.model.weights` what its weights were known by.
-    Errors: ValueError, in a sentence, for a file that is no such trace, is damaged, was written by a newer version, or does not
-    fit in memory; OSError where there is none.
+    Analyses and pictures that need only the trace accept it; those that need the model (a lens, gradients, another reading)
+    raise an error that says so. `trace.info` has the facts about the model; `trace.model.weights` identifies its weights.
+    Errors: ValueError, in a sentence, for a file that holds no such trace, is damaged, was written by a newer version, or does
+    not fit in memory; OSError where there is no file.
     """
     file = Path(path)
-    named = f"“{file.name}”"
-    _check_size(file, named)
+    quoted_name = f"“{file.name}”"
+    _check_size(file, quoted_name)
     try:
-        with safe_open(file, framework="pt") as opened:
-            said = opened.metadata() or {}
-            if MARK not in said:
-                raise ValueError(f"{named} holds no trace of Headlight. Weights of a model are opened by models.load.")
-            if said[MARK] != str(FORMAT):
+        with safe_open(file, framework="pt") as archive:
+            metadata = archive.metadata() or {}
+            if MARK not in metadata:
+                raise ValueError(f"{quoted_name} holds no trace of Headlight. Weights of a model are opened by models.load.")
+            if metadata[MARK] != str(FORMAT):
                 raise ValueError(
-                    f"{named} was written by another version, in format {said[MARK][:20]!r}; this one reads {FORMAT}."
+                    f"{quoted_name} was written by another version, in format {metadata[MARK][:20]!r}; this one reads {FORMAT}."
                 )
-            tensors = {name: opened.get_tensor(name) for name in list(opened.keys())}
+            tensors = {name: archive.get_tensor(name) for name in list(archive.keys())}
     except SafetensorError as error:
-        raise ValueError(f"{named} is no safetensors file, or not a whole one: {error}.") from error
+        raise ValueError(f"{quoted_name} is no safetensors file, or not a whole one: {error}.") from error
     try:
-        trace = _read(_Opening(json.loads(said["trace"]), tensors))
+        trace = _read(_Contents(json.loads(metadata["trace"]), tensors))
         _check(trace)
     except (ArithmeticError, AttributeError, LookupError, RecursionError, RuntimeError, TypeError, ValueError) as error:
-        raise ValueError(f"{named} is damaged: what it says of itself does not fit what it holds ({error}).") from error
+        raise ValueError(f"{quoted_name} is damaged: what it says of itself does not fit what it holds ({error}).") from error
     return trace
 
 
-def _check_size(file: Path, named: str) -> None:
+def _check_size(file: Path, quoted_name: str) -> None:
     from models.huggingface.memory import free_memory
 
-    there, free = file.stat().st_size, free_memory()
-    if there > free:
-        raise ValueError(f"{named} has {size(there)}, and {size(free)} of memory are free.")
+    file_size, free = file.stat().st_size, free_memory()
+    if file_size > free:
+        raise ValueError(f"{quoted_name} has {size(file_size)}, and {size(free)} of memory are free.")
 
 
-class _Opening:
-    """What a file says, and its tensors."""
+class _Contents:
+    """The contents of a file: a description, from JSON, and tensors by name."""
 
-    def __init__(self, said: dict[str, Any], tensors: dict[str, Tensor]):
-        self.said, self.tensors = said, tensors
+    def __init__(self, description: dict[str, Any], tensors: dict[str, Tensor]):
+        self.description, self.tensors = description, tensors
 
-    def under(self, name: str) -> dict[str, np.ndarray]:
-        """Arrays whose names begin so, by what follows."""
-        found = {key: one for key, one in self.tensors.items() if key.startswith(f"{name}.")}
-        return {key.removeprefix(f"{name}."): one.numpy() for key, one in found.items()}
+    def group(self, name: str) -> dict[str, np.ndarray]:
+        """Return the arrays whose names begin with "name.", by the rest of their names."""
+        group = {key: tensor for key, tensor in self.tensors.items() if key.startswith(f"{name}.")}
+        return {key.removeprefix(f"{name}."): tensor.numpy() for key, tensor in group.items()}
 
     def tokens(self, name: str) -> list[Token]:
         kinds = [int, str, int, int, bool, bool, int, bool]  # older files do not hold the last
-        if not all(len(one) >= 7 and [type(value) for value in one] == kinds[: len(one)] for one in self.said[name]):
+        if not all(
+            len(fields) >= 7 and [type(value) for value in fields] == kinds[: len(fields)] for fields in self.description[name]
+        ):
             raise ValueError("a token is not what a token is")
-        return [Token(*one) for one in self.said[name]]
+        return [Token(*fields) for fields in self.description[name]]
 
 
-def facts_of(said: dict[str, Any]) -> ModelInfo:
-    """The facts about a model, from what JSON made of them."""
+def facts_of(description: dict[str, Any]) -> ModelInfo:
+    """Rebuild the facts about a model from their JSON form."""
     lists = ("notes", "languages", "head_counts", "layer_numbers")
-    facts: dict[str, Any] = {name: tuple(value) if name in lists else value for name, value in said.items()}
+    facts: dict[str, Any] = {name: tuple(value) if name in lists else value for name, value in description.items()}
     if facts.get("labels"):
         facts["labels"] = Labels(**facts["labels"] | {"names": tuple(facts["labels"]["names"])})
     return ModelInfo(**facts)
 
 
-def _read(opening: _Opening) -> Trace:
-    said = opening.said
-    tokens, target = opening.tokens("tokens"), opening.tokens("target")
-    attention, changed = {}, tuple(_edit(opening, one) for one in said["edits"])
-    for kind, one in said["attention"].items():
-        queries, keys = (target if kind in few else tokens for few in (("decoder", "cross"), ("decoder",)))
-        attention[kind] = _attention(opening, one, queries, keys)
+def _read(contents: _Contents) -> Trace:
+    description = contents.description
+    tokens, target = contents.tokens("tokens"), contents.tokens("target")
+    attention, trace_edits = {}, tuple(_edit(contents, entry) for entry in description["edits"])
+    for kind, entry in description["attention"].items():
+        queries, keys = (target if kind in kinds else tokens for kinds in (("decoder", "cross"), ("decoder",)))
+        attention[kind] = _attention(contents, entry, queries, keys)
         for layer, call in enumerate(attention[kind]._calls):
-            call.edits = edits.at(changed, kind, layer)
-    scores = opening.tensors.get("logits")
+            call.edits = edits.at(trace_edits, kind, layer)
+    scores = contents.tensors.get("logits")
     parts: dict[str, dict[str, np.ndarray]] = {}
-    for name, array in opening.under("parts").items():
+    for name, array in contents.group("parts").items():
         stack, _, part = name.partition(".")
         parts.setdefault(stack, {})[part] = array
-    known = Opened(facts_of(said["info"]), str(said["weights"]), None if scores is None else scores.numpy(), parts or None)
+    opened = Opened(
+        facts_of(description["info"]), str(description["weights"]), None if scores is None else scores.numpy(), parts or None
+    )
     return Trace(
-        str(said["text"]), tokens, attention, opening.under("hidden"), int(said["cut"]), _absent if said["predicts"] else None,
-        target, _absent if said["tail"] else None, changed, known,
-        _absent if known.info.labels else None,
+        str(description["text"]), tokens, attention, contents.group("hidden"), int(description["cut"]),
+        _refuse if description["predicts"] else None,
+        target, _refuse if description["tail"] else None, trace_edits, opened,
+        _refuse if opened.info.labels else None,
     )  # fmt: skip
 
 
-def _absent(stream: np.ndarray) -> np.ndarray:
+def _refuse(stream: np.ndarray) -> np.ndarray:
     raise ValueError(AGAIN)
 
 
-def _attention(opening: _Opening, said: dict[str, Any], queries: list[Token], keys: list[Token]) -> Attention:
-    if "weights" in said:
-        return Attention.of(opening.tensors[said["weights"]].numpy(), queries, keys, bool(said["chooses"]))
+def _attention(contents: _Contents, description: dict[str, Any], queries: list[Token], keys: list[Token]) -> Attention:
+    if "weights" in description:
+        return Attention.of(contents.tensors[description["weights"]].numpy(), queries, keys, bool(description["chooses"]))
     calls = []
-    for one in said["calls"]:
-        held: dict[str, Any] = {name: opening.tensors[one[name]] if name in one else None for name in TENSORS}
-        calls.append(Call(**held, **{name: one[name] for name in NUMBERS}))
+    for call_entry in description["calls"]:
+        tensors: dict[str, Any] = {name: contents.tensors[call_entry[name]] if name in call_entry else None for name in TENSORS}
+        calls.append(Call(**tensors, **{name: call_entry[name] for name in NUMBERS}))
     turns = [
-        None if one is None else Rotary(opening.tensors[one["frequencies"]].numpy(), one["pairs"], int(one["start"]))
-        for one in said["turns"]
+        None if turn is None else Rotary(contents.tensors[turn["frequencies"]].numpy(), turn["pairs"], int(turn["start"]))
+        for turn in description["turns"]
     ]
-    return Attention(queries, keys, calls, rotary=turns.__getitem__, chooses=bool(said["chooses"]))
+    return Attention(queries, keys, calls, rotary=turns.__getitem__, chooses=bool(description["chooses"]))
 
 
-def _edit(opening: _Opening, said: dict[str, Any]) -> edits.Edit:
-    kinds = {one.__name__: one for one in edits.Edit.__subclasses__()}
+def _edit(contents: _Contents, description: dict[str, Any]) -> edits.Edit:
+    kinds = {edit_class.__name__: edit_class for edit_class in edits.Edit.__subclasses__()}
     values: dict[str, Any] = {
-        name: opening.tensors[one["array"]].numpy() if isinstance(one, dict) else one for name, one in said.items()
+        name: contents.tensors[value["array"]].numpy() if isinstance(value, dict) else value
+        for name, value in description.items()
     }
     return kinds[str(values.pop("edit"))](**values)
 
 
 def _check(trace: Trace) -> None:
-    """Errors: ValueError where the shapes do not fit together, or numbers are none."""
+    """Check a trace. Errors: ValueError where shapes do not fit together, or a number is NaN or infinite."""
     if set(trace.attention) not in KINDS or not trace.tokens or ("self" in trace.attention) != (not trace.target):
         raise ValueError("its attention is of no kind of model")
     info = trace.info
@@ -174,14 +180,14 @@ def _check_call(what: str, call: Call, shape: tuple[int, int, int]) -> None:
         _expect(f"{what}key", call.key, (call.key.shape[0], keys, call.query.shape[-1]))
         _expect(f"{what}value", call.value, (call.key.shape[0], keys, call.value.shape[-1]))
     for name in ("given", "edited"):
-        if (one := getattr(call, name)) is not None:
-            _expect(what + name, one, shape)
+        if (matrix := getattr(call, name)) is not None:
+            _expect(what + name, matrix, shape)
     for name in ("mask", "bias"):  # one for all heads, or all queries, will do
-        one = getattr(call, name)
-        if one is not None and not (
-            one.dim() == 3 and all(size in (1, whole) for size, whole in zip(one.shape, shape, strict=True))
+        tensor = getattr(call, name)
+        if tensor is not None and not (
+            tensor.dim() == 3 and all(length in (1, whole) for length, whole in zip(tensor.shape, shape, strict=True))
         ):
-            raise ValueError(f"{what}{name} is {list(one.shape)}")
+            raise ValueError(f"{what}{name} is {list(tensor.shape)}")
     if call.out is not None:
         _expect(f"{what}out", call.out, (queries, heads, call.out.shape[-1]))
     if call.sinks is not None:

@@ -1,8 +1,8 @@
-"""The one record of attention: what every model here leaves behind while it reads, and our own attention function.
+"""The record of attention that every model leaves behind while it reads, and our own attention function.
 
 The output of attention comes from PyTorch's fused kernel, which never builds the matrix of weights; when a recorder is
 active in the calling context it keeps references to query, key and value, from which the weights of the layer on screen
-are computed when somebody looks. Hugging Face models come in through `models.huggingface.attention`, by the same `keep`.
+are computed on demand. Hugging Face models come in through `models.huggingface.attention`, by the same `keep`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from models.editing import Plan
 
 _active: contextvars.ContextVar[Record | None] = contextvars.ContextVar("headlight_record", default=None)
-PIECE = 16  # queries; a quarter of a text is not cut smaller
+PIECE = 16  # queries: the smallest quarter that a text is cut into
 
 
 @dataclass(slots=True)
@@ -37,10 +37,10 @@ class Call:
     before the output projection. bias [heads or 1, query, key] is added to the scores (T5, Raffel et al. 2020); softcap c
     bends them to c·tanh(s / c) (Gemma 2, Gemma Team 2024); sinks [heads] join the softmax as one more key that brings nothing
     (GPT-OSS, OpenAI 2025).
-    given [heads, query, key]: weights that came from elsewhere than q·k. The query is None then, so that nobody takes it for
-    theirs; key and value too, in a model that does not show them.
-    edited [heads, query, key]: the weights as edits left them, where they are not those that follow from q·k. edits: those that
-    were made here. met [kv_heads, key, group]: q·k of the last query, where only its row is wanted and nothing else decides it.
+    given [heads, query, key]: weights that came from elsewhere than q·k. The query is None then, so that nobody computes weights
+    from it; key and value too, in a model that does not show them.
+    edited [heads, query, key]: the weights as edits left them, where they differ from those of q·k. edits: those made here.
+    last_products [kv_heads, key, group]: q·k of the last query, where only its row is wanted and nothing else decides it.
     """
 
     query: Tensor | None
@@ -56,11 +56,11 @@ class Call:
     given: Tensor | None = None
     edited: Tensor | None = None
     edits: tuple[Edit, ...] = ()
-    met: Tensor | None = None
+    last_products: Tensor | None = None
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """heads, queries, keys."""
+        """The numbers of heads, queries and keys."""
         if self.given is not None:
             heads, queries, keys = self.given.shape
             return heads, queries, keys
@@ -68,39 +68,39 @@ class Call:
             raise ValueError("a call has neither weights nor the queries and keys to calculate them from")
         return self.query.shape[0], self.query.shape[1], self.key.shape[1]
 
-    def meet(self) -> None:
-        """Multiply the last query with the keys now, while both are at hand; not where more than q·k decides its weights."""
+    def multiply_last(self) -> None:
+        """Multiply the last query with the keys now, while both are at hand, unless more than q·k decides its weights."""
         others = self.mask, self.bias, self.softcap, self.sinks, self.given, self.edited
-        if self.query is None or self.key is None or any(one is not None for one in others):
+        if self.query is None or self.key is None or any(other is not None for other in others):
             return
         shared = self.query[:, -1].float().reshape(self.key.shape[0], -1, self.key.shape[2])  # [kv_heads, group, d_head]
-        self.met = torch.bmm(self.key.float(), shared.mT)
+        self.last_products = torch.bmm(self.key.float(), shared.mT)
 
     @property
     def keys_and_values(self) -> tuple[Tensor, Tensor]:
-        """What the text is read on from, each [kv_heads, key, d_head]; of a model that shows them."""
+        """The keys and values that the text is read on from, each [kv_heads, key, d_head]; only of a model that shows them."""
         assert self.key is not None and self.value is not None, "a model that hides them is not read on from what was recorded"
         return self.key, self.value
 
     def expanded(self, name: str) -> Tensor:
-        """key or value with one row of heads a query head (grouped-query attention shares them): [heads, key, d_head]."""
+        """Return "key" or "value" repeated for each query head (grouped-query attention shares them): [heads, key, d_head]."""
         return expand(getattr(self, name), self.shape[0])
 
     def scores(self, first: int = 0) -> Tensor:
-        """What the softmax is taken of, before the mask, for the queries from `first` on, over the temperature of a head that has
-        one: float32 [heads, query, key]."""
+        """Return the scores before mask and softmax for the queries from `first` on, divided by a head's edited temperature:
+        float32 [heads, query, key]."""
         assert self.query is not None, "weights that are given have no scores"
-        found = scores(self.query[:, first:], self.expanded("key"), self.scale, _rows(self.bias, first), self.softcap)
-        changed = [one for one in self.edits if isinstance(one, Temperature)]
-        if changed:
-            factor = torch.ones(len(found), 1, 1, device=found.device)
-            for one in changed:
-                factor[one.head] *= one.value
-            found = found / factor
-        return found
+        head_scores = scores(self.query[:, first:], self.expanded("key"), self.scale, _rows(self.bias, first), self.softcap)
+        temperatures = [edit for edit in self.edits if isinstance(edit, Temperature)]
+        if temperatures:
+            factor = torch.ones(len(head_scores), 1, 1, device=head_scores.device)
+            for edit in temperatures:
+                factor[edit.head] *= edit.value
+            head_scores = head_scores / factor
+        return head_scores
 
     def weights(self, first: int = 0) -> Tensor:
-        """What the softmax gave the queries from `first` on: float32 [heads, query, key]; zeros where one may look nowhere."""
+        """Return the weights of the queries from `first` on: float32 [heads, query, key]; zeros for a query without a key."""
         if self.given is not None:
             return self.given[:, first:].float()
         if self.edited is not None:
@@ -108,20 +108,20 @@ class Call:
         return weights(self.scores(first), _rows(self.mask, first), self.causal, self.sinks)
 
     def tensors(self) -> list[Tensor]:
-        """What the call holds on to, apart from masks, which layers share."""
-        return [one for one in (self.query, self.key, self.value, self.out, self.given, self.edited) if one is not None]
+        """Return the tensors that the call keeps alive, apart from masks, which layers share."""
+        return [tensor for tensor in (self.query, self.key, self.value, self.out, self.given, self.edited) if tensor is not None]
 
 
 @dataclass(slots=True)
 class Record:
-    """What one forward pass left behind: attention calls in order, and the residual stream of each stack of blocks.
+    """The record of one forward pass: attention calls in order, and the residual stream of each stack of blocks.
 
     hidden: [position, d_model] after the embedding, then after each block, under "self" (or "encoder" and "decoder").
-    outs: what each call gave the network, with its batch dimension, where gradients are wanted: a part of the graph, which
-    begins at the first of them. streams: whether the residual stream is wanted; without it a batch may be read. last: whether
-    only the rows of the last query are wanted (see `Call.met`).
-    plan: the edits that are made, if any (see `models.editing`). Then the calls are in `rows`, of each one for every row of the
-    batch, and hidden is [batch, position, d_model].
+    outs: the output of each call, with its batch dimension, where gradients are wanted: a part of the graph, which begins at the
+    first of them. streams: whether the residual stream is wanted; without it a batch may be read. last: whether only the rows of
+    the last query are wanted (see `Call.last_products`).
+    plan: the edits of the pass, if any (see `models.editing`). Then `rows` holds the calls, a list for each call with one entry
+    for each row of the batch, and hidden is [batch, position, d_model].
     """
 
     calls: list[Call] = field(default_factory=list)
@@ -133,11 +133,11 @@ class Record:
     rows: list[list[Call]] = field(default_factory=list)
 
     def keep(self, call: Call, out: Tensor) -> None:
-        """Keep a call; out: the tensor that the network goes on with, what heads gave or else the weights themselves."""
+        """Keep a call; out: the tensor that the network continues with, the heads' outputs or else the weights themselves."""
         self.calls.append(call)
         if self.last:
-            token = _active.set(None)  # what is recorded is what the model computes
-            call.meet()
+            token = _active.set(None)  # only what the model itself computes is recorded
+            call.multiply_last()
             _active.reset(token)
         if self.outs is not None:
             if not out.requires_grad:
@@ -147,7 +147,7 @@ class Record:
 
 @contextlib.contextmanager
 def recording(outs: bool = False, streams: bool = True, plan: Plan | None = None, last: bool = False) -> Iterator[Record]:
-    """Record every forward pass made inside the `with` block, in this thread and context only. The rest: see `Record`."""
+    """Record every forward pass made inside the `with` block, in this thread and context only. For the arguments see `Record`."""
     record = Record(outs=[] if outs else None, streams=streams, plan=plan, last=last)
     token = _active.set(record)
     try:
@@ -157,7 +157,7 @@ def recording(outs: bool = False, streams: bool = True, plan: Plan | None = None
 
 
 def active() -> Record | None:
-    """The record that is being written in this context."""
+    """Return the record that is being written in this context, or None."""
     return None if torch.compiler.is_compiling() else _active.get()
 
 
@@ -209,13 +209,13 @@ def fused(
     bias: Tensor | None,
     dropout: float = 0.0,
 ) -> Tensor:
-    """As `attend`, by the kernel that never builds the matrix of weights."""
+    """Compute `attend` by the fused kernel, which never builds the matrix of weights."""
     queries, keys = query.shape[2], key.shape[2]
     # The kernel's own causal mask is aligned to the first key; a cached prefix needs the last.
-    given = causal_mask(queries, keys, query.device) if causal and (bias is not None or 1 < queries < keys) else mask
+    allowed = causal_mask(queries, keys, query.device) if causal and (bias is not None or 1 < queries < keys) else mask
     if bias is not None:
         bias = bias.to(query.dtype)
-    added = given if bias is None else bias if given is None else bias.masked_fill(~given, float("-inf"))
+    added = allowed if bias is None else bias if allowed is None else bias.masked_fill(~allowed, float("-inf"))
     return F.scaled_dot_product_attention(
         query,
         key,
@@ -229,9 +229,10 @@ def fused(
 
 
 def attend_by_weights(given: Tensor, key: Tensor, value: Tensor, dropout: float = 0.0) -> Tensor:
-    """Attention whose weights [batch, heads, query, key] come from elsewhere than q·k: weights · v.
+    """Apply weights [batch, heads, query, key] that come from elsewhere than q·k to the values: weights · v.
 
-    key, value: [batch, kv_heads, key, d_head]; the keys are only kept, to be read on from. Returns [batch, query, heads, d_head].
+    key, value: [batch, kv_heads, key, d_head]; the keys are only recorded, to be read on from. Returns [batch, query, heads,
+    d_head].
     """
     if (record := active()) is not None:
         if record.plan is not None:
@@ -243,7 +244,7 @@ def attend_by_weights(given: Tensor, key: Tensor, value: Tensor, dropout: float 
 def note_hidden(x: Tensor, stack: str = "self") -> Tensor:
     """Keep the residual stream x [batch, position, d_model] of a stack of blocks when a recorder is active.
 
-    Returns what the next block is given: x, unless it is edited.
+    Returns the input of the next block: x, unless it is edited.
     """
     if (record := active()) is not None:
         if record.plan is not None:
@@ -254,34 +255,34 @@ def note_hidden(x: Tensor, stack: str = "self") -> Tensor:
 
 
 def scores(query: Tensor, key: Tensor, scale: float, bias: Tensor | None = None, softcap: float | None = None) -> Tensor:
-    """q·k · scale, bent to ±softcap, plus the bias: float32 [..., heads, query, key]. query and key have equal heads."""
+    """Return q·k · scale, bent to ±softcap, plus the bias: float32 [..., heads, query, key]. query and key have equal heads."""
     # In float32, as the fused kernel adds them up: in 16 bits the weights would be up to 0.005 off.
     # In place: at 1,024 tokens each copy is 50 MB.
-    found = (query.float() @ key.float().transpose(-1, -2)).mul_(scale)
+    products = (query.float() @ key.float().transpose(-1, -2)).mul_(scale)
     if softcap is not None:
-        found = found.div_(softcap).tanh_()
-        found = found * softcap if found.requires_grad else found.mul_(softcap)
-    return found if bias is None else found.add_(bias.float())
+        products = products.div_(softcap).tanh_()
+        products = products * softcap if products.requires_grad else products.mul_(softcap)
+    return products if bias is None else products.add_(bias.float())
 
 
 def weights(scores: Tensor, mask: Tensor | None, causal: bool, sinks: Tensor | None = None) -> Tensor:
-    """softmax of the scores [..., heads, query, key] over the keys that are allowed; zeros where none is. Overwrites the scores.
+    """Return the softmax of scores [..., heads, query, key] over the allowed keys; zeros where none is. Overwrites the scores.
 
-    mask: bool (True = may look) or float (added); causal counts when there is none. sinks [heads]: one more score a query,
-    whose share nobody gets.
+    mask: bool (True = may look) or float (added); causal counts when there is none. sinks [heads]: one more score for each query,
+    whose share no key gets.
     """
     if mask is None and causal and scores.shape[-2] > 1:  # the last token sees all
         mask = causal_mask(scores.shape[-2], scores.shape[-1], scores.device)
     if mask is not None:
         scores = scores.masked_fill_(~mask, float("-inf")) if mask.dtype == torch.bool else scores.add_(mask.float())
     if sinks is None:
-        found = scores.softmax(-1) if scores.requires_grad else torch.softmax(scores, -1, out=scores)
+        probabilities = scores.softmax(-1) if scores.requires_grad else torch.softmax(scores, -1, out=scores)
     else:
         sink = sinks.float()[:, None, None].expand(*scores.shape[:-1], 1)
-        found = torch.cat([scores, sink], -1).softmax(-1)[..., :-1]
+        probabilities = torch.cat([scores, sink], -1).softmax(-1)[..., :-1]
     if mask is not None and mask.dtype == torch.bool and not bool(mask.any(-1).all()):
-        found = found.masked_fill(~mask.any(-1, keepdim=True), 0.0)
-    return found
+        probabilities = probabilities.masked_fill(~mask.any(-1, keepdim=True), 0.0)
+    return probabilities
 
 
 def softmax_attention(
@@ -293,7 +294,7 @@ def softmax_attention(
     bias: Tensor | None = None,
     dropout: float = 0.0,
 ) -> Tensor:
-    """The same sum written out, for training: compiled for a CPU its forward and backward take 0.8x the fused kernel's time.
+    """Compute `attend` written out, for training: compiled for a CPU, forward and backward take 0.8x the fused kernel's time.
 
     Shapes as in `attend`; without a mask every key is looked at. Returns [batch, heads, query, d_head].
     """
@@ -306,7 +307,7 @@ def softmax_attention(
 
 
 def causal_in_pieces(query: Tensor, key: Tensor, value: Tensor, scale: float | None = None, dropout: float = 0.0) -> Tensor:
-    """Causal `softmax_attention`, a quarter of the queries at a time: the keys after them, 3 in 8 of all scores, are left out."""
+    """Compute causal `softmax_attention` by quarters of the queries: the keys after each, 3 in 8 of all scores, are left out."""
     ends = [query.shape[2] * piece // 4 for piece in range(5)]
     return torch.cat(
         [
@@ -318,39 +319,39 @@ def causal_in_pieces(query: Tensor, key: Tensor, value: Tensor, scale: float | N
 
 
 def last_rows(calls: Sequence[Call]) -> Tensor | None:
-    """The weights of the last query in each call, by one softmax for all: float32 [layers, heads, key]. None where they were not
-    `met`, or the calls differ in shape or scale."""
-    met = [call.met for call in calls if call.met is not None and call.scale == calls[0].scale]
-    if len(met) < len(calls) or len({(one.shape, one.device) for one in met}) > 1:
+    """Return the weights of the last query in each call, by one softmax for all: float32 [layers, heads, key]. None where a call
+    has no `last_products`, or the calls differ in shape or scale."""
+    products = [call.last_products for call in calls if call.last_products is not None and call.scale == calls[0].scale]
+    if len(products) < len(calls) or len({(product.shape, product.device) for product in products}) > 1:
         return None
-    found = torch.stack(met).mT.flatten(1, 2).mul_(calls[0].scale)  # [layers, heads, key]
-    return torch.softmax(found, -1, out=found)
+    row_scores = torch.stack(products).mT.flatten(1, 2).mul_(calls[0].scale)  # [layers, heads, key]
+    return torch.softmax(row_scores, -1, out=row_scores)
 
 
 def causal_mask(queries: int, keys: int, device: torch.device | None = None) -> Tensor:
-    """bool [queries, keys]: the queries are the last positions, and each sees the keys up to its own."""
+    """Return a mask, bool [queries, keys]: the queries are the last positions, and each sees the keys up to its own."""
     return torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)
 
 
 def expand(shared: Tensor, heads: int) -> Tensor:
-    """Keys or values [..., kv_heads, key, d_head] repeated so that each query head has its own: [..., heads, key, d_head]."""
+    """Repeat keys or values [..., kv_heads, key, d_head] so that each query head has its own: [..., heads, key, d_head]."""
     return shared if shared.shape[-3] == heads else shared.repeat_interleave(heads // shared.shape[-3], dim=-3)
 
 
 def first_row(batched: Tensor | None) -> Tensor | None:
-    """Batch row 0 of a mask or bias [batch, heads or 1, query, key], which may leave out the batch, and the heads too."""
+    """Return batch row 0 of a mask or bias [batch, heads or 1, query, key], which may lack the batch, and the heads too."""
     if batched is None or batched.dim() == 3:
         return batched
     return batched[0] if batched.dim() == 4 else batched[None]
 
 
 def row_of(batched: Tensor | None, row: int) -> Tensor | None:
-    """A batch row of a mask or bias; as `first_row`, where all rows may share one."""
+    """Return one batch row of a mask or bias, as `first_row` does for row 0; all rows may share one."""
     if batched is None or batched.dim() < 4:
         return first_row(batched)
     return batched[row if len(batched) > 1 else 0]
 
 
 def _rows(mask: Tensor | None, first: int) -> Tensor | None:
-    """The rows of a mask or bias for the queries from `first` on; a single row is for all of them."""
+    """Return the rows of a mask or bias for the queries from `first` on; a single row is for all of them."""
     return mask if mask is None or mask.shape[-2] == 1 else mask[..., first:, :]

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from models.decoding import Said, beam
+from models.decoding import Answer, beam
 from models.language_model import check_text
 from models.prefix import Encoded, Recent, Stamp
 from models.recorder import recording
@@ -36,7 +36,7 @@ class EncoderDecoderModel(ScratchModel):
         check_text(text)
         return [*self.vocabulary.body(text), self.vocabulary.sign(self.end, len(text))]
 
-    def translate(self, text: str, width: int = 4) -> list[Said]:
+    def translate(self, text: str, width: int = 4) -> list[Answer]:
         """The answers to a text that beam search of this width finds, the best first, with their texts."""
         memory = self._encoded(self._fitting(self._ending(text, self.tokenize))[0], self._recent.now()).out
 
@@ -48,7 +48,7 @@ class EncoderDecoderModel(ScratchModel):
         found = beam(following, self.vocabulary.start, self.end, width, self.room - 1)
         return [replace(one, text=self.text_of(one)) for one in found]
 
-    def text_of(self, said: Said) -> str:
+    def text_of(self, said: Answer) -> str:
         return self.spell(said.ids)
 
     def _trace(self, text: str, tokens: list[Token], cut: int, target: str, stamp: Stamp | None) -> Trace:

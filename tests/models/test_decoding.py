@@ -10,7 +10,7 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from models.decoding import Following, Said, beam, log_softmax
+from models.decoding import Answer, Following, beam, log_softmax
 from tests.models.networks import VOCABULARY, network
 
 START, END = 0, 1
@@ -53,12 +53,12 @@ def test_log_probabilities_are_torchs(seed, vocabulary):
     np.testing.assert_allclose(log_softmax(logits), torch.log_softmax(torch.from_numpy(logits), -1).numpy(), atol=1e-9)
 
 
-def greedy(following: Following, most: int) -> Said:
+def greedy(following: Following, most: int) -> Answer:
     """The likeliest token each time, until the end or until there are `most`."""
     ids: list[int] = []
     while len(ids) < most and END not in ids:
         ids.append(int(log_softmax(following([(START, *ids)])[0]).argmax()))
-    return Said(tuple(ids), score(following, tuple(ids)), END in ids)
+    return Answer(tuple(ids), score(following, tuple(ids)), END in ids)
 
 
 @few
@@ -103,7 +103,7 @@ def test_a_longer_answer_gains_by_the_penalty():
     def following(said) -> np.ndarray:
         return np.log(np.array([chances.get(one, [1 / 3] * 3) for one in said]) + 1e-12)
 
-    short, long = Said((END,), np.log(0.5), True), Said((2, 2, END), np.log(0.4), True)
+    short, long = Answer((END,), np.log(0.5), True), Answer((2, 2, END), np.log(0.4), True)
     for penalty, best in ((0.0, short), (2.0, long)):
         first = beam(following, START, END, 3, 3, penalty)[0]
         assert first.ids == best.ids and first.score == pytest.approx(best.score)

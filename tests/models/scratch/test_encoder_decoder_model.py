@@ -12,7 +12,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.decoding import Said
+from models.decoding import Answer
 from models.scratch.encoder_decoder_model import EncoderDecoderModel
 from models.scratch.folder import from_folder, write_weights
 from models.scratch.signs import END, START
@@ -289,7 +289,7 @@ def test_a_beams_answers_are_worth_what_they_say(seed, width):
 def test_an_answer_can_be_written_into_its_box(translator):
     """What the model says spells a text without its signs, and that text is read as the same tokens again."""
     ids = TOKENIZER.encode(TARGET).ids
-    said = Said((*ids, TOKENIZER.token_to_id(END)), 0.0, True)
+    said = Answer((*ids, TOKENIZER.token_to_id(END)), 0.0, True)
     assert translator.text_of(said) == TARGET
     assert [token.id for token in translator.trace(SOURCE, TARGET).target[1:]] == ids
 
