@@ -1,4 +1,4 @@
-"""What is kept for several owners, bounded by its bytes, so that a full room does not fill the memory."""
+"""A store for several owners, bounded by its bytes, so that a full room does not fill the memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Generic, Protocol, TypeVar
 class Sized(Protocol):
     @property
     def bytes(self) -> int:
-        """What it holds in memory."""
+        """The bytes it holds in memory."""
 
 
 K = TypeVar("K", bound=Hashable)
@@ -18,19 +18,19 @@ S = TypeVar("S", bound=Sized)
 
 
 class Bounded(Generic[K, S]):
-    """Things by owner and key, so many for each owner and so many bytes in all. Not safe between threads: whoever has one locks.
+    """Things by owner and key, bounded for each owner in number and for all in bytes. Not safe between threads: callers lock.
 
-    When there are too many bytes, the newest of each owner stays longest; the last one stays, however large.
+    When there are too many bytes, the newest thing of each owner stays longest; the last one stays, however large.
     """
 
     def __init__(self, each: int, bytes: int):
         self.each, self.bytes = each, bytes
-        self._kept: OrderedDict[Hashable, OrderedDict[K, S]] = OrderedDict()  # who kept something last comes last
+        self._kept: OrderedDict[Hashable, OrderedDict[K, S]] = OrderedDict()  # the owner of the newest thing comes last
         self._sizes: dict[Hashable, int] = {}
 
     @property
     def size(self) -> int:
-        """The bytes of all that is kept, each owner's as they were when they kept something last."""
+        """The bytes of all things, for each owner as measured when the owner's things last changed."""
         return sum(self._sizes.values())
 
     @property
@@ -38,11 +38,11 @@ class Bounded(Generic[K, S]):
         return list(self._kept)
 
     def of(self, owner: Hashable) -> OrderedDict[K, S]:
-        """What is kept of an owner, the oldest first."""
+        """Return the things of an owner, the oldest first."""
         return self._kept.get(owner, OrderedDict())
 
     def keep(self, owner: Hashable, key: K, thing: S) -> None:
-        """Keep a thing as its owner's newest; what is too much leaves."""
+        """Keep a thing as its owner's newest, and drop what exceeds the bounds."""
         mine = self._kept.setdefault(owner, OrderedDict())
         mine[key] = thing
         mine.move_to_end(key)
@@ -53,14 +53,14 @@ class Bounded(Generic[K, S]):
         self._make_room()
 
     def drop(self, owner: Hashable, *keys: K) -> None:
-        """Let go of some things of an owner."""
+        """Drop some things of an owner."""
         mine = self.of(owner)
         for key in keys:
             mine.pop(key, None)
         self._weigh(owner)
 
     def keep_for(self, stays: Callable[[Hashable], bool]) -> None:
-        """Let go of all that is kept of other owners than those that stay."""
+        """Drop the things of all owners except those for whom `stays` returns true."""
         for owner in self.owners:
             if not stays(owner):
                 self.drop(owner, *self.of(owner))
@@ -71,15 +71,15 @@ class Bounded(Generic[K, S]):
 
     def _weigh(self, owner: Hashable) -> None:
         if mine := self.of(owner):
-            self._sizes[owner] = sum(one.bytes for one in mine.values())
+            self._sizes[owner] = sum(thing.bytes for thing in mine.values())
         else:
             self._kept.pop(owner, None)
             self._sizes.pop(owner, None)
 
     def _make_room(self) -> None:
-        """All but each owner's newest leave first, then owners, those who have kept nothing for the longest."""
+        """Drop older things of each owner first, then whole owners, those without new things for the longest time first."""
         while self.size > self.bytes:
-            owner = next((one for one, things in self._kept.items() if len(things) > 1), next(iter(self._kept)))
+            owner = next((candidate for candidate, things in self._kept.items() if len(things) > 1), next(iter(self._kept)))
             if len(self._kept) == 1 == len(self._kept[owner]):
                 return
             self.drop(owner, next(iter(self._kept[owner])))

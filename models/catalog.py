@@ -1,4 +1,4 @@
-"""Which models there are, and how one is loaded."""
+"""The models that ship with Headlight, and the functions that load a model or its tokenizer by name."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from models.tokens import Vocabulary
 
 WEIGHTS = Path(__file__).parent / "weights"
-ORDER = ("writer", "filler", "translator", "sorter")  # the order in which a newcomer should meet them
+ORDER = ("writer", "filler", "translator", "sorter")  # the easiest for a newcomer first
 
 
 @cache
 def names() -> tuple[str, ...]:
-    """The models that ship with Headlight, the first one first: looked for once, as a page asks for them again and again."""
+    """Return the models that ship with Headlight, in order. Their files are looked up once, as pages call this often."""
     return tuple(name for name in ORDER if (WEIGHTS / name / "model.safetensors").is_file())
 
 
@@ -54,13 +54,13 @@ def load(name: str, device: str | None = None, report: Report = silent, dtype: A
     from models.huggingface.open import open_model
     from models.huggingface.trial import plainly
 
-    opened = open_model(name, device, report, wanted)
+    loaded = open_model(name, device, report, wanted)
     with plainly(name):
-        return HuggingFaceModel(**{field.name: getattr(opened, field.name) for field in fields(opened)})
+        return HuggingFaceModel(**{field.name: getattr(loaded, field.name) for field in fields(loaded)})
 
 
 def load_tokenizer(name: str, report: Report = silent) -> Vocabulary:
-    """The tokenizer of a model alone, by the names of `load`: no weight is downloaded or read. Errors: ModelError."""
+    """Load only the tokenizer of a model, by the names of `load`: no weight is downloaded or read. Errors: ModelError."""
     if name in names() or own(name):
         from models.scratch.folder import vocabulary_of
 
@@ -71,7 +71,7 @@ def load_tokenizer(name: str, report: Report = silent) -> Vocabulary:
 
 
 def _check_cpu(name: str, device: str | None) -> None:
-    """Errors: ModelError for a device that is none, or that our own transformers do not compute on."""
+    """Check the device for a transformer of our own. Errors: ModelError for an unknown device, and for any but the CPU."""
     if not device:
         return
     import torch
@@ -85,7 +85,7 @@ def _check_cpu(name: str, device: str | None) -> None:
 
 
 def own(name: str) -> bool:
-    """Whether a name is the folder of a transformer of ours, as a training writes it: its config names parts of ours alone."""
+    """Return whether a name is the folder of a transformer of our own, as training writes it: its config has only our fields."""
     from dataclasses import fields
 
     from models.huggingface.names import is_folder_name
@@ -97,7 +97,7 @@ def own(name: str) -> bool:
     if not (folder / "config.json").is_file():
         return False
     try:
-        found = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return False
-    return isinstance(found, dict) and {"kind"} <= set(found) <= {one.name for one in fields(TransformerConfig)}
+    return isinstance(config, dict) and {"kind"} <= set(config) <= {field.name for field in fields(TransformerConfig)}

@@ -1,4 +1,4 @@
-"""What can be changed in a model while it reads: small frozen values for `trace(edits=…)`, `traces` and `generate`.
+"""Edits, the changes made in a model while it reads: small frozen values for `trace(edits=…)`, `traces` and `generate`.
 
 Layers and heads count from 0. kind is that of `trace.attention`: "self", or "encoder", "decoder" and "cross" of two stacks;
 where a stream is meant, "encoder" or "decoder". Positions are those of the tokens that the kind reads (`trace.tokens`, or
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from models.language_model import ModelInfo
 
 PARTS = ("block", "attention", "feedforward")
-HOW_MANY = "{name} has {count} {what}{kind}, numbered from 0 to {last}; there is no {one} {number!r}."
+HOW_MANY = "{name} has {count} {what}{kind}, numbered from 0 to {last}; there is no {noun} {number!r}."
 
 
 @dataclass(frozen=True, eq=False)
 class Edit:
-    """What all edits have in common."""
+    """The base class of all edits."""
 
     numbers: ClassVar[tuple[str, ...]] = ()  # fields that hold arrays
     places: ClassVar[dict[str, str]] = {}  # fields that hold positions: of the "queries" or of the "keys"
@@ -31,19 +31,19 @@ class Edit:
 
     def __post_init__(self) -> None:
         for name in self.numbers:
-            if (given := getattr(self, name)) is not None:
+            if (value := getattr(self, name)) is not None:
                 try:
-                    held = np.array(given, dtype=np.float32)
+                    array = np.array(value, dtype=np.float32)
                 except (TypeError, ValueError) as error:
-                    raise ValueError(f"{name} must be numbers; it is {type(given).__name__}.") from error
-                if not np.isfinite(held).all():
+                    raise ValueError(f"{name} must be numbers; it is {type(value).__name__}.") from error
+                if not np.isfinite(array).all():
                     raise ValueError(f"{name} holds what is no number (NaN or infinite).")
-                held.flags.writeable = False
-                object.__setattr__(self, name, held)
+                array.flags.writeable = False
+                object.__setattr__(self, name, array)
 
     def _values(self) -> tuple[Any, ...]:
-        values = (getattr(self, one.name) for one in fields(self))
-        return type(self), *((one.shape, one.tobytes()) if isinstance(one, np.ndarray) else one for one in values)
+        values = (getattr(self, entry.name) for entry in fields(self))
+        return type(self), *((value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value for value in values)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Edit) and self._values() == other._values()
@@ -54,9 +54,9 @@ class Edit:
 
 @dataclass(frozen=True, eq=False)
 class Head(Edit):
-    """What a head gives, before W_O, is multiplied by `scale`: 0 is off, 1 is as it was.
+    """Multiplies a head's output, before W_O, by `scale`: 0 switches it off, 1 leaves it unchanged.
 
-    mean: float [d_head] or [query, d_head], put in the place of what it gives, such as its mean over other texts (mean ablation);
+    mean: float [d_head] or [query, d_head], replaces the output, for example by its mean over other texts (mean ablation);
     `scale` does not count then. The maps of the head stay as they are.
     """
 
@@ -69,9 +69,9 @@ class Head(Edit):
 
 @dataclass(frozen=True, eq=False)
 class Cut(Edit):
-    """A query may not look at a key: it is masked before the softmax, so that the row still sums to 1.
+    """Masks a key for a query before the softmax, so that the row still sums to 1.
 
-    None stands for all: queries, keys, layers, heads. A query that may look nowhere has a row of zeros, and its heads give zeros.
+    None stands for all: queries, keys, layers, heads. A query without any key left has a row of zeros, and its heads give zeros.
     Source: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models" (attention knockout).
     """
 
@@ -84,7 +84,7 @@ class Cut(Edit):
 
 @dataclass(frozen=True, eq=False)
 class Temperature(Edit):
-    """The scores of a head are divided by `value` before the softmax: below 1 its rows get sharper, above 1 more even."""
+    """Divides the scores of a head by `value` before the softmax: below 1 its rows get sharper, above 1 more even."""
 
     layer: int
     head: int
@@ -93,7 +93,7 @@ class Temperature(Edit):
 
 @dataclass(frozen=True, eq=False)
 class Row(Edit):
-    """A row of attention is replaced. weights: float [key], shares that sum to 1; keys that come later get 0."""
+    """Replaces a row of attention. weights: float [key], shares that sum to 1; keys that come later get 0."""
 
     numbers = ("weights",)
     places: ClassVar = {"query": "queries"}
@@ -105,10 +105,10 @@ class Row(Edit):
 
 @dataclass(frozen=True, eq=False)
 class Skip(Edit):
-    """A block, or its attention or its feed-forward, adds nothing to the stream.
+    """Skips a block, or its attention or its feed-forward: it adds nothing to the stream.
 
-    part: "block" | "attention" | "feedforward". A block that is skipped hands on the stream that it was given, and its maps show
-    what it would have looked at. Where a norm follows the sum, as in BERT, the norm stays when a part of the block is skipped.
+    part: "block" | "attention" | "feedforward". A skipped block passes its input on unchanged, and its maps show what it would
+    have looked at. Where a norm follows the sum, as in BERT, the norm stays when a part of the block is skipped.
     """
 
     layer: int
@@ -117,7 +117,7 @@ class Skip(Edit):
 
 @dataclass(frozen=True, eq=False)
 class Part(Edit):
-    """What the attention or the feed-forward of a block adds to the stream at a position is replaced. value: float [d_model];
+    """Replaces what the attention or feed-forward of a block adds to the stream at a position. value: float [d_model];
     part: "attention" | "feedforward". position None: every position, in `generate` each new one too."""
 
     numbers = ("value",)
@@ -130,9 +130,9 @@ class Part(Edit):
 
 @dataclass(frozen=True, eq=False)
 class Stream(Edit):
-    """The residual stream as `trace.hidden[kind][layer]` has it: 0 after the embedding, l after block l − 1.
+    """Replaces or adds to the residual stream `trace.hidden[kind][layer]`: 0 after the embedding, l after block l − 1.
 
-    value: float [d_model], put in its place; add: float [d_model], a direction added to it (steering: Turner et al. 2023,
+    value: float [d_model], replaces it; add: float [d_model], a direction added to it (steering: Turner et al. 2023,
     "Activation Addition"). position None: every position, in `generate` each new one too.
     """
 
@@ -145,56 +145,56 @@ class Stream(Edit):
 
 
 def at(edits: Iterable[Edit], kind: str, layer: int) -> tuple[Edit, ...]:
-    """Those that change what heads of this layer look at or give."""
+    """Return the edits that change what heads of this layer look at or give."""
     heads = [edit for edit in edits if isinstance(edit, Head | Cut | Temperature | Row) and edit.kind == kind]
     return tuple(edit for edit in heads if edit.layer in (layer, None))
 
 
-def moved(edit: Edit, by: int) -> Edit | None:
-    """An edit in a reading of the positions from `by` on, keys counted as before; None where it is of a position before."""
-    found: dict[str, Any] = {name: getattr(edit, name) for name, side in edit.places.items() if side == "queries"}
-    if any(one is not None and one < by for one in found.values()):
+def shift(edit: Edit, by: int) -> Edit | None:
+    """Shift an edit to a reading of the positions from `by` on, keys counted as before; None for an edit of earlier positions."""
+    positions: dict[str, Any] = {name: getattr(edit, name) for name, side in edit.places.items() if side == "queries"}
+    if any(position is not None and position < by for position in positions.values()):
         return None
-    found = {name: one if one is None else one - by for name, one in found.items()}
-    return replace(edit, **found) if by and found else edit
+    positions = {name: position if position is None else position - by for name, position in positions.items()}
+    return replace(edit, **positions) if by and positions else edit
 
 
 def grows(edit: Edit) -> bool:
-    """Whether a text that is read on from keys and values is changed in the same way as when all is read again."""
+    """Return whether an edit has the same effect on a text read on from keys and values as on one read from the start."""
     return not isinstance(edit, Row) and not (isinstance(edit, Head) and edit.mean is not None and edit.mean.ndim > 1)
 
 
-def told(edits: Iterable[Edit]) -> str:
-    """What such edits of one layer do, in a few words."""
-    said, cuts = [], 0
+def describe(edits: Iterable[Edit]) -> str:
+    """Describe the edits of one layer in a few words."""
+    phrases, cuts = [], 0
     for edit in edits:
         if isinstance(edit, Temperature):
-            said.append(f"scores of H{edit.head} ÷ {edit.value:g}")
+            phrases.append(f"scores of H{edit.head} ÷ {edit.value:g}")
         elif isinstance(edit, Row):
-            said.append(f"row {edit.query} of H{edit.head} replaced")
+            phrases.append(f"row {edit.query} of H{edit.head} replaced")
         elif isinstance(edit, Head):
-            said.append(f"what H{edit.head} gives {f'× {edit.scale:g}' if edit.mean is None else 'replaced'}")
+            phrases.append(f"what H{edit.head} gives {f'× {edit.scale:g}' if edit.mean is None else 'replaced'}")
         elif isinstance(edit, Cut):
             cuts += 1
-    return ", ".join([*said, *([f"{cuts} cut{'s' if cuts > 1 else ''}"] if cuts else [])])
+    return ", ".join([*phrases, *([f"{cuts} cut{'s' if cuts > 1 else ''}"] if cuts else [])])
 
 
 def check(edits: Iterable[Edit], info: ModelInfo, lengths: Mapping[str, int], later: bool = False) -> tuple[Edit, ...]:
-    """The edits, with positions counted from the front.
+    """Check edits, and return them with positions counted from the front.
 
-    lengths: of what each stack reads, by its name; later: whether positions that are not there yet may be named. Errors:
+    lengths: how many positions each stack reads, by its name; later: whether later positions may be named. Errors:
     TypeError for what is no edit, ValueError for a layer, head, position or kind that the model does not have, and for arrays of
     another shape.
     """
-    found = []
+    checked = []
     for edit in edits:
         if not isinstance(edit, Edit):
             raise TypeError(f"edits must be values of models.edits, such as Head(3, 1); one is of type {type(edit).__name__}.")
         _check_kind(edit, info)
         _check_place(edit, info)
         _check_arrays(edit, info)
-        found.append(_placed(edit, info, lengths, later))
-    return tuple(found)
+        checked.append(_count_from_front(edit, info, lengths, later))
+    return tuple(checked)
 
 
 def _check_kind(edit: Edit, info: ModelInfo) -> None:
@@ -203,8 +203,8 @@ def _check_kind(edit: Edit, info: ModelInfo) -> None:
     kinds = ("self",) if info.kind != "encoder-decoder" else ("encoder", "decoder") if streams or feedforward else (
         "encoder", "decoder", "cross")  # fmt: skip
     if edit.kind not in kinds:
-        said = ", ".join(f'"{one}"' for one in kinds)
-        raise ValueError(f'{type(edit).__name__} has kind="{edit.kind}"; for {info.name} it must be {said}.')
+        allowed = ", ".join(f'"{kind}"' for kind in kinds)
+        raise ValueError(f'{type(edit).__name__} has kind="{edit.kind}"; for {info.name} it must be {allowed}.')
     if isinstance(edit, Skip) and edit.part not in PARTS:
         raise ValueError(f'Skip has part="{edit.part}"; it must be "block", "attention" or "feedforward".')
     if isinstance(edit, Part) and edit.part not in PARTS[1:]:
@@ -212,7 +212,7 @@ def _check_kind(edit: Edit, info: ModelInfo) -> None:
 
 
 def _check_place(edit: Edit, info: ModelInfo) -> None:
-    values = {one.name: getattr(edit, one.name) for one in fields(edit)}
+    values = {entry.name: getattr(edit, entry.name) for entry in fields(edit)}
     own = info.kind == "encoder-decoder" and values["kind"] != "encoder"
     layer = values.get("layer")
     heads = info.heads_of(int(layer) if isinstance(layer, int | np.integer) else -1, own)
@@ -227,9 +227,9 @@ def _check_place(edit: Edit, info: ModelInfo) -> None:
             continue
         if not isinstance(number, int | np.integer) or isinstance(number, bool) or not 0 <= number < count:
             what = "places of the stream" if isinstance(edit, Stream) else f"{name}s"
-            one = "place" if isinstance(edit, Stream) else name
+            noun = "place" if isinstance(edit, Stream) else name
             raise ValueError(
-                HOW_MANY.format(name=info.name, count=count, what=what, kind=kind, last=count - 1, one=one, number=number)
+                HOW_MANY.format(name=info.name, count=count, what=what, kind=kind, last=count - 1, noun=noun, number=number)
             )
 
 
@@ -252,13 +252,13 @@ def _check_arrays(edit: Edit, info: ModelInfo) -> None:
     if isinstance(edit, Stream) and (edit.value is None) == (edit.add is None):
         raise ValueError("Stream takes either value, which replaces, or add, which is added.")
     for name in ("value", "add") if isinstance(edit, Stream | Part) else ():
-        given = getattr(edit, name, None)
-        if given is not None and given.shape != (info.d_model,):
-            raise ValueError(f"{name} must be [{info.d_model}] numbers for {info.name}; it is {list(given.shape)}.")
+        vector = getattr(edit, name, None)
+        if vector is not None and vector.shape != (info.d_model,):
+            raise ValueError(f"{name} must be [{info.d_model}] numbers for {info.name}; it is {list(vector.shape)}.")
 
 
-def _placed(edit: Edit, info: ModelInfo, lengths: Mapping[str, int], later: bool) -> Edit:
-    found: dict[str, Any] = {}
+def _count_from_front(edit: Edit, info: ModelInfo, lengths: Mapping[str, int], later: bool) -> Edit:
+    positions: dict[str, Any] = {}
     for name, side in edit.places.items():
         position = getattr(edit, name)
         if position is None and isinstance(edit, Cut | Stream | Part):
@@ -269,10 +269,10 @@ def _placed(edit: Edit, info: ModelInfo, lengths: Mapping[str, int], later: bool
         if not -length <= position < length and not (later and position >= 0):
             raise ValueError(f"There is no {name} {position} in {length} tokens.")
         if position < 0:
-            found[name] = int(position) + length
+            positions[name] = int(position) + length
     if isinstance(edit, Row):
         keys = lengths["encoder" if edit.kind == "cross" else edit.kind]
         keys = max(keys, edit.query + 1) if later and edit.kind != "cross" else keys
         if len(edit.weights) > keys:
             raise ValueError(f"The row has {len(edit.weights)} weights for {keys} keys.")
-    return replace(edit, **found) if found else edit
+    return replace(edit, **positions) if positions else edit

@@ -1,4 +1,4 @@
-"""Reading on from the vectors of tokens, or from the stream after the embedding, so that slopes against them can be taken."""
+"""Reads from given vectors of tokens, or from the stream after the embedding, so that slopes against them can be taken."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from models.trace import Trace
 
 
-class Entered(Plan):
-    """A pass in which the first layer of each stack is given a stream of ours: [row, position, d_model]."""
+class PlanWithStreams(Plan):
+    """The plan of a pass that replaces the input of the first layer of each stack: [row, position, d_model]."""
 
     def __init__(self, model: LanguageModel, rows: int, streams: Mapping[str, Tensor]):
         super().__init__([()] * rows, *model._order, keeps=False)
         self.streams = {(stack, 0): stream for stack, stream in streams.items()}
 
-    def _changed(self, place: Place, stream: Tensor) -> Tensor:
-        return self.streams[place].to(stream) if place in self.streams else super()._changed(place, stream)
+    def _edit_stream(self, place: Place, stream: Tensor) -> Tensor:
+        return self.streams[place].to(stream) if place in self.streams else super()._edit_stream(place, stream)
 
 
 class Tables(TorchFunctionMode):
-    """Notes what a pass looks up in the tables of tokens, in this thread, or puts vectors of ours in its place.
+    """Notes what a pass in this thread looks up in the embedding tables of tokens, or replaces it by other vectors.
 
-    vectors: of each stack that reads, in order, [row, position, d_embedding]; none: what is looked up stays. Hooks on the modules
-    would meet the readings of other threads.
+    vectors: for each stack that reads, in order, [row, position, d_embedding]; none: nothing is replaced. Hooks on the modules
+    would affect readings in other threads.
     """
 
     def __init__(self, model: LanguageModel, vectors: Sequence[Tensor] = ()):
@@ -45,18 +45,20 @@ class Tables(TorchFunctionMode):
     def __torch_function__(
         self, function: Callable[..., Any], types: Collection[type], args: tuple = (), kwargs: dict | None = None
     ) -> Any:
-        found = function(*args, **(kwargs or {}))
-        given = (*args, *(kwargs or {}).values())
-        if getattr(function, "__name__", "") != "embedding" or not any(one is table for one in given for table in self.tables):
-            return found
+        embedded = function(*args, **(kwargs or {}))
+        arguments = (*args, *(kwargs or {}).values())
+        if getattr(function, "__name__", "") != "embedding" or not any(
+            argument is table for argument in arguments for table in self.tables
+        ):
+            return embedded
         if self.vectors:
             self.check(len(self.looked_up) < len(self.vectors))
-            found = self.vectors[len(self.looked_up)].to(found)
-        self.looked_up.append(found)
-        return found
+            embedded = self.vectors[len(self.looked_up)].to(embedded)
+        self.looked_up.append(embedded)
+        return embedded
 
     def check(self, holds: bool) -> None:
-        """Errors: ValueError where a stack does not look its tokens up, once."""
+        """Check that each stack looks its tokens up once. Errors: ValueError where it does not."""
         if not holds:
             raise ValueError(
                 f"{self.model.info.name} does not look each token up in a table once, so no slope is taken against its embedding "
@@ -65,7 +67,7 @@ class Tables(TorchFunctionMode):
 
 
 def entries_of(trace: Trace) -> tuple[str, ...]:
-    """The stacks that read: of the text, and of what an encoder-decoder has said."""
+    """Return the names of the stacks that read the text and the target."""
     return ("encoder", "decoder") if trace.target else ("self",)
 
 
@@ -76,27 +78,26 @@ def streams_of(
     said: Sequence[Sequence[Token]] = (),
     tokens_alone: bool = False,
 ) -> tuple[Tensor, ...]:
-    """What the first layer of each stack of `entries_of` is given of texts, all as long as that of a trace, and of as many
+    """Return the input of the first layer of each stack of `entries_of`, for texts as long as that of a trace and as many
     targets (none: the trace's): float32 [text, position, d_model].
 
-    tokens_alone: in its place what the table of tokens holds for them, before anything is added: [text, position, d_embedding].
-    Errors: ValueError where tokens are not looked up so.
+    tokens_alone: return the rows of the embedding table instead, before anything is added: [text, position, d_embedding].
+    Errors: ValueError where tokens are not looked up in a table.
     """
     plan, stacks = Plan([()] * len(texts), *model._order, keeps=False), entries_of(trace)
     with torch.inference_mode(), Tables(model) if tokens_alone else nullcontext() as tables:
         record = model._pass_edited(texts, said or [trace.target] * len(texts), plan)
     if tables:
         tables.check(len(tables.looked_up) == len(stacks))
-    found = tables.looked_up if tables else [record.hidden[stack][0] for stack in stacks]
-    return tuple(torch.tensor(stream.float().cpu().numpy()) for stream in found)
+    streams = tables.looked_up if tables else [record.hidden[stack][0] for stack in stacks]
+    return tuple(torch.tensor(stream.float().cpu().numpy()) for stream in streams)
 
 
 def logits_from(
     model: LanguageModel, trace: Trace, streams: Sequence[Tensor], position: int, tokens_alone: bool = False
 ) -> Tensor:
-    """Logits at a position of `trace.read` [row, vocabulary] of what a trace read, with streams [row, position, d_model] in the
-    place of what the first layers of `entries_of` were given, or of the tokens' own vectors (see `streams_of`); in the gradient
-    mode of the caller.
+    """Return the logits at a position of `trace.read` [row, vocabulary] with streams [row, position, d_model] as inputs of the
+    first layers of `entries_of`, or in place of the tokens' vectors (see `streams_of`); in the gradient mode of the caller.
 
     Errors: ValueError without a language-model head, and where what follows the last block mixes positions.
     """
@@ -105,8 +106,8 @@ def logits_from(
             f"In {model.info.name} layers without attention follow the last block and mix positions: no gradient is taken there."
         )
     rows = len(streams[0])
-    entered = Entered(model, rows, {} if tokens_alone else dict(zip(entries_of(trace), streams, strict=True)))
+    plan = PlanWithStreams(model, rows, {} if tokens_alone else dict(zip(entries_of(trace), streams, strict=True)))
     with Tables(model, streams) if tokens_alone else nullcontext():
-        record = model._pass_edited([trace.tokens] * rows, [trace.target] * rows, entered)
+        record = model._pass_edited([trace.tokens] * rows, [trace.target] * rows, plan)
     stack = "decoder" if trace.target else "self"
     return model._answers(record.hidden[stack][model._order[1][stack][-1]], position)

@@ -1,4 +1,4 @@
-"""What can go wrong between a name and a model, and in a file that a person has written."""
+"""Errors of loading a model by its name, and of reading a file that a person has written."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 
 class ModelError(ValueError):
-    """A model cannot be had. The message is one or two sentences for the person who asked: what was wrong, what to do."""
+    """A model that cannot be loaded. The message is one or two sentences for the user: what was wrong, what to do."""
 
 
 class FileError(ValueError):
@@ -27,8 +27,8 @@ class Cancelled(Exception):
 
 @contextmanager
 def panics_caught() -> Iterator[None]:
-    """A panic of a library in Rust, such as tokenizers, is a BaseException, which would end a thread without a word: here it
-    becomes a RuntimeError."""
+    """Turn a panic of a Rust library, such as tokenizers, into a RuntimeError: as a BaseException it would end a thread
+    silently."""
     try:
         yield
     except (Exception, KeyboardInterrupt, SystemExit, GeneratorExit):
@@ -43,17 +43,17 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # on the disk, within a quo
 
 
 def is_full(error: BaseException) -> bool:
-    """Whether it, or what it came from, says that there is no room on the disk; libraries in Rust only say it in words."""
-    said = getattr(error, "errno", None) in NO_ROOM or any(os.strerror(one).lower() in str(error).lower() for one in NO_ROOM)
-    return said or (error.__cause__ is not None and is_full(error.__cause__))
+    """Return whether an error, or its cause, means that the disk is full; libraries in Rust only say so in words."""
+    no_room = getattr(error, "errno", None) in NO_ROOM or any(os.strerror(code).lower() in str(error).lower() for code in NO_ROOM)
+    return no_room or (error.__cause__ is not None and is_full(error.__cause__))
 
 
 HALF = re.compile("[\ud800-\udfff]")
 
 
 def check_signs(text: str, file: str, line: int) -> None:
-    """Errors: FileError for half of a sign, which YAML takes by its number ("\\ud83d") and no page can show. line: of the first
-    one."""
+    """Check a YAML text. Errors: FileError for half of a surrogate pair ("\\ud83d"), which YAML accepts and no page can show.
+    line: the number of the text's first line."""
     import yaml  # here, because a first page needs it only with a lesson
 
     for token in yaml.scan(text) if "\\" in text else ():

@@ -13,7 +13,7 @@ import numpy as np
 from models.decoding import Answer, Beams, Branch, by_length, log_softmax
 from models.given import Spelt
 from models.readonly import frozen, read_only
-from models.strategy import Distribution, Strategy, distribution, scored
+from models.strategy import Distribution, Strategy, apply_controls, distribution
 from models.tokens import Token
 
 if TYPE_CHECKING:
@@ -353,7 +353,7 @@ def _by_beam(reader: Reader, strategy: Strategy, most: int, continuation: Ids) -
         versions = [(*first, *branch.ids) for branch in beams.alive]
         read = reader.read(versions, parents)
         tokens = (*beginning, *(reader.token(id, at) for id in beams.alive[0].ids))
-        known, looked_at = scored(log_softmax(read.logits), versions, strategy, reader.never), len(beams.tree)
+        known, looked_at = apply_controls(log_softmax(read.logits), versions, strategy, reader.never), len(beams.tree)
         parents = beams.grow(known)
         if not (beams.alive or beams.answers):
             raise ValueError("The controls strike out every token there is. Loosen one of them.")

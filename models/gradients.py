@@ -1,7 +1,7 @@
-"""How a prediction hangs on each weight of attention: one forward and one backward pass, without a matrix of weights.
+"""Slopes of a prediction against each weight of attention: one forward and one backward pass, without a matrix of weights.
 
-What a head gives is O = P V, P its weights and V its values. So the slope of a logit L against the weights follows from its
-slope against what the head gave, dL/dP = (dL/dO) Vᵀ, and the fused kernel may run forward and backward as it always does.
+The output of a head is O = P V, P its weights and V its values. So the slope of a logit L against the weights follows from its
+slope against the output, dL/dP = (dL/dO) Vᵀ, and the fused kernel may run forward and backward as it always does.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Gradients:
         self._slopes = [slope.detach() for slope in slopes]
 
     def __getitem__(self, layer: int) -> np.ndarray:
-        """dL/dP of a layer, for weights after the softmax, masked ones too: float32 [heads, query, key]."""
+        """Return dL/dP of a layer, for weights after the softmax, masked ones too: float32 [heads, query, key]."""
         layer = range(self.layers)[layer]
         slopes, values = self._slopes[layer].float(), self._values[layer]
         if values is None:
@@ -39,23 +39,23 @@ class Gradients:
 
     @property
     def nbytes(self) -> int:
-        """What this holds in memory."""
-        return sum(one.nbytes for one in (*self._slopes, *self._values) if one is not None)
+        """The bytes in memory."""
+        return sum(tensor.nbytes for tensor in (*self._slopes, *self._values) if tensor is not None)
 
 
 def gradients(logit: Tensor, calls: dict[str, list[Call]], outs: dict[str, list[Tensor]]) -> dict[str, Gradients]:
-    """Slopes of a logit against every weight of attention, by kind. The graph is used up.
+    """Return the slopes of a logit against every weight of attention, by kind. The graph is used up.
 
-    logit: a scalar, computed under `recorder.recording(outs=True)` in grad mode. calls and outs: what was recorded, by kind. What
-    had no part in the logit has slope 0.
+    logit: a scalar, computed under `recorder.recording(outs=True)` in grad mode. calls and outs: those recorded, by kind. Weights
+    that had no part in the logit have slope 0.
     """
     flat = [out for kind in calls for out in outs[kind]]
-    found = iter(torch.autograd.grad(logit, flat, allow_unused=True))
-    slopes = {kind: [_first(out, next(found)) for out in outs[kind]] for kind in calls}
+    grads = iter(torch.autograd.grad(logit, flat, allow_unused=True))
+    slopes = {kind: [_first(out, next(grads)) for out in outs[kind]] for kind in calls}
     return {kind: Gradients(calls[kind], slopes[kind]) for kind in calls}
 
 
 def _first(out: Tensor, slope: Tensor | None) -> Tensor:
-    """Batch row 0; zeros where there is no slope."""
+    """Return batch row 0 of a slope; zeros where there is none."""
     slope = torch.zeros_like(out) if slope is None else slope
     return slope[0] if slope.dim() == 4 else slope

@@ -1,4 +1,4 @@
-"""What heads and feed-forwards give before anything is changed in them, and how a prediction hangs on that, in one pass."""
+"""The outputs of heads and feed-forwards before they are edited, and the slope of a prediction against them, in one pass."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ if TYPE_CHECKING:
     from models.language_model import LanguageModel
     from models.trace import Trace
 
-Given = dict[tuple[str, int], tuple[Tensor, Callable[[Tensor], Tensor]]]  # a tensor of the pass, and what lays it out as `Heard`
+Outputs = dict[
+    tuple[str, int], tuple[Tensor, Callable[[Tensor], Tensor]]
+]  # a tensor of the pass, and the function that lays it out as in `Heard`
 
 
 @dataclass(frozen=True)
 class Heard:
-    """What parts give when a trace is read again with some lists of edits, each part before it is edited itself.
+    """The outputs of parts when a trace is read again with some lists of edits, each part before it is edited itself.
 
     heads: by kind of attention and layer, [list, heads, query, d_head]; of a model that attends in its own way their weights,
-    [list, heads, query, key]. feedforward: by stack and layer what it adds, [list, position, d_model]; not there where it cannot
-    be told from its block. logits: [list, vocabulary].
+    [list, heads, query, key]. feedforward: by stack and layer what it adds, [list, position, d_model]; absent where it cannot be
+    told from its block. logits: [list, vocabulary].
     """
 
     heads: dict[tuple[str, int], np.ndarray]
@@ -37,59 +39,59 @@ class Heard:
 
 
 class Before(PartWatcher):
-    """Hears what each feed-forward adds before that is edited; in grad mode as a part of the graph, which may begin there."""
+    """Records what each feed-forward adds before it is edited; in grad mode as a part of the graph, which may begin there."""
 
     def __init__(self, known: Mapping[Place, Sums]):
         super().__init__(known, listens=True)
-        self.given: dict[Place, tuple[Tensor, Callable[[Tensor], Tensor]]] = {}
+        self.outputs: dict[Place, tuple[Tensor, Callable[[Tensor], Tensor]]] = {}
 
     def _part(self, part: str, summand: Tensor) -> Tensor:
         place = self._place
-        if part == "feedforward" and place is not None and place not in self.given:  # of two in a block the first
+        if part == "feedforward" and place is not None and place not in self.outputs:  # of two in a block the first
             if torch.is_grad_enabled() and not summand.requires_grad:
                 summand = summand.detach().requires_grad_()
             shape, turned = self._shape, self._turned and summand.dim() > 2
-            self.given[place] = summand, lambda one: one.transpose(0, 1) if turned else one.reshape(shape)
+            self.outputs[place] = summand, lambda tensor: tensor.transpose(0, 1) if turned else tensor.reshape(shape)
             summand = summand.clone()  # some blocks add to it in place
         return super()._part(part, summand)
 
 
 def hear(model: LanguageModel, trace: Trace, edits: Sequence[Sequence[Edit]], position: int) -> Heard:
-    """The parts, and the logits at a position of `trace.read`, with each list of edits beside those of the trace. Errors:
-    ValueError as `models.batches.answers`, and where what follows the last block mixes positions."""
+    """Return the outputs of parts, and the logits at a position of `trace.read`, with each list of edits added to those of the
+    trace. Errors: ValueError as `models.batches.answers`, and where what follows the last block mixes positions."""
     plain = of_trace(trace)
-    rows = [of_trace(trace, check(some, model.info, plain.lengths)) for some in edits]
-    found: list[Heard] = []
+    rows = [of_trace(trace, check(edit_list, model.info, plain.lengths)) for edit_list in edits]
+    pieces: list[Heard] = []
     for numbers in batches([(len(trace.tokens), len(trace.target))] * len(rows)):
         with torch.no_grad():
             heads, added, logits = _pass(model, [rows[i] for i in numbers], position)
-            found.append(Heard(_laid(heads), _laid(added), _array(logits)))
+            pieces.append(Heard(_lay_out(heads), _lay_out(added), _array(logits)))
     return Heard(
-        {key: np.concatenate([one.heads[key] for one in found]) for key in found[0].heads},
-        {key: np.concatenate([one.feedforward[key] for one in found]) for key in found[0].feedforward},
-        np.concatenate([one.logits for one in found]),
+        {key: np.concatenate([piece.heads[key] for piece in pieces]) for key in pieces[0].heads},
+        {key: np.concatenate([piece.feedforward[key] for piece in pieces]) for key in pieces[0].feedforward},
+        np.concatenate([piece.logits for piece in pieces]),
     )
 
 
 def slopes(
     model: LanguageModel, trace: Trace, position: int, measure: Callable[[Tensor], Tensor], edits: Sequence[Edit] = ()
 ) -> tuple[Heard, Heard]:
-    """What each part of a trace gives, with some edits more, and the slope of a number against it: two of `Heard`, one row each.
+    """Return the output of each part of a trace, with additional edits, and the slope of a number against it: two of `Heard`.
 
-    measure: makes the number of the logits [1, vocabulary] at the position. Errors: as `hear`.
+    Each has one row. measure: computes the number from the logits [1, vocabulary] at the position. Errors: as `hear`.
     """
     row = of_trace(trace, check(edits, model.info, of_trace(trace).lengths))
     with torch.enable_grad():
         heads, added, logits = _pass(model, [row], position)
-        flat = [one for one, _ in (*heads.values(), *added.values())]
+        flat = [tensor for tensor, _ in (*heads.values(), *added.values())]
         grads = torch.autograd.grad(measure(logits.float()), flat, allow_unused=True)
-    steep = iter([torch.zeros_like(one) if grad is None else grad for one, grad in zip(flat, grads, strict=True)])
-    by_head, by_part = ({key: (next(steep), lay) for key, (_, lay) in each.items()} for each in (heads, added))
-    return Heard(_laid(heads), _laid(added), _array(logits)), Heard(_laid(by_head), _laid(by_part), _array(logits))
+    gradients = iter([torch.zeros_like(tensor) if grad is None else grad for tensor, grad in zip(flat, grads, strict=True)])
+    by_head, by_part = ({key: (next(gradients), lay) for key, (_, lay) in outputs.items()} for outputs in (heads, added))
+    return Heard(_lay_out(heads), _lay_out(added), _array(logits)), Heard(_lay_out(by_head), _lay_out(by_part), _array(logits))
 
 
-def _pass(model: LanguageModel, rows: Sequence[Ready], position: int) -> tuple[Given, Given, Tensor]:
-    """What heads give, what feed-forwards add, and the logits [row, vocabulary]."""
+def _pass(model: LanguageModel, rows: Sequence[Ready], position: int) -> tuple[Outputs, Outputs, Tensor]:
+    """Return the outputs of heads, what feed-forwards add, and the logits [row, vocabulary]."""
     if model._tail is not None:
         raise ValueError(
             f"In {model.info.name} layers without attention follow the last block and mix positions: no slope is taken there."
@@ -98,27 +100,29 @@ def _pass(model: LanguageModel, rows: Sequence[Ready], position: int) -> tuple[G
     plan = plan_of(model, rows, adds=adds)
     record = model._pass_edited([row.tokens for row in rows], [row.said for row in rows], plan, outs=True)
     order, places = model._order
-    heads: Given = {
+    heads: Outputs = {
         call: (out, _as_it_is if noted[0].query is None else _heads_first)
         for call, out, noted in zip(order, record.outs or (), record.rows, strict=True)
     }
-    layers = {(stack, at - 1): (stack, layer) for stack, each in places.items() for layer, at in enumerate(each[1:])}
-    added = {layers[place]: given for place, given in adds.given.items() if place in layers}
+    layers = {
+        (stack, at - 1): (stack, layer) for stack, layer_places in places.items() for layer, at in enumerate(layer_places[1:])
+    }
+    added = {layers[place]: output for place, output in adds.outputs.items() if place in layers}
     stack = "decoder" if rows[0].said else "self"
     return heads, added, model.way_out(record.hidden[stack][places[stack][-1]][:, position])
 
 
-def _as_it_is(one: Tensor) -> Tensor:
-    return one
+def _as_it_is(tensor: Tensor) -> Tensor:
+    return tensor
 
 
-def _heads_first(one: Tensor) -> Tensor:
-    return one.transpose(1, 2)
+def _heads_first(tensor: Tensor) -> Tensor:
+    return tensor.transpose(1, 2)
 
 
-def _laid(given: Given) -> dict[tuple[str, int], np.ndarray]:
-    return {key: _array(lay(one)) for key, (one, lay) in given.items()}
+def _lay_out(outputs: Outputs) -> dict[tuple[str, int], np.ndarray]:
+    return {key: _array(lay(tensor)) for key, (tensor, lay) in outputs.items()}
 
 
-def _array(one: Tensor) -> np.ndarray:
-    return array_of(one)
+def _array(tensor: Tensor) -> np.ndarray:
+    return array_of(tensor)

@@ -1,4 +1,4 @@
-"""What every model can do, whoever made it."""
+"""The interface of every model, of our own and of transformers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from models.decoding import softmax as softmax  # it is taken from here
+from models.decoding import softmax as softmax  # imported from here by others
 from models.generation import Reader, Step, begin
 from models.given import SECOND, Text, text_of
 from models.languages import in_language
@@ -74,13 +74,13 @@ class ModelInfo:
     layer_numbers: tuple[int, ...] = ()
 
     def heads_of(self, layer: int, decoder: bool = False) -> int:
-        """How many heads a layer has, of the decoder where there are two stacks."""
+        """Return the number of heads in a layer; decoder: of the second of two stacks."""
         if self.head_counts and not decoder and 0 <= layer < len(self.head_counts):
             return self.head_counts[layer]
         return self.decoder_heads if decoder else self.heads
 
     def number_of(self, layer: int, decoder: bool = False) -> int | None:
-        """Which layer of the network a layer with attention is, counted from 0; None where it has the same number."""
+        """Return the number in the network of a layer with attention, counted from 0; None where it is the same."""
         return self.layer_numbers[layer] if self.layer_numbers and not decoder else None
 
     @property
@@ -98,17 +98,17 @@ class ModelInfo:
 
 
 class LanguageModel(ABC):
-    """A model that reads text and can be looked into while it does."""
+    """A model that reads text and records what happens inside."""
 
     info: ModelInfo
     vocabulary: Vocabulary
     network: Any  # the torch module that reads
-    files: tuple[WeightsFile, ...] = ()  # of safetensors, that its weights were read from
-    revision: str = ""  # the commit of the Hub that they are of; "" where they are not from there
+    files: tuple[WeightsFile, ...] = ()  # the safetensors files that its weights were read from
+    revision: str = ""  # the commit on the Hub that they are from; "" where they are not from the Hub
     _recent: Recent[Any]
     _tail: Callable[[np.ndarray], np.ndarray] | None = None  # as `Trace.tail`
-    _private: Private | None = None  # what is watched
-    at_most: int | None = None  # tokens that are read at a time, where somebody wants fewer than the context
+    _private: Private | None = None  # a copy of the network to watch
+    at_most: int | None = None  # the most tokens to read at a time, to use less than the context
 
     @property
     def room(self) -> int | None:
@@ -117,18 +117,18 @@ class LanguageModel(ABC):
 
     @cached_property
     def weights(self) -> str:
-        """What its weights are known by: "Hub revision <commit>", or what `known_by` says of its files, read for it when this is
-        asked for first; "" of a network that was not read from files."""
+        """The identity of its weights: "Hub revision <commit>", or the digest that `known_by` computes from its files on first
+        use; "" for a network that was not read from files."""
         return f"Hub revision {self.revision}" if self.revision else known_by(self.files)
 
     @property
     def ids(self) -> int:
-        """How many ids of tokens it can read: 0 to this less 1. Some models have room for more than their tokenizer has."""
+        """The number of token ids it can read, from 0 on. Some models have room for more than their tokenizer has."""
         return self.info.vocabulary
 
     @property
     def condition(self) -> int | None:
-        """A number that is another one after every change of the network; None while it may answer otherwise each time."""
+        """A number that differs after every change of the network; None while its answers may differ each time."""
         stamp = self._recent.now()
         return None if stamp is None else stamp.number
 
@@ -144,12 +144,12 @@ class LanguageModel(ABC):
 
     @abstractmethod
     def tokenize(self, text: str) -> list[Token]:
-        """All tokens of a text, special tokens included, however long it is."""
+        """Return all tokens of a text, special tokens included, however long it is."""
 
     def pieces(self, text: str) -> Pieces:
-        """How a text becomes tokens, step by step: the text after the normalizer, its words, and of each word the merges, or the
-        candidates that were tried. What the tokenizer does not let one see stands in `Pieces.note`. Errors: TypeError for what is
-        no text."""
+        """Return the steps by which a text becomes tokens: the text after the normalizer, its words, and of each word the merges,
+        or the candidates that were tried. `Pieces.note` says what the tokenizer does not show. Errors: TypeError for anything but
+        a text."""
         from models.pieces.apart import pieces_of
 
         check_text(text)
@@ -157,11 +157,11 @@ class LanguageModel(ABC):
 
     @abstractmethod
     def token_text(self, id: int) -> str:
-        """What a token of the vocabulary stands for."""
+        """Return the text of a token of the vocabulary."""
 
     @abstractmethod
     def is_special(self, id: int) -> bool:
-        """Whether a token of the vocabulary is no text but a sign, such as one for the end."""
+        """Return whether a token of the vocabulary is special, such as the one for the end, and no text."""
 
     def trace(
         self,
@@ -172,43 +172,43 @@ class LanguageModel(ABC):
         source_language: str = "",
         target_language: str = "",
     ) -> Trace:
-        """Read a text and keep what happened. A text longer than the context is cut from the left (see `Trace.cut`).
+        """Read a text and return everything recorded. A text longer than the context is cut from the left (see `Trace.cut`).
 
-        text, target: a str, or ids of tokens, which are read as they are: no sign is put before or after them, so that
-        `trace([token.id for token in trace.tokens])` reads the same again. `Trace.text` is then what they spell.
-        target: what an encoder-decoder has said so far; for an encoder that takes pairs, the second text.
+        text, target: a str, or ids of tokens, which are read as they are: no special token is added, so that
+        `trace([token.id for token in trace.tokens])` reads the same again. `Trace.text` is then the text of these tokens.
+        target: the output of an encoder-decoder so far; for an encoder that takes pairs, the second text.
         remember: whether the next reading may go on from this one, and this one from the last, where the beginning is the same.
-        Nothing is remembered across a change of the network: of a weight, a hook, its mode, dtype or device. A change that torch
-        does not count (through `.data`, numpy, a plain attribute) has to be told of by `forget`.
-        edits: values of `models.edits`, what is changed while it reads; nothing is remembered of such a reading.
-        source_language, target_language: of a translator of many languages, two of `info.languages`. A text may name its language
-        itself, which is the same: "fra_Latn Bonjour" (NLLB), "__fr__ Bonjour" (M2M100).
-        Errors: TypeError for what is no text and no edit; ValueError for a second text where the model reads one, for an id that
-        is none of its tokens, and for an edit of what the model does not have.
+        Nothing is remembered across a change of the network: of a weight, a hook, its mode, dtype or device. After a change that
+        torch does not count (through `.data`, numpy, a plain attribute), call `forget`.
+        edits: values of `models.edits`, made while it reads; nothing is remembered of such a reading.
+        source_language, target_language: for a translator of many languages, two of `info.languages`. A text may name its
+        language itself, which is the same: "fra_Latn Bonjour" (NLLB), "__fr__ Bonjour" (M2M100).
+        Errors: TypeError for anything but a text and edits; ValueError for a second text where the model reads one, for an id
+        that is not a token of the model, and for an edit of something that the model does not have.
         """
         text, target = self._in_languages(text, target, source_language, target_language)
-        asked, said = text_of(self, text), text_of(self, target, SECOND)
+        source_text, target_text = text_of(self, text), text_of(self, target, SECOND)
         if edits:
-            return self.traces([asked], [edits], said)[0]
-        return replace(self._read(asked, said, remember), model=self)
+            return self.traces([source_text], [edits], target_text)[0]
+        return replace(self._read(source_text, target_text, remember), model=self)
 
     def _in_languages(self, text: Text, target: Text, source_language: str, target_language: str) -> tuple[Text, Text]:
-        """The texts with signs of their languages. Errors: ValueError for a language that it lacks, and for ids."""
-        signed = []
-        for given, language in ((text, source_language), (target, target_language)):
+        """Put the signs of their languages before the texts. Errors: ValueError for a language that it lacks, and for ids."""
+        texts = []
+        for typed, language in ((text, source_language), (target, target_language)):
             if language and language not in self.info.languages:
                 known = ", ".join(self.info.languages[:3])
                 has = f"its languages are {known} … (see `info.languages`)" if known else "it takes no name of a language"
                 raise ValueError(f"{self.info.name} has no language {language!r}: {has}.")
-            if language and not isinstance(given, str):
+            if language and not isinstance(typed, str):
                 raise ValueError("Ids of tokens are read as they are: put the id of the language among them.")
-            signed.append(in_language(given, language, self.info.languages) if language and isinstance(given, str) else given)
-        return signed[0], signed[1]
+            texts.append(in_language(typed, language, self.info.languages) if language and isinstance(typed, str) else typed)
+        return texts[0], texts[1]
 
     def traces(
         self, texts: Text | Sequence[Text], edits: Sequence[Sequence[Edit]] = (), targets: Text | Sequence[Text] = ""
     ) -> list[Trace]:
-        """The traces of several texts, each with a list of edits of its own, read in batches; equal to the loop over `trace`.
+        """Read several texts in batches, each with a list of edits of its own; the result equals a loop over `trace`.
 
         texts: one text, as a str or as ids, is read once for each list of edits. targets: one for all, or one a text. Texts of
         the same length are read together, so none is padded. Nothing is remembered. Errors: as `trace`; ValueError where the
@@ -219,7 +219,7 @@ class LanguageModel(ABC):
         return read(self, rows_of(self, texts, edits, targets))
 
     def parts(self, trace: Trace) -> dict[str, dict[str, np.ndarray]]:
-        """What the parts of each block add to the stream in a trace, whose text is read again for it.
+        """Read the text of a trace again, and return what the parts of each block add to the stream.
 
         By stack ("self", or "encoder" and "decoder") and part ("attention", "feedforward", "cross"): float32 [layers, position,
         d_model], NaN where a block has no such part that can be told apart. The very summands: a norm or a factor that comes
@@ -248,7 +248,7 @@ class LanguageModel(ABC):
 
     @abstractmethod
     def _prepare(self, text: str, target: str) -> Ready:
-        """A text as it is read. Errors: ValueError for a second text where the model reads one."""
+        """Return a text ready to be read. Errors: ValueError for a second text where the model reads one."""
 
     @abstractmethod
     def _pass_edited(
@@ -261,25 +261,25 @@ class LanguageModel(ABC):
     ) -> Record:
         """Read texts of one length with the edits of a plan, in the gradient mode of the caller.
 
-        stream [batch, position, d_model]: what block `plan.start` is given, where a model of one stack is read from there on.
+        stream [batch, position, d_model]: the input of block `plan.start`, where a model of one stack is read from there on.
         """
 
     @abstractmethod
     def _unembed(self, hidden: np.ndarray) -> np.ndarray:
-        """As `Trace.unembed`."""
+        """Compute `Trace.unembed`."""
 
     @property
     def _label(self) -> Callable[[np.ndarray], np.ndarray] | None:
-        """As `Trace.label`."""
+        """The function `Trace.label`."""
         return self._unembed if self.info.labels else None
 
     @abstractmethod
     def _turned(self, kind: str) -> dict[str, Any]:
-        """How an attention of this kind is told of rotary positions."""
+        """Return the arguments of `Attention` that describe rotary positions, for a kind of attention."""
 
     @abstractmethod
     def _read(self, text: str, target: str, remember: bool) -> Trace:
-        """What `trace` does, with arguments that were checked."""
+        """Do the work of `trace`, with arguments that were checked."""
 
     def generate(
         self,
@@ -295,30 +295,30 @@ class LanguageModel(ABC):
         source_language: str = "",
         target_language: str = "",
     ) -> Generator[Step, None, None]:
-        """What a decoder says after a text, or an encoder-decoder after its target, token by token (see `Step`).
+        """Generate tokens after a text, or in an encoder-decoder after its target, one `Step` at a time.
 
         text, target: a str or ids of tokens, and source_language, target_language, as for `trace`.
 
         It ends where the model ends its text, or after `max_new_tokens`. Closing the iterator frees its keys and values. said:
-        ids that were said already, to go on from another word than the one chosen: `(*step.said[:-1], other)`. given: ids that
-        are said first whatever the strategy would choose, each a step with its own scores. cache: False reads all again at each
-        step, for comparison; so does a model that cannot read on from keys and values. chat: whether the model reads the text as
-        a turn of a chat, and answers it (see `as_chat`).
+        ids that were already generated, to go on with another token than the one chosen: `(*step.said[:-1], other)`. given: ids
+        that come first whatever the strategy would choose, each a step with its own scores. cache: False reads everything again
+        at each step, for comparison; so does a model that cannot read on from keys and values. chat: whether the model reads the
+        text as a turn of a chat, and answers it (see `as_chat`).
         edits: values of `models.edits`. Positions count from the front of what the decoder reads, negative ones from the end of
-        the text that it begins with; one that is not there yet counts when it comes, and None is every position, each new one
-        too, which steers. A text with a `Row`, or with a mean of a head that has one row a query, is read again at each step.
+        the text that it begins with; a later position counts once it is reached, and None is every position, each new one too,
+        which steers. A text with a `Row`, or with a head's mean that has one row for each query, is read again at each step.
         A text longer than the context is cut from the left; a context that gets full loses its oldest quarter (`Step.dropped`),
         but an encoder-decoder stops there, and so does a text with edits.
-        Errors: ValueError for a model that does not go on with a text, for less than one token, for an id that is none, and, with
-        the figures, where keys and values would not fit in memory; TypeError for what is no text and no strategy.
+        Errors: ValueError for a model that does not continue a text, for less than one token, for an unknown id, and, with the
+        figures, where keys and values would not fit in memory; TypeError for anything but a text and a strategy.
         """
         text, target = self._in_languages(text, target, source_language, target_language)
-        asked, begun = text_of(self, text), text_of(self, target, "The target")
-        return begin(self, asked, begun, strategy, max_new_tokens, tuple(said), cache, tuple(given), chat, edits)
+        source_text, target_text = text_of(self, text), text_of(self, target, "The target")
+        return begin(self, source_text, target_text, strategy, max_new_tokens, tuple(said), cache, tuple(given), chat, edits)
 
     @property
     def grows(self) -> bool:
-        """Whether it can continue a text here, token by token."""
+        """Whether it can generate text, token by token."""
         return self.info.predicts and self.info.kind != "encoder"
 
     @property
@@ -327,38 +327,38 @@ class LanguageModel(ABC):
         return False
 
     def as_chat(self, text: str) -> Turn:
-        """A text as a turn of a chat, with what the model's template puts around it; what is typed stays text. Errors: ValueError
-        for a model without a template, and for a template that cannot be used."""
+        """Return a text as a turn of a chat, with the model's template around it; typed special tokens stay text. Errors:
+        ValueError for a model without a template, and for a template that cannot be used."""
         raise ValueError(f"{self.info.name} has no chat template: it goes on with a text as it is.")
 
     @abstractmethod
     def _reader(self, text: str, target: str, cache: bool, chat: bool) -> Reader:
-        """What reads a text on for `generate`."""
+        """Return the reader that `generate` uses."""
 
     @property
     @abstractmethod
     def device(self) -> str:
-        """Where the model computes: "cpu", "cuda:0", …."""
+        """The device that the model computes on: "cpu", "cuda:0", …."""
 
     @abstractmethod
     def cache_bytes(self, length: int, source: int = 0) -> int:
-        """What keys and values take of a text of n tokens that a decoder has read, by formula: 2 L g e n numbers for L layers
+        """Return the bytes of keys and values for n tokens that a decoder has read, by formula: 2 L g e n numbers for L layers
         with g heads of keys of size e; an encoder-decoder has as many again for each token of its source. 0 for an encoder."""
 
     @abstractmethod
     def spell(self, ids: Sequence[int], after: Sequence[int] = ()) -> str:
-        """The text of tokens that follow others, without special ones."""
+        """Return the text of tokens that follow others, without special ones."""
 
     @abstractmethod
     def forget(self, but_for: Callable[[Hashable], bool] | None = None) -> None:
-        """Let go of everything that was remembered: the next text is read as if it was the first. but_for: whose readings stay
-        all the same (see `models.prefix.reading_for`)."""
+        """Drop everything remembered: the next text is read as if it was the first. but_for: returns true for the readers whose
+        texts stay (see `models.prefix.reading_for`)."""
 
     @abstractmethod
     def gradients(self, trace: Trace, position: int, token: int) -> dict[str, Gradients]:
-        """How much the logit of a token, predicted at a position of `trace.read`, changes with each weight of attention.
+        """Return the slope of a token's logit at a position of `trace.read` against each weight of attention.
 
-        By kind, as `trace.attention`; what was read is read again, and once backward. Errors: ValueError without a
+        By kind, as `trace.attention`; the text is read again, and once backward. Errors: ValueError without a
         language-model head, and for a position that is not there.
         """
 
@@ -369,7 +369,7 @@ class LanguageModel(ABC):
         position: int = -1,
         target: Sequence[Token] | Sequence[Sequence[Token]] = (),
     ) -> np.ndarray:
-        """Logits at one position of texts that are given as tokens, all equally long: float32 [text, vocabulary].
+        """Return the logits at one position of texts as tokens, all equally long: float32 [text, vocabulary].
 
         An encoder-decoder reads them as sources, and `target` (its start first) after each, or one target each, all equally long;
         the position is the target's. Of the tokens only id and segment count, and nothing is remembered of them.
@@ -378,31 +378,31 @@ class LanguageModel(ABC):
 
     @abstractmethod
     def watch(self, trace: Trace, stack: str, layer: int, positions: Sequence[int]) -> Watched:
-        """Read what a trace read again, and keep every step of one block, of what comes before the blocks and what after them.
+        """Read the text of a trace again, and record every step of one block, before the blocks and after them.
 
-        stack: "self", or "encoder" or "decoder"; positions: of `trace.read`, those whose way to the logits is kept; none: what
-        comes after the block is left out. The modules are a copy with the same weights, so that no other reading is disturbed.
-        Errors: ValueError for a trace with edits.
+        stack: "self", or "encoder" or "decoder"; positions: those of `trace.read` whose steps to the logits are recorded; none:
+        the steps after the block are left out. The modules are a copy with the same weights, so that no other reading is
+        disturbed. Errors: ValueError for a trace with edits.
         """
 
     def without_positions(self) -> LanguageModel:
-        """The same weights, read in the same way but that nothing says where a token stands: no position is added to the
-        embeddings, turns queries and keys, or adds to the scores. Weights are shared, not copied. Errors: ValueError for a model
-        that cannot leave its positions out, which only the transformers of our own can."""
+        """Return a model with the same weights but without positions: none is added to the embeddings, turns queries and keys, or
+        adds to the scores. Weights are shared, not copied. Errors: ValueError for a model that cannot leave its positions out,
+        which only the transformers of our own can."""
         raise ValueError(f"{self.info.name} cannot leave its positions out: only a transformer that was made with Headlight can.")
 
     @abstractmethod
     def with_random_weights(self, seed: int) -> LanguageModel:
-        """The same architecture in which nothing was learned: the numbers of each matrix stand in a random order, so that they
-        are as large as before. Vectors, such as those of norms, stay. The same seed gives the same model. Errors: ValueError for
-        a model that cannot be made again."""
+        """Return the same architecture with nothing learned: the numbers of each matrix are shuffled, so that they are as large
+        as before. Vectors, such as those of norms, stay. The same seed gives the same model. Errors: ValueError for a model that
+        cannot be built again."""
 
     @abstractmethod
     def _copied(self, number: int | None) -> Private:
-        """The network with modules of its own, to be watched."""
+        """Copy the network, with modules of its own, to be watched."""
 
     def _to_watch(self) -> Private:
-        """The same, made once for as long as the network stays as it is."""
+        """Return the copy to be watched, made once for as long as the network does not change."""
         number, known = self.condition, self._private
         if known is None or number is None or known.number != number:
             known = self._private = self._copied(number)
@@ -410,21 +410,21 @@ class LanguageModel(ABC):
 
     @abstractmethod
     def output_weights(self, kind: str, layer: int) -> np.ndarray:
-        """W_O: what carries the output of each head of a layer into the residual stream: float32 [heads, d_head, d_model].
+        """Return W_O, which maps the output of each head of a layer into the residual stream: float32 [heads, d_head, d_model].
 
-        kind: as in `trace.attention`. Errors: ValueError where the network does something else in its place.
+        kind: as in `trace.attention`. Errors: ValueError where the network does something else instead.
         """
 
     @abstractmethod
     def value_weights(self, kind: str, layer: int) -> np.ndarray:
-        """W_V: what makes the value of each head of a layer out of what its block's norm gives: float32 [heads, d_model, d_head].
+        """Return W_V, which maps the output of the block's norm to the value of each head: float32 [heads, d_model, d_head].
 
-        kind: as in `trace.attention`. Biases are left out. Errors: ValueError where no one matrix of the network does that.
+        kind: as in `trace.attention`. Biases are left out. Errors: ValueError where no single matrix of the network does that.
         """
 
     @abstractmethod
     def query_weights(self, kind: str, layer: int) -> np.ndarray:
-        """W_Q: what makes the query of each head of a layer, as `value_weights` has it: float32 [heads, d_model, d_head].
+        """Return W_Q, which makes the query of each head of a layer, as `value_weights`: float32 [heads, d_model, d_head].
 
         The gains of a norm of queries belong to it (see `normed`). Errors: as there; ValueError where queries do not meet keys
         by q·k.
@@ -432,11 +432,11 @@ class LanguageModel(ABC):
 
     @abstractmethod
     def key_weights(self, kind: str, layer: int) -> np.ndarray:
-        """W_K, as `query_weights`; one a query head."""
+        """Return W_K, as `query_weights`; one for each query head."""
 
     def normed(self, kind: str) -> bool:
-        """Whether each query and key of a kind of attention is normed after its matrix: that says its direction alone then, and
-        how long it is depends on the token."""
+        """Return whether queries and keys of a kind of attention are normed after their matrix: the matrix then determines only
+        their direction, and their length depends on the token."""
         return False
 
     @property
@@ -447,31 +447,31 @@ class LanguageModel(ABC):
 
     @abstractmethod
     def way_out(self, rows: Tensor) -> Tensor:
-        """Rows of the stream as `Trace.stream` has it [row, d_model] as logits [row, vocabulary], in the gradient mode of the
-        caller. Errors: ValueError without a language-model head."""
+        """Compute the logits [row, vocabulary] of rows of the stream as in `Trace.stream` [row, d_model], in the gradient mode of
+        the caller. Errors: ValueError without a language-model head."""
 
     def _answers(self, streams: Tensor, position: int) -> Tensor:
-        """What streams of whole texts after the last block [text, position, d_model] say at a position: [text, outcome]."""
+        """Return the scores at a position from streams of whole texts after the last block [text, position, d_model]."""
         return self.way_out(streams[:, position])
 
     @property
     def cap(self) -> float | None:
-        """What the model bends its logits to, c · tanh(z / c); None where it leaves them as they are."""
+        """The c of a model that bends its logits to c · tanh(z / c); None where it leaves them unchanged."""
         return None
 
     @abstractmethod
     def way_out_formula(self, stream: str = "h") -> str:
-        """What `way_out` does to a stream, as a formula: "Wᵁ · norm(h)"; "t" is a transform that a head such as BERT's has
+        """Return the formula of `way_out`: "Wᵁ · norm(h)"; "t" is a transform that a head such as BERT's has
         before its unembedding: a matrix, an activation and a norm."""
 
     def unembedding(self) -> np.ndarray:
-        """W_U: what makes logits of the stream after the last norm: float32 [vocabulary, d_model]. Errors: ValueError where that
-        takes more than one matrix, or where no words are predicted."""
+        """Return W_U, which maps the stream after the last norm to logits: float32 [vocabulary, d_model]. Errors: ValueError
+        where that takes more than one matrix, or where no words are predicted."""
         raise ValueError(f"{self.info.name} has no single matrix that makes words of its stream, so copying is not measured.")
 
     @abstractmethod
     def embedding(self, ids: Sequence[int] | slice = slice(None)) -> np.ndarray:
-        """The vectors that tokens of the vocabulary begin with, before positions: float32 [ids, d_embedding].
+        """Return the embeddings of tokens of the vocabulary, before positions: float32 [ids, d_embedding].
 
         As stored: some models scale them, or widen them to d_model, when they read. The rows may be more than the tokens.
         """
@@ -479,7 +479,7 @@ class LanguageModel(ABC):
     def predict(
         self, text: Text, target: Text = "", top: int = 10, source_language: str = "", target_language: str = ""
     ) -> list[Prediction]:
-        """The most likely tokens, the first one first; probabilities from a softmax over the whole vocabulary.
+        """Return the most likely tokens, the likeliest first; probabilities from a softmax over the whole vocabulary.
 
         text, target: a str or ids of tokens, and source_language, target_language, as for `trace`.
 
@@ -500,9 +500,9 @@ class LanguageModel(ABC):
         return predictions
 
     def places(self, trace: Trace) -> list[int]:
-        """The positions that this model predicts at: an encoder's masks; else the last of what is read.
+        """Return the positions at which this model predicts: an encoder's masks; else the last position.
 
-        Of a classifier: the tokens that were typed where each gets a label, else the one that the text's label is read at.
+        Of a classifier: the typed tokens where each gets a label, else the position at which the text's label is read.
         """
         if (labels := self.info.labels) is not None:
             if labels.each:
@@ -515,7 +515,7 @@ class LanguageModel(ABC):
         return [len(trace.read) - 1]
 
     def top(self, logits: np.ndarray, position: int, top: int = 10, temperature: float = 1.0) -> list[Prediction]:
-        """The `top` most likely tokens, or labels, by their logits [outcome], made at `position`.
+        """Return the `top` most likely tokens, or labels, by their logits [outcome] at `position`.
 
         Temperature divides the logits before the softmax: below 1 the likely grows likelier.
         """
@@ -525,25 +525,25 @@ class LanguageModel(ABC):
         return [Prediction(position, int(id), self.outcome(int(id)), float(probabilities[id]), float(logits[id])) for id in best]
 
     def outcome(self, id: int) -> str:
-        """What a number among the scores of a prediction stands for: the text of a token, or the name of a label."""
+        """Return the text of a token, or the name of a label, by its number among the scores."""
         return self.token_text(id) if self.info.labels is None else self.info.labels.names[id]
 
     def chances(self, scores: np.ndarray, temperature: float = 1.0) -> np.ndarray:
-        """The scores of a prediction [..., outcome] as probabilities (see `models.outcomes.chances`)."""
+        """Return the scores of a prediction [..., outcome] as probabilities (see `models.outcomes.chances`)."""
         return chances(scores, self.info.labels, temperature)
 
     def log_chances(self, scores: np.ndarray) -> np.ndarray:
-        """The same as evidence (see `models.outcomes.log_chances`)."""
+        """Return the scores of a prediction as evidence (see `models.outcomes.log_chances`)."""
         return log_chances(scores, self.info.labels)
 
 
 def check_plain(trace: Trace) -> None:
-    """Errors: ValueError, with a sentence, for a trace with edits."""
+    """Check that a trace has no edits. Errors: ValueError, with a sentence."""
     if trace.edits:
         raise ValueError("The steps inside a block are followed without edits only. Read the text again without them.")
 
 
 def check_text(text: object, what: str = "The text") -> None:
-    """Errors: TypeError, with a sentence, for anything but a str."""
+    """Check that a text is a str. Errors: TypeError, with a sentence."""
     if not isinstance(text, str):
         raise TypeError(f"{what} must be a str; it is {'None' if text is None else f'of type {type(text).__name__}'}.")

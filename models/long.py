@@ -1,4 +1,4 @@
-"""Texts that are far longer than what a model reads: only their ends are cut into tokens."""
+"""Tokenizes only the end of a text that is far longer than what a model reads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SPARE = 64  # tokens more than fit, so that those near the cut, which may be oth
 
 
 def beginning(tokens_of: Callable[[str], list[Token]], text: str, room: int | None) -> int:
-    """Where to begin reading a long text, so that what follows has more tokens than fit; 0 for a text that is short.
+    """Return the character of a long text from which on it has more tokens than fit; 0 for a short text.
 
     The last `room` tokens are those of the whole text wherever a tokenizer cuts texts at spaces first, as nearly all do. A text
     of any length takes about the time of one that fits.
@@ -29,7 +29,7 @@ def beginning(tokens_of: Callable[[str], list[Token]], text: str, room: int | No
 
 
 def moved(tokens: list[Token], *starts: int) -> list[Token]:
-    """Tokens of texts that were read from these characters on, where they stand in the whole texts."""
+    """Shift the offsets of tokens, which were read from these characters of their texts on, to the whole texts."""
     if not any(starts):
         return tokens
     return [

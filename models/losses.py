@@ -1,4 +1,4 @@
-"""How well a model predicts a whole text while heads are changed, and how its loss hangs on each head."""
+"""The loss of a model on a whole text with edits, and its slope against each head."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MIXED = "Layers without attention that mix positions follow the last block of {n
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """A text, read once, with what is to be predicted in it: the tokens `ids` at `positions` of `trace.read`."""
+    """A text, read once, with the tokens to be predicted in it: `ids` at `positions` of `trace.read`."""
 
     trace: Trace
     positions: tuple[int, ...]
@@ -32,44 +32,44 @@ class Scored:
 
 
 def scored(model: LanguageModel, text: str, target: str = "") -> Scored:
-    """What a model is asked to predict of a text: a decoder each token from those before it, an encoder every seventh token,
-    all of them masked at once, an encoder-decoder each token of the target.
+    """Read a text, and choose what to predict in it: for a decoder each token from those before it, for an encoder every seventh
+    token, all masked at once, for an encoder-decoder each token of the target.
 
     Errors: ValueError without a language-model head, and for a text in which nothing is to be predicted.
     """
     ready = model._prepare(text, target)
-    said = ready.said or ready.tokens
+    read_tokens = ready.said or ready.tokens
     if model.info.kind == "encoder":
         mask = next((token.id for token in model.tokenize(model.info.mask) if token.text == model.info.mask), None)
-        asked = [i for i, token in enumerate(said) if not (token.special or token.id == mask)][HIDDEN // 2 :: HIDDEN]
+        positions = [i for i, token in enumerate(read_tokens) if not (token.special or token.id == mask)][HIDDEN // 2 :: HIDDEN]
         if mask is None:
             raise ValueError(f"{model.info.name} has no mask token, so nothing can be asked of it.")
-        tokens = [replace(token, id=mask) if i in set(asked) else token for i, token in enumerate(said)]
-        ready, answers = replace(ready, tokens=tokens), [said[i].id for i in asked]
+        tokens = [replace(token, id=mask) if i in set(positions) else token for i, token in enumerate(read_tokens)]
+        ready, answers = replace(ready, tokens=tokens), [read_tokens[i].id for i in positions]
     else:
-        asked = [i for i, token in enumerate(said[1:]) if not token.special]
-        answers = [said[i + 1].id for i in asked]
-    if not asked:
+        positions = [i for i, token in enumerate(read_tokens[1:]) if not token.special]
+        answers = [read_tokens[i + 1].id for i in positions]
+    if not positions:
         raise ValueError("There is nothing to predict in this text: give a longer one.")
     (trace,) = read(model, [ready])
     if trace.unembed is None:
         raise ValueError(f"{model.info.name} has no language-model head, so it has no loss.")
-    return Scored(trace, tuple(asked), tuple(answers))
+    return Scored(trace, tuple(positions), tuple(answers))
 
 
 def losses(model: LanguageModel, text: Scored, edits: Sequence[Sequence[Edit]]) -> np.ndarray:
-    """The mean loss of a text, −ln p of a token, with each list of edits: float64 [list], nats."""
-    found = np.empty(len(edits))
+    """Return the mean loss of a text, −ln p of a token, with each list of edits: float64 [list], nats."""
+    means = np.empty(len(edits))
     ids = torch.tensor(text.ids)
     assert text.trace.unembed is not None, "`scored` has said so"
     for row, stream in streams(model, text.trace, edits):
         logits = torch.from_numpy(text.trace.unembed(stream[list(text.positions)]))
-        found[row] = F.cross_entropy(logits, ids).item()
-    return found
+        means[row] = F.cross_entropy(logits, ids).item()
+    return means
 
 
 def head_slopes(model: LanguageModel, text: Scored) -> dict[str, np.ndarray]:
-    """How a text's mean loss changes with a factor ξ on what each head gives, at ξ = 1: float64 [layers, heads] by kind, nats.
+    """Return the slope of a text's mean loss against a factor ξ on each head's output, at ξ = 1: float64 [layers, heads] by kind.
 
     dL/dξ = Σ (dL/dO) · O over positions and dimensions, O what the head gives: one pass forward and one backward for all heads.
     Errors: ValueError where layers that mix positions follow the last block.
@@ -87,11 +87,11 @@ def head_slopes(model: LanguageModel, text: Scored) -> dict[str, np.ndarray]:
         loss = F.cross_entropy(logits, torch.tensor(text.ids, device=logits.device))
         assert record.outs is not None, "outs were asked for"
         slopes = torch.autograd.grad(loss, record.outs, allow_unused=True)
-    found: dict[str, list[np.ndarray]] = {}
+    products: dict[str, list[np.ndarray]] = {}
     for (kind, _), rows, out, slope in zip(calls, record.rows, record.outs, slopes, strict=True):
         product = torch.zeros_like(out) if slope is None else (out * slope).detach()
         of = (
             (0, 2, 3) if rows[0].given is not None else (0, 1, 3)
         )  # weights have their heads first, what heads give after the query
-        found.setdefault(kind, []).append(product.double().sum(of).cpu().numpy())
-    return {kind: stacked(layers) for kind, layers in found.items()}
+        products.setdefault(kind, []).append(product.double().sum(of).cpu().numpy())
+    return {kind: stacked(layers) for kind, layers in products.items()}

@@ -1,4 +1,4 @@
-"""What a classifier predicts in the place of tokens: labels, and what their scores say."""
+"""The labels that a classifier predicts instead of tokens, and the meaning of their scores."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Labels:
 
     @property
     def chances(self) -> bool:
-        """Whether the scores stand for chances."""
+        """Whether the scores stand for probabilities."""
         return self.rule != VALUE
 
 
 def chances(scores: np.ndarray, labels: Labels | None = None, temperature: float = 1.0) -> np.ndarray:
-    """Scores [..., outcome] as probabilities, of tokens where there are no labels; NaN where the scores are no chances."""
+    """Return scores [..., outcome] as probabilities, of tokens where there are no labels; NaN where scores are no chances."""
     if labels is None or labels.rule == ONE:
         return softmax(scores, temperature)
     if labels.rule == VALUE:
@@ -51,7 +51,7 @@ def chances(scores: np.ndarray, labels: Labels | None = None, temperature: float
 
 
 def log_chances(scores: np.ndarray, labels: Labels | None = None) -> np.ndarray:
-    """The evidence for each outcome: ln p in nats; of scores that are no chances the score itself: float64 [..., outcome]."""
+    """Return the evidence for each outcome: ln p in nats, or the score itself if it is no chance: float64 [..., outcome]."""
     scores = scores.astype(np.float64)
     if labels is None or labels.rule == ONE:
         return log_softmax(scores)
@@ -59,7 +59,7 @@ def log_chances(scores: np.ndarray, labels: Labels | None = None) -> np.ndarray:
 
 
 def log_chances_of(scores: Tensor, labels: Labels | None = None) -> Tensor:
-    """The same, so that slopes can be taken."""
+    """Compute `log_chances` of a tensor, so that slopes can be taken."""
     if labels is None or labels.rule == ONE:
         return scores.log_softmax(-1)
     from torch.nn.functional import logsigmoid
@@ -68,26 +68,26 @@ def log_chances_of(scores: Tensor, labels: Labels | None = None) -> Tensor:
 
 
 def labels_of(config: Mapping[str, object], each: bool) -> Labels:
-    """The labels that a config.json names (`id2label`), two without names where it says nothing, as transformers has it.
+    """Read the labels from a config.json (`id2label`); without any, two unnamed ones, as in transformers.
 
-    Errors: ValueError, with the rest of a sentence, where it names none that can be told apart.
+    Errors: ValueError, with the rest of a sentence, where the labels cannot be told apart.
     """
-    found = config.get("id2label")
+    id2label = config.get("id2label")
     count = config.get("num_labels", 2)
-    if found is None or found == {}:
+    if id2label is None or id2label == {}:
         if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MOST:
             raise ValueError(f"says that there are {str(count)[:20]} labels")
         names = tuple(f"LABEL_{i}" for i in range(count))
     else:
-        if not isinstance(found, Mapping):
+        if not isinstance(id2label, Mapping):
             raise ValueError("does not name its labels one by one")
-        numbered = {str(key): str(name)[:LONGEST] for key, name in found.items()}
+        numbered = {str(key): str(name)[:LONGEST] for key, name in id2label.items()}
         if set(numbered) != {str(i) for i in range(len(numbered))} or len(numbered) > MOST:
             raise ValueError(f"does not number its {len(numbered)} labels from 0 on")
         names = tuple(numbered[str(i)] for i in range(len(numbered)))
         names = names if len(set(names)) == len(names) else tuple(f"{name} ({i})" for i, name in enumerate(names))
     problem = config.get("problem_type")
-    alone = len(names) == 1  # whose softmax would be 1, whatever its score
-    rule = ANY if problem == "multi_label_classification" else VALUE if problem == "regression" or alone else ONE
-    given = any(name != f"LABEL_{i}" for i, name in enumerate(names))
-    return Labels(names, each, ONE if each else rule, named=given)
+    single = len(names) == 1  # whose softmax would be 1, whatever its score
+    rule = ANY if problem == "multi_label_classification" else VALUE if problem == "regression" or single else ONE
+    has_names = any(name != f"LABEL_{i}" for i, name in enumerate(names))
+    return Labels(names, each, ONE if each else rule, named=has_names)

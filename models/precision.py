@@ -1,4 +1,4 @@
-"""Which numbers a model calculates with, by their name or torch's type, and what is true of them."""
+"""The floating-point types that a model can calculate with, and a note on their precision."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CHOSEN = (
 
 
 def name_of(dtype: object) -> str:
-    """ "float32", "bfloat16" or "float16", from such a name or from torch's type. Errors: ValueError for any other."""
+    """Return "float32", "bfloat16" or "float16", from such a name or from torch's type. Errors: ValueError for any other."""
     name = str(dtype).removeprefix("torch.")
     if name not in NAMES:
         raise ValueError(
@@ -21,7 +21,7 @@ def name_of(dtype: object) -> str:
 
 
 def note(dtype: str) -> tuple[str, ...]:
-    """What is said of a model that calculates with these numbers because somebody wanted it."""
+    """Return the note on a model that calculates in this type because the user asked for it; () for float32."""
     if dtype not in DIGITS:
         return ()
     return (CHOSEN.format(dtype=dtype, digits=DIGITS[dtype], share="100" if dtype == "bfloat16" else "1,000"),)

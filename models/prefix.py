@@ -1,4 +1,4 @@
-"""Reading again only what changed: in a causal model the beginning of a text is read the same whatever follows it."""
+"""Reads again only what changed: in a causal model the beginning of a text is the same whatever follows it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Ids = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Encoded:
-    """What the encoder of an encoder-decoder made of a text; out: what the decoder is given of it [1, position, d_model]."""
+    """The encoder's result for a text, in an encoder-decoder; out: what the decoder gets of it [1, position, d_model]."""
 
     attention: Attention
     hidden: np.ndarray
@@ -41,14 +41,14 @@ class Encoded:
         return self.attention.bytes + self.hidden.nbytes + self.out.nbytes
 
 
-Kept = TypeVar("Kept", bound=Trace | Encoded)
+Entry = TypeVar("Entry", bound=Trace | Encoded)
 
 _reader: ContextVar[Hashable] = ContextVar("headlight_reader", default=None)
 
 
 @contextmanager
 def reading_for(reader: Hashable) -> Iterator[None]:
-    """What is read inside the `with` block is remembered as this reader's (a visitor, say); else all are the same reader."""
+    """Remember texts read inside the `with` block for this reader (a visitor, say); outside, all count as the same reader."""
     token = _reader.set(reader)
     try:
         yield
@@ -57,80 +57,80 @@ def reading_for(reader: Hashable) -> Iterator[None]:
 
 
 def reader_now() -> Hashable:
-    """Who reads here; None where nobody said so."""
+    """Return the reader of this context; None where none is set."""
     return _reader.get()
 
 
 class Stamp(NamedTuple):
-    """Who reads, and in which condition of the network."""
+    """A reader, and the condition of the network while it reads."""
 
     reader: Hashable
     number: int
 
 
-class Recent(Generic[Kept]):
-    """What a network read last, by reader and token ids, so many for each reader and so many bytes in all. Safe between threads.
+class Recent(Generic[Entry]):
+    """The last readings of a network by reader and token ids, bounded per reader and in bytes. It is safe between threads.
 
-    It keeps traces of a decoder, whose beginnings can be read on from, or what an encoder made of a text. A trace that begins
-    another one is not kept beside it. `Bounded` says what leaves first: those who type keep theirs. In another condition of the
-    network nothing is left of it all.
+    It keeps traces of a decoder, whose beginnings can be read on from, or an encoder's results. A trace that is the beginning of
+    another one is not kept beside it. `Bounded` decides what is dropped first: active readers keep theirs. When the condition of
+    the network changes, everything is dropped.
     """
 
     def __init__(self, network: nn.Module, each: int = 8, bytes: int = 256 * 2**20):
         self._condition = Condition(network)
         self._lock = threading.Lock()
         self._number = 0
-        self._kept: Bounded[Ids, Kept] = Bounded(each, bytes)
+        self._kept: Bounded[Ids, Entry] = Bounded(each, bytes)
 
     def now(self, remember: bool = True) -> Stamp | None:
-        """What `keep`, `get` and `longest_shared` go by in one reading, for the reader of this context.
+        """Return the stamp for `keep`, `get` and `longest_shared` in one reading, for the reader of this context.
 
-        None: the reading takes nothing from memory and leaves nothing there, as nobody wants it to, or as the network may
-        answer otherwise each time (see `Condition`).
+        None: the reading takes nothing from memory and leaves nothing there, because `remember` is False or because the network
+        may answer differently each time (see `Condition`).
         """
         number = self._condition.now() if remember else None
         return None if number is None else Stamp(_reader.get(), number)
 
-    def keep(self, stamp: Stamp | None, ids: Ids, made: Kept) -> None:
+    def keep(self, stamp: Stamp | None, ids: Ids, entry: Entry) -> None:
         with self._lock:
             if stamp is None or stamp.number < self._number:
                 return
             if stamp.number > self._number:
                 self._clear(stamp.number)
             mine = self._kept.of(stamp.reader)
-            if isinstance(made, Trace):
+            if isinstance(entry, Trace):
                 longer = next((known for known in mine if len(known) > len(ids) and known[: len(ids)] == ids), None)
-                made, ids = (made, ids) if longer is None else (mine[longer], longer)
+                entry, ids = (entry, ids) if longer is None else (mine[longer], longer)
                 self._kept.drop(stamp.reader, *(known for known in mine if ids[: len(known)] == known))
-            self._kept.keep(stamp.reader, ids, made)
+            self._kept.keep(stamp.reader, ids, entry)
 
     def forget(self, but_for: Callable[[Hashable], bool] | None = None) -> None:
-        """Let go of everything, but for what was read by readers of whom that is true."""
+        """Drop everything, except the readings of readers for whom `but_for` returns true."""
         with self._lock:
             if but_for:
                 self._kept.keep_for(but_for)
             else:
                 self._clear(self._number)
 
-    def get(self, stamp: Stamp | None, ids: Ids) -> Kept | None:
-        """What was kept for just these ids, whoever read them."""
+    def get(self, stamp: Stamp | None, ids: Ids) -> Entry | None:
+        """Return the entry for exactly these ids, whoever read them; None without one."""
         with self._lock:
             return next((known[ids] for known in self._of(stamp) if ids in known), None)
 
-    def same(self, stamp: Stamp | None, ids: Ids, text: str, tokens: Sequence[Token]) -> Kept | None:
-        """The trace of just this text, whoever read it; kept as this reader's too. A class reads it once."""
-        made = self.get(stamp, ids)
-        if not isinstance(made, Trace) or made.text != text or made.tokens != tuple(tokens):
+    def same(self, stamp: Stamp | None, ids: Ids, text: str, tokens: Sequence[Token]) -> Entry | None:
+        """Return the trace of exactly this text, whoever read it, and keep it for this reader too. A class reads it once."""
+        entry = self.get(stamp, ids)
+        if not isinstance(entry, Trace) or entry.text != text or entry.tokens != tokens:
             return None
-        self.keep(stamp, ids, made)
-        return made
+        self.keep(stamp, ids, entry)
+        return entry
 
-    def longest_shared(self, stamp: Stamp | None, ids: Ids) -> tuple[Kept | None, int]:
-        """The trace that begins most like these ids, whoever read it, and for how many of them."""
-        best: Kept | None = None
+    def longest_shared(self, stamp: Stamp | None, ids: Ids) -> tuple[Entry | None, int]:
+        """Return the trace that shares the longest beginning with these ids, whoever read it, and the length of that."""
+        best: Entry | None = None
         shared = 0
         with self._lock:
-            for known, trace in chain.from_iterable(reversed(one.items()) for one in self._of(stamp)):
+            for known, trace in chain.from_iterable(reversed(traces.items()) for traces in self._of(stamp)):
                 if shared < min(len(known), len(ids)) and known[: shared + 1] == ids[: shared + 1]:
                     best = trace
                     shared = next(
@@ -138,11 +138,13 @@ class Recent(Generic[Kept]):
                     )
         return best, shared
 
-    def _of(self, stamp: Stamp | None) -> list[OrderedDict[Ids, Kept]]:
-        """What is kept by reader, the one who asks first."""
+    def _of(self, stamp: Stamp | None) -> list[OrderedDict[Ids, Entry]]:
+        """Return the entries by reader, those of the stamp's reader first."""
         if stamp is None or stamp.number != self._number:
             return []
-        return [self._kept.of(one) for one in (stamp.reader, *(each for each in self._kept.owners if each != stamp.reader))]
+        return [
+            self._kept.of(reader) for reader in (stamp.reader, *(owner for owner in self._kept.owners if owner != stamp.reader))
+        ]
 
     def _clear(self, number: int) -> None:
         self._number = number
@@ -150,7 +152,7 @@ class Recent(Generic[Kept]):
 
 
 def first(calls: Sequence[Call], positions: int) -> list[Call]:
-    """The calls of a causal model as they were for the first positions alone; exact, because nothing looks ahead."""
+    """Return the calls of a causal model as they are for the first positions only; exact, because nothing looks ahead."""
     squares: dict[int, Tensor] = {}  # layers share masks and biases
 
     def cut(square: Tensor | None) -> Tensor | None:
@@ -176,7 +178,7 @@ def first(calls: Sequence[Call], positions: int) -> list[Call]:
 
 
 def joined(old: Sequence[Call], new: Sequence[Call]) -> list[Call]:
-    """The calls for all positions; the new ones already hold every key and value."""
+    """Join the calls of old and new positions; the new ones already hold every key and value."""
     masks: dict[tuple[int, int], Tensor | None] = {}
     biases: dict[tuple[int, int], Tensor] = {}
 
@@ -206,7 +208,7 @@ def joined(old: Sequence[Call], new: Sequence[Call]) -> list[Call]:
 
 
 def _joined_mask(old: Call, new: Call, known: dict[tuple[int, int], Tensor | None]) -> Tensor | None:
-    """The masks of both below each other; None when that is the plain causal one."""
+    """Return the masks of both below each other; None if that is the plain causal mask."""
     if old.mask is None and new.mask is None:
         return None
     place = (id(old.mask), id(new.mask))

@@ -1,4 +1,4 @@
-"""How far the loading of a model is."""
+"""The progress of loading a model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """stage: "download" | "read" | "prepare"; done and total in bytes (0 of 0 while preparing)."""
+    """A state of loading. stage: "download" | "read" | "prepare"; done and total in bytes (0 of 0 while preparing)."""
 
     stage: str
     done: int = 0
@@ -20,4 +20,4 @@ Report = Callable[[Progress], None]
 
 
 def silent(progress: Progress) -> None:
-    """A report that nobody reads."""
+    """Ignore the progress."""

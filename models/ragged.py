@@ -1,4 +1,4 @@
-"""Arrays of layers that have not all the same number of heads."""
+"""Arrays of layers with different numbers of heads."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 
 
 def stacked(rows: Sequence[np.ndarray]) -> np.ndarray:
-    """What each layer has of its heads, [heads, …] each, as one array [layers, heads, …].
+    """Stack the arrays of layers, [heads, …] each, to one array [layers, heads, …].
 
-    NaN stands for heads that a layer has not, and 0 among whole numbers.
+    Heads that a layer does not have are NaN, and 0 among whole numbers.
     """
     heads = max(len(row) for row in rows)
     if all(len(row) == heads for row in rows):

@@ -1,4 +1,4 @@
-"""Arrays and mappings that are handed out while they are remembered: they can be read, not written into."""
+"""Read-only arrays and mappings, for values that are handed out and remembered at the same time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
-    """A view of an array that refuses to be written into; the array itself stays as it is, and nothing is copied."""
+    """Return a read-only view of an array; the array itself stays as it is, and nothing is copied."""
     if not array.flags.writeable:
         return array
     view = array.view()
@@ -22,10 +22,10 @@ def read_only(array: np.ndarray) -> np.ndarray:
 
 
 def frozen(arrays: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
-    """Arrays by name, which can be neither replaced nor written into."""
+    """Return arrays by name in a mapping where they can be neither replaced nor written into."""
     return MappingProxyType({name: read_only(array) for name, array in arrays.items()})
 
 
 def array_of(tensor: Tensor) -> np.ndarray:
-    """The numbers of a tensor, read-only: float32 of its shape. They share its memory where it is float32 on a CPU."""
+    """Return a tensor as a read-only float32 array. It shares the memory of a float32 tensor on the CPU."""
     return read_only(tensor.detach().float().cpu().numpy())

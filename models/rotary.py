@@ -1,4 +1,4 @@
-"""How rotary positions turned the queries and keys of a model, and how to turn them back."""
+"""The angles by which rotary positions turned the queries and keys of a model, and how to turn them back."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Rotary:
         object.__setattr__(self, "frequencies", read_only(self.frequencies))
 
     def undone(self, x: np.ndarray, positions: np.ndarray) -> np.ndarray:
-        """Queries or keys [position, d_head] turned back to how they were before: float64 of the same shape."""
+        """Turn queries or keys [position, d_head] back to what they were before: float64 of the same shape."""
         x = np.asarray(x, dtype=np.float64)
         count = len(self.frequencies)
         if self.pairs not in ("halves", "neighbours") or self.start + 2 * count > x.shape[-1]:
@@ -43,7 +43,7 @@ class Rotary:
 
     @property
     def dimensions(self) -> np.ndarray:
-        """Which two dimensions each pair is: int64 [pairs, 2]."""
+        """The two dimensions of each pair: int64 [pairs, 2]."""
         count, step = len(self.frequencies), np.arange(len(self.frequencies))
         pairs = (step, step + count) if self.pairs == "halves" else (2 * step, 2 * step + 1)
         return self.start + np.stack(pairs, axis=-1)

@@ -1,4 +1,4 @@
-"""A network in which nothing was learned, as large in its numbers as the one it is made of."""
+"""Destroys what a network has learned but keeps the size of its numbers, by shuffling them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from torch import nn
 
 
 def shuffle(network: nn.Module, seed: int) -> None:
-    """Put the numbers of each matrix of a network into a random order, in place. Vectors stay: of norms they are scales."""
+    """Put the numbers of each matrix of a network into a random order, in place. Vectors, such as the scales of norms, stay."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        for one in network.parameters():
-            if one.dim() > 1:
-                order = torch.randperm(one.numel(), generator=generator).to(one.device)
-                one.copy_(one.flatten()[order].view_as(one))
+        for matrix in network.parameters():
+            if matrix.dim() > 1:
+                order = torch.randperm(matrix.numel(), generator=generator).to(matrix.device)
+                matrix.copy_(matrix.flatten()[order].view_as(matrix))

@@ -1,4 +1,4 @@
-"""The files that weights were read from: what they are known by, as long as they are still what was read."""
+"""The files that weights were read from, and their digest, as long as they have not changed since."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class WeightsFile:
-    """A file as it was when it was about to be read. mark: its size, when it was last written, and its inode."""
+    """A file as it was just before it was read. mark: its size, the time of its last change, and its inode."""
 
     path: Path
     mark: tuple[int, int, int]
 
     def sha256(self) -> str:
-        """Its digest, as `sha256sum` says it. Errors: Unknown where it has gone, or is not as it was."""
+        """Return its digest, as `sha256sum` prints it. Errors: Unknown if the file is gone, or has changed."""
         try:
             before = mark(self.path)
             with self.path.open("rb") as stream:
@@ -29,27 +29,27 @@ class WeightsFile:
 
 
 class Unknown(Exception):
-    """What a file held when it was read cannot be said any more."""
+    """A file whose contents at the time of reading cannot be determined any more."""
 
 
 def mark(path: Path) -> tuple[int, int, int]:
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns, found.st_ino
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns, status.st_ino
 
 
 def files_now(paths: Iterable[Path]) -> tuple[WeightsFile, ...]:
-    """Files as they are now, to be asked for before they are read, in the order of their paths."""
+    """Return the files with their present marks, in the order of their paths; call it before they are read."""
     return tuple(WeightsFile(path, mark(path)) for path in sorted(set(paths)))
 
 
 def known_by(files: Sequence[WeightsFile]) -> str:
-    """ "SHA-256 <digest>" of a file, as `sha256sum` says it, and of several that of the lines of `sha256sum *.safetensors`; "" of
-    none; "unknown: …", with the reason, where one is not any more what was read."""
+    """Return "SHA-256 <digest>" of a file as `sha256sum` prints it, for several files of the lines of `sha256sum *.safetensors`;
+    "" for none; "unknown: …", with the reason, if one has changed since it was read."""
     try:
-        found = [(one.sha256(), one.path.name) for one in files]
+        digests = [(file.sha256(), file.path.name) for file in files]
     except Unknown as unknown:
         return str(unknown)
-    if len(found) > 1:
-        lines = "".join(f"{digest}  {name}\n" for digest, name in found)
+    if len(digests) > 1:
+        lines = "".join(f"{digest}  {name}\n" for digest, name in digests)
         return f"SHA-256 {hashlib.sha256(lines.encode()).hexdigest()}"
-    return f"SHA-256 {found[0][0]}" if found else ""
+    return f"SHA-256 {digests[0][0]}" if digests else ""

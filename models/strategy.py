@@ -1,4 +1,4 @@
-"""How the next token is chosen: a strategy's controls, one after another, on the scores that a model gave."""
+"""Strategies for choosing the next token: controls that change a model's scores one after another."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from transformers import LogitsProcessor
 
 METHODS = ("greedy", "sampling", "beam")
-COLDEST = 0.01  # below it, scores divided by the temperature leave what float32 can hold
+COLDEST = 0.01  # below it, scores divided by the temperature can exceed the range of float32
 
 
 @dataclass(frozen=True)
 class Strategy:
-    """How the next token is chosen. What a method does not use is left unused.
+    """A way to choose the next token. Settings that the method does not use are ignored.
 
     method: "greedy" takes the likeliest each time, "sampling" draws, "beam" goes on with the `beams` best beginnings.
     Of all methods: repetition_penalty divides the logits above 0 of all that was read or said, and multiplies those below (1:
@@ -31,7 +31,7 @@ class Strategy:
     one's probability (0: all; Nguyen et al. 2024); typical the tokens whose surprise is nearest to the mean, of this share
     together (1: all; Meister et al. 2023). seed: the same draws each time.
     Of beams: answers are compared by their log-probability over their length to the power of length_penalty.
-    Errors: ValueError, one sentence, for what makes no sense.
+    Errors: ValueError, in one sentence, for values that make no sense.
     """
 
     method: str = "greedy"
@@ -86,9 +86,9 @@ class Strategy:
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """What one control made of the scores. name: the field of `Strategy`, or "model" for what the model's authors rule out.
+    """The scores after one control. name: the field of `Strategy`, or "model" for the tokens that the model's authors rule out.
 
-    logits: float32 [vocabulary] after it, -inf where a token was struck out. struck: the ids that it struck out.
+    logits: float32 [vocabulary], -inf where a token was struck out. struck: the ids that this control struck out.
     """
 
     name: str
@@ -97,7 +97,7 @@ class Stage:
 
     @cached_property
     def probabilities(self) -> np.ndarray:
-        """float64 [vocabulary], as they are after it."""
+        """The probabilities after this control: float64 [vocabulary]."""
         return softmax(self.logits)
 
 
@@ -124,10 +124,10 @@ class Distribution:
         return self.stages[-1].logits if self.stages else self.logits
 
     def choose(self, strategy: Strategy, position: int) -> tuple[int, float | None]:
-        """The token that a strategy takes as the `position`-th one said, and where its draw fell, from 0 to 1 (None: no draw).
+        """Return the token that a strategy chooses at a position, and where its draw fell, from 0 to 1 (None: no draw).
 
         A draw lays the tokens side by side, the likeliest first, each as wide as its probability, and takes the one that the
-        number falls on. It hangs on seed and position alone, so that another control changes the token only where it must.
+        number falls on. The draw depends only on seed and position, so that another control changes the token only where it must.
         """
         if strategy.method != "sampling":
             return int(self.final.argmax()), None
@@ -140,32 +140,34 @@ class Distribution:
 
 
 def distribution(logits: np.ndarray, ids: Sequence[int], strategy: Strategy, never: Collection[int] = ()) -> Distribution:
-    """What a strategy's controls make of a model's scores [vocabulary], one after another, each that is on.
+    """Apply a strategy's active controls to a model's scores [vocabulary], in order, and return the scores after each.
 
-    ids: all that was read or said before. never: ids that the model's authors rule out. The controls are transformers'
-    processors, in the order in which it runs them. Errors: ValueError when no token is left.
+    ids: all tokens that were read or generated before. never: ids that the model's authors rule out. The controls are
+    transformers' processors, in the order in which it runs them. Errors: ValueError when no token is left.
     """
     known = np.asarray(logits, dtype=np.float32)
     stages, now = [], known
-    for name, changed in _changed(known[None], [ids], strategy, never):
-        stages.append(Stage(name, changed[0], np.flatnonzero(np.isneginf(changed[0]) & ~np.isneginf(now))))
-        now = changed[0]
+    for name, new_scores in _run_controls(known[None], [ids], strategy, never):
+        stages.append(Stage(name, new_scores[0], np.flatnonzero(np.isneginf(new_scores[0]) & ~np.isneginf(now))))
+        now = new_scores[0]
     if not np.isfinite(now).any():
         raise ValueError("The controls strike out every token there is. Loosen one of them.")
     return Distribution(known, tuple(stages))
 
 
-def scored(known: np.ndarray, versions: Sequence[Sequence[int]], strategy: Strategy, never: Collection[int] = ()) -> np.ndarray:
-    """Log-probabilities [version, vocabulary] of what follows several versions of a text, after the controls of a beam search.
+def apply_controls(
+    known: np.ndarray, versions: Sequence[Sequence[int]], strategy: Strategy, never: Collection[int] = ()
+) -> np.ndarray:
+    """Apply the controls of a beam search to log-probabilities [version, vocabulary] of the next token of several versions.
 
-    As in transformers, the controls work on log-probabilities there, and what they leave is not brought back to a sum of 1.
+    As in transformers, the controls work on log-probabilities there, and the result is not normalized to a sum of 1 again.
     """
-    for _, changed in _changed(known.astype(np.float32), versions, strategy, never):
-        known = changed
+    for _, new_scores in _run_controls(known.astype(np.float32), versions, strategy, never):
+        known = new_scores
     return known
 
 
-def _changed(
+def _run_controls(
     known: np.ndarray, versions: Sequence[Sequence[int]], strategy: Strategy, never: Collection[int]
 ) -> Iterator[tuple[str, np.ndarray]]:
     controls = _controls(strategy, frozenset(never), known.shape[1])
@@ -179,9 +181,9 @@ def _changed(
         yield name, scores.numpy()
 
 
-@lru_cache(64)  # asked for at each step
+@lru_cache(64)  # needed at each step
 def _controls(strategy: Strategy, never: frozenset[int], vocabulary: int) -> tuple[tuple[str, LogitsProcessor], ...]:
-    """The processors of transformers that are on, by the name of their control, in the order in which it runs them."""
+    """Return the active processors of transformers by the name of their control, in the order in which it runs them."""
     from transformers.generation import logits_process as its
 
     possible = [

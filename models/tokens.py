@@ -1,4 +1,4 @@
-"""Tokens and predictions: what a model reads and what it says."""
+"""Tokens and predictions: what a model reads and predicts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A text as a turn of a chat. written: with all that a chat template puts around it; tokens: what the model reads of it."""
+    """A text as a turn of a chat. written: the text with the chat template around it; tokens: those that the model reads."""
 
     written: str
     tokens: tuple[Token, ...]
@@ -51,10 +51,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What the model holds likely at a position: probability is a share of one, over the whole vocabulary.
+    """A prediction at a position: probability is a share of one, over the whole vocabulary.
 
-    Of a classifier, id is the number of a label and text its name. score: what the probability was calculated from; of a label
-    that is no chance but a number, that number, and probability is NaN.
+    For a classifier, id is the number of a label and text its name. score: the number that the probability was calculated from;
+    for a label that stands for a number, that number, and probability is NaN.
     """
 
     position: int
@@ -65,7 +65,7 @@ class Prediction:
 
 
 def one_each(target: Sequence[Token] | Sequence[Sequence[Token]], count: int) -> list[Sequence[Token]]:
-    """A target for each of several texts: the same for all, or those that are given."""
+    """Return a target for each of several texts: the same for all, or the list of targets itself."""
     several: Any = target
     return [several] * count if not len(target) or isinstance(target[0], Token) else list(several)
 
@@ -76,7 +76,7 @@ def spell_bytes(error: UnicodeError) -> tuple[str, int]:
 
 
 def bytes_of(text: str, fragment: bool) -> bytes:
-    """What a token's text spells in UTF-8. fragment: it holds parts of a character, written as `Token.text` has them."""
+    """Return a token's text in UTF-8. fragment: it holds parts of a character, written as in `Token.text`."""
     if not fragment:
         return text.encode("utf-8", "replace")
     parts = re.split(_BYTE, text)
@@ -90,7 +90,7 @@ codecs.register_error("headlight_spell", spell_bytes)
 
 @cache
 def byte_of() -> dict[str, int]:
-    """The character that byte-level BPE writes for each byte, turned round (Radford et al. 2019).
+    """Return the byte that each character of byte-level BPE stands for (Radford et al. 2019).
 
     Bytes that print in Latin-1 stand for themselves; the other 68 take the characters from U+0100 on, in order.
     """
@@ -100,8 +100,8 @@ def byte_of() -> dict[str, int]:
 
 
 class Vocabulary(Protocol):
-    """A tokenizer, of our own models or of transformers. size: tokens in it; rules: how it comes to them, None where the
-    tokenizer does not let anybody see it."""
+    """A tokenizer, of our own models or of transformers. size: the number of its tokens; rules: how it cuts a text, None where
+    the tokenizer does not show that."""
 
     size: int
 
@@ -109,19 +109,19 @@ class Vocabulary(Protocol):
     def rules(self) -> Rules | None: ...
 
     def text(self, id: int) -> tuple[str, bool]:
-        """What a token stands for, and whether it is a fragment of a character."""
+        """Return the text of a token, and whether it is a fragment of a character."""
 
     def tokens(self, text: str) -> list[Token]:
-        """The tokens of a text, with those that the tokenizer adds by itself."""
+        """Return the tokens of a text, with those that the tokenizer adds by itself."""
 
 
 class ByteLevelTokens:
-    """A byte-level BPE tokenizer that tells for each token what it is and where it stood."""
+    """A byte-level BPE tokenizer that returns text and offsets of each token."""
 
     def __init__(self, tokenizer: Tokenizer, start: str, end: str = "", mask: str = ""):
-        """start, end, mask: the signs that are no text; a tokenizer may lack the last two. Only the mask can be typed.
+        """start, end, mask: the special tokens; a tokenizer may lack the last two. Only the mask can be typed.
 
-        Raises ValueError where it lacks the first.
+        Errors: ValueError where the tokenizer lacks the first.
         """
         self.tokenizer = tokenizer
         first, self.end, self.mask = (tokenizer.token_to_id(sign) for sign in (start, end, mask))
@@ -135,7 +135,7 @@ class ByteLevelTokens:
         tokenizer.encode_special_tokens = True  # "<|start|>" typed by a person is text
 
     def text(self, id: int) -> tuple[str, bool]:
-        """What a token stands for, and whether it is a fragment of a character."""
+        """Return the text of a token, and whether it is a fragment of a character."""
         if id not in self._texts:
             piece = self.tokenizer.id_to_token(id)
             if piece is None:
@@ -144,34 +144,34 @@ class ByteLevelTokens:
         return self._texts[id]
 
     def spelt(self, piece: str) -> tuple[str, bool]:
-        """What a piece of the vocabulary stands for, and whether it is a fragment of a character."""
-        spelt = bytes(byte_of()[character] for character in piece)
+        """Return the text of a piece of the vocabulary, and whether it is a fragment of a character."""
+        raw = bytes(byte_of()[character] for character in piece)
         try:
-            return spelt.decode("utf-8"), False
+            return raw.decode("utf-8"), False
         except UnicodeDecodeError:
-            return spelt.decode("utf-8", "headlight_spell"), True
+            return raw.decode("utf-8", "headlight_spell"), True
 
     @cached_property
     def rules(self) -> Rules:
-        """How a text becomes these tokens."""
+        """The rules by which a text becomes these tokens."""
         from models.pieces.rules import Rules
 
         return Rules(self.tokenizer, self.spelt)
 
     def tokens(self, text: str) -> list[Token]:
-        """The tokens of a text, the start token first."""
+        """Return the tokens of a text, the start token first."""
         return [self.sign(self.start), *self.body(text)]
 
     @panics_caught()
     def body(self, text: str) -> list[Token]:
-        """The tokens of a text alone. Lone surrogates are read as U+FFFD, which bytes can hold."""
+        """Return the tokens of a text without the start token. Lone surrogates are read as U+FFFD, which UTF-8 can hold."""
         encoding = self.tokenizer.encode(SURROGATE.sub("\ufffd", text))
-        found = []
+        tokens = []
         for id, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
-            shown, fragment = self.text(id)
-            found.append(Token(id, shown, start, end, special=id in self.special, fragment=fragment))
-        return found
+            token_text, fragment = self.text(id)
+            tokens.append(Token(id, token_text, start, end, special=id in self.special, fragment=fragment))
+        return tokens
 
     def sign(self, id: int, at: int = 0) -> Token:
-        """A special token that nobody typed, where it stands in the text."""
+        """Return a special token that nobody typed, at a character of the text."""
         return Token(id, self.text(id)[0], at, at, special=True)

@@ -1,4 +1,4 @@
-"""A Trace: what a model did with one text. It is frozen, its arrays included; what is costly is computed when somebody asks."""
+"""A Trace: everything a model did with one text. It is frozen, its arrays included; costly parts are computed on demand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from models.edits import told
+from models.edits import describe
 from models.readonly import array_of, frozen, read_only
 from models.tokens import Token
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from models.rotary import Rotary
 
 COMING = "what comes next"  # names the last row of cross-attention: what it serves to choose is not there yet
-KEPT = 64 * 2**20  # bytes of weights that are kept once computed; beyond, a layer is computed again when somebody looks
+KEPT = 64 * 2**20  # bytes of computed weights to keep; beyond, a layer is computed again when it is needed
 LEEWAY = 0.01  # by which rows of weights in 16 bits may miss 1
 
 
@@ -84,22 +84,22 @@ class Attention:
 
     @classmethod
     def of(cls, weights: np.ndarray, queries: Sequence[Token], keys: Sequence[Token], chooses: bool) -> Attention:
-        """As `from_arrays`, of float32 weights that are known to be attention."""
+        """Build `from_arrays` without checks, of float32 weights that are known to be attention."""
         attention = cls.__new__(cls)
         attention.queries, attention.keys, attention._calls = tuple(queries), tuple(keys), ()
         attention._rotary, attention.chooses = lambda layer: None, chooses
         attention.layers, attention.heads = weights.shape[:2]
-        layers = [each[~np.isnan(each).all((1, 2))] if each.size else each for each in weights]
+        layers = [layer[~np.isnan(layer).all((1, 2))] if layer.size else layer for layer in weights]
         attention._known = dict(enumerate(map(read_only, layers)))
         attention.counts = tuple(map(len, layers))
         return attention
 
     @property
-    def rows(self) -> tuple[Token, ...]:
-        """What each row is called: by its query; in cross-attention by the token that it serves to choose.
+    def rows(self) -> list[Token]:
+        """The token that names each row: its query; in cross-attention the token that the row serves to choose.
 
         A decoder looks at its source while it stands on the token just read, in order to choose the next one. So the row of
-        query i is named by query i + 1, with query i as its `after`; the last one by what comes next, which nobody knows yet.
+        query i is named by query i + 1, with query i as its `after`; the last one by the next token, which is not known yet.
         """
         if not self.chooses:
             return self.queries
@@ -108,11 +108,11 @@ class Attention:
         return tuple(replace(token, after=query) for token, query in zip(chosen, self.queries, strict=True))
 
     def only(self, layer: int) -> Attention:
-        """The weights of one layer as an attention of their own; its queries, keys and values are left behind."""
+        """Return the weights of one layer as an attention of their own, without its queries, keys and values."""
         return self.of(self[layer][None], self.queries, self.keys, self.chooses)
 
     def __getitem__(self, layer: int) -> np.ndarray:
-        """The weights of a layer: float32 [heads, query, key], each row sums to 1."""
+        """Return the weights of a layer: float32 [heads, query, key], each row sums to 1."""
         layer = range(self.layers)[layer]
         known = self._known.get(layer)
         rows = 0 if known is None else known.shape[1]
@@ -124,57 +124,59 @@ class Attention:
             weights[:, :rows, : known.shape[2]], weights[:, rows:] = known, late
         weights.flags.writeable = False
         self._known.pop(layer, None)
-        while (kept := list(self._known.items())) and sum(one.nbytes for _, one in kept) + weights.nbytes > KEPT:
-            self._known.pop(kept[0][0], None)
+        while (known_layers := list(self._known.items())) and sum(
+            array.nbytes for _, array in known_layers
+        ) + weights.nbytes > KEPT:
+            self._known.pop(known_layers[0][0], None)
         self._known[layer] = weights
         return weights
 
     def _compute(self, layer: int, first: int) -> np.ndarray:
-        """The weights of a layer for the queries from `first` on."""
+        """Compute the weights of a layer for the queries from `first` on."""
         return self._calls[layer].weights(first).cpu().numpy()
 
     def beginning(self, positions: int) -> dict[int, np.ndarray]:
-        """The weights of layers that were computed already, for the first positions of a causal model: [heads, query, key]."""
+        """Return the already computed weights of layers, for the first positions of a causal model: [heads, query, key]."""
         return {layer: weights[:, :positions, :positions] for layer, weights in list(self._known.items())}
 
     def between(self, queries: Sequence[Token], keys: Sequence[Token]) -> Attention:
-        """The same weights between the same tokens, which stand elsewhere in another text."""
-        found = copy(self)  # it shares what was computed, and what is computed from now on
-        found.queries, found.keys = tuple(queries), tuple(keys)
-        return found
+        """Return the same weights between the same tokens at other offsets, in another text."""
+        attention = copy(self)  # shares the weights computed so far and later
+        attention.queries, attention.keys = list(queries), list(keys)
+        return attention
 
     def scores(self, layer: int) -> np.ndarray:
-        """q·k after scaling (and a temperature that was edited in), before mask and softmax: float32 [heads, query, key]."""
+        """Return q·k after scaling (and an edited temperature), before mask and softmax: float32 [heads, query, key]."""
         return array_of(self._call(layer).scores())
 
     def rotary(self, layer: int) -> Rotary | None:
-        """How rotary positions turned the queries and keys of a layer; None where they did not, or not as is known."""
+        """Return the angles by which rotary positions turned queries and keys of a layer; None without any, or if not known."""
         return self._rotary(range(self.layers)[layer])
 
     def formula(self, layer: int) -> str:
-        """What a row of weights is, in this model: "softmax(q·kᵀ/√d)", or what it does in its place; and what was edited here."""
+        """Return the formula of a row of weights: "softmax(q·kᵀ/√d)", or what this model does instead; and the edits here."""
         call = self._calls[layer] if self._calls else None
-        changed = f" (edited: {told(call.edits)})" if call is not None and call.edits else ""
+        note = f" (edited: {describe(call.edits)})" if call is not None and call.edits else ""
         if call is None or call.query is None:
-            return f"softmax of its scores{changed}"
+            return f"softmax of its scores{note}"
         usual = abs(call.scale * call.query.shape[-1] ** 0.5 - 1) < 1e-4
         score = "q·kᵀ/√d" if usual else "q·kᵀ" if call.scale == 1 else f"{call.scale:.3g} q·kᵀ"
         if call.softcap is not None:
             score = f"c·tanh({score}/c), c = {call.softcap:g}"
         if call.bias is not None:
             score += " + position bias"
-        return f"softmax({score}{', and a sink' if call.sinks is not None else ''}){changed}"
+        return f"softmax({score}{', and a sink' if call.sinks is not None else ''}){note}"
 
     def q(self, layer: int) -> np.ndarray:
-        """Queries after positions were applied: float32 [heads, position, d_head]."""
-        return array_of(_there(self._call(layer).query))
+        """Return the queries after positions were applied: float32 [heads, position, d_head]."""
+        return array_of(_require(self._call(layer).query))
 
     def k(self, layer: int) -> np.ndarray:
-        """Keys after positions were applied, one a query head: float32 [heads, position, d_head]."""
+        """Return the keys after positions were applied, one for each query head: float32 [heads, position, d_head]."""
         return array_of(self._call(layer).expanded("key"))
 
     def v(self, layer: int) -> np.ndarray:
-        """Values, one a query head: float32 [heads, position, d_head]."""
+        """Return the values, one for each query head: float32 [heads, position, d_head]."""
         return array_of(self._call(layer).expanded("value"))
 
     def _call(self, layer: int) -> Call:
@@ -189,7 +191,7 @@ class Attention:
         return call
 
     def out(self, layer: int) -> np.ndarray:
-        """What each head gives, before W_O: float32 [heads, position, d_head]. Errors: ValueError where it is not known."""
+        """Return the output of each head, before W_O: float32 [heads, position, d_head]. Errors: ValueError if not known."""
         call = self._call(layer)
         if call.out is None:
             raise ValueError("What the heads of this model give is not known, only their weights of attention.")
@@ -197,20 +199,20 @@ class Attention:
 
     @property
     def bytes(self) -> int:
-        """What this holds in memory, weights that were already computed included: other threads may compute some meanwhile."""
-        return self._recorded_bytes + sum(one.nbytes for one in list(self._known.values()))
+        """The bytes in memory, with the weights computed so far; other threads may compute more meanwhile."""
+        return self._recorded_bytes + sum(layer_weights.nbytes for layer_weights in list(self._known.values()))
 
     @cached_property
     def _recorded_bytes(self) -> int:
-        storages = [one.untyped_storage() for call in self._calls for one in call.tensors()]
-        return sum({one.data_ptr(): one.nbytes() for one in storages}.values())
+        storages = [tensor.untyped_storage() for call in self._calls for tensor in call.tensors()]
+        return sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values())
 
 
 @dataclass(frozen=True)
 class Opened:
-    """What a file says of a reading, in the place of the model that made it (see `Trace.save`).
+    """The facts in a file about a reading, in place of the model that made it (see `Trace.save`).
 
-    info: of the model; weights: what they were known by. logits: float32 [position, outcome], parts: as `Trace.parts`; None
+    info: of the model; weights: what identifies them. logits: float32 [position, outcome], parts: as `Trace.parts`; None
     where they were not saved.
     """
 
@@ -226,19 +228,19 @@ class Opened:
 
 @dataclass(frozen=True)
 class Trace:
-    """One text, read once. All that it holds is read-only, because what was remembered of it serves the texts that begin alike.
+    """One text, read once. Everything in it is read-only, because texts with the same beginning share it.
 
     tokens: what the model read, special tokens included; text: what was typed; cut: characters at its left that did not fit.
     target: what the decoder of an encoder-decoder read, its start token first.
     attention: {"self": Attention}, or {"encoder": …, "decoder": …, "cross": …}.
     hidden: {"self": float32 [layers + 1, position, d_model]} (or "encoder" and "decoder"): after the embedding, then after each
     block, before the final norm.
-    unembed: the model's way from the stream to logits, row by row; label: a classifier's way from there to the scores of its
-    labels, which of a text stand at `model.places` alone. tail: what layers without attention that follow the last
-    block make of the stream of the whole text [position, d_model] before; None where there are none that mix positions.
-    edits: what was changed while it was read, with positions counted from the front.
-    model: what read it, or what a file says of that; None of a trace that was put together by hand.
-    row: the logits of the one position that was asked for last, which all have who read the same: a class asks sixty times.
+    unembed: computes logits from the stream, row by row; label: computes a classifier's scores of labels from there, which for
+    a text stand at `model.places` only. tail: layers without attention after the last block, applied to the stream of the whole
+    text [position, d_model] before that; None where there are none that mix positions.
+    edits: those made while it was read, with positions counted from the front.
+    model: the one that read it, or the facts from a file; None for a trace that was put together by hand.
+    row: the logits of the last requested position, shared by all who read the same text: a whole class asks for the same.
     """
 
     text: str
@@ -258,17 +260,17 @@ class Trace:
         object.__setattr__(self, "tokens", tuple(self.tokens))
         object.__setattr__(self, "target", tuple(self.target))
         object.__setattr__(self, "attention", MappingProxyType(dict(self.attention)))
-        if isinstance(self.hidden, dict):  # what is elsewhere crosses when somebody looks at it
+        if isinstance(self.hidden, dict):  # streams on another machine are fetched on demand
             object.__setattr__(self, "hidden", frozen(self.hidden))
 
     @property
     def info(self) -> ModelInfo | None:
-        """The facts about the model that read it; None of a trace that was put together by hand."""
+        """The facts about the model that read it; None for a trace that was put together by hand."""
         return None if self.model is None else self.model.info
 
     @cached_property
     def parts(self) -> Mapping[str, Mapping[str, np.ndarray]]:
-        """What the parts of each block add to the stream: the outputs of attention and feed-forward, computed when asked for.
+        """The outputs of attention and feed-forward of each block, as they are added to the stream, computed on demand.
 
         By stack ("self", or "encoder" and "decoder") and part ("attention", "feedforward", "cross"): float32 [layers, position,
         d_model], NaN where a block has no such part that can be told apart. The text is read again for it, once. What a head
@@ -285,7 +287,7 @@ class Trace:
         return MappingProxyType({stack: frozen(arrays) for stack, arrays in parts.items()})
 
     def save(self, path: str | os.PathLike, weights: bool = False, logits: bool = True, parts: bool = False) -> None:
-        """Write it to a file of safetensors, which `models.load_trace` opens without the model. What stands there is replaced.
+        """Write the trace to a safetensors file, which `models.load_trace` opens without the model; an old file is replaced.
 
         Kept: tokens, text, edits, facts about the model, streams (float32), and attention as it was recorded (queries, keys,
         values and what heads gave, each as the model has it, from which maps and scores follow). weights: the maps in their
@@ -304,7 +306,7 @@ class Trace:
 
     @property
     def way_out(self) -> Callable[[np.ndarray], np.ndarray] | None:
-        """The way from the stream to the scores of what the model predicts, row by row; None where it predicts nothing."""
+        """The function from the stream to the scores of what the model predicts, row by row; None where it predicts nothing."""
         return self.unembed or self.label
 
     @property
@@ -314,8 +316,8 @@ class Trace:
 
     @property
     def bytes(self) -> int:
-        """What this holds in memory."""
-        return sum(one.bytes for one in self.attention.values()) + sum(one.nbytes for one in self.hidden.values())
+        """The bytes in memory."""
+        return sum(attention.bytes for attention in self.attention.values()) + sum(array.nbytes for array in self.hidden.values())
 
     @cached_property
     def logits(self) -> np.ndarray | None:
@@ -324,7 +326,7 @@ class Trace:
         return known if known is not None else read_only(self.unembed(self._last)) if self.unembed else None
 
     def logits_at(self, position: int | slice | list[int]) -> np.ndarray | None:
-        """One row of `logits`, or some, computed by themselves: float32 [vocabulary] or [positions, vocabulary]."""
+        """Return one row of `logits`, or several, without computing all: float32 [vocabulary] or [positions, vocabulary]."""
         if isinstance(self.model, Opened) and self.model.logits is not None and not self.label:
             return self.model.logits[position]
         if not self.unembed:
@@ -340,7 +342,7 @@ class Trace:
         return row.copy()
 
     def scores_at(self, position: int) -> np.ndarray | None:
-        """The scores of what the model predicts at a position: of tokens, or of a classifier's labels: float32 [outcome]."""
+        """Return the scores of the predictions at a position, of tokens or of a classifier's labels: float32 [outcome]."""
         if isinstance(self.model, Opened) and self.model.logits is not None:
             return self.model.logits[position]
         if self.unembed:
@@ -352,7 +354,7 @@ class Trace:
         """The residual stream that predictions are made of, after the embedding and after each block, each as `unembed` takes it:
         float32 [layers + 1, position, d_model]."""
         stream = self.hidden["self" if "self" in self.hidden else "decoder"]
-        return read_only(np.stack([self.tail(each) for each in stream])) if self.tail else stream
+        return read_only(np.stack([self.tail(layer_stream) for layer_stream in stream])) if self.tail else stream
 
     @cached_property
     def _last(self) -> np.ndarray:
@@ -362,18 +364,18 @@ class Trace:
 
 
 def _float32(numbers: Any) -> np.ndarray:
-    """A copy of an array, a tensor, or a list of either: float32. Errors: TypeError, ValueError for what holds no numbers."""
+    """Copy an array, a tensor, or a list of either: float32. Errors: TypeError, ValueError for anything without numbers."""
     if isinstance(numbers, list | tuple) and any(hasattr(part, "detach") for part in numbers):
         return np.stack([_float32(part) for part in numbers])
     return np.array(array_of(numbers) if hasattr(numbers, "detach") else numbers, dtype=np.float32)  # numpy has no bfloat16
 
 
 def _check_rows(weights: np.ndarray) -> None:
-    """Errors: ValueError for weights [layers, heads, query, key] that no softmax gives, with the first row of them."""
+    """Check weights [layers, heads, query, key]. Errors: ValueError, naming the first row, if no softmax could give them."""
     sums = weights.sum(-1)  # less than 1 where a sink takes a share
     odd = np.argwhere(~((sums > 0) & (sums <= 1 + LEEWAY) & (weights >= -LEEWAY).all(-1)))  # NaN is within nothing
     if len(odd):
-        layer, head, query = (int(one) for one in odd[0])
+        layer, head, query = (int(index) for index in odd[0])
         row = weights[layer, head, query]
         what = (
             "holds what is no number"
@@ -388,6 +390,6 @@ def _check_rows(weights: np.ndarray) -> None:
         )
 
 
-def _there(tensor: Tensor | None) -> Tensor:
+def _require(tensor: Tensor | None) -> Tensor:
     assert tensor is not None, "`_call` has said what is not known"
     return tensor

@@ -1,4 +1,4 @@
-"""Every step of a forward pass, kept while it is made: what was calculated from what, and by which weights.
+"""Records every step of a forward pass: what was calculated from what, and by which weights.
 
 A step is a function of torch, or a module that is taken as one step (a linear map, a norm, an activation, a table). Steps know
 each other by the very tensors that went from one to the next, so that nothing has to be guessed from a model's name. Only parts
@@ -19,7 +19,7 @@ from torch.overrides import TorchFunctionMode
 
 from models.recorder import Call, active
 
-# They give the numbers that they were given, in another order or another type, or a part of them.
+# Functions whose result has the numbers of their argument, in another order or another type, or a part of them.
 _VIEWS = """
 view reshape transpose permute contiguous squeeze unsqueeze expand flatten unflatten chunk split unbind __getitem__ __get__ to
 float type_as dropout clone narrow swapaxes movedim expand_as view_as detach repeat_interleave broadcast_to select unsafe_chunk
@@ -27,7 +27,7 @@ unsafe_split tensor_split type double half bfloat16 t
 """
 VIEWS = frozenset(_VIEWS.split())
 
-NEAR, NEAR_IN_16_BITS = 1e-5, 1e-2  # how far a layer may be from what it gave before, in shares of the largest number
+NEAR, NEAR_IN_16_BITS = 1e-5, 1e-2  # how far a layer's output may be from the last one, as a share of the largest number
 
 
 @dataclass(eq=False)
@@ -51,7 +51,7 @@ class Node:
 
     @property
     def base(self) -> Node:
-        """The step whose numbers these are."""
+        """The step that calculated these numbers: the first before a chain of views."""
         node = self
         while node.view and node.inputs and isinstance(node.inputs[0], Node):
             node = node.inputs[0]
@@ -60,18 +60,18 @@ class Node:
     @property
     def given(self) -> list[Node]:
         """The nodes among its arguments."""
-        found, ahead = [], [*self.inputs, *self.options.values()]
-        for one in ahead:  # the list grows while it is walked
-            if isinstance(one, Node):
-                found.append(one)
-            elif isinstance(one, tuple):
-                ahead.extend(one)
-        return found
+        nodes, ahead = [], [*self.inputs, *self.options.values()]
+        for argument in ahead:  # the list grows while it is walked
+            if isinstance(argument, Node):
+                nodes.append(argument)
+            elif isinstance(argument, tuple):
+                ahead.extend(argument)
+        return nodes
 
 
 @dataclass(eq=False)
 class Section:
-    """A part of a forward pass. start: what it was given; end: what it handed on; nodes: its steps; calls: of attention."""
+    """A part of a forward pass. start: its input; end: its output; nodes: its steps; calls: of attention."""
 
     nodes: list[Node] = field(default_factory=list)
     start: Node | None = None
@@ -80,7 +80,7 @@ class Section:
     _of: dict[int, tuple[Tensor, Node]] = field(default_factory=dict, repr=False)
 
     def node(self, tensor: Tensor) -> Node:
-        """The step that made a tensor; of one that came from outside, a node "given"."""
+        """Return the step that made a tensor; for a tensor from outside, a node "given"."""
         if id(tensor) not in self._of:
             self.keep(tensor, Node("given", tensor))
         return self._of[id(tensor)][1]
@@ -94,11 +94,11 @@ class Section:
 
 @dataclass(eq=False)
 class Watched:
-    """What one forward pass did: before its blocks, and in one block.
+    """The steps of one forward pass: before its blocks, and in one block.
 
     after: after the last block, where the pass went so far. head: from the stream to logits, for some positions; None without
-    a language-model head. memory: what a decoder looks at [position, d_model], None where there is none. handed: whether the
-    block was given what the one before it gave, and nothing stands between them.
+    a language-model head. memory: the encoder's output that a decoder looks at [position, d_model], None where there is none.
+    handed: whether the block's input is the output of the one before it, with nothing between them.
     """
 
     before: Section
@@ -115,19 +115,19 @@ _watching: ContextVar[Watcher | None] = ContextVar("headlight_watching", default
 class Watcher(TorchFunctionMode):
     """Notes what torch does in this thread while `section` is set.
 
-    layers: what the stack runs, in order; target: which of them is to be kept. given: the stream that the target is given
-    [1, position, d_model], for which no layer before it needs to run; None: they do.
+    layers: those of the stack, in order; target: the one to record. stream: the input of the target [1, position, d_model], with
+    which no layer before it needs to run; None: they run.
     """
 
-    def __init__(self, layers: Sequence[nn.Module] = (), target: int = 0, given: Tensor | None = None, whole: bool = True):
+    def __init__(self, layers: Sequence[nn.Module] = (), target: int = 0, stream: Tensor | None = None, whole: bool = True):
         super().__init__()
         self.section: Section | None = None
         self.inside = 0  # modules that are taken as one step
-        self.taken: list[bool] = []  # of the modules that are running, which are
-        self.layers, self.target, self.given, self.ran = frozenset(map(id, layers)), target, given, 0
+        self.single_steps: list[bool] = []  # of each running module, whether it is taken as one step
+        self.layers, self.target, self.stream, self.ran = frozenset(map(id, layers)), target, stream, 0
         self.last = len(layers)
         self.gave: Tensor | None = None  # the layer that ran last
-        self.found = Watched(Section(), Section(), Section() if whole else None)
+        self.watched = Watched(Section(), Section(), Section() if whole else None)
 
     def __enter__(self) -> Watcher:
         self.token = _watching.set(self)
@@ -144,29 +144,31 @@ class Watcher(TorchFunctionMode):
         kwargs = kwargs or {}
         name = getattr(function, "__name__", "")
         section = None if self.inside else self.section
-        written: list[tuple[Tensor, Node]] = []
+        overwritten: list[tuple[Tensor, Node]] = []
         if section is not None and (name == "__setitem__" or (name.endswith("_") and not name.endswith("__"))):
-            written = self.save(section, args[0])
+            overwritten = self.save(section, args[0])
         out = function(*args, **kwargs)
         if section is not None:
             self.note(section, name, args, kwargs, out)
-            self.wrote(section, written if name == "__setitem__" else written[1:], args[-1] if name == "__setitem__" else out)
+            self.note_overwritten(
+                section, overwritten if name == "__setitem__" else overwritten[1:], args[-1] if name == "__setitem__" else out
+            )
         return out
 
     def save(self, section: Section, tensor: object) -> list[tuple[Tensor, Node]]:
-        """A copy of numbers that are about to be overwritten, for the steps that gave them; gives those that change with them."""
-        found = []
+        """Copy numbers that are about to be overwritten, for the steps that made them; return the tensors that change too."""
+        overwritten = []
         if isinstance(tensor, Tensor) and section.knows(tensor):
             node = section.node(tensor)
-            found.append((tensor, node))
+            overwritten.append((tensor, node))
             while node.view and node.inputs and isinstance(node.inputs[0], Node):
                 node.value, node = node.value.clone(), node.inputs[0]
-                found.append((node.value, node))
+                overwritten.append((node.value, node))
             node.value = node.value.clone()
-        return found
+        return overwritten
 
-    def wrote(self, section: Section, changed: list[tuple[Tensor, Node]], by: object) -> None:
-        """Tensors in which a part was overwritten are steps of their own: what they were, and what was written."""
+    def note_overwritten(self, section: Section, changed: list[tuple[Tensor, Node]], by: object) -> None:
+        """Note overwritten tensors as steps of their own: what they were, and what was written."""
         for tensor, before in changed:
             whole = isinstance(by, Tensor) and by.numel() == tensor.numel()
             node = Node(
@@ -185,54 +187,54 @@ class Watcher(TorchFunctionMode):
         module: nn.Module | None = None,
         name: str = "",
     ) -> None:
-        outs = [one for one in (out if isinstance(out, tuple | list) else [out]) if isinstance(one, Tensor)]
+        outs = [output for output in (out if isinstance(out, tuple | list) else [out]) if isinstance(output, Tensor)]
         if not outs:
             return
-        inputs = tuple(self.of(section, one) for one in args)
-        options = {key: self.of(section, one) for key, one in kwargs.items()}
+        inputs = tuple(self.of(section, argument) for argument in args)
+        options = {key: self.of(section, argument) for key, argument in kwargs.items()}
         for part, tensor in enumerate(outs):
             node = Node(op, tensor, inputs, options | ({"part": part} if len(outs) > 1 else {}), module, name)
             section.nodes.append(node)
             section.keep(tensor, node)
 
     def of(self, section: Section, argument: object) -> object:
-        """An argument with nodes where there were tensors."""
+        """Return an argument with each tensor replaced by its node."""
         if isinstance(argument, tuple | list):
-            return tuple(self.of(section, one) for one in argument)
+            return tuple(self.of(section, element) for element in argument)
         return section.node(argument) if isinstance(argument, Tensor) else argument
 
     def enter_layer(self, module: nn.Module, args: Sequence, kwargs: dict) -> None:
         if id(module) not in self.layers:
             return
-        stream, found = args[0] if args else kwargs["hidden_states"], self.found
+        stream, watched = args[0] if args else kwargs["hidden_states"], self.watched
         if self.ran == 0:
-            found.before.end, self.section = found.before.node(stream), None
+            watched.before.end, self.section = watched.before.node(stream), None
         if self.ran == self.target:
-            found.handed = self.gave is None or stream is self.gave or bool(torch.equal(stream, self.gave))
-            _begin(found.block, stream)
+            watched.handed = self.gave is None or stream is self.gave or bool(torch.equal(stream, self.gave))
+            _begin(watched.block, stream)
             self.before = len(_calls())
-            self.section = found.block
+            self.section = watched.block
 
     def leave_layer(self, module: nn.Module, args: Sequence, kwargs: dict, out: Any) -> None:
         if id(module) not in self.layers:
             return
-        stream, found = out[0] if isinstance(out, tuple | list) else out, self.found
+        stream, watched = out[0] if isinstance(out, tuple | list) else out, self.watched
         if self.ran == self.target:
-            found.block.end, self.section = found.block.node(stream), None
-            found.block.calls = _calls()[self.before :]
-            if found.after is None:
+            watched.block.end, self.section = watched.block.node(stream), None
+            watched.block.calls = _calls()[self.before :]
+            if watched.after is None:
                 raise _Enough
         self.ran, self.gave = self.ran + 1, stream
-        if self.ran == self.last and found.after is not None:
-            _begin(found.after, stream)
-            self.section = found.after
+        if self.ran == self.last and watched.after is not None:
+            _begin(watched.after, stream)
+            self.section = watched.after
 
     def enter(self, module: nn.Module, args: Sequence, kwargs: dict) -> None:
-        self.taken.append(_alone(module, args, kwargs))
-        self.inside += self.taken[-1]
+        self.single_steps.append(_alone(module, args, kwargs))
+        self.inside += self.single_steps[-1]
 
     def leave(self, module: nn.Module, args: Sequence, kwargs: dict, out: object, name: str) -> None:
-        if self.taken.pop():
+        if self.single_steps.pop():
             self.inside -= 1
             if self.section is not None and not self.inside:
                 self.note(self.section, "module", args, kwargs, out, module, name)
@@ -242,21 +244,21 @@ def _one_step(module: nn.Module) -> bool:
     own = list(module.parameters(recurse=False))
     mixture = hasattr(module, "router") and isinstance(getattr(module, "experts", None), nn.ModuleList)
     inner = any(True for child in module.children() for _ in child.parameters())
-    cubes = sum(one.dim() == 3 for one in own) > 1 and not inner  # all experts in one
+    cubes = sum(parameter.dim() == 3 for parameter in own) > 1 and not inner  # all experts in one
     return not any(True for _ in module.children()) or cubes or mixture
 
 
 def _alone(module: nn.Module, args: Sequence, kwargs: dict) -> bool:
-    """Whether what it is given now is one stream, and not the parts of an attention."""
-    given = [one for one in (*args, *kwargs.values()) if isinstance(one, Tensor)]
+    """Return whether a module's argument is one stream, and not the parts of an attention."""
+    tensors = [argument for argument in (*args, *kwargs.values()) if isinstance(argument, Tensor)]
     own = any(True for _ in module.parameters(recurse=False))
-    return bool(given) and (len(given) == 1 or (own and given[0].dim() < 4))
+    return bool(tensors) and (len(tensors) == 1 or (own and tensors[0].dim() < 4))
 
 
 def private(network: nn.Module, *others: object) -> tuple:
-    """The network, and what else speaks of its modules, with modules of their own and the same weights: they are watched, and no
-    other reading meets the hooks."""
-    shared = {id(one): one for one in (*network.parameters(), *network.buffers())}
+    """Copy the network, and objects that refer to its modules, with the same weights: the copy can be hooked without affecting
+    other readings."""
+    shared = {id(tensor): tensor for tensor in (*network.parameters(), *network.buffers())}
     return copy.deepcopy((network, *others), shared)
 
 
@@ -278,26 +280,26 @@ class Private:
         whole: bool,
         stream: tuple[Tensor, Tensor] | None,
     ) -> Watched:
-        """As `watch`, where it gives the same without the layers before the target: the ones that hand on the stream alone.
+        """Watch a pass, without running the layers before the target if the result stays the same.
 
-        stream: what the target was given and gave when the text was read [position, d_model], None where that is not known.
+        stream: input and output of the target when the text was read [position, d_model], None where they are not known.
         """
         if stream is None or not self.skips or not target:
             return watch(layers, target, run, whole)
-        given, gave = stream
-        found = watch(layers, target, run, whole, given[None])
-        assert found.block.end is not None, "the target has run"
-        out = found.block.end.value
+        stream_in, stream_out = stream
+        watched = watch(layers, target, run, whole, stream_in[None])
+        assert watched.block.end is not None, "the target has run"
+        out = watched.block.end.value
         near = NEAR if out.dtype == torch.float32 else NEAR_IN_16_BITS
-        apart = float((out.reshape(gave.shape).float() - gave.float()).abs().max())
-        if apart <= near * max(1.0, float(gave.abs().max())):
-            return found
+        difference = float((out.reshape(stream_out.shape).float() - stream_out.float()).abs().max())
+        if difference <= near * max(1.0, float(stream_out.abs().max())):
+            return watched
         self.skips = False
         return watch(layers, target, run, whole)
 
 
 def hook(network: nn.Module, layers: Iterable[nn.Module]) -> None:
-    """Let a private network, whose stacks run these layers, tell whoever watches it in the same thread; else it is as it was."""
+    """Hook a private network, whose stacks run these layers, so that it reports to the watcher in its thread, if there is one."""
 
     def enter(module: nn.Module, args: Sequence, kwargs: dict) -> None:
         if (watcher := _watching.get()) is not None:
@@ -331,38 +333,38 @@ def _skippable(layer: nn.Module, forward: Callable) -> Callable:
     def skippable(*args: Any, **kwargs: Any) -> Any:
         watcher = _watching.get()
         skips = watcher is not None and id(layer) in watcher.layers and watcher.ran < watcher.target
-        return watcher.given if watcher is not None and skips and watcher.given is not None else forward(*args, **kwargs)
+        return watcher.stream if watcher is not None and skips and watcher.stream is not None else forward(*args, **kwargs)
 
     return skippable
 
 
 class _Enough(Exception):
-    """All that was wanted of a pass has been seen."""
+    """Ends a pass early: everything wanted has been recorded."""
 
 
 def watch(
-    layers: Sequence[nn.Module], target: int, run: Callable[[], Tensor], whole: bool = True, given: Tensor | None = None
+    layers: Sequence[nn.Module], target: int, run: Callable[[], Tensor], whole: bool = True, stream: Tensor | None = None
 ) -> Watched:
-    """Watch a forward pass, which a record is being made of, through a private network that was hooked.
+    """Watch a forward pass, which is being recorded too, through a private network that was hooked.
 
-    layers: what the stack runs, in order; target: which of them is to be kept; run: the pass; gives the last tensor that counts.
-    whole: whether the pass goes on to its end after that layer. given: as `Watcher` takes it.
+    layers: those of the stack, in order; target: the one to record; run: runs the pass and returns its last tensor that counts.
+    whole: whether the pass goes on to its end after that layer. stream: as `Watcher` takes it.
     """
-    watcher = Watcher(layers, target, given, whole)
-    found = watcher.found
-    watcher.section = found.before
+    watcher = Watcher(layers, target, stream, whole)
+    watched = watcher.watched
+    watcher.section = watched.before
     try:
         with watcher:
             out = run()
-        if found.after is not None:
-            found.after.end = found.after.node(out)
+        if watched.after is not None:
+            watched.after.end = watched.after.node(out)
     except _Enough:
         pass
-    return found
+    return watched
 
 
 def watch_rows(rows: Tensor, run: Callable[[Tensor], Tensor]) -> Section:
-    """Watch the way of rows of the stream through what follows the blocks of a private network; run gives its end."""
+    """Watch rows of the stream pass through what follows the blocks of a private network; run returns the result."""
     watcher, section = Watcher(), Section()
     _begin(section, rows)
     watcher.section = section
@@ -378,7 +380,7 @@ def _begin(section: Section, stream: Tensor) -> None:
 
 
 def _calls() -> list[Call]:
-    """Those of the record that is being made."""
+    """Return the calls of the record that is being made."""
     record = active()
     assert record is not None, "who watches a pass records it"
     return record.calls
