@@ -140,10 +140,10 @@ class ByteLevelTokens:
             piece = self.tokenizer.id_to_token(id)
             if piece is None:
                 raise ValueError(f"There is no token {id} in this vocabulary.")
-            self._texts[id] = (piece, False) if id in self.special else self.spelt(piece)
+            self._texts[id] = (piece, False) if id in self.special else self.piece_text(piece)
         return self._texts[id]
 
-    def spelt(self, piece: str) -> tuple[str, bool]:
+    def piece_text(self, piece: str) -> tuple[str, bool]:
         """Return the text of a piece of the vocabulary, and whether it is a fragment of a character."""
         raw = bytes(byte_of()[character] for character in piece)
         try:
@@ -156,7 +156,7 @@ class ByteLevelTokens:
         """The rules by which a text becomes these tokens."""
         from models.pieces.rules import Rules
 
-        return Rules(self.tokenizer, self.spelt)
+        return Rules(self.tokenizer, self.piece_text)
 
     def tokens(self, text: str) -> list[Token]:
         """Return the tokens of a text, the start token first."""

@@ -1,1 +1,1 @@
-"""How a tokenizer came from a text to its tokens, step by step: `pieces_of` in `apart`, and what it gives in `values`."""
+"""The steps of a tokenizer from a text to its tokens: `pieces_of` in `apart`, and its result in `values`."""

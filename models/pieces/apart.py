@@ -1,4 +1,4 @@
-"""A text taken apart by a tokenizer, with the steps by which each word became pieces."""
+"""Splits a text with a tokenizer, with the steps by which each word became pieces."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ DIFFERS = "This tokenizer does something with this text that is not followed her
 
 
 def pieces_of(vocabulary: Vocabulary, text: str) -> Pieces:
-    """How a text became tokens (see `Pieces`), whatever tokenizer it is: what cannot be seen stands in the note.
+    """Return the steps by which a text becomes tokens (see `Pieces`), for any tokenizer; a note says what cannot be shown.
 
-    Lone surrogates are read as U+FFFD. What is found is compared with the tokenizer's own tokens; where they differ, nothing is
-    given but the note.
+    Lone surrogates are read as U+FFFD. The resulting tokens are compared with the tokenizer's own; where they differ, only the
+    note is returned.
     """
     text = SURROGATE.sub("\ufffd", text)
     rules = vocabulary.rules
@@ -23,7 +23,7 @@ def pieces_of(vocabulary: Vocabulary, text: str) -> Pieces:
         return Pieces(text, "", vocabulary.size, note=HIDDEN)
     with panics_caught():
         sections, words, ids = tuple(rules.sections(text)), tuple(rules.words(text)), rules.ids(text)
-    found = Pieces(
+    pieces = Pieces(
         text, rules.kind, vocabulary.size, sections, words, rules.normalizer, rules.pre_tokenizer, "" if rules.cuts else WHOLE
     )
-    return found if list(found.ids) == ids else Pieces(text, rules.kind, vocabulary.size, note=DIFFERS)
+    return pieces if list(pieces.ids) == ids else Pieces(text, rules.kind, vocabulary.size, note=DIFFERS)

@@ -1,4 +1,4 @@
-"""A word of a tokenizer as the words that are shown: one that is a whole text is cut where its pieces begin with a space."""
+"""Cuts a tokenizer's word into the words on screen: a word that is a whole text is cut where its pieces begin with a space."""
 
 from __future__ import annotations
 
@@ -10,33 +10,35 @@ from models.pieces.unigram import BestSum
 from models.pieces.values import Lattice, Merges, Steps, Word
 from models.pieces.wordpiece import LongestFirst
 
-MOST = 60  # letters that a word is shown with
+MOST = 60  # letters of a word on screen
 Cutter = PairMerges | LongestFirst | BestSum
 
 
 def words_of(cutter: Cutter, word: str) -> tuple[Word, ...]:
-    """What a cutter does to a word, part by part."""
+    """Return the steps of a cutter on a word, part by part."""
     steps, characters = cutter.take(word)
-    spelt = cutter.spelling.spelt
+    text_of = cutter.spelling.text_of
 
-    def written(start: int, end: int) -> str:
+    def written_part(start: int, end: int) -> str:
         last = characters[end] if end < len(characters) else len(word)
         return word[characters[start] if start else 0 : last]
 
-    def between(start: int, end: int) -> bool:
-        """Whether a part from one letter to another, where both are between characters, would end between characters."""
-        return characters[end] != characters[end - 1] and not spelt(written(start, end))[1]
+    def ends_at_character(start: int, end: int) -> bool:
+        """Return whether a part that starts between two characters would also end between two."""
+        return characters[end] != characters[end - 1] and not text_of(written_part(start, end))[1]
 
     breaks = [0]
-    for one in steps.pieces if isinstance(steps, Merges | Lattice) else ():  # WordPiece looks at a whole word each time
-        wanted = one.text.startswith(" ") or one.end - breaks[-1] > MOST
-        if wanted and one.start > breaks[-1] and between(breaks[-1], one.start):
-            breaks.append(one.start)
-    parts = [(start, end, _within(steps, start, end)) for start, end in pairwise([*breaks, len(characters)])]
-    return tuple(Word(written(start, end), spelt(written(start, end))[0], part.pieces, part) for start, end, part in parts)
+    for piece in steps.pieces if isinstance(steps, Merges | Lattice) else ():  # WordPiece looks at a whole word each time
+        wanted = piece.text.startswith(" ") or piece.end - breaks[-1] > MOST
+        if wanted and piece.start > breaks[-1] and ends_at_character(breaks[-1], piece.start):
+            breaks.append(piece.start)
+    parts = [(start, end, _restrict(steps, start, end)) for start, end in pairwise([*breaks, len(characters)])]
+    return tuple(
+        Word(written_part(start, end), text_of(written_part(start, end))[0], part.pieces, part) for start, end, part in parts
+    )
 
 
-def _within(steps: Steps, start: int, end: int) -> Steps:
+def _restrict(steps: Steps, start: int, end: int) -> Steps:
     if isinstance(steps, Merges):
-        return steps if steps.whole else bpe.within(steps, start, end)
-    return unigram.within(steps, start, end) if isinstance(steps, Lattice) and steps.ways else steps
+        return steps if steps.whole else bpe.restrict(steps, start, end)
+    return unigram.restrict(steps, start, end) if isinstance(steps, Lattice) and steps.ways else steps

@@ -1,4 +1,4 @@
-"""A vocabulary as its tokenizer has it: what a stretch of a word is called there, and what it stands for."""
+"""The vocabulary of a tokenizer: the pieces in it, and the text that each stands for."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from collections.abc import Callable, Mapping
 
 from models.pieces.values import Piece
 
-Spelt = Callable[[str], tuple[str, bool]]
+PieceText = Callable[[str], tuple[str, bool]]
 
 
 class Spelling:
-    """Pieces of a vocabulary. ids: by what is written; spelt: what a piece stands for, and whether it is a fragment."""
+    """Pieces of a vocabulary. ids: by their written form; text_of: returns a piece's text, and whether it is a fragment."""
 
-    def __init__(self, ids: Mapping[str, int], spelt: Spelt):
-        self.ids, self.spelt = ids, spelt
+    def __init__(self, ids: Mapping[str, int], text_of: PieceText):
+        self.ids, self.text_of = ids, text_of
 
     def piece(self, written: str, start: int, end: int) -> Piece:
-        text, fragment = self.spelt(written)
+        text, fragment = self.text_of(written)
         return Piece(written, text, start, end, self.ids.get(written), fragment)
 
     def unknown(self, sign: str, start: int, end: int) -> Piece:
-        """The sign for what the vocabulary does not have."""
+        """Return the unknown token."""
         return Piece(sign, sign, start, end, self.ids.get(sign))
 
     def bytes(self, text: str) -> list[str] | None:
-        """What a vocabulary with byte fallback writes for a text that it does not have; None where it lacks one of the bytes."""
-        written = [f"<0x{byte:02X}>" for byte in text.encode()]
-        return written if all(one in self.ids for one in written) else None
+        """Return the pieces for the bytes of a text, in a vocabulary with byte fallback; None where it lacks one of them."""
+        byte_pieces = [f"<0x{byte:02X}>" for byte in text.encode()]
+        return byte_pieces if all(piece in self.ids for piece in byte_pieces) else None

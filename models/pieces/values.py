@@ -1,4 +1,4 @@
-"""What is known of how a text became tokens. All of it is frozen."""
+"""The steps by which a text becomes tokens, as frozen values."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Piece:
     fragment: bool = False
 
     def moved(self, by: int) -> Piece:
-        """The same in a word that has so many letters more before it."""
+        """Return the same piece in a word with so many more letters before it."""
         return Piece(self.written, self.text, self.start + by, self.end + by, self.id, self.fragment)
 
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Two neighbours that were joined. rank: which of the tokenizer's rules said so, the one learned first is 0."""
+    """A merge of two neighbours. rank: the number of the tokenizer's rule; the one learned first is 0."""
 
     left: Piece
     right: Piece
@@ -38,9 +38,9 @@ class Merge:
 
 @dataclass(frozen=True)
 class Merges:
-    """How byte-pair encoding (Sennrich et al. 2016) came to its pieces. letters: what it begins with, characters or bytes;
-    merges: in the order in which they were made; rules: how many merges the tokenizer knows; whole: the word was taken from the
-    vocabulary as it is, and no rule was asked."""
+    """The steps of byte-pair encoding (Sennrich et al. 2016). letters: the characters or bytes at the start; merges: in the order
+    in which they were made; rules: how many merges the tokenizer knows; whole: the word was in the vocabulary as it is, so no
+    rule was used."""
 
     letters: tuple[Piece, ...]
     merges: tuple[Merge, ...]
@@ -48,12 +48,12 @@ class Merges:
     whole: bool = False
 
     def after(self, count: int) -> tuple[Piece, ...]:
-        """The pieces that stand there after so many merges."""
-        standing = {one.start: one for one in self.letters}
+        """Return the pieces after so many merges."""
+        pieces_at = {letter.start: letter for letter in self.letters}
         for merge in self.merges[:count]:
-            del standing[merge.right.start]
-            standing[merge.result.start] = merge.result
-        return tuple(standing.values())
+            del pieces_at[merge.right.start]
+            pieces_at[merge.result.start] = merge.result
+        return tuple(pieces_at.values())
 
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
@@ -62,7 +62,7 @@ class Merges:
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """A stretch that was looked up in the vocabulary, and whether it was found."""
+    """A stretch that was looked up in the vocabulary, and whether it is in it."""
 
     piece: Piece
     found: bool
@@ -70,7 +70,7 @@ class Try:
 
 @dataclass(frozen=True)
 class Tries:
-    """How WordPiece came to its pieces: from where the last one ended, the longest stretch that the vocabulary has
+    """The steps of WordPiece: after the end of the last piece, it takes the longest stretch that is in the vocabulary
     (https://huggingface.co/docs/transformers/tokenizer_summary). long: the word has more letters than it looks at."""
 
     tries: tuple[Try, ...]
@@ -100,8 +100,8 @@ class Way:
 
 @dataclass(frozen=True)
 class Lattice:
-    """How a unigram language model (Kudo 2018) came to its pieces: all candidates in the order of their starts, and the best ways
-    through the word, the one with the highest score first. pieces: that one's, unknown letters joined or written as bytes."""
+    """The steps of a unigram language model (Kudo 2018): all candidates in the order of their starts, and the best ways through
+    the word, the one with the highest score first. pieces: those of that way, unknown letters joined or written as bytes."""
 
     candidates: tuple[Candidate, ...]
     ways: tuple[Way, ...]
@@ -113,10 +113,10 @@ Steps = Merges | Tries | Lattice
 
 @dataclass(frozen=True)
 class Word:
-    """What a tokenizer cuts into pieces by itself. A pre-tokenizer that leaves a text whole gives one word, of which this is a
-    part: from a piece that begins with a space to the next one, or 60 letters at the most. No step goes beyond such a part.
+    """A word, which the tokenizer cuts into pieces independently. Where a pre-tokenizer leaves a text whole, it is a part of
+    that: from a piece that begins with a space to the next one, or at most 60 letters. No step goes beyond such a part.
 
-    written: as the tokenizer's model gets it; text: what that stands for; added: a token that was cut out of the text before
+    written: as the tokenizer's model gets it; text: its plain text; added: a token that was cut out of the text before
     anything else was done with it; steps: None where there are none to see.
     """
 
@@ -129,7 +129,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Pieces:
-    """How a text became tokens, those that a tokenizer adds by itself left out.
+    """The steps by which a text became tokens, without those that a tokenizer adds by itself.
 
     kind: "BPE" | "WordPiece" | "Unigram" | "WordLevel", "" where it cannot be seen; sections: the text after the normalizer, in
     parts between added tokens; words: in order, () where nothing can be seen; normalizer, pre_tokenizer: as the library writes

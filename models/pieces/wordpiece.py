@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from models.pieces.spelling import Spelling, Spelt
+from models.pieces.spelling import PieceText, Spelling
 from models.pieces.values import Piece, Tries, Try
 
 
 class LongestFirst:
-    """A vocabulary of whole words and of pieces that go on with one ("##ing"). described: as the library writes it in JSON."""
+    """A vocabulary of whole words and of pieces that continue one ("##ing"). settings: as the library writes it in JSON."""
 
     kind = "WordPiece"
 
-    def __init__(self, described: Mapping[str, Any], spelt: Spelt):
-        self.spelling = Spelling(described["vocab"], spelt)
-        self.prefix = described["continuing_subword_prefix"]
-        self.sign, self.most = described["unk_token"], described["max_input_chars_per_word"]
+    def __init__(self, settings: Mapping[str, Any], text_of: PieceText):
+        self.spelling = Spelling(settings["vocab"], text_of)
+        self.prefix = settings["continuing_subword_prefix"]
+        self.sign, self.most = settings["unk_token"], settings["max_input_chars_per_word"]
 
     def take(self, word: str) -> tuple[Tries, list[int]]:
-        """The steps of a word, and which of its characters each letter is."""
+        """Return the steps of a word, and for each letter the number of its character."""
         characters = list(range(len(word)))
         unknown = (self.spelling.unknown(self.sign, 0, len(word)),)
         if len(word) > self.most:
@@ -29,15 +29,15 @@ class LongestFirst:
         pieces: list[Piece] = []
         start = 0
         while start < len(word):
-            found = self.longest(word, start, tries)
-            if found is None:
+            piece = self.longest(word, start, tries)
+            if piece is None:
                 return Tries(tuple(tries), unknown, unknown=True), characters
-            pieces.append(found)
-            start = found.end
+            pieces.append(piece)
+            start = piece.end
         return Tries(tuple(tries), tuple(pieces)), characters
 
     def longest(self, word: str, start: int, tries: list[Try]) -> Piece | None:
-        """The longest piece from a place on; all that were looked up are added to `tries`."""
+        """Return the longest piece from a place on; every piece that is looked up is added to `tries`."""
         for end in range(len(word), start, -1):
             piece = self.spelling.piece((self.prefix if start else "") + word[start:end], start, end)
             tries.append(Try(piece, piece.id is not None))

@@ -1,6 +1,6 @@
-"""Attention without the matrix of all pairs: the cost grows with the length of the text, not with its square, at an error.
+"""Approximate attention without the matrix of all pairs: its cost grows with the length of the text, not with its square.
 
-`error` says how far off such attention is from the exact one.
+`error` measures how far the result is from exact attention.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from models.recorder import active, attend_by_weights, causal_mask, expand
 from models.scratch.config import TransformerConfig
 
-TINY = 1e-300  # what a sum of features is at the least
+TINY = 1e-300  # the least value of a sum of features
 
 
 class Performer(nn.Module):
@@ -33,32 +33,36 @@ class Performer(nn.Module):
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, future: bool) -> Tensor:
         """Shapes as in `attend`; mask: padding only [batch, 1, 1, key]. Returns [batch, query, heads, d_head]."""
         key, value = expand(key, query.shape[1]), expand(value, query.shape[1])
-        asked, met = self.exponents(query), self.exponents(key).exp()  # [batch, heads, query or key, features]
-        # A factor of a query's own cancels. One of all keys would too, but it would let the last of them be known at the first.
-        asked = (asked - asked.amax(-1, keepdim=True)).exp()
+        query_features, key_features = self.exponents(query), self.exponents(key).exp()  # [batch, heads, query or key, features]
+        # A factor of each query cancels. One for all keys would too, but it would leak later keys to earlier queries.
+        query_features = (query_features - query_features.amax(-1, keepdim=True)).exp()
         if mask is not None:
-            met = met * mask.transpose(-1, -2)
-        if active() is not None or (not future and query.shape[2] != key.shape[2]):  # somebody looks: then the matrix is built
-            pairs = asked @ met.transpose(-1, -2)  # [batch, heads, query, key]
+            key_features = key_features * mask.transpose(-1, -2)
+        if active() is not None or (not future and query.shape[2] != key.shape[2]):  # recorded: then the matrix is built
+            pairs = query_features @ key_features.transpose(-1, -2)  # [batch, heads, query, key]
             pairs = pairs if future else pairs * causal_mask(query.shape[2], key.shape[2], pairs.device)
             return attend_by_weights(pairs / pairs.sum(-1, keepdim=True).clamp(min=TINY), key, value)
-        total = met.sum(-2, keepdim=True) if future else met.cumsum(2)  # [batch, heads, 1 or key, features]
+        total = key_features.sum(-2, keepdim=True) if future else key_features.cumsum(2)  # [batch, heads, 1 or key, features]
         if future:
-            brought = asked @ (met.transpose(-1, -2) @ value.to(met.dtype))  # [batch, heads, query, d_head]
+            sums_of_values = query_features @ (
+                key_features.transpose(-1, -2) @ value.to(key_features.dtype)
+            )  # [batch, heads, query, d_head]
         else:
-            sums = torch.einsum("bhkm,bhkd->bhkmd", met, value.to(met.dtype)).cumsum(2)  # [.., key, features, d_head]
-            brought = torch.einsum("bhqm,bhqmd->bhqd", asked, sums)  # [batch, heads, query, d_head]
-        out = brought / (asked * total).sum(-1, keepdim=True).clamp(min=TINY)
+            prefix_sums = torch.einsum("bhkm,bhkd->bhkmd", key_features, value.to(key_features.dtype)).cumsum(
+                2
+            )  # [.., key, features, d_head]
+            sums_of_values = torch.einsum("bhqm,bhqmd->bhqd", query_features, prefix_sums)  # [batch, heads, query, d_head]
+        out = sums_of_values / (query_features * total).sum(-1, keepdim=True).clamp(min=TINY)
         return out.to(value.dtype).transpose(1, 2)
 
     def exponents(self, x: Tensor) -> Tensor:
-        """log φ(x), but for log √m, which cancels: [..., d_head] to float64 [..., features]."""
+        """Return log φ(x), but for log √m, which cancels: [..., d_head] to float64 [..., features]."""
         x = x.double() * self.scale
         return x @ self.directions.double().T - x.square().sum(-1, keepdim=True) / 2
 
 
 class Linformer(nn.Module):
-    """Keys and values are mixed along the text into a few slots first: softmax(q (E K)ᵀ · scale) (E V), E [slots, context].
+    """Attention to a few slots, mixed from keys and values along the text: softmax(q (E K)ᵀ · scale) (E V), E [slots, context].
 
     It mixes the future in, so it is for encoders. E begins as means of equal stretches of the text and is learned; keys and
     values share it, as do the heads. A row of E counts in shares of its sum of sizes over the text; a slot that has none is left
@@ -88,7 +92,7 @@ class Linformer(nn.Module):
 
 
 def random_directions(features: int, d_head: int, seed: int = 0) -> Tensor:
-    """Random directions [features, d_head], orthogonal within each d_head of them, as long as normal vectors are."""
+    """Return random directions [features, d_head], orthogonal within each d_head of them, with the lengths of normal vectors."""
     generator = torch.Generator().manual_seed(seed)
     square, upper = torch.linalg.qr(torch.randn(-(-features // d_head), d_head, d_head, generator=generator))
     square = square * upper.diagonal(dim1=1, dim2=2).sign()[:, None]  # every direction alike: QR by itself prefers some
@@ -97,7 +101,7 @@ def random_directions(features: int, d_head: int, seed: int = 0) -> Tensor:
 
 
 def error(cheap: Tensor, exact: Tensor) -> float:
-    """How far off an output is, relative to the exact one: ‖cheap − exact‖ / ‖exact‖."""
+    """Return the relative error of an output: ‖cheap − exact‖ / ‖exact‖."""
     return ((cheap - exact).norm() / exact.norm()).item()
 
 

@@ -20,7 +20,7 @@ INITIALISATIONS = ("zero", "xavier", "gpt2")
 class TransformerConfig:
     """The parts of a transformer and their sizes. Errors: ValueError, one sentence, for sizes and parts that cannot be."""
 
-    kind: str = "decoder"  # which stacks: KINDS
+    kind: str = "decoder"  # its stacks: KINDS
     vocabulary: int = 8192
     context: int = 256  # the longest input, in tokens
     d_model: int = 256  # width of the residual stream
@@ -29,14 +29,14 @@ class TransformerConfig:
     kv_heads: int = 0  # heads that keys and values have: as many as queries (0), fewer (grouped-query), or 1 (multi-query)
     d_ff: int = 704  # width of the feed-forward, of each expert where there are several
 
-    positions: str = "rotary"  # how order is known: POSITIONS, see positions.py
+    positions: str = "rotary"  # how positions enter: POSITIONS, see positions.py
     norm: str = "rms"  # NORMS, see norms.py
     norm_place: str = "before"  # of each sublayer (pre-norm), or "after" it and its residual (post-norm)
     feedforward: str = "swiglu"  # FEEDFORWARDS, see feedforward.py
     experts: int = 1  # feed-forwards side by side
     experts_used: int = 2  # of them by each token, where there are several
 
-    score: str = "dot"  # how a query meets a key: SCORES, see scores.py
+    score: str = "dot"  # of a query and a key: SCORES, see scores.py
     temperature: float = 1.0  # the scores are divided by it, beside √d_head
     computed: str = "exact"  # or by a cheaper way: COMPUTED, see cheaper.py
     features: int = 64  # random features of the performer, slots of the linformer
@@ -48,7 +48,9 @@ class TransformerConfig:
 
     bias: bool = False  # of every linear map
     tied: bool = True  # the embedding is the unembedding too (Press and Wolf 2017)
-    labels: tuple[str, ...] = ()  # what an encoder calls a text, read at its first token, in the place of words at its masks
+    labels: tuple[
+        str, ...
+    ] = ()  # of a text, for an encoder that classifies, read at its first token, instead of tokens at its masks
     embedding_scale: bool = False  # multiply embeddings by √d_model (Vaswani et al. 2017, section 3.4)
     embedding_norm: bool = False  # normalise what the first block reads (BERT)
     head_transform: bool = False  # a dense layer, GELU and a norm before the unembedding (BERT)
@@ -57,22 +59,22 @@ class TransformerConfig:
     checkpointing: bool = False  # compute blocks again in the backward pass, to save memory (Chen et al. 2016)
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if one.type == "int" and (not isinstance(value, int) or isinstance(value, bool)):
-                raise ValueError(f"{one.name} must be a whole number; it is {value!r}.")
-            if one.type == "int" and value < (0 if one.name == "kv_heads" else 1):
-                raise ValueError(f"{one.name} must be at least {0 if one.name == 'kv_heads' else 1}; it is {value}.")
-            if one.type == "float" and (not isinstance(value, int | float) or not math.isfinite(value)):
-                raise ValueError(f"{one.name} must be a number; it is {value!r}.")
-            if one.type == "bool" and not isinstance(value, bool):
-                raise ValueError(f"{one.name} must be true or false; it is {value!r}.")
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.type == "int" and (not isinstance(value, int) or isinstance(value, bool)):
+                raise ValueError(f"{field.name} must be a whole number; it is {value!r}.")
+            if field.type == "int" and value < (0 if field.name == "kv_heads" else 1):
+                raise ValueError(f"{field.name} must be at least {0 if field.name == 'kv_heads' else 1}; it is {value}.")
+            if field.type == "float" and (not isinstance(value, int | float) or not math.isfinite(value)):
+                raise ValueError(f"{field.name} must be a number; it is {value!r}.")
+            if field.type == "bool" and not isinstance(value, bool):
+                raise ValueError(f"{field.name} must be true or false; it is {value!r}.")
         object.__setattr__(self, "labels", tuple(self.labels))  # a list where it comes from JSON
         if self.labels and (self.kind != "encoder" or self.tied or len({*self.labels}) < 2):
             raise ValueError('labels are two or more, of kind "encoder", and not tied: they are no tokens.')
         for name, allowed in _PARTS.items():
             if getattr(self, name) not in allowed:
-                choices = ", ".join(f'"{one}"' for one in allowed)
+                choices = ", ".join(f'"{choice}"' for choice in allowed)
                 raise ValueError(f"{name} must be one of {choices}; it is {getattr(self, name)!r}.")
         if self.d_model % self.heads:
             raise ValueError(
@@ -108,7 +110,7 @@ class TransformerConfig:
 
     def changed(self) -> dict[str, object]:
         """The choices that are not the defaults."""
-        return {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name) != one.default}
+        return {field.name: getattr(self, field.name) for field in fields(self) if getattr(self, field.name) != field.default}
 
 
 _PARTS = {

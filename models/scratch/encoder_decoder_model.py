@@ -1,4 +1,4 @@
-"""The from-scratch encoder-decoder as a LanguageModel: it says a text again, token by token, in another language."""
+"""The from-scratch encoder-decoder as a LanguageModel: it translates a text, token by token."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from models.trace import Attention, Trace
 
 
 class EncoderDecoderModel(ScratchModel):
-    """An encoder and a decoder of our own with the tokenizer that they share. What the encoder made of a text is remembered."""
+    """An encoder and a decoder of our own with a shared tokenizer. The encoder's results are remembered."""
 
     network: EncoderDecoder
     _recent: Recent[Encoded]
@@ -32,37 +32,39 @@ class EncoderDecoderModel(ScratchModel):
         return self.vocabulary.end
 
     def tokenize(self, text: str) -> list[Token]:
-        """The text's tokens, then the end."""
+        """Return the tokens of the text, then the end token."""
         check_text(text)
         return [*self.vocabulary.body(text), self.vocabulary.sign(self.end, len(text))]
 
     def translate(self, text: str, width: int = 4) -> list[Answer]:
-        """The answers to a text that beam search of this width finds, the best first, with their texts."""
+        """Translate a text by beam search of this width; return the answers, the best first, with their texts."""
         memory = self._encoded(self._fitting(self._ending(text, self.tokenize))[0], self._recent.now()).out
 
-        def following(said: Sequence[tuple[int, ...]]) -> np.ndarray:
+        def following(beginnings: Sequence[tuple[int, ...]]) -> np.ndarray:
             with torch.inference_mode():
-                stream = self.network.hidden(torch.tensor(said, device=memory.device), memory.expand(len(said), -1, -1))
+                stream = self.network.hidden(
+                    torch.tensor(beginnings, device=memory.device), memory.expand(len(beginnings), -1, -1)
+                )
                 return self.network.unembed(stream[:, -1]).float().cpu().numpy()
 
-        found = beam(following, self.vocabulary.start, self.end, width, self.room - 1)
-        return [replace(one, text=self.text_of(one)) for one in found]
+        translations = beam(following, self.vocabulary.start, self.end, width, self.room - 1)
+        return [replace(answer, text=self.text_of(answer)) for answer in translations]
 
-    def text_of(self, said: Answer) -> str:
-        return self.spell(said.ids)
+    def text_of(self, answer: Answer) -> str:
+        return self.spell(answer.ids)
 
     def _trace(self, text: str, tokens: list[Token], cut: int, target: str, stamp: Stamp | None) -> Trace:
         known = self._encoded(tokens, stamp)
-        said, _ = self._fitting(self._ending(target, self.vocabulary.tokens))
+        read, _ = self._fitting(self._ending(target, self.vocabulary.tokens))
         with torch.inference_mode(), recording() as record:
-            self.network.hidden(self._ids([said]), known.out)
+            self.network.hidden(self._ids([read]), known.out)
         attention = {
             "encoder": known.attention.between(tokens, tokens),
-            "decoder": Attention(said, said, record.calls[::2], rotary=self._rotary),
-            "cross": Attention(said, tokens, record.calls[1::2], chooses=True),
+            "decoder": Attention(read, read, record.calls[::2], rotary=self._rotary),
+            "cross": Attention(read, tokens, record.calls[1::2], chooses=True),
         }
         hidden = {"encoder": known.hidden, "decoder": stream_of(record.hidden["decoder"])}
-        return Trace(text, tokens, attention, hidden, cut, self._unembed, said)
+        return Trace(text, tokens, attention, hidden, cut, self._unembed, read)
 
     def _encoded(self, tokens: Sequence[Token], stamp: Stamp | None) -> Encoded:
         read = tuple(token.id for token in tokens)
@@ -82,9 +84,9 @@ class EncoderDecoderModel(ScratchModel):
     def _stream(self, read: Tensor, said: Tensor) -> Tensor:
         return self.network.hidden(said, self.network.encode(read))
 
-    def _by_kind(self, recorded: list) -> dict[str, list]:
+    def _by_kind(self, calls: list) -> dict[str, list]:
         layers = self.info.layers
-        return {"encoder": recorded[:layers], "decoder": recorded[layers::2], "cross": recorded[layers + 1 :: 2]}
+        return {"encoder": calls[:layers], "decoder": calls[layers::2], "cross": calls[layers + 1 :: 2]}
 
     def _attention(self, kind: str, layer: int) -> MultiHeadAttention:
         stack = self.network.encoder if kind == "encoder" else self.network.decoder

@@ -1,4 +1,4 @@
-"""The from-scratch encoder as a LanguageModel: it says what stands at each mask, or which label fits the text."""
+"""The from-scratch encoder as a LanguageModel: it predicts the token at each mask, or the label of a text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The second half of a block: what each position does by itself with what attention brought it."""
+"""Feed-forwards, the second half of a block: each position transforms by itself what attention brought to it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from models.scratch.config import TransformerConfig
 
 
 class FeedForward(nn.Module):
-    """Two matrices with an activation between: W_down f(W_up x). What f is, the subclasses say."""
+    """Two matrices with an activation between: W_down f(W_up x). Subclasses define f."""
 
     activation: Callable[[Tensor], Tensor]
 
@@ -84,7 +84,7 @@ class MixtureOfExperts(nn.Module):
         shares = best.softmax(-1).to(x.dtype)
         out = torch.zeros_like(tokens)
         for number, expert in enumerate(self.experts):
-            token, rank = torch.where(chosen == number)  # who came here, and as which of their choices
+            token, rank = torch.where(chosen == number)  # the tokens that chose it, and the rank of that choice
             out = out.index_add(0, token, expert(tokens[token]) * shares[token, rank, None])
         count = len(self.experts)
         at = torch.zeros_like(scores).scatter(1, chosen, 1.0).mean(0) / self.used
@@ -96,16 +96,18 @@ FEEDFORWARD = {"relu": ReLU, "gelu": GELU, "gelu-tanh": TanhGELU, "swiglu": SwiG
 
 
 def feedforward(config: TransformerConfig) -> nn.Module:
-    """The feed-forward of a block, one or a mixture."""
+    """Build the feed-forward of a block, one or a mixture."""
     return MixtureOfExperts(config) if config.experts > 1 else FEEDFORWARD[config.feedforward](config)
 
 
 def balance(network: nn.Module) -> Tensor:
-    """The mean `balance` of all mixtures after a forward pass, a scalar to be added to the loss with a weight such as 0.01.
+    """Return the mean `balance` of all mixtures after a forward pass, to be added to the loss with a weight such as 0.01.
 
     Errors: ValueError without a mixture that has read something.
     """
-    found = [one.balance for one in network.modules() if isinstance(one, MixtureOfExperts) and one.balance is not None]
-    if not found:
+    losses = [
+        module.balance for module in network.modules() if isinstance(module, MixtureOfExperts) and module.balance is not None
+    ]
+    if not losses:
         raise ValueError("There is no mixture of experts here that has read something.")
-    return torch.stack(found).mean()
+    return torch.stack(losses).mean()

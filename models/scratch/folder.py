@@ -1,4 +1,4 @@
-"""A from-scratch transformer in its folder, and out of it: config.json, model.safetensors and tokenizer.json."""
+"""Reads and writes the folder of a from-scratch transformer: config.json, model.safetensors and tokenizer.json."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ MODELS: dict[str, type[ScratchModel]] = {
 
 
 def from_folder(folder: Path, name: str = "", dtype: str | None = None) -> ScratchModel:
-    """The model of a folder that a training wrote; its weights are computed with in float32, or in this dtype.
+    """Load the model from a folder that training wrote, with weights in float32, or in this dtype.
 
-    name: what it is called, if not as its folder. Errors: ModelError for files that do not fit together.
+    name: of the model, if not that of its folder. Errors: ModelError for files that do not fit together.
     """
     for part in ("config.json", "model.safetensors", "tokenizer.json"):
         _check_file(folder / part)
     try:
         with panics_caught():
-            return _opened(folder, name, dtype)
+            return _open(folder, name, dtype)
     except Exception as error:  # of JSON, safetensors, tokenizers and torch, each of its own kind
         raise ModelError(
             f"The folder {quoted(folder.name)} holds no transformer of ours that can be read: {short(error, 200)}"
@@ -49,14 +49,14 @@ def from_folder(folder: Path, name: str = "", dtype: str | None = None) -> Scrat
 
 
 def _check_file(file: Path) -> None:
-    """Errors: ModelError for a file that is not there, or is none."""
+    """Check that a file exists. Errors: ModelError."""
     check_is_file(file, file.parent.name)
     if not file.is_file():
         raise ModelError(f"The folder {quoted(file.parent.name)} is not complete: {file.name} is missing.")
 
 
 def vocabulary_of(folder: Path) -> ByteLevelTokens:
-    """The tokenizer of such a folder alone. Errors: ModelError."""
+    """Load only the tokenizer of such a folder. Errors: ModelError."""
     _check_file(folder / "tokenizer.json")
     try:
         with panics_caught():
@@ -65,15 +65,15 @@ def vocabulary_of(folder: Path) -> ByteLevelTokens:
         raise ModelError(f"The tokenizer in the folder {quoted(folder.name)} cannot be read: {short(error, 200)}") from error
 
 
-def _opened(folder: Path, name: str, dtype: str | None) -> ScratchModel:
+def _open(folder: Path, name: str, dtype: str | None) -> ScratchModel:
     config = TransformerConfig(**json.loads((folder / "config.json").read_text(encoding="utf-8")))
     if config.layers > MOST_LAYERS:
         raise ValueError(f"its config asks for {config.layers:,} layers, and at most {MOST_LAYERS} are built.")
     with Unfilled(), torch.device("meta"):
         needed = sum(p.numel() for p in build(config).parameters())
-    there = (folder / "model.safetensors").stat().st_size
-    if needed > there:  # two bytes each at the least; without a look, a config could fill the memory
-        raise ValueError(f"its config asks for {needed:,} parameters, and the file of weights has {there:,} bytes.")
+    file_bytes = (folder / "model.safetensors").stat().st_size
+    if needed > file_bytes:  # two bytes each at the least; without this check, a config could fill the memory
+        raise ValueError(f"its config asks for {needed:,} parameters, and the file of weights has {file_bytes:,} bytes.")
     with Unfilled():
         network = build(config)
     files = files_now([folder / "model.safetensors"])
@@ -81,7 +81,7 @@ def _opened(folder: Path, name: str, dtype: str | None) -> ScratchModel:
         load_model(network, folder / "model.safetensors")
     except RuntimeError as error:  # torch's own words name each of them, and its classes
         raise ValueError("its config asks for other weights than its file holds.") from error
-    if not all(bool(torch.isfinite(one).all()) for one in network.parameters()):
+    if not all(bool(torch.isfinite(parameter).all()) for parameter in network.parameters()):
         raise ValueError("some of its weights are not numbers (NaN or infinite).")
     if dtype:
         for parameter in network.parameters():  # buffers, such as angles of positions, stay exact
@@ -93,14 +93,14 @@ def _opened(folder: Path, name: str, dtype: str | None) -> ScratchModel:
 
 
 def write_weights(model: nn.Module, config: TransformerConfig, out: Path, dtype: torch.dtype = torch.float16) -> None:
-    """The weights as safetensors, each once, and the config beside them."""
-    named = {name: p for name, p in model.state_dict().items() if name not in shared(model)}
-    save_file({name: p.detach().to(dtype).cpu().contiguous() for name, p in named.items()}, out / "model.safetensors")
-    (out / "model.safetensors").chmod(0o644)  # safetensors writes it for one pair of eyes
+    """Write the weights as safetensors, each once, and the config beside them."""
+    weights = {name: p for name, p in model.state_dict().items() if name not in shared(model)}
+    save_file({name: p.detach().to(dtype).cpu().contiguous() for name, p in weights.items()}, out / "model.safetensors")
+    (out / "model.safetensors").chmod(0o644)  # safetensors makes it readable for its owner only
     (out / "config.json").write_text(json.dumps({"kind": config.kind} | config.changed(), indent=2) + "\n")
 
 
 def shared(model: nn.Module) -> set[str]:
-    """Names of weights that are another one's too, such as the decoder's embedding where the encoder has it."""
-    once = {name for name, _ in model.named_parameters()}
-    return {name for name, _ in model.named_parameters(remove_duplicate=False)} - once
+    """Return the names of weights that repeat another one, such as the decoder's embedding, which is the encoder's."""
+    names = {name for name, _ in model.named_parameters()}
+    return {name for name, _ in model.named_parameters(remove_duplicate=False)} - names

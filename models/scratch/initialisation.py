@@ -1,4 +1,4 @@
-"""What the weights are before anything is learned."""
+"""Initial weights, before anything is learned."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ WRITE = (".output", ".down")  # the maps whose results are added to the residual
 
 
 def zero(linear: nn.Linear, writers: int) -> None:
-    """Normal, of variance 1 / inputs; zero where it writes into the stream, so that a pre-norm block starts as the identity.
+    """Fill with normal numbers of variance 1 / inputs; with zeros where the map writes into the stream: a block then starts as
+    the identity.
 
     Source: LeCun et al. 1998, "Efficient BackProp", section 4.6; the zeros as in Goyal et al. 2017, "Accurate, Large Minibatch
     SGD", section 5.1.
@@ -23,7 +24,7 @@ def zero(linear: nn.Linear, writers: int) -> None:
 
 
 def xavier(linear: nn.Linear, writers: int) -> None:
-    """Uniform within ±√(6 / (inputs + outputs)), so that neither what goes forward nor what comes back grows.
+    """Fill with uniform numbers within ±√(6 / (inputs + outputs)), so that neither activations nor gradients grow.
 
     Source: Glorot and Bengio 2010, "Understanding the difficulty of training deep feedforward neural networks", eq. 16.
     """
@@ -31,7 +32,7 @@ def xavier(linear: nn.Linear, writers: int) -> None:
 
 
 def gpt2(linear: nn.Linear, writers: int) -> None:
-    """Normal, of standard deviation 0.02; what writes into the stream 0.02 / √n, n being how many do in the stack.
+    """Fill with normal numbers of standard deviation 0.02; 0.02 / √n in the n maps of a stack that write into the stream.
 
     Source: Radford et al. 2019, "Language Models are Unsupervised Multitask Learners", section 2.3.
     """
@@ -43,7 +44,7 @@ INITIALISATION: dict[str, Callable[[nn.Linear, int], None]] = {"zero": zero, "xa
 
 
 def initialise(stack: nn.Module, config: TransformerConfig) -> None:
-    """Fresh weights for every linear map and every embedding of a stack; biases are 0, embeddings normal.
+    """Initialise every linear map and every embedding of a stack; biases are 0, embeddings normal.
 
     Embeddings have standard deviation 0.02, or 1 / √d_model where they are scaled by its inverse.
     """
@@ -59,13 +60,13 @@ def initialise(stack: nn.Module, config: TransformerConfig) -> None:
 
 
 class Unfilled(TorchFunctionMode):
-    """In this block modules are built whose weights are read from a file afterwards: what `nn.init` would fill stays as it is.
+    """Skips `nn.init` in a `with` block, for modules whose weights are read from a file afterwards.
 
     Without it, filling weights on the device meta makes torch import its compiler, which takes more than a second.
     """
 
     def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> Any:
-        given = kwargs or {}
+        options = kwargs or {}
         if getattr(func, "__module__", "") == nn.init.__name__:
-            return given.get("tensor", *args[:1])
-        return func(*args, **given)
+            return options.get("tensor", *args[:1])
+        return func(*args, **options)

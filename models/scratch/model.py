@@ -1,4 +1,4 @@
-"""What the from-scratch transformers of all three kinds have in common as a LanguageModel."""
+"""The base class of the from-scratch transformers of all three kinds as a LanguageModel."""
 
 from __future__ import annotations
 
@@ -90,8 +90,8 @@ class ScratchModel(LanguageModel):
 
     def cache_bytes(self, length: int, source: int = 0) -> int:
         config = self.network.config
-        each = 2 * config.layers * config.key_heads * config.d_head * self._stack.embedding.weight.element_size()
-        return 0 if config.kind == "encoder" else each * (length + source)
+        bytes_per_token = 2 * config.layers * config.key_heads * config.d_head * self._stack.embedding.weight.element_size()
+        return 0 if config.kind == "encoder" else bytes_per_token * (length + source)
 
     def spell(self, ids: Sequence[int], after: Sequence[int] = ()) -> str:
         return self.vocabulary.tokenizer.decode([id for id in ids if not self.is_special(id)])
@@ -129,8 +129,8 @@ class ScratchModel(LanguageModel):
 
     def watch(self, trace: Trace, stack: str, layer: int, positions: Sequence[int]) -> Watched:
         check_plain(trace)
-        copied = self._to_watch()
-        network = copied.network
+        copy_to_watch = self._to_watch()
+        network = copy_to_watch.network
         of = network if stack == "self" else network.encoder if stack == "encoder" else network.decoder
         with torch.inference_mode():
             read = self._ids([trace.target if stack == "decoder" else trace.tokens])
@@ -144,21 +144,21 @@ class ScratchModel(LanguageModel):
             hidden = trace.hidden.get(stack)
             stream = None if hidden is None else (self._numbers(hidden[layer]), self._numbers(hidden[layer + 1]))
             with recording():
-                found = copied.near(of.blocks, layer, run, stack == "encoder" and bool(positions), stream)
+                watched = copy_to_watch.near(of.blocks, layer, run, stack == "encoder" and bool(positions), stream)
             if stack != "encoder" and positions:
-                found.head = watch_rows(self._rows(trace, positions), network.unembed)
-        found.memory = None if memory is None else memory[0]
-        return found
+                watched.head = watch_rows(self._rows(trace, positions), network.unembed)
+        watched.memory = None if memory is None else memory[0]
+        return watched
 
     def _copied(self, number: int | None) -> Private:
         (network,) = private(self.network)
-        hook(network, [block for one in network.modules() if isinstance(one, Stack) for block in one.blocks])
+        hook(network, [block for module in network.modules() if isinstance(module, Stack) for block in module.blocks])
         return Private(number, network)
 
     def without_positions(self) -> ScratchModel:
         (network,) = private(self.network)
         network.config = replace(network.config, positions="none")
-        for stack in (one for one in network.modules() if isinstance(one, Stack)):
+        for stack in (module for module in network.modules() if isinstance(module, Stack)):
             stack.config = network.config
             stack.positions = positions.NoPositions(network.config, causal=not stack.future)
         bare = type(self)(network, self.vocabulary.tokenizer, self.info.name, self.info.source)
@@ -178,9 +178,9 @@ class ScratchModel(LanguageModel):
 
     def query_weights(self, kind: str, layer: int) -> np.ndarray:
         attention = self._attention(kind, layer)
-        each = self._read_by(attention.query, self._gains(attention, "query_norm"))
+        weights = self._read_by(attention.query, self._gains(attention, "query_norm"))
         between = getattr(attention.score, "between", None)  # of multiplicative scores, after the norm
-        return each if between is None else each @ array_of(between)
+        return weights if between is None else weights @ array_of(between)
 
     def key_weights(self, kind: str, layer: int) -> np.ndarray:
         attention = self._attention(kind, layer)
@@ -193,18 +193,19 @@ class ScratchModel(LanguageModel):
         return self.network.config.qk_norm
 
     def _gains(self, attention: MultiHeadAttention, norm: str) -> Tensor | None:
-        """What the norm of queries or keys multiplies each number of a head by: [d_head]; None without one. Errors: ValueError
-        where scores are no products of queries and keys."""
+        """Return the factors by which the norm of queries or keys scales each number of a head: [d_head]; None without a norm.
+        Errors: ValueError where scores are no products of queries and keys."""
         config = self.network.config
         if config.score == "additive" or config.computed != "exact":
             raise ValueError(f"{self.info.name} does not multiply queries with keys, so no matrices say what they match.")
         return getattr(attention, norm).weight if config.qk_norm else None
 
     def _read_by(self, linear: nn.Linear, gains: Tensor | None = None) -> np.ndarray:
-        """A linear map into the heads, one a query head, with the gains of a norm after it: float32 [heads, d_model, d_head]."""
-        each = linear.weight.T.unflatten(1, (-1, self.network.config.d_head)).transpose(0, 1)
-        each = each if gains is None else each * gains
-        return array_of(each.repeat_interleave(self.info.heads // len(each), 0))
+        """Return a linear map into heads, one for each query head, times the gains of a norm: float32 [heads, d_model,
+        d_head]."""
+        weights = linear.weight.T.unflatten(1, (-1, self.network.config.d_head)).transpose(0, 1)
+        weights = weights if gains is None else weights * gains
+        return array_of(weights.repeat_interleave(self.info.heads // len(weights), 0))
 
     def way_out(self, rows: Tensor) -> Tensor:
         return self.network.unembed(rows.to(self._stack.embedding.weight.dtype))
@@ -234,16 +235,16 @@ class ScratchModel(LanguageModel):
         tokens, cut = self._fitting(self._ending(text, self.tokenize))
         if self.info.kind == "decoder":
             return ScratchReader(self, tokens, [], cut, cache)
-        said, _ = self._fitting(self._ending(target, self.vocabulary.tokens))
-        return ScratchReader(self, said, tokens, cut, cache)
+        target_tokens, _ = self._fitting(self._ending(target, self.vocabulary.tokens))
+        return ScratchReader(self, target_tokens, tokens, cut, cache)
 
     # What edits need
 
     def _prepare(self, text: str, target: str) -> Ready:
         tokens, cut = self._to_read(text, target)
         both = self.info.kind == "encoder-decoder"
-        said = self._fitting(self._ending(target, self.vocabulary.tokens))[0] if both else []
-        return Ready(text, tokens, said, cut)
+        target_tokens = self._fitting(self._ending(target, self.vocabulary.tokens))[0] if both else []
+        return Ready(text, tokens, target_tokens, cut)
 
     @property
     def _order(self) -> tuple[list[tuple[str, int]], dict[str, list[int]]]:
@@ -280,10 +281,10 @@ class ScratchModel(LanguageModel):
 
     @abstractmethod
     def _trace(self, text: str, tokens: list[Token], cut: int, target: str, stamp: Stamp | None) -> Trace:
-        """Read tokens that fit. stamp: what `Recent` goes by."""
+        """Read tokens that fit. stamp: as `Recent` takes it."""
 
     def _encoded(self, tokens: Sequence[Token], stamp: Stamp | None) -> Encoded:
-        """What the encoder beside a decoder makes of tokens that fit. Errors: ValueError where there are no two."""
+        """Return the encoder's result for tokens that fit. Errors: ValueError for a model of one stack."""
         raise ValueError(f"{self.info.name} has no encoder beside a decoder.")
 
     @property
@@ -295,9 +296,9 @@ class ScratchModel(LanguageModel):
         """The residual stream that predictions are made of, after the last block: [batch, position, d_model]."""
         return self.network.hidden(read)
 
-    def _by_kind(self, recorded: list) -> dict[str, list]:
-        """What was recorded, in order, by kind of attention and layer."""
-        return {"self": recorded}
+    def _by_kind(self, calls: list) -> dict[str, list]:
+        """Sort recorded calls, which are in order, by kind of attention and layer."""
+        return {"self": calls}
 
     def _attention(self, kind: str, layer: int) -> MultiHeadAttention:
         return self.network.blocks[layer].attention
@@ -305,17 +306,17 @@ class ScratchModel(LanguageModel):
     # What they share
 
     def _to_read(self, text: str, target: str) -> tuple[list[Token], int]:
-        """The tokens of a text that fit, and how many characters do not. Errors: ValueError for a second text."""
+        """Return the tokens of a text that fit, and how many characters do not. Errors: ValueError for a second text."""
         if target and self.info.kind != "encoder-decoder":
             raise ValueError(f"{self.info.name} reads one text at a time. Leave the second one empty.")
         return self._fitting(self._ending(text, self.tokenize))
 
     def _ending(self, text: str, tokens_of: Callable[[str], list[Token]]) -> list[Token]:
-        """The tokens of a text, or of as much of its end as is more than what fits."""
+        """Return the tokens of a text, for a long one only of an end that is longer than what fits."""
         return tokens_at_end(tokens_of, text, self.room)
 
     def _fitting(self, tokens: list[Token]) -> tuple[list[Token], int]:
-        """What fits in the context, the start token kept; and how many characters at the left do not."""
+        """Return the tokens that fit in the context, the start token kept; and how many characters at the left do not."""
         too_many = len(tokens) - self.room
         if too_many <= 0:
             return tokens, 0
@@ -331,11 +332,11 @@ class ScratchModel(LanguageModel):
         return Rotary(np.arctan2(sin, cos))
 
     def _rows(self, trace: Trace, positions: Sequence[int]) -> Tensor:
-        """The stream after the last block at some positions: [position, d_model]."""
+        """Return the stream after the last block at some positions: [position, d_model]."""
         return self._numbers(trace.stream[-1][list(positions)])
 
     def _numbers(self, values: np.ndarray) -> Tensor:
-        """An array where the network is, in its type."""
+        """Return an array as a tensor on the network's device, in its type."""
         weight = self._stack.embedding.weight
         return torch.tensor(values, device=weight.device, dtype=weight.dtype)  # a copy: traces are read-only
 
@@ -344,11 +345,11 @@ class ScratchModel(LanguageModel):
             return self.network.unembed(self._numbers(hidden)).float().cpu().numpy()
 
     def _ids(self, texts: Sequence[Sequence[Token]]) -> Tensor:
-        """The ids of texts that are equally long: int64 [text, position]."""
+        """Return the ids of texts that are equally long: int64 [text, position]."""
         ids = [[token.id for token in text] for text in texts]
         return torch.tensor(ids, dtype=torch.long, device=self._stack.embedding.weight.device)
 
 
-def stream_of(recorded: list[Tensor]) -> np.ndarray:
-    """The residual stream of a stack of blocks as it was recorded: float32 [layers + 1, position, d_model]."""
-    return torch.stack(recorded).float().cpu().numpy()
+def stream_of(streams: list[Tensor]) -> np.ndarray:
+    """Return the recorded residual stream of a stack of blocks: float32 [layers + 1, position, d_model]."""
+    return torch.stack(streams).float().cpu().numpy()

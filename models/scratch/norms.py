@@ -1,4 +1,4 @@
-"""What keeps the numbers in a transformer at one size."""
+"""Norms, which keep the numbers in a transformer at one scale."""
 
 from __future__ import annotations
 

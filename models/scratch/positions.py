@@ -1,6 +1,6 @@
-"""How a model knows the order of its tokens. Attention alone sees a set, not a sequence; each class here puts the order back in.
+"""Positions, the order of tokens. Attention alone sees a set, not a sequence; each class here puts the order back in.
 
-A scheme may add to the embeddings, turn queries and keys, or add to the scores; what it does not do is left as in `NoPositions`.
+A scheme may add to the embeddings, turn queries and keys, or add to the scores; the rest is inherited from `NoPositions`.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ class NoPositions(nn.Module):
     def __init__(self, config: TransformerConfig, causal: bool):
         super().__init__()
         self.config, self.causal = config, causal
-        if torch.get_default_device().type != "meta":  # else when there is room for numbers
+        if torch.get_default_device().type != "meta":  # on meta there are no numbers: `reset` is called later
             self.reset()
 
     def embed(self, x: Tensor, start: int) -> Tensor:
-        """Embeddings [batch, position, d_model] of the positions from `start` on, with their order in them."""
+        """Add the order to embeddings [batch, position, d_model] of the positions from `start` on."""
         return x
 
     def turn(self, x: Tensor, start: int) -> Tensor:
-        """Queries or keys [batch, heads, position, d_head], turned by their positions from `start` on."""
+        """Turn queries or keys [batch, heads, position, d_head] by their positions from `start` on."""
         return x
 
     def bias(self, queries: int, keys: int) -> Tensor | None:
-        """What is added to the scores of the last `queries` of `keys` positions: [heads, query, key]."""
+        """Return the bias for the scores of the last `queries` of `keys` positions: [heads, query, key]; None without one."""
         return None
 
     def reset(self) -> None:
-        """Make again what follows from the config and is not among the weights."""
+        """Compute again the buffers that follow from the config and are not among the weights."""
 
 
 class Sinusoidal(NoPositions):
@@ -111,19 +111,19 @@ class Relative(NoPositions):
         self.embedding = nn.Embedding(self.BUCKETS, config.heads)
 
     def bias(self, queries: int, keys: int) -> Tensor:
-        apart = distances(queries, keys, self.embedding.weight.device)
-        return self.embedding(relative_buckets(apart, self.causal, self.BUCKETS, self.FURTHEST)).permute(2, 0, 1)
+        distance = distances(queries, keys, self.embedding.weight.device)
+        return self.embedding(relative_buckets(distance, self.causal, self.BUCKETS, self.FURTHEST)).permute(2, 0, 1)
 
 
 def sinusoids(length: int, d_model: int) -> Tensor:
-    """The waves of `Sinusoidal`: float32 [length, d_model], sines in even dimensions, cosines in odd ones."""
+    """Return the waves of `Sinusoidal`: float32 [length, d_model], sines in even dimensions, cosines in odd ones."""
     frequency = 10_000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float32) / d_model)  # [d_model / 2, rounded up]
     angles = torch.arange(length, dtype=torch.float32)[:, None] * frequency  # [length, d_model / 2]
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)[:, :d_model]  # [length, d_model]
 
 
 def rotary_turns(d_head: int, length: int, base: float = 10_000.0) -> Tensor:
-    """Cosine and sine of the angle by which each pair of dimensions is turned at each position.
+    """Return cosine and sine of the angle by which each pair of dimensions is turned at each position.
 
     Pair i turns by position * base^(-2i / d_head) radians: the first pairs fast, the last ones slowly.
     Returns float32 [2, length, d_head / 2]: cosines, then sines. Errors: ValueError when d_head is odd.
@@ -146,7 +146,7 @@ def rotate(x: Tensor, turns: Tensor) -> Tensor:
 
 
 def alibi_slopes(heads: int) -> Tensor:
-    """How much a step of distance costs in each head: float32 [heads]."""
+    """Return the cost of a step of distance in each head: float32 [heads]."""
     lower = 2 ** int(math.log2(heads))
     slopes = [2 ** (-8 * (i + 1) / lower) for i in range(lower)]
     slopes += [2 ** (-8 * (i + 1) / (2 * lower)) for i in range(0, 2 * (heads - lower), 2)]
@@ -154,24 +154,24 @@ def alibi_slopes(heads: int) -> Tensor:
 
 
 def distances(queries: int, keys: int, device: torch.device | None = None) -> Tensor:
-    """key − query, the queries being the last of the positions: int [query, key], negative for what came before."""
+    """Return key − query for queries at the last positions: int [query, key], negative for earlier keys."""
     last = torch.arange(keys - queries, keys, device=device)
     return torch.arange(keys, device=device)[None, :] - last[:, None]
 
 
-def relative_buckets(apart: Tensor, causal: bool, buckets: int, furthest: int) -> Tensor:
-    """The range that each distance key − query falls into: int of the same shape, from 0 to buckets - 1."""
-    found = torch.zeros_like(apart)
+def relative_buckets(distance: Tensor, causal: bool, buckets: int, furthest: int) -> Tensor:
+    """Return the range that each distance key − query falls into: int of the same shape, from 0 to buckets - 1."""
+    bucket = torch.zeros_like(distance)
     if not causal:
         buckets //= 2
-        found = (apart > 0).long() * buckets
-        apart = apart.abs()
+        bucket = (distance > 0).long() * buckets
+        distance = distance.abs()
     else:
-        apart = (-apart).clamp(min=0)
+        distance = (-distance).clamp(min=0)
     near = buckets // 2
-    grown = torch.log(apart.clamp(min=1).float() / near) / math.log(furthest / near) * (buckets - near)
-    far = (near + grown.long()).clamp(max=buckets - 1)
-    return found + torch.where(apart < near, apart, far)
+    position_in_log = torch.log(distance.clamp(min=1).float() / near) / math.log(furthest / near) * (buckets - near)
+    far = (near + position_in_log.long()).clamp(max=buckets - 1)
+    return bucket + torch.where(distance < near, distance, far)
 
 
 POSITIONS = {

@@ -1,4 +1,4 @@
-"""How a transformer of our own reads a text on that grows."""
+"""The reader of a growing text for a transformer of our own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ScratchReader(Reader):
-    """As `Reader`, by `models.scratch.transformer.Cache`. What was read already in another text is not read again."""
+    """A `Reader` with a `models.scratch.transformer.Cache`. A beginning that was read in another text is not read again."""
 
     model: ScratchModel
 
@@ -76,16 +76,18 @@ class ScratchReader(Reader):
         else:
             calls = {"self": record.calls} if memory is None else {"decoder": record.calls[::2], "cross": record.calls[1::2]}
         lengths = {"cross": len(self.source)}
-        weights = {kind: rows(some, lengths.get(kind, keys)) for kind, some in calls.items() if kind != "encoder"}
+        weights = {kind: rows(kind_calls, lengths.get(kind, keys)) for kind, kind_calls in calls.items() if kind != "encoder"}
         return Read(logits, weights, read.numel())
 
     def _bytes(self) -> int:
         if self._cache is None:
             return 0
-        return sum(one.numel() * one.element_size() for pair in (*self._cache.layers, *self._cache.source) for one in pair)
+        return sum(
+            tensor.numel() * tensor.element_size() for pair in (*self._cache.layers, *self._cache.source) for tensor in pair
+        )
 
 
 def cached(calls: Sequence[Call]) -> Cache:
-    """What a text is read on from: the keys and values of the calls that read its beginning, one a layer."""
+    """Return a cache with the keys and values of the calls that read the beginning of a text, one for each layer."""
     pairs = (call.keys_and_values for call in calls)
     return Cache([(key[None], value[None]) for key, value in pairs])

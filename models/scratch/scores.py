@@ -1,4 +1,4 @@
-"""How a query meets a key. The scaled dot product is what transformers use; the two older ways are here to compare it with."""
+"""Scores of a query and a key. Transformers use the scaled dot product; the two older ways are here for comparison."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ class Additive(nn.Module):
         future: bool,
         dropout: float,
     ) -> Tensor:
-        """As `Dot`."""
-        met = expand(key, query.shape[1])  # [batch, heads, key, d_head]
-        sums = torch.tanh(query[:, :, :, None] + met[:, :, None])  # [batch, heads, query, key, d_head]
+        """Arguments and result as in `Dot`."""
+        shared = expand(key, query.shape[1])  # [batch, heads, key, d_head]
+        sums = torch.tanh(query[:, :, :, None] + shared[:, :, None])  # [batch, heads, query, key, d_head]
         scores = torch.einsum("bhqkd,hd->bhqk", sums, self.vector.to(sums.dtype)) / self.temperature
         scores = scores if bias is None else scores + bias
         if mask is None and not future:

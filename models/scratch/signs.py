@@ -1,4 +1,4 @@
-"""Tokens of our own vocabularies that are signs and no text."""
+"""Special tokens of our own vocabularies."""
 
 START = "<|start|>"  # stands before every document and at the head of every window; never predicted
 END = "<|end|>"  # stands after each sentence of a pair

@@ -2,8 +2,8 @@
 
 Shapes stand at the end of each line that changes them. What has variants lives in a small file of its own, is chosen by the
 config and is called by its name there: positions.py, norms.py, feedforward.py, masks.py, scores.py, cheaper.py and
-initialisation.py. The softmax itself is `models.recorder.attend`, the one function that every model here calls, so that what it
-does can be looked at.
+initialisation.py. The softmax itself is `models.recorder.attend`, the one function that every model here calls, so that it can
+be recorded.
 """
 
 from __future__ import annotations
@@ -54,24 +54,24 @@ class Cache:
         return self.layers[layer]
 
     def of_source(self, layer: int, read: Callable[[], tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
-        """The source's keys and values for a layer, which are read the first time only."""
+        """Return the source's keys and values for a layer, computed the first time only."""
         if layer == len(self.source):
             self.source.append(read())
         return self.source[layer]
 
     def rows(self, chosen: Tensor) -> Cache:
-        """The cache of some texts of the batch, in this order and as often as they are named: what a beam search goes on with."""
+        """Return the cache of the chosen texts of the batch, in this order, as a beam search continues them."""
         layers, source = ([(key[chosen], value[chosen]) for key, value in pairs] for pairs in (self.layers, self.source))
         return Cache(layers, source)
 
 
 @dataclass
 class Reading:
-    """What the layers of a stack share while they read: the order of positions, who may see whom, and what is remembered.
+    """The state that the layers of a stack share during a reading: positions, masks and the cache.
 
-    start: the position of the first token that is read now. padding: bool [batch, 1, 1, key], True where there is text. mask: all
-    that hides keys, bool broadcastable to [batch, heads, query, key], or None where `future` says it all. bias: what positions
-    add to the scores, [heads, query, key].
+    start: the position of the first token that is read now. padding: bool [batch, 1, 1, key], True where there is text. mask:
+    everything that hides keys, bool broadcastable to [batch, heads, query, key], or None where `future` suffices. bias: added to
+    the scores by positions, [heads, query, key].
     """
 
     positions: NoPositions
@@ -131,7 +131,7 @@ class MultiHeadAttention(nn.Module):
         return self.key_norm(key) if self.config.qk_norm else key, value
 
     def attend(self, query: Tensor, key: Tensor, value: Tensor, reading: Reading) -> Tensor:
-        """The softmax, or what the config has in its place. Returns [batch, position, heads, d_head]."""
+        """Compute exact attention, or the config's cheaper one. Returns [batch, position, heads, d_head]."""
         if self.config.computed != "exact":
             return self.cheaper(query, key, value, reading.padding, reading.future)
         return self.score(query, key, value, reading.mask, reading.bias, reading.future, self.drop)
@@ -159,14 +159,14 @@ class Block(nn.Module):
         self.dropout = nn.Dropout(config.dropout) if config.dropout else nn.Identity()
 
     def forward(self, x: Tensor, reading: Reading, layer: int, memory: Tensor | None, source: Reading | None) -> Tensor:
-        """x: [batch, position, d_model]; memory: what the other stack made of the source. Returns the shape of x."""
+        """x: [batch, position, d_model]; memory: the encoder's output for the source. Returns the shape of x."""
         x = self.add(x, self.attention_norm, lambda y: self.attention(y, reading, layer))
         if memory is not None:
             x = self.add(x, self.cross_norm, lambda y: self.cross(y, source, layer, memory))
         return self.add(x, self.feedforward_norm, self.feedforward)
 
     def add(self, x: Tensor, norm: nn.Module, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        """A sublayer's answer added to the stream, with the norm where the config has it."""
+        """Add a sublayer's answer to the stream, with the norm where the config has it."""
         return x + self.dropout(sublayer(norm(x))) if self.before else norm(x + self.dropout(sublayer(x)))
 
 
@@ -179,8 +179,8 @@ class Stack(nn.Module):
     def __init__(
         self, config: TransformerConfig, embedding: nn.Embedding | None = None, cross: bool = False, predicts: bool = True
     ):
-        """embedding: of another stack, to be shared. cross: whether each block also looks at a memory. predicts: whether it has a
-        way to the vocabulary of its own."""
+        """embedding: of another stack, to be shared. cross: whether each block also looks at a memory. predicts: whether it has
+        an unembedding of its own."""
         super().__init__()
         self.config = config
         self.embedding = nn.Embedding(config.vocabulary, config.d_model) if embedding is None else embedding
@@ -199,7 +199,7 @@ class Stack(nn.Module):
         initialise(self, config)
 
     def reset(self) -> None:
-        """Make again what follows from the config and is not among the weights."""
+        """Compute again the buffers that follow from the config and are not among the weights."""
         self.positions.reset()
 
     def hidden(
@@ -238,7 +238,7 @@ class Stack(nn.Module):
         return x
 
     def reading(self, start: int, end: int, cache: Cache | None, lengths: Tensor | None) -> Reading:
-        """What self-attention goes by when the positions from `start` on are read."""
+        """Return the shared state of self-attention for reading the positions from `start` to `end`."""
         device, queries = self.embedding.weight.device, end - start
         padding = None if lengths is None else masks.padding(lengths, end)  # [batch, 1, 1, key]
         plain = lengths is None and self.config.pattern == "full"  # then the kernel knows what to hide by itself
@@ -246,12 +246,12 @@ class Stack(nn.Module):
         return Reading(self.positions, self.future, start, cache, padding, mask, self.positions.bias(queries, end))
 
     def reading_source(self, memory: Tensor, cache: Cache | None, lengths: Tensor | None) -> Reading:
-        """What cross-attention goes by: it sees all of the source that is text, in no order but what the encoder put into it."""
+        """Return the shared state of cross-attention: it sees the whole source but its padding, and adds no positions."""
         padding = None if lengths is None else masks.padding(lengths, memory.shape[1])  # [batch, 1, 1, key]
         return Reading(self.positions, True, 0, cache, padding, padding)
 
     def unembed(self, x: Tensor) -> Tensor:
-        """Residual stream [..., d_model] to logits [..., vocabulary], or [..., labels], through the final norm."""
+        """Map the residual stream [..., d_model] to logits [..., vocabulary], or [..., labels], through the final norm."""
         x = self.final_norm(x)
         if self.config.head_transform:
             x = self.transform(x)
@@ -277,8 +277,8 @@ class Encoder(Stack):
 
 
 class EncoderDecoder(nn.Module):
-    """An encoder reads the source, and a decoder writes the target while it looks at what the encoder made of it (Vaswani et al.
-    2017, figure 1). They share one embedding."""
+    """An encoder that reads the source, and a decoder that writes the target while it looks at the encoder's output (Vaswani et
+    al. 2017, figure 1). They share one embedding."""
 
     def __init__(self, config: TransformerConfig):
         super().__init__()
@@ -288,7 +288,7 @@ class EncoderDecoder(nn.Module):
         self.encoder.name, self.decoder.name = "encoder", "decoder"
 
     def reset(self) -> None:
-        """As `Stack.reset`."""
+        """Reset both stacks, as `Stack.reset`."""
         self.encoder.reset()
         self.decoder.reset()
 
@@ -297,17 +297,17 @@ class EncoderDecoder(nn.Module):
         return self.encoder.final_norm(self.encoder.hidden(ids, lengths=lengths))
 
     def hidden(self, ids: Tensor, memory: Tensor, cache: Cache | None = None, source_lengths: Tensor | None = None) -> Tensor:
-        """The decoder's stream over target ids [batch, position], as `Stack.hidden`."""
+        """Return the decoder's stream over target ids [batch, position], as `Stack.hidden`."""
         return self.decoder.hidden(ids, cache, memory=memory, source_lengths=source_lengths)
 
     def unembed(self, x: Tensor) -> Tensor:
         return self.decoder.unembed(x)
 
     def forward(self, source: Tensor, target: Tensor, source_lengths: Tensor | None = None) -> Tensor:
-        """Logits of the token after each position of the target: [batch, position, vocabulary]."""
+        """Return the logits of the token after each position of the target: [batch, position, vocabulary]."""
         return self.unembed(self.hidden(target, self.encode(source, source_lengths), source_lengths=source_lengths))
 
 
 def build(config: TransformerConfig) -> Decoder | Encoder | EncoderDecoder:
-    """The transformer of a config, with fresh weights."""
+    """Build the transformer of a config, with fresh weights."""
     return {"decoder": Decoder, "encoder": Encoder, "encoder-decoder": EncoderDecoder}[config.kind](config)

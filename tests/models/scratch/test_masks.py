@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from models.recorder import recording
 from models.scratch.config import KINDS, PATTERNS, TransformerConfig
-from models.scratch.masks import drawn, mask, pairs, pattern
+from models.scratch.masks import draw_keys, mask, pairs, pattern
 from tests.models.ours import SMALL, answer, small, texts
 
 N, WINDOW, GLOBAL = 20, 4, 2
@@ -20,7 +20,7 @@ DEFINED = {
     "window": lambda q, k: abs(q - k) < WINDOW,
     "strided": lambda q, k: abs(q - k) < WINDOW or (q - k) % WINDOW == 0,
     "global": lambda q, k: q == k or q < GLOBAL or k < GLOBAL,
-    "random": lambda q, k: q == k or k in drawn(q, 3) or q in drawn(k, 3),
+    "random": lambda q, k: q == k or k in draw_keys(q, 3) or q in draw_keys(k, 3),
 }
 DEFINED["longformer"] = lambda q, k: DEFINED["window"](q, k) or DEFINED["global"](q, k)
 DEFINED["bigbird"] = lambda q, k: DEFINED["longformer"](q, k) or DEFINED["random"](q, k)
@@ -66,9 +66,9 @@ def test_every_query_sees_itself(name):
 
 
 def test_random_keys_are_as_many_as_asked_for_and_differ_between_queries():
-    assert all(len(set(drawn(query, 3))) == min(3, query + 1) and max(drawn(query, 3)) <= query for query in range(60))
-    assert len({drawn(query, 3) for query in range(30, 60)}) > 20
-    later = torch.tensor([drawn(999, 3) for _ in range(5)])
+    assert all(len(set(draw_keys(query, 3))) == min(3, query + 1) and max(draw_keys(query, 3)) <= query for query in range(60))
+    assert len({draw_keys(query, 3) for query in range(30, 60)}) > 20
+    later = torch.tensor([draw_keys(999, 3) for _ in range(5)])
     assert (later == later[0]).all(), "the same at every reading"
 
 
