@@ -1,4 +1,4 @@
-"""Models that can be looked into: `names()`, `load(name)`, and what they give back.
+"""Models whose insides are recorded: `names()`, `load(name)`, and the types of their results.
 
 Nothing heavy is imported until a model is loaded.
 """

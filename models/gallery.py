@@ -26,12 +26,12 @@ class Entry:
 
 @cache
 def gallery() -> tuple[Entry, ...]:
-    """The entries of gallery.toml, in the order in which they stand there."""
+    """Return the entries of gallery.toml, in the order of the file."""
     return tuple(Entry(**entry) for entry in tomllib.loads(FILE.read_text(encoding="utf-8"))["model"])
 
 
 def table() -> str:
-    """The gallery as a Markdown table, for docs/models.md."""
+    """Return the gallery as a Markdown table, for docs/models.md."""
     rows = [
         f"| [{entry.name}](https://huggingface.co/{entry.name}) | {entry.kind} | {count(entry.parameters)} | "
         f"{size(entry.bytes)} | {entry.look} |"

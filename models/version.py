@@ -1,3 +1,3 @@
-"""The version of Headlight: what is taken away names it."""
+"""The version of Headlight, which every download names."""
 
 VERSION = "0.10.0"

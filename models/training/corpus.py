@@ -1,4 +1,4 @@
-"""Text to rows of token ids: the tokenizer's training, the mix of documents, the packing into windows."""
+"""Turns text into rows of token ids: trains the tokenizer, mixes documents, packs them into windows."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from models.tokens import byte_of
 
 
 def documents(path: Path) -> list[str]:
-    """The documents of a plain text file: blocks between blank lines.
+    """Read the documents of a plain text file: blocks between blank lines.
 
-    Errors: FileNotFoundError that says which file was looked for.
+    Errors: FileNotFoundError that names the file.
     """
     return [block for block in read(path).split("\n\n") if block.strip()]
 
 
 def pairs(path: Path) -> list[tuple[str, str]]:
-    """The sentence pairs of a file, one a line, a TAB between the source and its translation.
+    """Read the sentence pairs of a file, one a line, a TAB between the source and its translation.
 
     Errors: FileNotFoundError as `documents`; ValueError for a line that is no pair.
     """
@@ -42,9 +42,9 @@ def read(path: Path) -> str:
 
 
 def train_tokenizer(texts: list[str], vocabulary: int, special: tuple[str, ...] = (START,)) -> Tokenizer:
-    """A byte-level BPE tokenizer (Sennrich et al. 2016; bytes as in Radford et al. 2019): any text can be written in it.
+    """Train a byte-level BPE tokenizer (Sennrich et al. 2016; bytes as in Radford et al. 2019), which can encode any text.
 
-    special: signs that are no text; they have the first ids.
+    special: the special tokens, which get the first ids.
     """
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -58,7 +58,7 @@ def train_tokenizer(texts: list[str], vocabulary: int, special: tuple[str, ...] 
 
 
 def byte_tokenizer() -> Tokenizer:
-    """A tokenizer without merges, a token for each byte of UTF-8: ids are the bytes' values, and 256 is the start token."""
+    """Build a tokenizer without merges, a token for each byte of UTF-8: ids are the bytes' values, and 256 is the start token."""
     tokenizer = Tokenizer(models.BPE(vocab=dict(byte_of()), merges=[]))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -67,14 +67,14 @@ def byte_tokenizer() -> Tokenizer:
 
 
 def with_mask(tokenizer: Tokenizer) -> Tokenizer:
-    """The same tokenizer with one more token: the mask, which takes the space before it along, as the words do that it hides."""
-    made = Tokenizer.from_str(tokenizer.to_str())
-    made.add_tokens([AddedToken(MASK, lstrip=True, normalized=False)])
-    return made
+    """Return the same tokenizer with one more token: the mask, which includes the space before it, as the hidden words do."""
+    masked = Tokenizer.from_str(tokenizer.to_str())
+    masked.add_tokens([AddedToken(MASK, lstrip=True, normalized=False)])
+    return masked
 
 
 def id_of(tokenizer: Tokenizer, sign: str) -> int:
-    """Errors: ValueError where the tokenizer lacks a sign."""
+    """Return the id of a special token. Errors: ValueError where the tokenizer lacks it."""
     if (id := tokenizer.token_to_id(sign)) is None:
         raise ValueError(f"The tokenizer has no token {sign}.")
     return id
@@ -92,9 +92,9 @@ class Corpus:
         self.bytes = sum(len(t.encode()) for t in texts)
 
     def rows(self, seed: int, skip: int = 0) -> Iterator[np.ndarray]:
-        """Endless rows int64 [context + 1]: the start token, then `context` tokens of the packed stream.
+        """Yield endless rows int64 [context + 1]: the start token, then `context` tokens of the packed stream.
 
-        skip: rows to pass over, so that a resumed training sees what comes next and not the beginning again.
+        skip: the number of rows to skip, so that a resumed training continues with the next ones.
         """
         epoch = 0
         while True:
@@ -108,7 +108,7 @@ class Corpus:
             epoch += 1
 
     def windows(self) -> np.ndarray:
-        """All documents once, in order, as int64 rows [n, context + 1], the tail padded with the start token."""
+        """Return all documents once, in order, as int64 rows [n, context + 1], the tail padded with the start token."""
         stream = np.concatenate(self.documents)
         stream = np.pad(stream, (0, -len(stream) % self.context), constant_values=self.start).reshape(-1, self.context)
         return np.pad(stream, ((0, 0), (1, 0)), constant_values=self.start).astype(np.int64)

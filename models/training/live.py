@@ -1,4 +1,4 @@
-"""A small transformer that learns while somebody watches: it can be paused, gone on with and stopped, and shows itself."""
+"""Live training of a small transformer: it can be paused, resumed and stopped, and takes snapshots of itself."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ from models.training.tasks import Task
 START = 256  # the token before the text; those below are bytes
 VOCABULARY = 257
 OPTIMIZERS = ("muon", "adamw")
-MATRICES = 20 / 3  # Muon's learning rate for each of AdamW's, as for the models that ship
+MATRICES = 20 / 3  # Muon's learning rate as a multiple of AdamW's, as for the models that ship
 PROBES = 64  # examples on which a snapshot counts right answers
 LARGEST = 5_000_000  # parameters
-MOST_BYTES = 800 * 10**6  # that a training may take
-REST = 0.15  # of each step's time is left to others
-NICE = 5  # how far a training stands back behind who types
+MOST_BYTES = 800 * 10**6  # of memory for one training
+REST = 0.15  # share of each step's time to sleep after it, for others
+NICE = 5  # the niceness of a training's thread, so that typing goes first
 
-SIZES = {"vocabulary": VOCABULARY, "context": 64, "d_model": 64, "layers": 2, "heads": 4, "d_ff": 256}  # where nothing is chosen
+SIZES = {"vocabulary": VOCABULARY, "context": 64, "d_model": 64, "layers": 2, "heads": 4, "d_ff": 256}  # the defaults
 
-# All trainings of this process take turns, a step each, so that a core is left for those who look.
+# All trainings of this process take turns, a step each, so that a core is left for the pages.
 _turns = threading.Semaphore(max(1, (os.cpu_count() or 2) - 1))
 
 
 @dataclass(frozen=True)
 class Budget:
-    """How long and how fast: steps, rows a step, the highest learning rate, steps of warm-up, and seconds at the most.
+    """The length and speed of a training: steps, rows a step, the highest learning rate, steps of warm-up, and most seconds.
 
     rate: AdamW's; with optimizer "muon" (Jordan et al. 2024) the matrices inside the blocks get 20/3 of it from that one.
-    Errors: ValueError for numbers that cannot be.
+    Errors: ValueError for impossible numbers.
     """
 
     steps: int = 400
@@ -70,13 +70,13 @@ class Budget:
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """The model at one step, on examples that it does not learn from. accuracy: share of the answers' characters that it holds
-    likeliest; loss: nats of each of them, on average.
+    """The model at one step, on examples that it does not learn from. accuracy: share of the answers' characters that it
+    predicts rightly; loss: nats of each of them, on average.
 
     attention: float16 [layers, heads, query, key], on the first example; entropy: float32 [layers, heads], nats, the mean over
     its queries after the first, which has no choice. previous, induction: float32 [layers, heads], mean weight on the token
-    before, and on what followed earlier copies of the token, as `looked` has them. said: the bytes that it holds likeliest where
-    the answer of the first example stands.
+    before, and on the tokens after earlier copies of the token, as `mean_weights` computes them. said: the bytes that it predicts
+    for the answer of the first example.
     """
 
     step: int
@@ -91,7 +91,7 @@ class Snapshot:
 
 @dataclass(eq=False)
 class Curves:
-    """What is noted at every step, in step."""
+    """The numbers noted at every step."""
 
     loss: list[float] = field(default_factory=list)
     rate: list[float] = field(default_factory=list)
@@ -101,7 +101,7 @@ class Curves:
 class Training:
     """One training on a thread of its own. state: "paused" | "running" | "done" | "stopped" | "diverged" | "failed".
 
-    says: why it ended, in a sentence. watch(training): is called after each snapshot, and once more when it has ended.
+    says: the reason for its end, in a sentence. watch(training): called after each snapshot, and once more at the end.
 
     Errors: ValueError for a model that is too large or whose context is shorter than an example.
     """
@@ -139,10 +139,10 @@ class Training:
         self._probe = task.batch(np.random.default_rng([budget.seed, 2]), PROBES)
         self._good = self._weights()
         self._wanted = threading.Event()
-        self._lock = threading.Lock()  # of who starts and pauses
-        self._still = threading.Lock()  # of the weights: they change under it
+        self._lock = threading.Lock()  # held while it is started or paused
+        self._still = threading.Lock()  # held while the weights change or are read
         self._thread: threading.Thread | None = None
-        self._look()
+        self._take_snapshot()
 
     @property
     def bytes(self) -> int:
@@ -154,28 +154,28 @@ class Training:
 
     @property
     def probe(self) -> tuple[str, str]:
-        """What is given in the example that the snapshots' attention is of, and the answer."""
-        given, answer = (part.decode("utf-8", "replace") for part in self.example)
-        return given, answer
+        """The question and the answer of the example that the snapshots' attention is of."""
+        question, answer = (part.decode("utf-8", "replace") for part in self.example)
+        return question, answer
 
     @property
     def example(self) -> tuple[bytes, bytes]:
-        """The same as bytes, each of them a token."""
+        """The question and the answer of `probe` as bytes, each of them a token."""
         codes, known = self._probe[0][0], self._probe[1][0]
         return bytes(codes[~known].tolist()), bytes(codes[known].tolist())
 
     @property
     def read(self) -> list[int]:
-        """The tokens that the attention of a snapshot is between: the start, then the example without its last byte."""
+        """The tokens of a snapshot's attention: the start, then the example without its last byte."""
         return [START, *self._probe[0][0][:-1].tolist()]
 
     @property
     def learned(self) -> int:
-        """The steps that its weights have learned in."""
+        """The number of steps that its weights have learned in."""
         return self.snapshots[-1].step if self.state == "diverged" else self.step
 
     def start(self) -> None:
-        """Begin, or go on after a pause."""
+        """Begin, or resume after a pause."""
         with self._lock:
             if self.state != "paused":
                 return
@@ -196,15 +196,15 @@ class Training:
         if self.state == "paused":
             try:
                 if self.step != self.snapshots[-1].step:
-                    self._look()
+                    self._take_snapshot()
                 self._end("stopped", f"Stopped after {self.step} steps.")
             except DivergedError:
-                self._diverged()
+                self._restore()
 
     def advance(self, steps: int) -> None:
         """So many steps, on the thread of the caller."""
         for _ in range(steps):
-            if not self._one():
+            if not self._run_step():
                 break
 
     def write(self, folder: Path) -> None:
@@ -222,7 +222,7 @@ class Training:
             while self._wanted.is_set():
                 with _turns:
                     began = time.monotonic()
-                    more = self._one()
+                    more = self._run_step()
                     took = time.monotonic() - began
                 if not more:
                     return
@@ -232,19 +232,19 @@ class Training:
             self.state, self.says = "failed", f"It stopped at step {self.step}: {error}"
             raise
 
-    def _one(self) -> bool:
-        """One step; whether there is another one."""
+    def _run_step(self) -> bool:
+        """Run one step; return whether there is another one."""
         try:
             return self._step()
         except DivergedError:
-            return self._diverged()
+            return self._restore()
 
     def _step(self) -> bool:
         if self.step >= self.budget.steps:
             return self._end("done", f"Done: {self.step} steps in {self.seconds:.0f} seconds.")
         if self.seconds > self.budget.seconds:
             if self.step != self.snapshots[-1].step:
-                self._look()
+                self._take_snapshot()
             return self._end("done", f"The time is up, after {self.step} steps in {self.seconds:.0f} seconds.")
         began = time.monotonic()
         ids, known = self.task.batch(self._generator, self.budget.rows)
@@ -252,16 +252,16 @@ class Training:
         with self._still:
             self.network.train()
             loss = smoothed_loss(self.network(inputs(ids)), torch.from_numpy(np.where(known, ids, IGNORED)))
-            norm = update(self.network, ((one, rate * factor) for one, rate in self._optimizers), loss)
+            norm = update(self.network, ((optimizer, rate * factor) for optimizer, rate in self._optimizers), loss)
         for name, value in (("loss", loss.item()), ("rate", self.budget.rate * factor), ("norm", norm)):
             getattr(self.curves, name).append(value)
         self.step += 1
         if self.step % self.budget.every == 0 or self.step == self.budget.steps:
-            self._look()
+            self._take_snapshot()
         self.seconds += time.monotonic() - began
         return True
 
-    def _diverged(self) -> bool:
+    def _restore(self) -> bool:
         with self._still:
             self.network.load_state_dict(self._good)
         return self._end(
@@ -277,8 +277,8 @@ class Training:
         self.watch(self)
         return False
 
-    def _look(self) -> None:
-        """A snapshot of the model as it is."""
+    def _take_snapshot(self) -> None:
+        """Take a snapshot of the model."""
         ids, known = self._probe
         with self._still, torch.inference_mode():
             self.network.eval()
@@ -289,19 +289,19 @@ class Training:
             raise DivergedError("The model’s answers are no numbers any more.")
         self._good = self._weights()
         loss = smoothed_loss(logits, torch.from_numpy(np.where(known, ids, IGNORED))).item()
-        said = logits[..., :START].argmax(-1).numpy()  # the start is never said
+        predictions = logits[..., :START].argmax(-1).numpy()  # the start is never predicted
         attention = np.stack([call.weights().numpy() for call in record.calls])  # [layers, heads, query, key]
         entropy = -(attention * np.log(np.where(attention > 0, attention, 1))).sum(-1)[..., 1:].mean(-1)
-        looks = looked(attention, self.read)
+        head_weights = mean_weights(attention, self.read)
         self.snapshots.append(
             Snapshot(
                 self.step,
                 loss,
-                float((said == ids)[known].mean()),
+                float((predictions == ids)[known].mean()),
                 attention.astype(np.float16),
                 entropy.astype(np.float32),
-                *looks,
-                bytes(said[0][known[0]].tolist()),
+                *head_weights,
+                bytes(predictions[0][known[0]].tolist()),
             )
         )
         self.watch(self)
@@ -311,7 +311,7 @@ class Training:
 
 
 def optimizers(network: torch.nn.Module, budget: Budget) -> list[tuple[torch.optim.Optimizer, float]]:
-    """The optimizers that a budget asks for, each with its highest learning rate."""
+    """Return the optimizers of a budget, each with its highest learning rate."""
     if budget.optimizer == "adamw":
         return [(adamw(network, budget.rate), budget.rate)]
     rates = (MATRICES * budget.rate, budget.rate)
@@ -319,25 +319,25 @@ def optimizers(network: torch.nn.Module, budget: Budget) -> list[tuple[torch.opt
 
 
 def bytes_needed(config: TransformerConfig, parameters: int, rows: int, length: int) -> int:
-    """About what a training takes: weights, their copy, gradients and two moments; and what a step keeps for its way back.
+    """Estimate the memory of a training: weights, their copy, gradients and two moments; and the activations of a step.
 
-    Of a token that is, a layer: what goes into and comes out of its linear maps, norms and activations, and a weight for each
-    head and key; and three times its logits. Four bytes a number.
+    For a token these are, in each layer: inputs and outputs of linear maps, norms and activations, and a weight for each head
+    and key; and three times its logits. Four bytes a number.
     """
     layer = 12 * config.d_model + 4 * config.d_ff * min(config.experts, config.experts_used) + 3 * config.heads * length
     return 4 * (5 * parameters + rows * length * (config.layers * layer + 3 * config.vocabulary))
 
 
 def inputs(codes: np.ndarray) -> Tensor:
-    """What the model reads to predict each byte of `codes` [rows, length]: the start token, then all but the last."""
+    """Return the model's input for predicting each byte of `codes` [rows, length]: the start token, then all but the last."""
     return torch.from_numpy(np.concatenate([np.full((len(codes), 1), START), codes[:, :-1]], axis=1))
 
 
-def looked(attention: np.ndarray, tokens: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Mean weight of each head on the token before, and on what followed earlier copies: 2 x float32 [layers, heads].
+def mean_weights(attention: np.ndarray, tokens: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return each head's mean weight on the token before, and on those after earlier copies: 2 x float32 [layers, heads].
 
-    attention: [layers, heads, query, key] between `tokens`. Over the queries that have such a key (`models.repeats`); NaN where
-    none has.
+    attention: [layers, heads, query, key] between `tokens`. The mean is over the queries that have such a key
+    (`models.repeats`); NaN where none has.
     """
     before = np.eye(len(tokens), k=-1, dtype=bool)
     previous, induction = (share_on(attention, where).astype(np.float32) for where in (before, what_followed(tokens)))

@@ -1,4 +1,4 @@
-"""The training loop: a model, the text it learns from, and how far it is, on disk and in memory."""
+"""The training loop: a model, its training text, and its progress, on disk and in memory."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
     from models.training.shipped import Shipped
 
 COLUMNS = ["step", "tokens", "seconds", "rate", "train_nats", "gradient_norm", "valid_nats"]
-BEFORE = ["step", "tokens", "seconds", "recipe"]  # what is kept of the figures of a model that a training begins with
+BEFORE = ["step", "tokens", "seconds", "recipe"]  # the figures of an initial model that are kept
 
 
 @dataclass
 class State:
-    """How far a training is."""
+    """The progress of a training."""
 
     schedule: Schedule
     step: int = 0
-    tokens: int = 0  # that were read, padding not counted
+    tokens: int = 0  # read so far, without padding
     seconds: float = 0.0
-    done: list[dict] = field(default_factory=list)  # the recipes that were gone through, as `gone_through` tells of them
+    done: list[dict] = field(default_factory=list)  # the finished recipes, as `recipe_record` returns them
     recent: list[float] = field(default_factory=list)  # losses since the last line of the log
 
 
@@ -56,8 +56,8 @@ def train(
 ) -> nn.Module:
     """Train a model on the text in `data`; checkpoints go to `work`, weights, tokenizer, figures and loss log to `out`.
 
-    begin: the folder of a finished model, from whose weights it starts: with the recipe after those that it has been through,
-    counted on from its steps; where there is none, with the first one again, its figures kept as those `before`.
+    begin: the folder of a finished model, from whose weights it starts: with the recipe after those it has finished, with steps
+    counted on from there; where there is none, with the first one again, its figures kept as those `before`.
     Stops at the last recipe's horizon, or after so many minutes (then the next call goes on from there). A file `finish` in
     `work` holding a number of minutes lets the learning rate begin to fall now, and reach zero in about that time.
     """
@@ -68,7 +68,7 @@ def train(
 
 
 class Run:
-    """One training of a model that ships, from where it stood to where it stops. Arguments as `train` takes them."""
+    """One training of a model that ships, from its checkpoint on. Arguments as `train` takes them."""
 
     def __init__(self, training: Shipped, data: Path, out: Path, work: Path, begin: Path | None):
         self.training, self.out, self.work, self.begin = training, out, work, begin
@@ -87,8 +87,8 @@ class Run:
         if self.state.step < self.state.schedule.decay_from or not saved:  # the horizon may be changed until the decay begins
             self.state.schedule = Schedule.of(self.recipe, self.state.schedule.start)
         self.optims = muon_and_adamw(self.model, self.recipe.matrix_rate, self.recipe.rate, self.recipe.matrix_decay)
-        for optim, its in zip(self.optims, saved["optimizers"] if saved else (), strict=bool(saved)):
-            optim.load_state_dict(its)
+        for optim, optimizer_state in zip(self.optims, saved["optimizers"] if saved else (), strict=bool(saved)):
+            optim.load_state_dict(optimizer_state)
         self.earlier = saved.get("earlier") if saved else weights_of(self.model, self.recipe)
         self.first = self.state.step
         self.batches = self.objective.batches(self.state.step, self.state.schedule)
@@ -96,7 +96,7 @@ class Run:
         self.loss_of = torch.compile(self.loss, dynamic=False) if training.compiled else self.loss
 
     def load(self) -> dict:
-        """Bring model and state to where the training stood, and return its checkpoint; {} where there is none."""
+        """Restore model and state from the checkpoint, and return it; {} where there is none."""
         self.state, saved = State(Schedule.of(self.training.recipe)), {}
         if (self.work / "checkpoint.pt").exists():
             saved = torch.load(self.work / "checkpoint.pt", map_location=self.device)
@@ -114,7 +114,10 @@ class Run:
         return saved
 
     def save(self) -> None:
-        saved: dict[str, Any] = {"model": self.model.state_dict(), "optimizers": [one.state_dict() for one in self.optims]}
+        saved: dict[str, Any] = {
+            "model": self.model.state_dict(),
+            "optimizers": [optimizer.state_dict() for optimizer in self.optims],
+        }
         saved |= {"state": asdict(self.state), "earlier": self.earlier}
         torch.save(saved, self.work / "checkpoint.new")
         (self.work / "checkpoint.new").rename(self.work / "checkpoint.pt")
@@ -126,7 +129,7 @@ class Run:
             return self.objective.loss(model, batch)
 
     def go(self, minutes: float, save_every: float) -> None:
-        """Learn until the last recipe's horizon, or for so many minutes."""
+        """Train until the last recipe's horizon, or for so many minutes."""
         began, before = time.monotonic(), self.state.seconds
         saved_at = began
         with tqdm(total=self.state.schedule.steps, initial=self.state.step, unit="step", smoothing=0.05, mininterval=5) as bar:
@@ -145,8 +148,8 @@ class Run:
         self.save()
 
     def learn(self) -> tuple[float, float]:
-        """One step: the factor of its learning rates, and the norm of its gradient."""
-        batch = tuple(one.to(self.device) for one in next(self.batches))
+        """Run one step; return the factor of its learning rates, and the norm of its gradient."""
+        batch = tuple(tensor.to(self.device) for tensor in next(self.batches))
         with torch.autocast(self.device, dtype=torch.bfloat16):
             batch = self.objective.prepare(self.model, self.state.step, batch)
         factor = self.state.schedule.rate(self.state.step)
@@ -177,7 +180,7 @@ class Run:
             total, count = held_out(self.objective, self.model, 8) if step % 500 == 0 or last else (0, 0)
             self.log.write(self.state, factor, norm, f"{total / count:.4f}" if count else "")
         if last and len(self.state.done) < len(self.training.more):
-            self.state.done.append(gone_through(self.recipe, self.state.schedule))
+            self.state.done.append(recipe_record(self.recipe, self.state.schedule))
             self.recipe = self.objective.recipe = self.training.recipes[len(self.state.done)]
             self.optims = muon_and_adamw(self.model, self.recipe.matrix_rate, self.recipe.rate, self.recipe.matrix_decay)
             self.earlier = weights_of(self.model, self.recipe)
@@ -185,14 +188,14 @@ class Run:
             self.batches = self.objective.batches(step, self.state.schedule)
 
     def write(self) -> None:
-        """The weights, and what was measured of them on held-out text."""
+        """Write the weights, and their figures on held-out text."""
         write_weights(self.model, self.training.config, self.out)
         total, count = held_out(self.objective, self.model)
         figures: dict[str, Any] = {"nats_per_" + self.objective.unit.replace(" ", "_"): total / count, "predictions": count}
         if hasattr(self.objective, "bytes"):
             figures["bits_per_byte"] = total / math.log(2) / self.objective.bytes
         figures |= {"step": self.state.step, "tokens": self.state.tokens, "seconds": round(self.state.seconds)}
-        first, *more = [*self.state.done, gone_through(self.recipe, self.state.schedule)]
+        first, *more = [*self.state.done, recipe_record(self.recipe, self.state.schedule)]
         figures |= {"recipe": first} | ({"more": more} if more else {})
         if self.begin is not None and not more:
             figures["before"] = {name: json.loads((self.begin / "figures.json").read_text())[name] for name in BEFORE}
@@ -201,23 +204,23 @@ class Run:
 
 
 def weights_of(model: nn.Module, recipe: Recipe) -> dict[str, torch.Tensor]:
-    """The weights before a recipe, where it keeps a share of them."""
+    """Return a copy of the weights before a recipe, if it keeps a share of them; else {}."""
     return {name: weight.detach().clone() for name, weight in model.named_parameters()} if recipe.kept else {}
 
 
-def gone_through(recipe: Recipe, schedule: Schedule) -> dict:
-    """A recipe as it was followed: its last step, and the one from which its rate fell, both counted from the very first."""
+def recipe_record(recipe: Recipe, schedule: Schedule) -> dict:
+    """Return a finished recipe with its last step, and the one from which its rate fell, both counted from the very first."""
     return asdict(recipe) | {"steps": schedule.steps, "decay_from": schedule.decay_from}
 
 
 def after(figures: dict) -> State:
-    """Where a training stands whose last recipe is done, from what `figures.json` says of it."""
+    """Return the state after the last recipe, from the contents of `figures.json`."""
     done = [figures["recipe"], *figures.get("more", ())]
     return State(Schedule(0, 0, 0, figures["step"]), figures["step"], figures["tokens"], figures["seconds"], done)
 
 
 def held_out(objective: Objective, model: nn.Module, every: int = 1) -> tuple[float, int]:
-    """As `Objective.held_out`, without dropout."""
+    """Compute `Objective.held_out` without dropout."""
     model.eval()
     try:
         return objective.held_out(model, every)
@@ -229,15 +232,15 @@ class Log:
     """The loss over the steps, as a file of comma-separated values."""
 
     def __init__(self, path: Path, step: int):
-        """step: where the training goes on; lines of later steps, which are done again, are dropped."""
+        """step: the one at which the training resumes; lines of later steps, which are run again, are dropped."""
         self.path = path
         rows = list(csv.reader(path.open(newline=""))) if path.exists() else [COLUMNS]
-        kept = [rows[0], *(row for row in rows[1:] if int(row[0]) <= step)]
+        earlier = [rows[0], *(row for row in rows[1:] if int(row[0]) <= step)]
         with path.open("w", newline="") as file:
-            csv.writer(file).writerows(kept)
+            csv.writer(file).writerows(earlier)
 
     def write(self, state: State, factor: float, norm: float, held_out_nats: str) -> None:
-        """One line; the losses since the last one become their mean."""
+        """Write one line, with the mean of the losses since the last one."""
         numbers = [f"{state.seconds:.0f}", f"{factor:.4f}", f"{np.mean(state.recent):.4f}", f"{norm:.3f}", held_out_nats]
         with self.path.open("a", newline="") as file:
             csv.writer(file).writerow([state.step, state.tokens, *numbers])

@@ -1,7 +1,7 @@
-"""What a model is trained to do, one class each: the next token, masked tokens, or the translation of a sentence.
+"""The objectives of training, one class each: the next token, masked tokens, or the translation of a sentence.
 
-An objective turns text into batches and a batch into a loss; the loop that uses it is in `training.py`. The same step always
-gives the same batch, so that a training goes on exactly where it stopped.
+An objective turns text into batches and a batch into a loss; the loop that uses it is in `loop.py`. The same step always gives
+the same batch, so that a training resumes exactly where it stopped.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Model = TypeVar("Model", bound=nn.Module)
 
 
 class Objective(ABC, Generic[Model]):
-    """A task for one kind of model, with its data. unit: what one prediction in the loss is."""
+    """A task for one kind of model, with its data. unit: the name of one prediction in the loss."""
 
     unit = "token"
 
@@ -44,30 +44,30 @@ class Objective(ABC, Generic[Model]):
     @classmethod
     @abstractmethod
     def tokenizer(cls, data: Path, vocabulary: int, weights: Path) -> Tokenizer:
-        """A new tokenizer for this task; weights: the folder in which other models are."""
+        """Train a new tokenizer for this task; weights: the folder with the other models."""
 
     @abstractmethod
     def batches(self, step: int, schedule: Schedule) -> Iterator[Batch]:
-        """Endless batches, from the given step on."""
+        """Yield endless batches, from a step on."""
 
     def tokens(self, batch: Batch) -> int:
-        """How many tokens of a batch are read."""
+        """Return the number of tokens in a batch."""
         return batch[0].numel()
 
     def prepare(self, model: Model, step: int, batch: Batch) -> Batch:
-        """The batch, with what only the model as it is at this step can add to it."""
+        """Return the batch with additions that depend on the model at this step."""
         return batch
 
     @abstractmethod
     def loss(self, model: Model, batch: Batch) -> Tensor:
-        """Mean loss of a batch, in nats a prediction."""
+        """Return the mean loss of a batch, in nats a prediction."""
 
     @abstractmethod
     def held_out(self, model: Model, every: int = 1) -> tuple[float, int]:
-        """Summed nats and number of predictions over every so-many-th part of the held-out text, in float32."""
+        """Return summed nats and number of predictions over every `every`-th part of the held-out text, in float32."""
 
     def begin(self, model: Model, weights: Path) -> None:
-        """Give a new model what another one in `weights` has learned, where that helps."""
+        """Initialise a new model from another one in `weights`, where that helps."""
         return
 
 
@@ -86,7 +86,7 @@ class NextToken(Objective[Decoder]):
         return train_tokenizer(documents(data / "english_train.txt"), vocabulary)
 
     def batches(self, step: int, schedule: Schedule) -> Iterator[Batch]:
-        """Pairs of ids and known-mask [batch, context + 1]."""
+        """Yield pairs of ids and a mask of predictable positions [batch, context + 1]."""
         self.schedule = schedule
         rows = self.corpus.rows(self.recipe.seed, skip=step * self.recipe.batch)
         while True:
@@ -101,11 +101,12 @@ class NextToken(Objective[Decoder]):
             step += 1
 
     def continues(self, step: int) -> bool:
-        """Whether the model learns from its own continuations at this step: the more seldom, the lower the learning rate is."""
+        """Return whether the model learns from its own continuations at this step: more rarely at lower learning rates."""
         return np.random.default_rng([self.recipe.seed, step, 1]).random() < self.recipe.own * self.schedule.rate(step)
 
     def prepare(self, model: Decoder, step: int, batch: Batch) -> Batch:
-        """At some steps, the model's own continuations of the rows' beginnings, two short ones a row, and what they repeat."""
+        """Replace the batch at some steps by the model's own continuations of its rows, two short ones a row, and mark
+        repetitions."""
         ids, known = batch
         if not self.continues(step):
             return ids, known, torch.zeros_like(known)
@@ -114,15 +115,15 @@ class NextToken(Objective[Decoder]):
         prompts = torch.cat([ids[:, :half], ids[:, half : 2 * half]])
         prompts[:, 0] = self.start
         prompt = int(generator.integers(max(2, half // 16), half // 2))
-        said = continued(model, prompts[:, :prompt], half)
-        again = said_before(said, prompt)
-        rows, repeated = (torch.cat([*one.chunk(2), known[:, :1]], 1) for one in (said, again))
+        rows_so_far = continued(model, prompts[:, :prompt], half)
+        repeats = said_before(rows_so_far, prompt)
+        rows, repeated = (torch.cat([*tensor.chunk(2), known[:, :1]], 1) for tensor in (rows_so_far, repeats))
         rows[:, -1] = self.start
         repeated[:, -1] = False
         return rows, torch.zeros_like(known), repeated
 
     def loss(self, model: Decoder, batch: Batch) -> Tensor:
-        """Over the positions that `known` [batch, context + 1] marks as predictable, and against those marked as `repeated`."""
+        """Return the loss over positions marked `known` [batch, context + 1], and against those marked as `repeated`."""
         ids, known, repeated = batch
         x = model.final_norm(model.hidden(ids[:, :-1])).flatten(0, 1)  # [batch · context, d_model]
         targets = ids[:, 1:].flatten()
@@ -131,16 +132,16 @@ class NextToken(Objective[Decoder]):
 
     def held_out(self, model: Decoder, every: int = 1) -> tuple[float, int]:
         rows = self.valid.windows()[::every]
-        return summed(
+        return sum_losses(
             (model(ids[:, :-1]), ids[:, 1:].masked_fill(ids[:, 1:] == self.start, IGNORED)) for ids in parts(rows, 32, of=model)
         )
 
 
 class MaskedTokens(Objective[Encoder]):
-    """An encoder finds the tokens that were hidden (Devlin et al. 2019).
+    """An encoder predicts hidden tokens (Devlin et al. 2019).
 
-    The windows of a step are the context long, or a part of it that the recipe names, as many tokens in all: what people type is
-    short. Where the recipe says so, it unlearns words that the sentence has already (Welleck et al. 2020).
+    The windows of a step are the context long, or a part of it that the recipe names, with the same number of tokens in all,
+    because people type short texts. If the recipe says so, it unlearns words that the sentence has already (Welleck et al. 2020).
     """
 
     unit = "masked token"
@@ -160,14 +161,14 @@ class MaskedTokens(Objective[Encoder]):
 
     @classmethod
     def tokenizer(cls, data: Path, vocabulary: int, weights: Path) -> Tokenizer:
-        """The writer's, and the mask. Errors: FileNotFoundError before the writer has one."""
+        """Return the writer's tokenizer with the mask added. Errors: FileNotFoundError before the writer has one."""
         path = weights / "writer" / "tokenizer.json"
         if not path.is_file():
             raise FileNotFoundError("The filler reads with the writer’s tokenizer. Train the writer first.")
         return with_mask(Tokenizer.from_file(str(path)))
 
     def begin(self, model: Encoder, weights: Path) -> None:
-        """The writer knows the words already; what it never saw, the mask, begins as the mean of all tokens."""
+        """Start from the writer's weights, which know the words; the mask, which is new, begins as the mean of all tokens."""
         from safetensors.torch import load_file
 
         path = weights / "writer" / "model.safetensors"
@@ -181,7 +182,8 @@ class MaskedTokens(Objective[Encoder]):
                     weight[len(known[name]) :] = known[name].float().mean(0)
 
     def batches(self, step: int, schedule: Schedule) -> Iterator[Batch]:
-        """ids [rows, positions], and of the chosen positions their places in the flattened ids and their tokens, [chosen]."""
+        """Yield ids [rows, positions], the places of hidden tokens in the flattened ids, these tokens, both [hidden], and the
+        words to unlearn (see `seen_words`)."""
         rows = self.corpus.rows(self.recipe.seed, skip=step * self.recipe.batch)
         while True:
             generator = np.random.default_rng([self.recipe.seed, step])
@@ -189,11 +191,11 @@ class MaskedTokens(Objective[Encoder]):
             shorter = text.reshape(-1, self.config.context // self.recipe.cuts[int(generator.integers(len(self.recipe.cuts)))])
             shorter[:, 0] = self.start
             hidden, places, tokens = self.hide(shorter, generator)
-            yield tuple(map(torch.from_numpy, (hidden, places, tokens, self.said(shorter, hidden, places))))
+            yield tuple(map(torch.from_numpy, (hidden, places, tokens, self.seen_words(shorter, hidden, places))))
             step += 1
 
     def hide(self, ids: np.ndarray, generator: np.random.Generator, always: bool = False) -> tuple[np.ndarray, ...]:
-        """Choose tokens of ids [rows, positions], hide them, and say where they were. always: every chosen one is masked."""
+        """Hide some tokens of ids [rows, positions]; return the new ids, their places and the tokens. always: mask them all."""
         flat = ids.ravel().copy()
         count = round(self.recipe.masked * len(flat))
         order = generator.random(len(flat)) + (flat == self.start)  # start tokens come last
@@ -205,74 +207,74 @@ class MaskedTokens(Objective[Encoder]):
         flat[places] = self.mask if always else np.where(dice < others, hidden, self.mask)
         return flat.reshape(ids.shape), places, tokens
 
-    def said(self, text: np.ndarray, hidden: np.ndarray, places: np.ndarray) -> np.ndarray:
-        """The seldom words of its sentence that can be seen from each place, but for the right one: [chosen, most], each once.
+    def seen_words(self, text: np.ndarray, hidden: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """Return the rare words of its sentence visible near each place, without the right one: [hidden, most], each once.
 
-        text and hidden: ids [rows, positions], before and after tokens were hidden; NONE where there is no more of them.
+        text and hidden: ids [rows, positions], before and after tokens were hidden; the rest is NONE.
         """
         rows, columns = np.divmod(places, text.shape[1])
-        sentence = np.cumsum(self.ends[text], axis=1) - self.ends[text]  # [rows, positions]: which one a token is in
+        sentence = np.cumsum(self.ends[text], axis=1) - self.ends[text]  # [rows, positions]: the number of a token's sentence
         near = columns[:, None] + np.delete(np.arange(-self.NEAR, self.NEAR + 1), self.NEAR)
         inside = (near >= 0) & (near < text.shape[1])
         near = near.clip(0, text.shape[1] - 1)
-        found = hidden[rows[:, None], near]
+        words = hidden[rows[:, None], near]
         inside &= sentence[rows[:, None], near] == sentence[rows, columns][:, None]
-        found = np.where(inside & self.seldom[found] & (found != text[rows, columns][:, None]), found, NONE)
-        found = np.sort(found, axis=1)
-        found[:, 1:][found[:, 1:] == found[:, :-1]] = NONE
-        return found
+        words = np.where(inside & self.seldom[words] & (words != text[rows, columns][:, None]), words, NONE)
+        words = np.sort(words, axis=1)
+        words[:, 1:][words[:, 1:] == words[:, :-1]] = NONE
+        return words
 
     def loss(self, model: Encoder, batch: Batch) -> Tensor:
-        ids, places, tokens, said = batch
-        x = model.final_norm(self.chosen(model, ids, places))
-        return token_loss(x, model.embedding.weight, tokens, said if self.recipe.again else None, self.recipe.again)
+        ids, places, tokens, avoided = batch
+        x = model.final_norm(self.stream_at(model, ids, places))
+        return token_loss(x, model.embedding.weight, tokens, avoided if self.recipe.again else None, self.recipe.again)
 
-    def chosen(self, model: Encoder, ids: Tensor, places: Tensor) -> Tensor:
-        """The stream at the chosen places alone, for the others are not predicted: [chosen, d_model]."""
+    def stream_at(self, model: Encoder, ids: Tensor, places: Tensor) -> Tensor:
+        """Return the stream only at the hidden places, because others are not predicted: [hidden, d_model]."""
         return model.hidden(ids).flatten(0, 1)[places]
 
     def held_out(self, model: Encoder, every: int = 1) -> tuple[float, int]:
-        """All chosen tokens are masked here, as they are where somebody uses the model."""
+        """Measure with all chosen tokens masked, as users do."""
         rows = self.valid.windows()[::every, 1:]
         rows[:, 0] = self.start
 
         def answers() -> Iterator[tuple[Tensor, Tensor]]:
             for number, part in enumerate(parts(rows, 32)):
                 hidden = self.hide(part.numpy(), np.random.default_rng([1, number]), always=True)
-                ids, places, tokens = (torch.from_numpy(one).to(device_of(model)) for one in hidden)
-                yield model.unembed(self.chosen(model, ids, places)), tokens.masked_fill(tokens == self.start, IGNORED)
+                ids, places, tokens = (torch.from_numpy(array).to(device_of(model)) for array in hidden)
+                yield model.unembed(self.stream_at(model, ids, places)), tokens.masked_fill(tokens == self.start, IGNORED)
 
-        return summed(answers())
+        return sum_losses(answers())
 
 
 class Translation(Objective[EncoderDecoder]):
-    """An encoder-decoder says a sentence again in another language (Sutskever et al. 2014; Vaswani et al. 2017).
+    """An encoder-decoder translates a sentence (Sutskever et al. 2014; Vaswani et al. 2017).
 
-    A batch holds sources of one length, and targets of about one, so that almost nothing in it is padding. Each epoch, the names
-    of some pairs become others, so that names are copied and not known.
+    A batch holds sources of one length, and targets of similar length, so that it has little padding. In each epoch some pairs
+    get other names, so that names are copied and not memorized.
     """
 
     def __init__(self, data: Path, tokenizer: Tokenizer, config: TransformerConfig, recipe: Recipe):
         super().__init__(data, tokenizer, config, recipe)
         self.end = find_sign(tokenizer, END)
         self.texts, self.vocabulary = pairs(data / "pairs_train.tsv"), tokenizer
-        self.train = self.encoded(self.texts, tokenizer)
-        self.valid = self.encoded(pairs(data / "pairs_valid.tsv"), tokenizer)
+        self.train = self.encode(self.texts, tokenizer)
+        self.valid = self.encode(pairs(data / "pairs_valid.tsv"), tokenizer)
 
     @classmethod
     def tokenizer(cls, data: Path, vocabulary: int, weights: Path) -> Tokenizer:
-        """One for both languages."""
+        """Train one tokenizer for both languages."""
         both = [sentence for pair in pairs(data / "pairs_train.tsv") for sentence in pair]
         return train_tokenizer(both, vocabulary, (START, END))
 
-    def encoded(self, sentences: list[tuple[str, str]], tokenizer: Tokenizer) -> list[Pair]:
-        """Source with its end, target with its start and its end; what is longer than the context is left out."""
+    def encode(self, sentences: list[tuple[str, str]], tokenizer: Tokenizer) -> list[Pair]:
+        """Encode pairs: sources with their end, targets with start and end; pairs longer than the context are left out."""
         sides = [tokenizer.encode_batch([pair[side] for pair in sentences]) for side in (0, 1)]
         rows = [([*a.ids, self.end], [self.start, *b.ids, self.end]) for a, b in zip(*sides, strict=True)]
         return [row for row in rows if max(map(len, row)) <= self.config.context + 1]
 
-    def grouped(self, rows: list[Pair], generator: np.random.Generator | None = None) -> list[list[int]]:
-        """The rows in batches of sources of one length, by the length of their targets."""
+    def group(self, rows: list[Pair], generator: np.random.Generator | None = None) -> list[list[int]]:
+        """Group the rows into batches of sources of one length, by the length of their targets."""
         chance = np.zeros(len(rows)) if generator is None else generator.random(len(rows))
         order = sorted(range(len(rows)), key=lambda i: (len(rows[i][0]), len(rows[i][1]) + 2 * chance[i]))
         batches: list[list[int]] = []
@@ -283,23 +285,23 @@ class Translation(Objective[EncoderDecoder]):
         return batches
 
     def batches(self, step: int, schedule: Schedule) -> Iterator[Batch]:
-        """Sources [batch, source position] and targets [batch, position + 1], padded with what is ignored."""
+        """Yield sources [batch, source position] and targets [batch, position + 1], padded with IGNORED."""
         passed = 0
         for epoch in range(2**31):
             generator = np.random.default_rng([self.recipe.seed, epoch])
-            rows = self.train + self.encoded(self.renamed(generator), self.vocabulary)
-            batches = self.grouped(rows, generator)
+            rows = self.train + self.encode(self.variants(generator), self.vocabulary)
+            batches = self.group(rows, generator)
             for number in generator.permutation(len(batches)):
                 if passed >= step:
-                    yield self.padded([rows[i] for i in batches[number]])
+                    yield self.pad([rows[i] for i in batches[number]])
                 passed += 1
 
     @cached_property
     def names(self) -> Names:
         return Names(HELD_OUT_NAMES.read_text(encoding="utf-8").split())
 
-    def renamed(self, generator: np.random.Generator) -> list[tuple[str, str]]:
-        """What an epoch has beside the pairs themselves: pairs with other names, places and numbers."""
+    def variants(self, generator: np.random.Generator) -> list[tuple[str, str]]:
+        """Return the additional pairs of an epoch, with other names, places and numbers."""
         if not self.recipe.names:
             return []
         return self.names.variants(self.texts, self.recipe.names, generator)
@@ -307,7 +309,7 @@ class Translation(Objective[EncoderDecoder]):
     def tokens(self, batch: Batch) -> int:
         return batch[0].numel() + int((batch[1][:, :-1] != IGNORED).sum())
 
-    def padded(self, rows: list[Pair]) -> Batch:
+    def pad(self, rows: list[Pair]) -> Batch:
         longest = max(len(target) for _, target in rows)
         targets = [target + [IGNORED] * (longest - len(target)) for _, target in rows]
         return torch.tensor([source for source, _ in rows]), torch.tensor(targets)
@@ -324,27 +326,27 @@ class Translation(Objective[EncoderDecoder]):
         rows = self.valid[::every]
 
         def answers() -> Iterator[tuple[Tensor, Tensor]]:
-            for batch in self.grouped(rows):
-                source, target = (one.to(device_of(model)) for one in self.padded([rows[i] for i in batch]))
+            for batch in self.group(rows):
+                source, target = (tensor.to(device_of(model)) for tensor in self.pad([rows[i] for i in batch]))
                 yield self.logits(model, source, target), target[:, 1:]
 
-        return summed(answers())
+        return sum_losses(answers())
 
 
 def find_sign(tokenizer: Tokenizer, text: str) -> int:
-    """The token of a sign. Errors: ValueError where the tokenizer lacks it."""
+    """Return the id of a special token. Errors: ValueError where the tokenizer lacks it."""
     if (id := tokenizer.token_to_id(text)) is None:
         raise ValueError(f"The tokenizer has no token {text}.")
     return id
 
 
 def cross_entropy(logits: Tensor, targets: Tensor, smoothing: float = 0.0) -> Tensor:
-    """Mean of −log p(target) over logits [..., vocabulary] and targets [...] that are not ignored, in float32."""
+    """Return the mean of −log p(target) over logits [..., vocabulary] and targets [...] that are not ignored, in float32."""
     return F.cross_entropy(logits.flatten(0, -2).float(), targets.flatten(), ignore_index=IGNORED, label_smoothing=smoothing)
 
 
-def summed(answers: Iterator[tuple[Tensor, Tensor]]) -> tuple[float, int]:
-    """Summed nats and number of predictions of logits and targets."""
+def sum_losses(answers: Iterator[tuple[Tensor, Tensor]]) -> tuple[float, int]:
+    """Sum the nats of logits and targets; return them with the number of predictions."""
     nats, count = 0.0, 0
     with torch.inference_mode():
         for logits, targets in answers:
@@ -355,10 +357,10 @@ def summed(answers: Iterator[tuple[Tensor, Tensor]]) -> tuple[float, int]:
 
 
 def parts(rows: np.ndarray, size: int, of: nn.Module | None = None) -> Iterator[Tensor]:
-    """Rows in parts of about so many; of: the model whose device they go to."""
+    """Yield the rows in parts of about `size`; of: the model whose device they go to."""
     for part in np.array_split(rows, max(1, len(rows) // size)):
-        made = torch.from_numpy(part)
-        yield made if of is None else made.to(device_of(of))
+        tensor = torch.from_numpy(part)
+        yield tensor if of is None else tensor.to(device_of(of))
 
 
 def device_of(model: nn.Module) -> torch.device:

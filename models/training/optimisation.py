@@ -1,4 +1,4 @@
-"""One step of learning: the loss, the learning rate at each step, and what the gradients do to the weights."""
+"""Optimisation: the loss, the optimizers with their learning rates, and one update of the weights."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ IGNORED = -100  # as a target: a position that is not predicted
 
 
 class DivergedError(ValueError):
-    """The loss or its gradients are no numbers any more; the weights are those from before."""
+    """A loss or gradient that is NaN or infinite; the weights are those from before."""
 
 
 def smoothed_loss(logits: Tensor, targets: Tensor, smoothing: float = 0.0) -> Tensor:
-    """Mean over the targets of −Σ_v q_v log p_v in nats, q being 1 − ε on the target and ε / V more on every token alike.
+    """Return the mean over the targets of −Σ_v q_v log p_v in nats, q being 1 − ε on the target and ε / V more on every token
+    alike.
 
     logits: [..., vocabulary], of any float type; targets: int [...], IGNORED where nothing is predicted. smoothing: ε, 0 for the
     plain cross entropy. Source: Szegedy et al. 2016, "Rethinking the Inception Architecture", section 7.
@@ -36,14 +37,14 @@ def smoothed_loss(logits: Tensor, targets: Tensor, smoothing: float = 0.0) -> Te
 def adamw(
     model: nn.Module, rate: float = 3e-4, decay: float = 0.1, betas: tuple[float, float] = (0.9, 0.95)
 ) -> torch.optim.AdamW:
-    """Adam, with the weights themselves shrinking by rate · decay a step: matrices and embeddings do, biases and norms do not.
+    """Return AdamW: Adam with matrices and embeddings shrinking by rate · decay a step, but not biases and norms.
 
     Source: Loshchilov and Hutter 2019, "Decoupled Weight Decay Regularization", algorithm 2.
     """
-    parameters = [one for one in model.parameters() if one.requires_grad]
+    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     groups = [
-        {"params": [one for one in parameters if one.dim() >= 2], "weight_decay": decay},
-        {"params": [one for one in parameters if one.dim() < 2], "weight_decay": 0.0},
+        {"params": [parameter for parameter in parameters if parameter.dim() >= 2], "weight_decay": decay},
+        {"params": [parameter for parameter in parameters if parameter.dim() < 2], "weight_decay": 0.0},
     ]
     return torch.optim.AdamW([group for group in groups if group["params"]], lr=rate, betas=betas)
 
@@ -51,12 +52,12 @@ def adamw(
 def muon_and_adamw(
     model: nn.Module, matrix_rate: float, rate: float, matrix_decay: float = 0.05
 ) -> tuple[torch.optim.Optimizer, torch.optim.Optimizer]:
-    """Muon for the matrices inside the blocks, whose every direction then moves alike; AdamW for embeddings, norms and biases.
+    """Return Muon for the matrices inside the blocks, which updates all directions alike; AdamW for embeddings, norms, biases.
 
     Source: Jordan et al. 2024, "Muon: An optimizer for hidden layers in neural networks".
     """
-    inside = [one for name, one in model.named_parameters() if "blocks." in name and one.dim() == 2]
-    others = [one for name, one in model.named_parameters() if not ("blocks." in name and one.dim() == 2)]
+    inside = [parameter for name, parameter in model.named_parameters() if "blocks." in name and parameter.dim() == 2]
+    others = [parameter for name, parameter in model.named_parameters() if not ("blocks." in name and parameter.dim() == 2)]
     return (
         torch.optim.Muon(inside, lr=matrix_rate, weight_decay=matrix_decay),
         torch.optim.AdamW(others, lr=rate, betas=(0.9, 0.95), weight_decay=0.0, fused=True),
@@ -64,7 +65,7 @@ def muon_and_adamw(
 
 
 def update(model: nn.Module, optimizers: Iterable[tuple[torch.optim.Optimizer, float]], loss: Tensor, clip: float = 1.0) -> float:
-    """One step down the gradient of a loss, which is scaled down to norm `clip` where it is longer.
+    """Update the weights by one step down the gradient of a loss, clipped to norm `clip`.
 
     optimizers: each with its learning rate at this step, for different weights of the model.
     Returns the norm of the gradient before that. Source of clipping: Pascanu, Mikolov and Bengio 2013, "On the difficulty of

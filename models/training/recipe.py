@@ -1,4 +1,4 @@
-"""How a model is trained: sizes, learning rates, and when they fall."""
+"""Recipes of training: sizes, learning rates, and their schedule."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Recipe:
-    """Learning rates are per step, warm-up and horizon in steps."""
+    """The settings of a training. Learning rates are per step, warm-up and horizon in steps."""
 
     steps: int = 6_100
     batch: int = 24  # rows a step
@@ -47,12 +47,12 @@ class Schedule:
         return cls(start + recipe.steps, start + round(recipe.steps * (1 - recipe.decay)), recipe.warmup, start)
 
     def finishing(self, step: int, more: int) -> Schedule:
-        """The schedule whose decay begins at a step and takes so many more; what decays already is only made to end sooner."""
+        """Return a schedule that decays from a step on, over `more` steps; a decay that has begun only ends sooner."""
         if step < self.decay_from:
             return Schedule(step + more, step, self.warmup, self.start)
         return Schedule(min(self.steps, step + more), self.decay_from, self.warmup, self.start)
 
     def rate(self, step: int) -> float:
-        """Share of the full learning rate at a step: from 1 / warm-up on, so that the first step is one."""
+        """Return the share of the full learning rate at a step: from 1 / warm-up on, so that the first step counts."""
         falling = (self.steps - step) / max(1, self.steps - self.decay_from)
         return max(0.0, min(1.0, (step + 1 - self.start) / max(1, self.warmup), falling))

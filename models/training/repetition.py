@@ -1,4 +1,4 @@
-"""Text that repeats itself: practice for heads that look back, and the loops that a model should leave."""
+"""Repetitive text: practice for heads that look back, and the loops that a model should unlearn."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from models.scratch.transformer import Cache, Decoder
 
 
 def texts_of(tokenizer: Tokenizer) -> list[str]:
-    """What each token of the vocabulary stands for."""
+    """Return the text of each token of the vocabulary."""
     return tokenizer.decode_batch([[id] for id in range(tokenizer.get_vocab_size())], skip_special_tokens=False)
 
 
 def word_ids(tokenizer: Tokenizer) -> np.ndarray:
-    """The tokens that are a whole word of three small letters or more, with the space before it."""
+    """Return the tokens that are a whole word of three small letters or more, with the space before it."""
     return np.array([id for id, text in enumerate(texts_of(tokenizer)) if re.fullmatch(r" [a-z]{3,}", text)], dtype=np.int64)
 
 
 def repeated_row(generator: np.random.Generator, start: int, pool: np.ndarray, context: int) -> tuple[np.ndarray, np.ndarray]:
-    """A row of tokens at random from a pool that repeats itself, and which of its positions can be known: practice for induction.
+    """Return a random row of tokens that repeats itself, and a mask of its predictable positions: practice for induction.
 
-    Returns the ids [context + 1] and a bool mask [context + 1], True from the second round on. (Olsson et al. 2022)
+    pool: the tokens to draw from. Returns the ids [context + 1] and a bool mask [context + 1], True from the second round on.
+    (Olsson et al. 2022)
     """
     period = int(generator.integers(max(2, context // 32), context // 2))
     ids = np.concatenate([[start], np.resize(generator.choice(pool, period), context)]).astype(np.int64)
@@ -34,22 +35,22 @@ def repeated_row(generator: np.random.Generator, start: int, pool: np.ndarray, c
 
 
 def said_before(ids: Tensor, prompt: int, length: int = 4) -> Tensor:
-    """bool [row, position]: the token, after the prompt, ends or is within a run of `length` tokens that stood in the row before.
+    """Mark tokens after the prompt that are in a run of `length` tokens that the row has before: bool [row, position].
 
     ids: int [row, position]. Source: Welleck et al. 2020, "Neural Text Generation with Unlikelihood Training", section 5.2.
     """
     runs = ids.unfold(1, length, 1)  # [row, run, length]
     same = (runs[:, :, None] == runs[:, None]).all(-1)  # [row, run, earlier run]
-    again = same.tril(-1).any(-1)  # [row, run]
-    found = torch.zeros_like(ids, dtype=torch.bool)
+    seen_before = same.tril(-1).any(-1)  # [row, run]
+    marked = torch.zeros_like(ids, dtype=torch.bool)
     for at in range(length):
-        found[:, at : at + again.shape[1]] |= again
-    found[:, :prompt] = False
-    return found
+        marked[:, at : at + seen_before.shape[1]] |= seen_before
+    marked[:, :prompt] = False
+    return marked
 
 
 def continued(model: Decoder, ids: Tensor, length: int) -> Tensor:
-    """Rows [row, position] gone on with by the likeliest token each time, to so many positions in all."""
+    """Continue rows [row, position] by the likeliest token each time, to `length` positions in all."""
     cache = Cache()
     with torch.no_grad():
         new = ids
@@ -60,7 +61,8 @@ def continued(model: Decoder, ids: Tensor, length: int) -> Tensor:
 
 
 def ends_in_a_loop(ids: Tensor, longest: int = 30, least: int = 24) -> Tensor:
-    """bool [row]: the row's end is a piece of at most `longest` tokens said over, twice at least, `least` tokens at least in all.
+    """Return whether each row ends in a loop of at most `longest` tokens, twice or more, at least `least` tokens in all: bool
+    [row].
 
     ids: int [row, position].
     """

@@ -20,9 +20,9 @@ WEIGHTS = Path(__file__).parent.parent / "weights"
 
 @dataclass(frozen=True)
 class Shipped:
-    """One model that is trained: what it is, what it learns, and how.
+    """One model that ships: its name, objective, config and recipes.
 
-    compiled: whether its batches have one shape, or a few; short: whether their rows are a few tokens long. more: recipes that
+    compiled: whether its batches have only a few shapes; short: whether their rows are a few tokens long. more: recipes that
     follow the first, each a warm restart: its optimizers are fresh, its learning rate rises and falls again.
     """
 
@@ -40,8 +40,8 @@ class Shipped:
 
 
 SHIPPED = {
-    one.name: one
-    for one in (
+    model.name: model
+    for model in (
         Shipped(
             "writer",
             NextToken,
@@ -146,15 +146,15 @@ if __name__ == "__main__":
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
     for name in [arguments.only] if arguments.only else SHIPPED:
-        one = SHIPPED[name]
+        model = SHIPPED[name]
         if arguments.steps:  # of the recipe that comes last
-            first, *more = [*one.recipes[:-1], replace(one.recipes[-1], steps=arguments.steps)]
-            one = replace(one, recipe=first, more=tuple(more))
-        rates = {rate: arguments.rates * getattr(one.recipe, rate) for rate in ("matrix_rate", "rate")}
-        one = replace(one, recipe=replace(one.recipe, **rates))
+            first, *more = [*model.recipes[:-1], replace(model.recipes[-1], steps=arguments.steps)]
+            model = replace(model, recipe=first, more=tuple(more))
+        rates = {rate: arguments.rates * getattr(model.recipe, rate) for rate in ("matrix_rate", "rate")}
+        model = replace(model, recipe=replace(model.recipe, **rates))
         folder = arguments.work / name
         if arguments.finish is not None:
             folder.mkdir(parents=True, exist_ok=True)
             (folder / "finish").write_text(str(arguments.finish))
         print(f"The {name}:")
-        train(one, arguments.data, arguments.out / name, folder, arguments.minutes, begin=arguments.begin)
+        train(model, arguments.data, arguments.out / name, folder, arguments.minutes, begin=arguments.begin)

@@ -1,4 +1,4 @@
-"""The tuned lens that ships with a model: `python -m models.training.shipped_lens --data FOLDER` trains it on the text that the
+"""Trains the tuned lens that ships with a model: `python -m models.training.shipped_lens --data FOLDER`, on the text that the
 model was trained on."""
 
 from __future__ import annotations

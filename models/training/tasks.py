@@ -1,4 +1,4 @@
-"""Toy tasks that a small transformer learns in a minute: each makes examples of one length, and says what can be known."""
+"""Toy tasks that a small transformer learns in a minute: each makes examples of one length, with a mask of the answer."""
 
 from __future__ import annotations
 
@@ -13,45 +13,45 @@ MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 
 @dataclass(frozen=True)
 class Task:
-    """make(generator): an example as (given, answer), whose characters together are always `length`; the answer follows from what
-    was given, so that a model can know every character of it. A character is a byte (its code is below 256) and a token."""
+    """A task. make(generator): an example as (question, answer), together always `length` characters; the answer follows from the
+    question, so that a model can know every character of it. A character is a byte (its code is below 256) and a token."""
 
     name: str
     says: str  # what is to be learned, in a sentence
     length: int
     make: Callable[[np.random.Generator], tuple[str, str]]
-    fresh: bool = True  # whether examples are so many that others than those learned from can be made
+    fresh: bool = True  # whether there are enough examples for others than those learned from
 
     def example(self, generator: np.random.Generator) -> tuple[str, str]:
-        given, answer = self.make(generator)
-        assert len(given) + len(answer) == self.length
-        return given, answer
+        question, answer = self.make(generator)
+        assert len(question) + len(answer) == self.length
+        return question, answer
 
     def batch(self, generator: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray]:
-        """Characters as codes, int64 [rows, length], and which of them belong to the answer, bool [rows, length]."""
+        """Return characters as codes, int64 [rows, length], and a mask of the answer, bool [rows, length]."""
         texts = [self.example(generator) for _ in range(rows)]
-        codes = np.array([list((given + answer).encode("latin-1")) for given, answer in texts], dtype=np.int64)
-        known = np.array([[False] * len(given) + [True] * len(answer) for given, answer in texts])
+        codes = np.array([list((question + answer).encode("latin-1")) for question, answer in texts], dtype=np.int64)
+        known = np.array([[False] * len(question) + [True] * len(answer) for question, answer in texts])
         return codes, known
 
 
 def copy(length: int = 10) -> Task:
     """Say the same letters again after a bar."""
-    return _turned("copy", "Say the letters again.", length, lambda letters: letters)
+    return _letters_task("copy", "Say the letters again.", length, lambda letters: letters)
 
 
 def reverse(length: int = 10) -> Task:
     """Say the letters backwards after a bar."""
-    return _turned("reverse", "Say the letters backwards.", length, lambda letters: letters[::-1])
+    return _letters_task("reverse", "Say the letters backwards.", length, lambda letters: letters[::-1])
 
 
 def sort(length: int = 8) -> Task:
     """Say the letters in the order of the alphabet after a bar."""
-    return _turned("sort", "Say the letters in the order of the alphabet.", length, sorted)
+    return _letters_task("sort", "Say the letters in the order of the alphabet.", length, sorted)
 
 
 def repeat(length: int = 40, alphabet: str = LETTERS) -> Task:
-    """Random letters that come again: from the second round on each is known by looking back to what followed last time.
+    """Predict random letters that repeat: from the second round on each is known by looking back to what followed last time.
 
     The rounds are of another length in every example, so that counting does not help: it takes induction heads (Olsson et al.
     2022, "In-context Learning and Induction Heads").
@@ -59,7 +59,8 @@ def repeat(length: int = 40, alphabet: str = LETTERS) -> Task:
 
     def make(generator: np.random.Generator) -> tuple[str, str]:
         period = int(generator.integers(length // 4, length // 2 + 1))
-        piece = "".join(generator.permutation(list(alphabet))[:period])  # no letter twice in a round: what follows it is certain
+        # No letter twice in a round, so that its successor is certain.
+        piece = "".join(generator.permutation(list(alphabet))[:period])
         text = (piece * (length // period + 1))[:length]
         return text[: period + 1], text[period + 1 :]
 
@@ -79,7 +80,7 @@ def dates() -> Task:
 
 
 def text(typed: str, length: int = 48) -> Task:
-    """Stretches of a text that somebody typed, in which every byte of its UTF-8 is to be predicted.
+    """Predict every byte of stretches of a typed text, in UTF-8.
 
     Errors: ValueError when the text is shorter than a stretch.
     """
@@ -96,7 +97,7 @@ def text(typed: str, length: int = 48) -> Task:
     return Task("text", "Predict the next character of your text.", length, make, fresh=False)
 
 
-def _turned(name: str, says: str, length: int, turn: Callable) -> Task:
+def _letters_task(name: str, says: str, length: int, turn: Callable) -> Task:
     if not 1 <= length <= 40:
         raise ValueError(f"This task takes from 1 to 40 letters; {length} were asked for.")
 

@@ -1,4 +1,4 @@
-"""The log of a live training for TensorBoard, which reads it while it is written and afterwards: `tensorboard --logdir FOLDER`.
+"""The log of a live training for TensorBoard, which can read it during the training and later: `tensorboard --logdir FOLDER`.
 
 TensorBoard itself, which takes a second to import, is imported when a log begins.
 """
@@ -68,7 +68,7 @@ _tracing = threading.Lock()  # PyTorch traces one network at a time
 
 
 class TensorBoardLog:
-    """What a `Training` is watched by: `Training(task, config, budget, watch=TensorBoardLog(folder))` writes its log.
+    """A log of a `Training`, written by `Training(task, config, budget, watch=TensorBoardLog(folder))`.
 
     Each run has a folder of its own in `folder`, the first free one of name-1, name-2, …, so that TensorBoard shows them side by
     side. Scalars: loss, learning rate and gradient norm of every step; loss and accuracy held out, and entropy, previous-token
@@ -99,7 +99,7 @@ class TensorBoardLog:
         self._steps, self._snapshot = 0, -1  # how far the curves are written, and the step of the last snapshot that is
 
     def __call__(self, training: Training) -> None:
-        """Write what is new; when the training has ended, its end too, and close the log."""
+        """Write everything new; when the training has ended, its end too, and close the log."""
         if self._training not in (None, training):
             raise ValueError("A log is that of one training. Begin a new log for this one.")
         self._training = training
@@ -121,7 +121,7 @@ class TensorBoardLog:
                 self.close()
 
     def close(self) -> None:
-        """All that was noted is in the files then, and nothing more is written."""
+        """Flush everything to the files; nothing more is written after that."""
         writer, self._writer = self._writer, None
         if writer is not None:
             writer.close()
@@ -129,22 +129,22 @@ class TensorBoardLog:
     def _begin(self, writer: SummaryWriter, training: Training) -> None:
         from torch.utils.tensorboard.summary import hparams
 
-        chosen = asdict(training.config) | asdict(training.budget)
-        writer.add_text("about/this run", _about(training, chosen))
-        compared = {"task": training.task.name, "parameters": training.parameters} | {name: chosen[name] for name in COMPARED}
+        settings = asdict(training.config) | asdict(training.budget)
+        writer.add_text("about/this run", _about(training, settings))
+        compared = {"task": training.task.name, "parameters": training.parameters} | {name: settings[name] for name in COMPARED}
         for summary in hparams(compared, dict.fromkeys(["held out/accuracy", "held out/loss"]))[:2]:
             _events(writer).add_summary(summary)
         writer.add_custom_scalars(_charts(training.config.layers))
         _add_graph(writer, training)
 
     def _go_on(self, writer: SummaryWriter, training: Training) -> None:
-        """The curves up to now, the snapshots that are new, and pictures of the newest."""
+        """Write the curves up to now, the new snapshots, and pictures of the newest."""
         steps = len(training.curves.loss)
         for tag, name in CURVES.items():
             for step, value in enumerate(getattr(training.curves, name)[self._steps : steps], self._steps):
                 writer.add_scalar(tag, value, step)
         self._steps = steps
-        new = [one for one in training.snapshots if one.step > self._snapshot]
+        new = [snapshot for snapshot in training.snapshots if snapshot.step > self._snapshot]
         for snapshot in new:
             _add_scores(writer, snapshot)
         if new:
@@ -166,13 +166,13 @@ class TensorBoardLog:
             _events(writer).add_summary(hparams({}, {})[2])  # says that it went well
 
     def _room(self, training: Training) -> bool:
-        """Whether the log has not yet taken more than its share at this step."""
-        taken = sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
-        return training.step in (0, training.budget.steps) or taken <= PICTURES * training.step / training.budget.steps
+        """Return whether the log has not yet taken more than its share at this step."""
+        written = sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
+        return training.step in (0, training.budget.steps) or written <= PICTURES * training.step / training.budget.steps
 
 
 def _events(writer: SummaryWriter) -> Any:
-    """What writes the events of a log that is open."""
+    """Return the writer of events of an open log."""
     return writer.file_writer
 
 
@@ -185,14 +185,14 @@ def _new_folder(folder: Path, name: str) -> Path:
     raise AssertionError("there is always one number more")
 
 
-def _about(training: Training, chosen: dict[str, object]) -> str:
+def _about(training: Training, settings: dict[str, object]) -> str:
     example = "".join(f"    {line}\n" for line in "".join(training.probe).splitlines())  # indented: Markdown leaves it as it is
-    choices = "\n".join(f"| {name} | {value} |" for name, value in chosen.items())
+    choices = "\n".join(f"| {name} | {value} |" for name, value in settings.items())
     return ABOUT.format(task=training.task, example=example, parameters=training.parameters, choices=choices)
 
 
 def _charts(layers: int) -> dict[str, dict[str, list]]:
-    """Charts of several lines for the page “Custom scalars”: each layer's heads in one."""
+    """Return charts of several lines for the page “Custom scalars”: each layer's heads in one."""
     learning = {
         "loss": ["Multiline", ["training/loss", "held out/loss"]],
         "accuracy": ["Multiline", ["held out/accuracy"]],
@@ -213,7 +213,7 @@ def _add_scores(writer: SummaryWriter, snapshot: Snapshot) -> None:
 
 
 def _add_attention(writer: SummaryWriter, training: Training, snapshot: Snapshot) -> None:
-    """Histograms of what each head gives the keys that may be seen, and a picture of each layer."""
+    """Add histograms of each head's weights on visible keys, and a picture of each layer."""
     mask = masks.mask(training.config, *snapshot.attention.shape[2:])
     assert mask is not None, "a decoder has one"
     visible = mask.numpy()  # [query, key]
@@ -222,7 +222,7 @@ def _add_attention(writer: SummaryWriter, training: Training, snapshot: Snapshot
             bins = np.linspace(0, 1, 41)
             writer.add_histogram(f"attention/L{layer} H{head}", weights[visible], snapshot.step, bins=bins)
         titles = [f"L{layer} H{head}" for head in range(len(heads))]
-        picture = attention_picture(heads, titles, "".join(chr(one) if one < START else " " for one in training.read))
+        picture = attention_picture(heads, titles, "".join(chr(code) if code < START else " " for code in training.read))
         writer.add_image(f"attention/L{layer}", picture, snapshot.step, dataformats="HWC")
 
 
@@ -237,7 +237,7 @@ def _add_matrices(writer: SummaryWriter, training: Training, step: int) -> None:
 
 
 def _add_embedding(writer: SummaryWriter, training: Training, step: int) -> None:
-    """The token embedding, with a name for each token, what it is, and whether the task has it."""
+    """Add the token embedding, with a name and kind for each token, and whether the task uses it."""
     used = {START, *np.unique(training.task.batch(np.random.default_rng(0), 256)[0]).tolist()}
     rows = [[*_label(code), "yes" if code in used else "no"] for code in range(VOCABULARY)]
     vectors = training.network.get_parameter("embedding.weight").detach()[:VOCABULARY]
@@ -245,7 +245,7 @@ def _add_embedding(writer: SummaryWriter, training: Training, step: int) -> None
 
 
 def _label(code: int) -> tuple[str, str]:
-    """A token's name that a table of tabs and lines can hold, and its kind."""
+    """Return a token's name, without tabs and line breaks, and its kind."""
     if code == START:
         return "start", "start"
     character = chr(code)
@@ -256,19 +256,19 @@ def _label(code: int) -> tuple[str, str]:
     return character, "letter" if character.isalpha() else "digit" if character.isdigit() else "sign"
 
 
-SIZE: Any = torch.Tensor.shape  # the descriptor, of which the class says nothing
+SIZE: Any = torch.Tensor.shape  # the descriptor, which has no type in torch
 
 
 class _PlainSizes(TorchFunctionMode):
-    """While a network is traced its sizes would be tensors, which attention does not take; they are numbers here, as always."""
+    """Keeps sizes plain numbers while a network is traced; torch would make them tensors, which attention does not take."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
         result = func(*args, **(kwargs or {}))
-        return tuple(int(one) for one in result) if func == SIZE.__get__ else result
+        return tuple(int(length) for length in result) if func == SIZE.__get__ else result
 
 
 def _add_graph(writer: SummaryWriter, training: Training) -> None:
-    """The network as it reads one example."""
+    """Add the graph of the network reading one example."""
     from torch.utils.tensorboard._pytorch_graph import graph  # what `SummaryWriter.add_graph` writes as it is
 
     def trace() -> None:
@@ -277,34 +277,34 @@ def _add_graph(writer: SummaryWriter, training: Training) -> None:
             warnings.simplefilter("ignore", torch.jit.TracerWarning)
             warnings.filterwarnings("ignore", r"`torch\.jit\.", DeprecationWarning)
             traced, statistics = graph(training.network, torch.full((1, training.task.length), START))
-        _events(writer).add_graph((_tidied(traced), statistics))
+        _events(writer).add_graph((_tidy(traced), statistics))
 
     contextvars.Context().run(trace)  # an empty context has no recorder that could keep what is traced
 
 
-def _tidied(graph: GraphDef) -> GraphDef:
-    """The graph as one wants to see it: operations by their names, weights in the block that they belong to, and data only.
+def _tidy(graph: GraphDef) -> GraphDef:
+    """Simplify the graph: operations by their names, weights in the block that they belong to, and data only.
 
-    Constants lie where they were first used, and would tie the parts together that share a number; tuples and changes of type
-    only pass on what they get. A weight comes from nowhere; PyTorch gives our linear map `output` the network's own output as
+    Constants are placed at their first use, and would connect parts that share a number; tuples and changes of type only pass on
+    their inputs. A weight has no source; PyTorch gives our linear map `output` the network's own output as
     its source.
     """
     names: dict[str, str] = {}  # of the nodes that stay
     parts: dict[str, Iterator[str]] = {}  # of each tuple, again and again
-    meant: dict[str, str] = {}  # by the name of a node that passes it on
+    source_of: dict[str, str] = {}  # by the name of a node that passes it on
     tidy = type(graph)(versions=graph.versions)
     end = [node for node in graph.node if node.name.startswith("output/")]
     for node in [*(node for node in graph.node if node not in end), *end]:  # each after what it reads
-        sources = [meant.get(one, one) for one in node.input if meant.get(one, one) in names or one in parts]
+        sources = [source_of.get(name, name) for name in node.input if source_of.get(name, name) in names or name in parts]
         if node.op == "prim::TupleConstruct":
             parts[node.name] = itertools.cycle(sources)
         elif node.op in ("prim::TupleUnpack", "aten::to") and sources:
-            meant[node.name] = next(parts[sources[0]]) if sources[0] in parts else sources[0]
+            source_of[node.name] = next(parts[sources[0]]) if sources[0] in parts else sources[0]
         elif node.op != "prim::Constant" and (sources or node.op != "prim::ListConstruct"):  # without sources: a list of sizes
             scope, _, leaf = re.sub(r"ModuleList\[\w+\]/", "", node.name).rpartition("/")
             operation = "" if node.op in ("IO Node", "prim::GetAttr") else node.op.rpartition("::")[2] + "."
             names[node.name] = f"{scope}/{operation}{leaf}"
-            sources = [] if node.op == "prim::GetAttr" else [names[one] for one in sources]
+            sources = [] if node.op == "prim::GetAttr" else [names[name] for name in sources]
             tidy.node.add(name=names[node.name], op=node.op, input=sources, device=node.device, attr=node.attr)
     return tidy
 
@@ -325,17 +325,17 @@ def attention_picture(attention: np.ndarray, titles: Iterable[str], characters: 
     if cell == 8:
         font = ImageFont.load_default(9)
         for place, character in enumerate(characters):
-            shown = character if character.isascii() and character.isprintable() else "·"
-            draw.text((left - 8, top + place * cell + 4), shown, "black", font, anchor="mm")
-            draw.text((left + place * cell + 4, top - 8), shown, "black", font, anchor="mm")
+            symbol = character if character.isascii() and character.isprintable() else "·"
+            draw.text((left - 8, top + place * cell + 4), symbol, "black", font, anchor="mm")
+            draw.text((left + place * cell + 4, top - 8), symbol, "black", font, anchor="mm")
     canvas = Image.new("RGB", (columns * width + 16, -(-len(attention) // columns) * height + 16), "white")
     draw, font = ImageDraw.Draw(canvas), ImageFont.load_default(18)
     scale = np.linspace(0, 1, len(CIVIDIS))
     colours = np.stack([np.interp(attention, scale, channel) for channel in CIVIDIS.T], axis=-1).round().astype(np.uint8)
-    for head, (coloured, title) in enumerate(zip(colours, titles, strict=True)):
+    for head, (picture, title) in enumerate(zip(colours, titles, strict=True)):
         x, y = head % columns * width, head // columns * height
         canvas.paste(frame, (x, y))
-        large = Image.fromarray(coloured).resize((size * cell, size * cell), Image.Resampling.NEAREST)
+        large = Image.fromarray(picture).resize((size * cell, size * cell), Image.Resampling.NEAREST)
         canvas.paste(large, (x + left, y + top))
         draw.text((x + left, y + top - 18), title, "black", font, anchor="ls")
     return np.asarray(canvas)

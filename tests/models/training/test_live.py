@@ -18,7 +18,7 @@ from models.losses import Scored, losses, scored
 from models.scratch.config import TransformerConfig
 from models.tokens import ByteLevelTokens
 from models.training.corpus import byte_tokenizer
-from models.training.live import OPTIMIZERS, SIZES, START, VOCABULARY, Budget, Training, inputs, looked
+from models.training.live import OPTIMIZERS, SIZES, START, VOCABULARY, Budget, Training, inputs, mean_weights
 from models.training.tasks import MONTHS, TASKS, Task
 
 TYPED = "The cat sat on the mat, and the dog sat on the cat. " * 2
@@ -144,10 +144,10 @@ def test_heads_are_scored_by_where_they_look():
         previous[..., query, max(0, query - 1)] = 1
         earlier = [place for place in range(query) if tokens[place] == tokens[query]]
         induction[..., query, earlier[-1] + 1 if earlier else 0] = 1
-    assert looked(previous, tokens)[0] == 1 and looked(induction, tokens)[1] == 1
-    assert np.isnan(looked(previous[..., :3, :3], tokens[:3])[1]).all()
+    assert mean_weights(previous, tokens)[0] == 1 and mean_weights(induction, tokens)[1] == 1
+    assert np.isnan(mean_weights(previous[..., :3, :3], tokens[:3])[1]).all()
     doubled = inputs(np.frombuffer(b"aabc", dtype=np.uint8).astype(np.int64)[None])[0].tolist()
-    assert np.isnan(looked(np.eye(4)[None, None], doubled)[1]).all(), "the second a looks at itself, not back"
+    assert np.isnan(mean_weights(np.eye(4)[None, None], doubled)[1]).all(), "the second a looks at itself, not back"
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ from models.training.names import (
     invented_name,
     is_name,
     real_names,
-    replaced,
+    replace_name,
     shared,
 )
 
@@ -52,7 +52,7 @@ def words(text: str) -> list[str]:
 
 @given(st.sampled_from(PAIRS), seeds)
 def test_a_renamed_pair_says_the_same_names_and_numbers_on_both_sides_and_the_rest_as_it_was(pair, seed):
-    english, french = all_names().renamed(pair, np.random.default_rng(seed))
+    english, french = all_names().rename(pair, np.random.default_rng(seed))
     known = [*PEOPLE, *FAMILIES, *CITIES]
     was = {
         side: re.split(r"(?:(?:Mrs?\.?|Ms|Miss|M\.|Mme|Mlle) )?\b(?:" + "|".join(known) + r"|\d+)\b", pair[side])
@@ -98,7 +98,7 @@ def test_an_invented_name_is_one_word_with_one_capital(seed):
     ],
 )
 def test_french_elides_before_a_vowel_and_nowhere_else(french, name, by, right):
-    assert replaced((name, french), name, (by, by)) == (by, right)
+    assert replace_name((name, french), name, (by, by)) == (by, right)
 
 
 @pytest.mark.parametrize(
@@ -110,13 +110,13 @@ def test_french_elides_before_a_vowel_and_nowhere_else(french, name, by, right):
     ],
 )
 def test_a_pair_in_which_more_would_have_to_change_stays_as_it_is(pair, name):
-    assert replaced(pair, name, ("Anna", "Anna")) == pair
+    assert replace_name(pair, name, ("Anna", "Anna")) == pair
 
 
 @given(seeds)
 def test_he_and_she_get_names_where_a_name_can_stand(seed):
     generator = np.random.default_rng(seed)
-    english, french = all_names().named(("She's a doctor.", "Elle est médecin."), generator)
+    english, french = all_names().put_name(("She's a doctor.", "Elle est médecin."), generator)
     assert english.endswith("'s a doctor.") and french.endswith(" est médecin.")
     assert english.removesuffix("'s a doctor.").split()[-1] == french.removesuffix(" est médecin.").split()[-1]
 

@@ -197,10 +197,10 @@ def test_the_mask_takes_its_space_along_and_other_signs_cannot_be_typed():
 
 def test_sources_of_a_batch_are_equally_long_and_every_pair_comes_once(objective):
     one = objective("translator")
-    batches = one.grouped(one.train, np.random.default_rng(0))
+    batches = one.group(one.train, np.random.default_rng(0))
     assert sorted(i for batch in batches for i in batch) == list(range(4))
     for batch in batches:
-        source, target = one.padded([one.train[i] for i in batch])
+        source, target = one.pad([one.train[i] for i in batch])
         assert (source[:, -1] == one.end).all() and (target[:, 0] == one.start).all()
         for row, i in zip(target, batch, strict=True):
             assert row[row != IGNORED].tolist() == one.train[i][1]
@@ -212,9 +212,9 @@ def test_padding_changes_no_loss(objective):
     torch.manual_seed(0)
     model = build(one.config).eval()
     short = (one.train[0][0], one.train[3][1])  # the same source, a shorter target
-    both = [one.padded([row]) for row in (one.train[0], short)]
+    both = [one.pad([row]) for row in (one.train[0], short)]
     alone = [(one.loss(model, row).item(), row[1].shape[1] - 1) for row in both]
-    together = one.loss(model, one.padded([one.train[0], short])).item()
+    together = one.loss(model, one.pad([one.train[0], short])).item()
     assert together == pytest.approx(sum(nats * n for nats, n in alone) / sum(n for _, n in alone), abs=1e-5)
 
 
@@ -230,11 +230,11 @@ def test_the_same_step_has_the_same_names(data):
     for step in (0, 1, 200, 419):
         for ours, theirs in zip(next(made.batches(step, schedule)), passed[step], strict=True):
             assert torch.equal(ours, theirs)
-    epochs = [made.renamed(np.random.default_rng([0, epoch])) for epoch in range(2)]
+    epochs = [made.variants(np.random.default_rng([0, epoch])) for epoch in range(2)]
     assert set(epochs[0]) != set(epochs[1]) and len(epochs[0]) == len(epochs[1]) > 800
     assert all(pair in made.texts for pair in pairs(data / "pairs_train.tsv"))
     made.recipe = RECIPE  # of another stage
-    assert made.renamed(np.random.default_rng(0)) == []
+    assert made.variants(np.random.default_rng(0)) == []
 
 
 @pytest.mark.parametrize("name", ["writer", "translator"])
@@ -262,7 +262,7 @@ def test_what_is_sorted_has_no_sign_and_the_held_out_half_is_new(objective, data
         "Is it you": 1,
     }
     assert held_out(data) == [("I sat", 0), ("Is it I", 1)]
-    drawn = [row for epoch in range(300) for row in made.drawn(np.random.default_rng([0, epoch]))]
+    drawn = [row for epoch in range(300) for row in made.draw_epoch(np.random.default_rng([0, epoch]))]
     signed = [np.mean([text[-1] in ".?!" for text, label in drawn if label == kind]) for kind in (0, 1)]
     assert signed == pytest.approx([0.5, 0.5], abs=0.06) and np.mean([label for _, label in drawn]) == 0.5
 
@@ -272,8 +272,8 @@ def test_padding_changes_no_label(objective):
     torch.manual_seed(0)
     model = build(made.config).eval()
     rows = [("Who sat", 1), ("A bird sang to the dog", 0)]
-    together = made.scores(model, *made.padded(rows)[:2])
-    alone = torch.cat([made.scores(model, *made.padded([row])[:2]) for row in rows])
+    together = made.scores(model, *made.pad(rows)[:2])
+    alone = torch.cat([made.scores(model, *made.pad([row])[:2]) for row in rows])
     assert torch.allclose(together, alone, atol=1e-5)
 
 
