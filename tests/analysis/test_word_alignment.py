@@ -16,7 +16,7 @@ from models.catalog import WEIGHTS
 from models.scratch.signs import END, START
 from models.tokens import Token
 from models.trace import Attention, Trace
-from tests.models.scratch.test_encoder_decoder_model import made
+from tests.models.scratch.test_encoder_decoder_model import build_model as made
 
 LIST = WEIGHTS / "translator" / "alignments.tsv"
 SOURCE, TARGET = "the black cats sleep.", "les chats noirs dorment."

@@ -21,18 +21,18 @@ LLAMA = (
 
 def chat_tokenizer(template: str = CHATML, special: bool = True) -> T.PreTrainedTokenizerBase:
     """special: whether the template's signs are special tokens, or only added ones."""
-    made = tokenizer("decoder")
-    made.add_tokens([T.AddedToken(sign, special=special, normalized=False) for sign in SIGNS], special_tokens=special)
-    made.chat_template = template
-    return made
+    chat = tokenizer("decoder")
+    chat.add_tokens([T.AddedToken(sign, special=special, normalized=False) for sign in SIGNS], special_tokens=special)
+    chat.chat_template = template
+    return chat
 
 
 def chat_tokenizer_in_python(template: str = CHATML) -> T.PreTrainedTokenizerBase:
     """A tokenizer of bytes without a Rust half, so that it does not say where its tokens stand."""
-    made = T.ByT5Tokenizer(extra_ids=0)
-    made.add_tokens([T.AddedToken(sign, special=True, normalized=False) for sign in SIGNS], special_tokens=True)
-    made.chat_template = template
-    return made
+    chat = T.ByT5Tokenizer(extra_ids=0)
+    chat.add_tokens([T.AddedToken(sign, special=True, normalized=False) for sign in SIGNS], special_tokens=True)
+    chat.chat_template = template
+    return chat
 
 
 def chat_network(size: int) -> T.PreTrainedModel:
@@ -42,13 +42,13 @@ def chat_network(size: int) -> T.PreTrainedModel:
 
 
 def chat_model(template: str = CHATML, special: bool = True, fast: bool = True) -> HuggingFaceModel:
-    made = chat_tokenizer(template, special) if fast else chat_tokenizer_in_python(template)
-    return HuggingFaceModel(chat_network(len(made)), made, "decoder", True, "tiny chat")
+    chat = chat_tokenizer(template, special) if fast else chat_tokenizer_in_python(template)
+    return HuggingFaceModel(chat_network(len(chat)), chat, "decoder", True, "tiny chat")
 
 
 def save(folder: Path) -> str:
     """A folder with such a model, as the app opens it."""
-    made = chat_tokenizer()
-    chat_network(len(made)).save_pretrained(folder)
-    made.save_pretrained(folder)
+    chat = chat_tokenizer()
+    chat_network(len(chat)).save_pretrained(folder)
+    chat.save_pretrained(folder)
     return str(folder)

@@ -43,8 +43,10 @@ def classifier(name: str) -> T.PreTrainedModel:
     names = more.get("labels", LABELS)
     choices = choices | {key: value for key, value in more.items() if key != "labels"}
     torch.manual_seed(0)
-    made = getattr(T, config)(**choices, id2label=dict(enumerate(names)), label2id={one: i for i, one in enumerate(names)})
-    built = getattr(T, architecture)._from_config(made, attn_implementation="eager")
+    config_object = getattr(T, config)(
+        **choices, id2label=dict(enumerate(names)), label2id={label: i for i, label in enumerate(names)}
+    )
+    built = getattr(T, architecture)._from_config(config_object, attn_implementation="eager")
     with torch.no_grad():
         for parameter in built.parameters():
             if parameter.dim() > 1 and parameter.std() < 0.05:

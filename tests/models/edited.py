@@ -42,13 +42,15 @@ def stack(name: str) -> str:
     return "decoder" if target(name) else "self"
 
 
-def apart(one: Trace, two: Trace) -> float:
+def apart(first: Trace, second: Trace) -> float:
     """The largest difference of their streams."""
-    return max(float(np.abs(one.hidden[name] - two.hidden[name]).max()) for name in one.hidden)
+    return max(float(np.abs(first.hidden[name] - second.hidden[name]).max()) for name in first.hidden)
 
 
-def same(one: Trace, two: Trace) -> bool:
+def same(first: Trace, second: Trace) -> bool:
     """Whether two traces are equal, bit for bit."""
-    streams = all(np.array_equal(one.hidden[name], two.hidden[name]) for name in one.hidden)
-    kinds = one.attention.items()
-    return streams and all(np.array_equal(a[layer], two.attention[kind][layer]) for kind, a in kinds for layer in range(a.layers))
+    streams = all(np.array_equal(first.hidden[name], second.hidden[name]) for name in first.hidden)
+    kinds = first.attention.items()
+    return streams and all(
+        np.array_equal(a[layer], second.attention[kind][layer]) for kind, a in kinds for layer in range(a.layers)
+    )

@@ -150,20 +150,20 @@ def network(name: str, attention: str = "eager") -> T.PreTrainedModel:
 
 def tokenizer(kind: str) -> T.PreTrainedTokenizerBase:
     """A byte-level BPE of 300 tokens; for an encoder with a start, an end and pairs, for an encoder-decoder with an end."""
-    made = Tokenizer(models.BPE())
-    made.pre_tokenizer, made.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    bpe = Tokenizer(models.BPE())
+    bpe.pre_tokenizer, bpe.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    made.train_from_iterator(
+    bpe.train_from_iterator(
         TEXTS, trainers.BpeTrainer(vocab_size=VOCABULARY, special_tokens=SPECIAL, initial_alphabet=alphabet, show_progress=False)
     )
     if kind == "encoder":
-        made.post_processor = processors.TemplateProcessing(
+        bpe.post_processor = processors.TemplateProcessing(
             single="<s> $A </s>", pair="<s> $A </s> $B:1 </s>:1", special_tokens=[("<s>", 1), ("</s>", 2)]
         )
     if kind == "encoder-decoder":
-        made.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 2)])
+        bpe.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 2)])
     names = {"pad_token": "<pad>", "unk_token": "<unk>", "eos_token": "</s>", "bos_token": "<s>"}
     if kind == "encoder":
         names |= {"mask_token": "<mask>", "cls_token": "<s>", "sep_token": "</s>"}
     inputs = ["input_ids", "token_type_ids", "attention_mask"]
-    return T.PreTrainedTokenizerFast(tokenizer_object=made, model_input_names=inputs, **names)
+    return T.PreTrainedTokenizerFast(tokenizer_object=bpe, model_input_names=inputs, **names)

@@ -22,13 +22,13 @@ def small(seed: int = 0, **choices) -> Decoder | Encoder | EncoderDecoder:
 def scramble(network: torch.nn.Module) -> None:
     """Random weights for every parameter: scales near 1, what mixes the text in a linformer above 0."""
     with torch.no_grad():
-        for name, one in network.named_parameters():
+        for name, parameter in network.named_parameters():
             if name.endswith("mixing"):
-                one.uniform_(0, 1)
-            elif one.dim() == 1 and name.endswith("weight"):
-                one.normal_(1, 0.2)
+                parameter.uniform_(0, 1)
+            elif parameter.dim() == 1 and name.endswith("weight"):
+                parameter.normal_(1, 0.2)
             else:
-                one.normal_(0, 0.3)
+                parameter.normal_(0, 0.3)
 
 
 def texts(count: int = 2, length: int = 12, seed: int = 1) -> Tensor:

@@ -30,12 +30,12 @@ def some(name: str) -> list[list[E.Edit]]:
 @every
 def test_a_batch_is_the_loop(name):
     """Texts of different lengths, each with its own edits: streams, maps and logits."""
-    edits, said = some(name), target(name)
-    found = model(name).traces(TEXTS, edits, said)
-    for trace, text, each in zip(found, TEXTS, edits, strict=True):
-        alone = model(name).trace(text, said, edits=each, remember=False)
+    edits, target_text = some(name), target(name)
+    traces = model(name).traces(TEXTS, edits, target_text)
+    for trace, text, own_edits in zip(traces, TEXTS, edits, strict=True):
+        alone = model(name).trace(text, target_text, edits=own_edits, remember=False)
         assert [token.id for token in trace.tokens] == [token.id for token in alone.tokens] and trace.text == text
-        size = max(1.0, max(float(np.abs(one).max()) for one in alone.hidden.values()))
+        size = max(1.0, max(float(np.abs(stream).max()) for stream in alone.hidden.values()))
         assert apart(trace, alone) < 1e-5 * size
         for kind, attention in alone.attention.items():
             for layer in range(attention.layers):
@@ -47,13 +47,13 @@ def test_a_batch_is_the_loop(name):
 @every
 def test_one_text_with_many_lists_of_edits(name):
     edits = some(name)
-    found = model(name).traces(TEXT, edits, target(name))
-    assert len(found) == len(edits)
-    assert all(apart(one, read(name, *each)) < 1e-4 for one, each in zip(found, edits, strict=True))
+    traces = model(name).traces(TEXT, edits, target(name))
+    assert len(traces) == len(edits)
+    assert all(apart(trace, read(name, *each)) < 1e-4 for trace, each in zip(traces, edits, strict=True))
     if model(name).info.predicts:
         trace = read(name)
         logits = answers(model(name), trace, edits, -1)
-        assert logits == pytest.approx(np.stack([one.logits_at(-1) for one in found]), abs=1e-3)
+        assert logits == pytest.approx(np.stack([edited.logits_at(-1) for edited in traces]), abs=1e-3)
 
 
 def test_targets_go_with_texts():
@@ -100,7 +100,7 @@ def test_a_text_goes_on_as_the_edited_model_reads_it(name):
 def test_what_changes_nothing_says_the_same(name):
     last = read(name).attention[list(read(name).attention)[-1]].layers
     nothing = E.Stream(last, None, add=np.zeros(read(name).hidden[stack(name)].shape[-1]), kind=stack(name))
-    assert [one.token.id for one in steps(name, 6, nothing)] == [one.token.id for one in steps(name, 6, cache=False)]
+    assert [step.token.id for step in steps(name, 6, nothing)] == [step.token.id for step in steps(name, 6, cache=False)]
 
 
 def test_a_direction_added_everywhere_steers_each_new_token():
@@ -112,8 +112,8 @@ def test_a_direction_added_everywhere_steers_each_new_token():
     plain = list(writer.generate(TEXT, max_new_tokens=4))
     steer = E.Stream(6, None, add=10 * way[0].numpy() / float(way.norm()))
     steered = list(writer.generate(TEXT, max_new_tokens=4, edits=[steer], given=plain[-1].said))
-    for one, two in zip(plain, steered, strict=True):
-        assert two.probabilities[word] > 2 * one.probabilities[word]
+    for plain_step, steered_step in zip(plain, steered, strict=True):
+        assert steered_step.probabilities[word] > 2 * plain_step.probabilities[word]
 
 
 def test_beams_and_positions_that_come_later():
@@ -123,9 +123,9 @@ def test_beams_and_positions_that_come_later():
     later = E.Cut(None, len(model("writer").tokenize(TEXT)), layer=0)  # the first token that is said
     with pytest.raises(ValueError, match="There is no key"):
         read("writer", later)
-    one, two, three = steps("writer", 3, later)
-    assert one.logits == pytest.approx(read("writer").logits_at(-1), abs=1e-4)
-    assert not three.attention["self"][0, :, -2].any() and two.attention["self"][1, :, -1].any()
+    first, second, third = steps("writer", 3, later)
+    assert first.logits == pytest.approx(read("writer").logits_at(-1), abs=1e-4)
+    assert not third.attention["self"][0, :, -2].any() and second.attention["self"][1, :, -1].any()
 
 
 def test_a_text_with_edits_ends_where_the_context_is_full():

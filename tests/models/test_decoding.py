@@ -21,11 +21,13 @@ seeds, sizes, lengths = st.integers(0, 10**6), st.integers(2, 4), st.integers(1,
 def table(seed: int, vocabulary: int, steps: int = 0) -> Following:
     """Random logits for each beginning. steps: whole numbers of so many values, so that many are equal."""
 
-    def following(said) -> np.ndarray:
-        assert len({len(one) for one in said}) == 1, "versions of one length can be read together"
-        assert all(one[0] == START and END not in one for one in said), "nothing is said after the end"
-        chance = [np.random.default_rng([seed, *one]) for one in said]
-        rows = [one.integers(0, steps, vocabulary) if steps else 2 * one.normal(size=vocabulary) for one in chance]
+    def following(beginnings) -> np.ndarray:
+        assert len({len(beginning) for beginning in beginnings}) == 1, "versions of one length can be read together"
+        assert all(beginning[0] == START and END not in beginning for beginning in beginnings), "nothing is said after the end"
+        chance = [np.random.default_rng([seed, *beginning]) for beginning in beginnings]
+        rows = [
+            generator.integers(0, steps, vocabulary) if steps else 2 * generator.normal(size=vocabulary) for generator in chance
+        ]
         return np.array(rows, dtype=np.float32)
 
     return following
@@ -43,7 +45,7 @@ def score(following: Following, ids: tuple[int, ...]) -> float:
 def everything(vocabulary: int, most: int) -> list[tuple[int, ...]]:
     """Every answer that comes to its end within so many tokens, or is so long."""
     words = [id for id in range(vocabulary) if id != END]
-    ended = [(*said, END) for length in range(most) for said in itertools.product(words, repeat=length)]
+    ended = [(*words_before, END) for length in range(most) for words_before in itertools.product(words, repeat=length)]
     return ended + list(itertools.product(words, repeat=most))
 
 
@@ -67,41 +69,41 @@ def greedy(following: Following, most: int) -> Answer:
 def test_a_beam_of_one_is_greedy(seed, vocabulary, most, steps, penalty):
     """Also where several tokens are equally likely: both take the first of them."""
     following = table(seed, vocabulary, steps)
-    (found,), expected = beam(following, START, END, 1, most, penalty), greedy(following, most)
-    assert (found.ids, found.ended, found.score) == (expected.ids, expected.ended, pytest.approx(expected.score))
+    (answer,), expected = beam(following, START, END, 1, most, penalty), greedy(following, most)
+    assert (answer.ids, answer.ended, answer.score) == (expected.ids, expected.ended, pytest.approx(expected.score))
 
 
 @few
 @given(seeds, sizes, lengths, st.sampled_from([0.0, 0.6, 1.0, 2.0]))
 def test_a_wide_beam_finds_every_answer_in_its_order(seed, vocabulary, most, penalty):
     following, answers = table(seed, vocabulary), everything(vocabulary, most)
-    found = beam(following, START, END, 4**5, most, penalty)
+    beam_answers = beam(following, START, END, 4**5, most, penalty)
     totals = {ids: score(following, ids) for ids in answers}
     ranked = sorted(answers, key=lambda ids: totals[ids] / ((5 + len(ids)) / 6) ** penalty, reverse=True)
-    assert [one.ids for one in found] == ranked
-    assert [one.score for one in found] == pytest.approx([totals[ids] for ids in ranked])
+    assert [answer.ids for answer in beam_answers] == ranked
+    assert [answer.score for answer in beam_answers] == pytest.approx([totals[ids] for ids in ranked])
 
 
 @few
 @given(seeds, sizes, st.integers(1, 6), st.integers(1, 5), st.sampled_from([0, 2]))
 def test_what_a_beam_finds_is_what_it_says(seed, vocabulary, most, width, steps):
     following = table(seed, vocabulary, steps)
-    found = beam(following, START, END, width, most)
-    assert 1 <= len(found) <= width and len({one.ids for one in found}) == len(found)
-    for one in found:
-        assert len(one.ids) <= most and END not in one.ids[:-1] and one.ended == (one.ids[-1] == END)
-        assert one.score == pytest.approx(score(following, one.ids))
-    worth = [one.score / ((5 + len(one.ids)) / 6) ** 0.6 for one in found]
+    beam_answers = beam(following, START, END, width, most)
+    assert 1 <= len(beam_answers) <= width and len({answer.ids for answer in beam_answers}) == len(beam_answers)
+    for answer in beam_answers:
+        assert len(answer.ids) <= most and END not in answer.ids[:-1] and answer.ended == (answer.ids[-1] == END)
+        assert answer.score == pytest.approx(score(following, answer.ids))
+    worth = [answer.score / ((5 + len(answer.ids)) / 6) ** 0.6 for answer in beam_answers]
     assert worth == sorted(worth, reverse=True)
-    assert beam(following, START, END, width, most) == found, "the same each time"
+    assert beam(following, START, END, width, most) == beam_answers, "the same each time"
 
 
 def test_a_longer_answer_gains_by_the_penalty():
     """Two answers: short with probability 0.5, and three tokens with 0.4, which is better by its length."""
     chances = {(START,): [0, 0.5, 0.5], (START, 2): [0, 0, 1], (START, 2, 2): [0.2, 0.8, 0]}
 
-    def following(said) -> np.ndarray:
-        return np.log(np.array([chances.get(one, [1 / 3] * 3) for one in said]) + 1e-12)
+    def following(beginnings) -> np.ndarray:
+        return np.log(np.array([chances.get(beginning, [1 / 3] * 3) for beginning in beginnings]) + 1e-12)
 
     short, long = Answer((END,), np.log(0.5), True), Answer((2, 2, END), np.log(0.4), True)
     for penalty, best in ((0.0, short), (2.0, long)):
@@ -112,12 +114,12 @@ def test_a_longer_answer_gains_by_the_penalty():
 def test_without_an_end_the_answer_is_as_long_as_it_may_be():
     """An end that is all but impossible is not taken for an answer, though there is no other."""
 
-    def following(said) -> np.ndarray:
-        return np.tile([0.0, -1e9, 1.0], (len(said), 1))
+    def following(beginnings) -> np.ndarray:
+        return np.tile([0.0, -1e9, 1.0], (len(beginnings), 1))
 
     for width in (1, 2, 3):
-        found = beam(following, START, END, width, 5)
-        assert found[0].ids == (2,) * 5 and not any(one.ended for one in found) and len(found) == width
+        beam_answers = beam(following, START, END, width, 5)
+        assert beam_answers[0].ids == (2,) * 5 and not any(answer.ended for answer in beam_answers) and len(beam_answers) == width
 
 
 @pytest.mark.parametrize("width", [0, -1])
@@ -140,9 +142,9 @@ def test_a_beam_is_transformers_beam(width, end_bias):
     def biased(_, logits: torch.Tensor) -> torch.Tensor:
         return (logits + bias).log_softmax(-1)
 
-    def following(said) -> np.ndarray:
+    def following(beginnings) -> np.ndarray:
         with torch.inference_mode():
-            logits = t5(input_ids=source.expand(len(said), -1), decoder_input_ids=torch.tensor(said)).logits[:, -1]
+            logits = t5(input_ids=source.expand(len(beginnings), -1), decoder_input_ids=torch.tensor(beginnings)).logits[:, -1]
         return (logits + bias).numpy()
 
     theirs = t5.generate(
@@ -152,8 +154,8 @@ def test_a_beam_is_transformers_beam(width, end_bias):
     ours = beam(following, first, last, width, most, penalty=0.0)
     spoken = [tuple(row[1:].tolist()) for row in theirs.sequences]
     spoken = [ids[: ids.index(last) + 1] if last in ids else ids for ids in spoken]
-    assert [one.ids for one in ours] == spoken
+    assert [answer.ids for answer in ours] == spoken
     if width > 1:  # with one beam they are greedy, and keep no sum
-        assert [one.score for one in ours] == pytest.approx(theirs.sequences_scores.tolist(), abs=1e-3)
+        assert [answer.score for answer in ours] == pytest.approx(theirs.sequences_scores.tolist(), abs=1e-3)
     if end_bias in (-100, 8):
-        assert {one.ended for one in ours} == {end_bias == 8}
+        assert {answer.ended for answer in ours} == {end_bias == 8}

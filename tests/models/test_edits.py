@@ -17,7 +17,7 @@ TAPPED = ("BLOOM", "Falcon", "XLNet")  # of which only the weights of attention 
 SHARED = ("ALBERT",)  # one block in all layers
 AFTER = ("BERT", "ALBERT", "XLNet", "BART")  # a norm after the sum
 every = pytest.mark.parametrize("name", NAMES)
-shown = pytest.mark.parametrize("name", [name for name in NAMES if name not in TAPPED])
+with_queries = pytest.mark.parametrize("name", [name for name in NAMES if name not in TAPPED])
 
 
 def kinds(name: str) -> list[str]:
@@ -42,38 +42,38 @@ def test_a_head_off_is_a_head_whose_rows_of_w_o_are_zero(name):
         layers = range(read(name).attention[kind].layers) if name in SHARED else [1]  # one W_O is that of all layers there
         expected = read(name, *(E.Head(layer, 2, kind=kind) for layer in layers))
         with without_rows(name, kind, 1, 2):
-            found = model(name).trace(TEXT, target(name), remember=False)
+            edited_trace = model(name).trace(TEXT, target(name), remember=False)
         size = max(1.0, float(np.abs(expected.hidden[stack(name)]).max()))
-        assert apart(found, expected) < 1e-6 * size
-        assert apart(found, read(name)) > 1e-3
+        assert apart(edited_trace, expected) < 1e-6 * size
+        assert apart(edited_trace, read(name)) > 1e-3
 
 
 class without_rows:
     """A model whose W_O has zeros where a head comes in."""
 
     def __init__(self, name: str, kind: str, layer: int, head: int):
-        made = model(name)
+        subject = model(name)
         if name in OURS:
-            weight, axis = made._attention(kind, layer).output.weight, 1
+            weight, axis = subject._attention(kind, layer).output.weight, 1
         elif name in TAPPED:
-            body = made.network.base_model
+            body = subject.network.base_model
             weight = body.layer[layer].rel_attn.o if name == "XLNet" else body.h[layer].self_attention.dense.weight
             axis = 1
         else:
-            call = [i for i, one in enumerate(made._layout.calls) if one == kind][layer]
-            module = made._outputs.found[call]
+            call = [i for i, call_kind in enumerate(subject._layout.calls) if call_kind == kind][layer]
+            module = subject._outputs.found[call]
             weight, axis = module.weight, 0 if isinstance(module, Conv1D) else 1
         size = weight.shape[axis] // read(name).attention[kind].heads
         self.rows = weight.narrow(axis, head * size, size)
 
     def __enter__(self) -> None:
-        self.kept = self.rows.clone()
+        self.rows_before = self.rows.clone()
         with torch.no_grad():
             self.rows.zero_()
 
     def __exit__(self, *_) -> None:
         with torch.no_grad():
-            self.rows.copy_(self.kept)
+            self.rows.copy_(self.rows_before)
 
 
 @every
@@ -111,11 +111,11 @@ def test_a_cut_key_gets_nothing_and_its_share_goes_to_the_others(name):
 def test_a_query_whose_edges_are_all_cut_has_a_row_of_zeros_and_its_heads_give_zeros(name):
     for kind in kinds(name):
         query = len(read(name).attention[kind].queries) - 1
-        edited = read(name, E.Cut(query, None, layer=1, kind=kind)).attention[kind]
-        assert not edited[1][:, query].any()
-        assert edited[0][:, query].sum(-1).min() > 0.01  # in other layers it still looks
+        edited_trace = read(name, E.Cut(query, None, layer=1, kind=kind)).attention[kind]
+        assert not edited_trace[1][:, query].any()
+        assert edited_trace[0][:, query].sum(-1).min() > 0.01  # in other layers it still looks
         if name not in TAPPED:
-            assert not edited.out(1)[:, query].any()
+            assert not edited_trace.out(1)[:, query].any()
 
 
 @every
@@ -147,10 +147,10 @@ def test_a_row_put_back_changes_nothing_and_another_one_is_shown(name):
         row = before[1][2, query].astype(np.float64)
         assert apart(read(name, E.Row(1, 2, query, row / row.sum(), kind=kind)), read(name)) < 5e-5
     even = np.full(keys, 1 / keys)
-    edited = read(name, E.Row(1, 2, query, even, kind=kind)).attention[kind]
-    assert edited[1][2, query] == pytest.approx(even, abs=1e-6)
+    edited_trace = read(name, E.Row(1, 2, query, even, kind=kind)).attention[kind]
+    assert edited_trace[1][2, query] == pytest.approx(even, abs=1e-6)
     if name not in TAPPED:
-        assert edited.out(1)[2, query] == pytest.approx(even @ edited.v(1)[2], abs=1e-5)
+        assert edited_trace.out(1)[2, query] == pytest.approx(even @ edited_trace.v(1)[2], abs=1e-5)
 
 
 @every
@@ -183,7 +183,7 @@ def test_parts_are_what_is_added_and_a_skipped_part_adds_nothing(name):
         assert np.array_equal(stream[1], stream[2])
 
 
-@shown
+@with_queries
 def test_attention_skipped_is_all_heads_off_and_the_bias_gone(name):
     """In models whose W_O has no bias both are the same."""
     if name not in ("writer", "filler", "Llama, grouped-query", "Mistral, sliding window", "Gemma 2, soft-capped", "Mixtral"):
@@ -201,10 +201,10 @@ def test_the_whole_stream_of_another_text_at_one_layer_is_the_other_run_from_the
         if target(name) and layer < len(other.hidden[stack(name)]) - 1:
             continue  # the rest of the decoder looks at another source
         rows = [E.Stream(layer, i, value=row, kind=stack(name)) for i, row in enumerate(other.hidden[stack(name)][layer])]
-        found = read(name, *rows, text=text)
+        edited_trace = read(name, *rows, text=text)
         expected = other.hidden[stack(name)][layer:]
-        assert np.array_equal(found.hidden[stack(name)][layer], expected[0])
-        assert found.hidden[stack(name)][layer:] == pytest.approx(expected, abs=1e-5 * float(np.abs(expected).max()))
+        assert np.array_equal(edited_trace.hidden[stack(name)][layer], expected[0])
+        assert edited_trace.hidden[stack(name)][layer:] == pytest.approx(expected, abs=1e-5 * float(np.abs(expected).max()))
 
 
 def pad(name: str, length: int) -> str:
@@ -220,8 +220,8 @@ def pad(name: str, length: int) -> str:
 def test_a_direction_is_added_at_one_position_or_at_all(name):
     plain = read(name).hidden[stack(name)]
     way = np.linspace(-1, 1, plain.shape[-1]).astype(np.float32)
-    one = read(name, E.Stream(1, -1, add=way, kind=stack(name))).hidden[stack(name)]
-    assert np.array_equal(one[1, -1], plain[1, -1] + way) and np.array_equal(one[1, :-1], plain[1, :-1])
+    last_only = read(name, E.Stream(1, -1, add=way, kind=stack(name))).hidden[stack(name)]
+    assert np.array_equal(last_only[1, -1], plain[1, -1] + way) and np.array_equal(last_only[1, :-1], plain[1, :-1])
     every = read(name, E.Stream(1, None, add=way, kind=stack(name))).hidden[stack(name)]
     assert np.array_equal(every[1], plain[1] + way)
 
@@ -245,8 +245,8 @@ def test_slopes_are_those_of_the_edited_model(name):
     assert np.isfinite(slopes).all()
     if name in TAPPED:
         return  # there the weights themselves are scaled
-    found = float((trace.attention[kind][1][2] * slopes[2]).sum()) / 0.5
-    assert found == pytest.approx((high - low) / 0.04, rel=0.05, abs=5e-3)
+    slope = float((trace.attention[kind][1][2] * slopes[2]).sum()) / 0.5
+    assert slope == pytest.approx((high - low) / 0.04, rel=0.05, abs=5e-3)
 
 
 @every
@@ -262,15 +262,15 @@ def test_an_edited_reading_leaves_nothing_in_memory_and_takes_nothing_from_it(na
 @pytest.mark.parametrize("name", ["writer", "GPT-2", "BLOOM", "T5"])
 def test_threads_that_read_without_edits_do_not_meet_those_of_others(name):
     kind = kinds(name)[0]
-    plain, edited = read(name), read(name, E.Skip(1, "feedforward", kind=stack(name)), E.Head(0, 1, kind=kind))
+    plain, edited_trace = read(name), read(name, E.Skip(1, "feedforward", kind=stack(name)), E.Head(0, 1, kind=kind))
 
-    def one(number: int) -> bool:
+    def agrees(number: int) -> bool:
         if number % 2:
             return same(plain, model(name).trace(TEXT, target(name), remember=False))
-        return same(edited, read(name, E.Skip(1, "feedforward", kind=stack(name)), E.Head(0, 1, kind=kind)))
+        return same(edited_trace, read(name, E.Skip(1, "feedforward", kind=stack(name)), E.Head(0, 1, kind=kind)))
 
     with ThreadPoolExecutor(4) as pool:
-        assert all(pool.map(one, range(24)))
+        assert all(pool.map(agrees, range(24)))
 
 
 def test_edits_that_say_the_same_are_equal_and_have_one_hash():
@@ -279,9 +279,9 @@ def test_edits_that_say_the_same_are_equal_and_have_one_hash():
     assert E.Stream(1, 2, add=ways[0]) != E.Stream(1, 2, value=ways[0])
     assert E.Head(1, 2) != E.Head(1, 2, mean=[0.0]) != E.Head(1, 2, mean=[[0.0]])
     assert len({E.Head(1, 2), E.Head(1, 2, scale=0), E.Cut(1, 2), E.Cut(1, 2, kind="encoder")}) == 3
-    given = np.zeros(3)
-    edit = E.Row(0, 0, 0, given)
-    given[:] = 7
+    values = np.zeros(3)
+    edit = E.Row(0, 0, 0, values)
+    values[:] = 7
     assert not edit.weights.any()  # a copy, that nobody writes into
     with pytest.raises(ValueError):
         edit.weights[0] = 1
@@ -324,8 +324,8 @@ def test_of_two_stacks_the_kind_is_named():
 
 @pytest.mark.parametrize("name", ["writer", "GPT-2"])
 def test_what_would_read_again_without_the_edits_says_so(name):
-    edited = read(name, E.Head(0, 1))
+    edited_trace = read(name, E.Head(0, 1))
     with pytest.raises(ValueError, match="without edits only"):
-        model(name).watch(edited, "self", 0, [0])
+        model(name).watch(edited_trace, "self", 0, [0])
     with pytest.raises(ValueError, match="read without edits"):
-        Question(model(name), edited, -1, 5)
+        Question(model(name), edited_trace, -1, 5)

@@ -19,10 +19,10 @@ TAPPED = ("BLOOM", "Falcon")
 
 
 def steps(name: str, edits, cache: bool, **choices) -> list:
-    made = model(name)
-    made.forget()
+    subject = model(name)
+    subject.forget()
     strategy = choices.pop("strategy", Strategy())
-    return list(islice(made.generate(TEXT, strategy, 8, target(name), cache=cache, edits=edits, **choices), 8))
+    return list(islice(subject.generate(TEXT, strategy, 8, target(name), cache=cache, edits=edits, **choices), 8))
 
 
 def kinds(name: str) -> tuple[str, ...]:
@@ -31,11 +31,11 @@ def kinds(name: str) -> tuple[str, ...]:
 
 def each_kind(name: str) -> dict[str, list]:
     """One edit of each kind, and all together; of positions that are read first, of later ones, and of all."""
-    made = model(name)
-    ones = np.linspace(-1, 1, made.info.d_model)
+    subject = model(name)
+    ones = np.linspace(-1, 1, subject.info.d_model)
     stack = "decoder" if target(name) else "self"
-    count = len(made.trace(TEXT, target(name)).read)
-    found = {
+    count = len(subject.trace(TEXT, target(name)).read)
+    edits_by_kind = {
         "head": [E.Head(1, 2, kind=kind) for kind in kinds(name)],
         "temperature": [E.Temperature(1, 1, 0.3, kind=kind) for kind in kinds(name)],
         "cut": [E.Cut(None, 0, layer=1, kind=kinds(name)[-1]), E.Cut(count + 2, 1, kind=stack), E.Cut(0, 0, layer=0, kind=stack)],
@@ -46,42 +46,49 @@ def each_kind(name: str) -> dict[str, list]:
         "part": [E.Part(1, -1, ones, kind=stack), E.Part(1, count + 3, ones, "feedforward", kind=stack)],
     }  # fmt: skip
     if target(name):
-        found["stream of the encoder"] = [E.Stream(1, -1, add=ones, kind="encoder"), E.Skip(1, kind="encoder")]
+        edits_by_kind["stream of the encoder"] = [E.Stream(1, -1, add=ones, kind="encoder"), E.Skip(1, kind="encoder")]
     if name not in TAPPED:
-        size = made.trace(TEXT, target(name)).attention[kinds(name)[-1]].out(1).shape[-1]
-        found["mean"] = [E.Head(1, 0, mean=np.ones(size), kind=kinds(name)[-1])]
-    return found | {"all": [edit for some in found.values() for edit in some]}
+        size = subject.trace(TEXT, target(name)).attention[kinds(name)[-1]].out(1).shape[-1]
+        edits_by_kind["mean"] = [E.Head(1, 0, mean=np.ones(size), kind=kinds(name)[-1])]
+    return edits_by_kind | {"all": [edit for edits in edits_by_kind.values() for edit in edits]}
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_with_keys_and_values_kept_is_without(name):
     ids = [step.token.id for step in steps(name, [], False)]
     for what, edits in each_kind(name).items():
-        kept, again = (steps(name, edits, cache, given=ids) for cache in (True, False))
-        assert kept[3].read.tokens == 1 and again[3].read.tokens > 4, f"{what}: read on"
-        for one, two in zip(kept, again, strict=True):
-            np.testing.assert_allclose(one.logits, two.logits, atol=1e-5 * max(1, np.abs(two.logits).max()), err_msg=what)
-            assert one.attention.keys() == two.attention.keys()
-            for kind in one.attention:
-                np.testing.assert_allclose(one.attention[kind], two.attention[kind], atol=1e-5, err_msg=f"{what}, {kind}")
+        cached, again = (steps(name, edits, cache, given=ids) for cache in (True, False))
+        assert cached[3].read.tokens == 1 and again[3].read.tokens > 4, f"{what}: read on"
+        for cached_step, plain_step in zip(cached, again, strict=True):
+            np.testing.assert_allclose(
+                cached_step.logits, plain_step.logits, atol=1e-5 * max(1, np.abs(plain_step.logits).max()), err_msg=what
+            )
+            assert cached_step.attention.keys() == plain_step.attention.keys()
+            for kind in cached_step.attention:
+                np.testing.assert_allclose(
+                    cached_step.attention[kind], plain_step.attention[kind], atol=1e-5, err_msg=f"{what}, {kind}"
+                )
         plain = steps(name, [], True, given=ids)
-        assert any(np.abs(one.logits - two.logits).max() > 1e-4 for one, two in zip(kept, plain, strict=True)), what
+        assert any(
+            np.abs(cached_step.logits - plain_step.logits).max() > 1e-4
+            for cached_step, plain_step in zip(cached, plain, strict=True)
+        ), what
 
 
 @pytest.mark.parametrize("name", ["writer", "translator", "GPT-2", "T5"])
 def test_a_beam_search_with_edits_is_the_same_too(name):
     stack = "decoder" if target(name) else "self"
     edits = [E.Head(1, 2, kind=stack), E.Stream(1, None, add=np.linspace(-1, 1, model(name).info.d_model), kind=stack)]
-    kept, again = (steps(name, edits, cache, strategy=Strategy("beam", beams=3)) for cache in (True, False))
-    assert [step.said for step in kept] == [step.said for step in again] and kept[-1].text == again[-1].text
-    assert kept[2].read.tokens < again[2].read.tokens
+    cached, again = (steps(name, edits, cache, strategy=Strategy("beam", beams=3)) for cache in (True, False))
+    assert [step.said for step in cached] == [step.said for step in again] and cached[-1].text == again[-1].text
+    assert cached[2].read.tokens < again[2].read.tokens
 
 
 def test_what_names_a_row_of_all_queries_is_read_again_each_time():
     row = np.array([0.5, 0.5])
     for edits in ([E.Row(1, 2, 9, row)], [E.Row(1, 2, 1, row)]):
-        found = steps("writer", edits, True)
-        assert all(step.read.tokens == len(step.tokens) for step in found)
+        all_steps = steps("writer", edits, True)
+        assert all(step.read.tokens == len(step.tokens) for step in all_steps)
 
 
 def test_the_steps_of_a_generation_are_the_last_rows_of_a_trace_with_the_same_edits():

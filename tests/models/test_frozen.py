@@ -33,8 +33,8 @@ THEIRS = ("GPT-2", "Llama, grouped-query", "BLOOM", "BERT", "BART")
 
 def model_of(name: str) -> LanguageModel:
     if name in OURS:
-        made = small(kind=name, vocabulary=TOKENIZER.get_vocab_size(), positions="rotary", qk_norm=False)
-        return OURS[name](made, TOKENIZER, "small", "test")
+        network_of_ours = small(kind=name, vocabulary=TOKENIZER.get_vocab_size(), positions="rotary", qk_norm=False)
+        return OURS[name](network_of_ours, TOKENIZER, "small", "test")
     return HuggingFaceModel(network(name), tokenizer(NETWORKS[name][0]), NETWORKS[name][0], True, name)
 
 
@@ -64,7 +64,7 @@ def arrays(thing: object, seen: dict[int, object] | None = None) -> Iterator[np.
     elif isinstance(thing, Attention):
         parts = [[of(layer) for layer in range(thing.layers)] for of in readings(thing)]
     elif is_dataclass(thing):
-        names = [one.name for one in fields(thing)]
+        names = [field.name for field in fields(thing)]
         names += [name for name in dir(type(thing)) if hasattr(getattr(type(thing), name), "__get__")]
         parts = [value_of(thing, name) for name in names if not name.startswith("_")]
     else:
@@ -75,8 +75,8 @@ def arrays(thing: object, seen: dict[int, object] | None = None) -> Iterator[np.
 
 def readings(attention: Attention) -> list:
     """What an attention gives of each layer, as far as the model shows it."""
-    shown = attention._calls and attention._calls[0].query is not None
-    queries = [attention.scores, attention.q, attention.k, attention.v, attention.out] if shown else []
+    shows_queries = attention._calls and attention._calls[0].query is not None
+    queries = [attention.scores, attention.q, attention.k, attention.v, attention.out] if shows_queries else []
     return [attention.__getitem__, attention.rotary, *queries]
 
 
@@ -91,11 +91,11 @@ def value_of(thing: object, name: str) -> object:
 
 def spoil(thing: object) -> int:
     """Write into every array that can be reached; how many there are."""
-    found = list(arrays(thing))
-    for array in found:
+    every_array = list(arrays(thing))
+    for array in every_array:
         if array.flags.writeable:
             array.fill(1) if array.dtype != object else None
-    return len(found)
+    return len(every_array)
 
 
 def remembered(model: LanguageModel) -> list[np.ndarray]:
@@ -103,7 +103,7 @@ def remembered(model: LanguageModel) -> list[np.ndarray]:
     texts = (TEXT, TEXT + MORE, TEXT[:-3] + "cat")
     traces = [model.trace(text, target(model)) for text in texts]
     steps = list(model.generate(TEXT, max_new_tokens=3, target=target(model))) if model.grows else []
-    return [np.array(one) for one in arrays([traces, steps, weights_of(model)])]
+    return [np.array(array) for array in arrays([traces, steps, weights_of(model)])]
 
 
 def weights_of(model: LanguageModel) -> list[np.ndarray]:
@@ -113,13 +113,13 @@ def weights_of(model: LanguageModel) -> list[np.ndarray]:
     ways += [
         lambda of=of: of(kind, 1) for of in (model.query_weights, model.key_weights, model.value_weights, model.output_weights)
     ]
-    found = []
+    weights = []
     for way in ways:
         try:
-            found.append(way())
+            weights.append(way())
         except ValueError:  # not every model has all of them
             continue
-    return found
+    return weights
 
 
 def unchanged(model: LanguageModel, before: list[np.ndarray]) -> bool:
@@ -161,18 +161,18 @@ def test_no_array_of_a_step_can_change_the_steps_after_it(model):
         pytest.skip("it does not go on with a text")
     before = [step.said for step in model.generate(TEXT, max_new_tokens=4, target=target(model))]
     chances = [step.probabilities for step in model.generate(TEXT, max_new_tokens=4, target=target(model))]
-    said = []
+    outputs = []
     for step, chance in zip(model.generate(TEXT, max_new_tokens=4, target=target(model)), chances, strict=True):
         assert spoil(step) > 3
         np.testing.assert_allclose(step.probabilities, chance, atol=1e-6)
-        said.append(step.said)
-    assert said == before
+        outputs.append(step.said)
+    assert outputs == before
 
 
 def test_no_array_of_an_analysis_can_change_what_is_remembered(model):
     before, trace = remembered(model), model.trace(TEXT, target(model))
-    for made in analyses(model, trace):
-        assert spoil(made) > 0
+    for result in analyses(model, trace):
+        assert spoil(result) > 0
     assert unchanged(model, before)
 
 

@@ -61,39 +61,41 @@ def hub(name: str) -> HuggingFaceModel:
 
 @cache
 def ours(kind: str, **choices) -> DecoderModel | EncoderDecoderModel:
-    made = train_tokenizer(TEXTS * 3, 300, (START, END))
+    bpe = train_tokenizer(TEXTS * 3, 300, (START, END))
     cls = {"decoder": DecoderModel, "encoder-decoder": EncoderDecoderModel}[kind]
-    return cls(small(kind=kind, vocabulary=made.get_vocab_size(), **choices), made, "small", "test")
+    return cls(small(kind=kind, vocabulary=bpe.get_vocab_size(), **choices), bpe, "small", "test")
 
 
 def its_ids(model: HuggingFaceModel, text: str = TEXT) -> torch.Tensor:
-    return torch.tensor([[one.id for one in (model._tokens if model.kind == "decoder" else model.vocabulary.tokens)(text)]])
+    return torch.tensor([[token.id for token in (model._tokens if model.kind == "decoder" else model.vocabulary.tokens)(text)]])
 
 
-def theirs(model: HuggingFaceModel, sample: bool = False, **told) -> T.generation.GenerateDecoderOnlyOutput:
+def theirs(model: HuggingFaceModel, sample: bool = False, **options) -> T.generation.GenerateDecoderOnlyOutput:
     """What transformers says, of a network that Headlight never saw; without what it pads with."""
     name = model.info.name
     peer, ids = network(name), its_ids(model)
     peer.generation_config.forced_eos_token_id = None
     return peer.generate(
-        ids, attention_mask=torch.ones_like(ids), max_new_tokens=NEW, do_sample=sample, early_stopping="num_beams" in told,
-        output_scores=True, output_logits=True, return_dict_in_generate=True, top_k=told.pop("top_k", 0 if sample else None),
-        **told,
+        ids, attention_mask=torch.ones_like(ids), max_new_tokens=NEW, do_sample=sample, early_stopping="num_beams" in options,
+        output_scores=True, output_logits=True, return_dict_in_generate=True, top_k=options.pop("top_k", 0 if sample else None),
+        **options,
     )  # fmt: skip
 
 
 def new_ids(model: HuggingFaceModel, sequence: torch.Tensor) -> tuple[int, ...]:
     front = its_ids(model).shape[1] if model.kind == "decoder" else 1
-    found = tuple(sequence[front:].tolist())
-    ends = [at for at, id in enumerate(found) if id in (model.network.generation_config.eos_token_id,)]
-    return found[: ends[0] + 1] if ends else found
+    ids = tuple(sequence[front:].tolist())
+    ends = [at for at, id in enumerate(ids) if id in (model.network.generation_config.eos_token_id,)]
+    return ids[: ends[0] + 1] if ends else ids
 
 
-@pytest.mark.parametrize(("strategy", "told"), CONTROLS, ids=lambda one: " ".join(map(str, one)) if isinstance(one, dict) else "")
+@pytest.mark.parametrize(
+    ("strategy", "options"), CONTROLS, ids=lambda value: " ".join(map(str, value)) if isinstance(value, dict) else ""
+)
 @pytest.mark.parametrize("name", [*DECODERS, *BOTH])
-def test_greedy_and_beams_with_each_control_are_those_of_transformers(name, strategy, told):
+def test_greedy_and_beams_with_each_control_are_those_of_transformers(name, strategy, options):
     model = hub(name)
-    steps, their = list(model.generate(TEXT, strategy, NEW)), theirs(model, **told)
+    steps, their = list(model.generate(TEXT, strategy, NEW)), theirs(model, **options)
     assert steps[-1].said == new_ids(model, their.sequences[0])
     assert steps[-1].end == ("end" if steps[-1].said[-1] in (model.network.generation_config.eos_token_id,) else "length")
     if strategy.method == "beam":
@@ -113,15 +115,15 @@ def test_a_sampled_text_has_their_distribution_at_each_step(name, controls):
     model, strategy = hub(name), Strategy(method="sampling", **controls)
     torch.manual_seed(3)
     their = theirs(model, True, **{THEIRS.get(name, name): value for name, value in controls.items()})
-    said = new_ids(model, their.sequences[0])
-    assert len(said) > 2
+    ids = new_ids(model, their.sequences[0])
+    assert len(ids) > 2
     for at, (raw, changed) in enumerate(zip(their.logits, their.scores, strict=True)):
-        if at < len(said):
-            step = next(model.generate(TEXT, strategy, 1, said=said[:at]))
+        if at < len(ids):
+            step = next(model.generate(TEXT, strategy, 1, said=ids[:at]))
             expected = changed[0].double().softmax(-1).numpy()
             np.testing.assert_allclose(step.probabilities, expected, atol=1e-6)
-            given = distribution(raw[0].numpy(), step.ids, strategy)
-            np.testing.assert_allclose(given.after, expected, atol=1e-9)
+            expected_distribution = distribution(raw[0].numpy(), step.ids, strategy)
+            np.testing.assert_allclose(expected_distribution.after, expected, atol=1e-9)
             assert expected[step.token.id] > 0 and step.probability == pytest.approx(expected[step.token.id], abs=1e-6)
 
 
@@ -158,21 +160,21 @@ ALL = pytest.mark.parametrize("opened", every_model())
 @ALL
 @pytest.mark.parametrize(
     "strategy", [Strategy(), Strategy(method="sampling", temperature=2, seed=5), Strategy(method="beam", beams=3)],
-    ids=lambda one: one.method,
+    ids=lambda strategy_of: strategy_of.method,
 )  # fmt: skip
 def test_with_and_without_the_cache_is_the_same(opened, strategy):
     model = opened()
     quick, slow = (list(model.generate(TEXT, strategy, NEW, cache=cache)) for cache in (True, False))
-    assert [one.said for one in quick] == [one.said for one in slow]
+    assert [step.said for step in quick] == [step.said for step in slow]
     for a, b in zip(quick, slow, strict=True):
         np.testing.assert_allclose(a.logits, b.logits, atol=1e-4, rtol=1e-4)
         assert a.attention.keys() == b.attention.keys()
         for kind in a.attention:
             np.testing.assert_allclose(a.attention[kind], b.attention[kind], atol=1e-5)
-    assert {one.read.bytes for one in slow} == {0} and all(one.read.bytes for one in quick)
+    assert {step.read.bytes for step in slow} == {0} and all(step.read.bytes for step in quick)
     if strategy.method != "beam":
-        assert [one.read.tokens for one in quick[1:]] == [1] * (len(quick) - 1)
-        assert [one.read.tokens for one in slow] == [len(one.tokens) for one in slow]
+        assert [step.read.tokens for step in quick[1:]] == [1] * (len(quick) - 1)
+        assert [step.read.tokens for step in slow] == [len(step.tokens) for step in slow]
 
 
 @pytest.mark.parametrize("kind", ["granitemoehybrid", "jamba", "minimax", "bamba", "deepseek_v32", "m2m_100", "fsmt", "doge"])
@@ -181,7 +183,7 @@ def test_what_its_own_cache_does_otherwise_is_not_believed(kind, tmp_path):
     model = models.load(str(save(tmp_path, kind, **HYBRIDS.get(kind, {}))), device="cpu")
     for strategy in (Strategy(), Strategy(method="beam", beams=2)):
         quick, slow = (list(model.generate(TEXT, strategy, NEW, cache=cache)) for cache in (True, False))
-        assert [one.said for one in quick] == [one.said for one in slow]
+        assert [step.said for step in quick] == [step.said for step in slow]
         for a, b in zip(quick, slow, strict=True):
             np.testing.assert_allclose(a.logits, b.logits, atol=1e-3, rtol=1e-3)
             assert all(np.abs(a.attention[kind] - b.attention[kind]).max() < 1e-4 for kind in b.attention)
@@ -209,23 +211,23 @@ def test_each_row_of_a_beam_search_is_that_of_a_full_forward_pass_too(opened, wi
     steps = list(model.generate(TEXT, Strategy(method="beam", beams=width), NEW))
     whole: dict = {}
     for step in reversed(steps):  # a longer beginning has the rows of the shorter ones that it goes on from
-        known = next((found for ids, found in whole.items() if ids[: len(step.ids)] == step.ids), None)
+        known = next((weights for ids, weights in whole.items() if ids[: len(step.ids)] == step.ids), None)
         if known is None:
             known = whole[step.ids] = {
                 kind: [call.weights().cpu().numpy() for call in calls] for kind, calls in read_again(model, step).items()
             }
         assert known.keys() == step.attention.keys()
         for kind, layers in known.items():
-            for mine, maps in zip(step.attention[kind], layers, strict=True):
+            for row_of_step, maps in zip(step.attention[kind], layers, strict=True):
                 row = maps[:, len(step.tokens) - 1]
-                np.testing.assert_allclose(mine, row[:, : mine.shape[1]], atol=1e-5)
-                assert not row[:, mine.shape[1] :].any()
+                np.testing.assert_allclose(row_of_step, row[:, : row_of_step.shape[1]], atol=1e-5)
+                assert not row[:, row_of_step.shape[1] :].any()
     assert len(steps) > 3 and sum(len(ids) for ids in whole) >= len(steps[-1].tokens)
 
 
 def read_again(model, step) -> dict[str, list[Call]]:
     """The calls of a forward pass of all that a step had read, by kind and layer."""
-    ids, source = (torch.tensor([[token.id for token in some]]) for some in (step.tokens, step.source))
+    ids, source = (torch.tensor([[token.id for token in tokens]]) for tokens in (step.tokens, step.source))
     network = model.network
     if isinstance(model, HuggingFaceModel):
         inputs = {"input_ids": source, "decoder_input_ids": ids} if step.source else {"input_ids": ids}
@@ -236,7 +238,7 @@ def read_again(model, step) -> dict[str, list[Call]]:
         with torch.inference_mode(), recording() as record:
             network(source, ids) if step.source else network(ids)
         calls = model._by_kind(record.calls)
-    return {kind: found for kind, found in calls.items() if kind != "encoder"}
+    return {kind: kind_calls for kind, kind_calls in calls.items() if kind != "encoder"}
 
 
 def test_no_control_is_the_model_itself_and_struck_tokens_have_no_chance():
@@ -245,23 +247,23 @@ def test_no_control_is_the_model_itself_and_struck_tokens_have_no_chance():
     plain = step.distribution
     assert plain.stages == () and plain.after is plain.before
     step = next(model.generate(TEXT, Strategy(method="sampling", temperature=0.5, top_k=9, top_p=0.8, min_p=0.1, typical=0.9)))
-    names = [one.name for one in step.distribution.stages]
+    names = [stage.name for stage in step.distribution.stages]
     assert names == ["temperature", "top_k", "top_p", "min_p", "typical"], "in the order in which transformers runs them"
-    gone = np.concatenate([one.struck for one in step.distribution.stages])
+    gone = np.concatenate([stage.struck for stage in step.distribution.stages])
     assert len(set(gone)) == len(gone) and (step.probabilities[gone] == 0).all()
     assert len(gone) + np.count_nonzero(step.probabilities) == len(step.logits)
 
 
 def test_a_draw_is_the_same_for_the_same_seed_and_lands_as_often_as_is_likely():
     logits = np.log(np.array([0.5, 0.25, 0.15, 0.1], dtype=np.float32))
-    drawn = [distribution(logits, (), Strategy()).choose(Strategy(method="sampling", seed=seed), 3) for seed in range(4000)]
-    share = np.bincount([id for id, _ in drawn], minlength=4) / len(drawn)
+    draws = [distribution(logits, (), Strategy()).choose(Strategy(method="sampling", seed=seed), 3) for seed in range(4000)]
+    share = np.bincount([id for id, _ in draws], minlength=4) / len(draws)
     np.testing.assert_allclose(share, [0.5, 0.25, 0.15, 0.1], atol=0.03)
-    assert all((dart < 0.5) == (id == 0) for id, dart in drawn), "the likeliest lies first"
+    assert all((dart < 0.5) == (id == 0) for id, dart in draws), "the likeliest lies first"
     model, strategy = ours("decoder"), Strategy(method="sampling", temperature=1.5, seed=11)
-    one, two = (list(model.generate(TEXT, strategy, NEW)) for _ in range(2))
-    assert [step.said for step in one] == [step.said for step in two]
-    assert one[-1].said != list(model.generate(TEXT, replace(strategy, seed=12), NEW))[-1].said
+    first, second = (list(model.generate(TEXT, strategy, NEW)) for _ in range(2))
+    assert [step.said for step in first] == [step.said for step in second]
+    assert first[-1].said != list(model.generate(TEXT, replace(strategy, seed=12), NEW))[-1].said
 
 
 def test_another_strategy_redraws_from_what_is_known():
@@ -294,13 +296,13 @@ def test_what_is_given_is_said_with_the_scores_that_it_had(opened):
     model, strategy = opened(), Strategy(method="sampling", seed=2, temperature=1.5)
     steps = list(model.generate(TEXT, strategy, NEW))
     other = int(np.argsort(steps[1].logits)[-2])
-    given = (steps[0].token.id, other, *(step.token.id for step in steps[:2]))
-    again = list(model.generate(TEXT, strategy, NEW, given=given))
-    assert again[-1].said[: len(given)] == given[: len(again)] and again[0].dart == steps[0].dart
+    forced = (steps[0].token.id, other, *(step.token.id for step in steps[:2]))
+    again = list(model.generate(TEXT, strategy, NEW, given=forced))
+    assert again[-1].said[: len(forced)] == forced[: len(again)] and again[0].dart == steps[0].dart
     for at, step in enumerate(again):
         alone = next(model.generate(TEXT, strategy, 1, said=step.said[:-1]))
         np.testing.assert_allclose(step.logits, alone.logits, atol=1e-4, rtol=1e-4)
-        assert (step.token.id, step.dart) == (alone.token.id, alone.dart) or (at < len(given) and step.dart is None)
+        assert (step.token.id, step.dart) == (alone.token.id, alone.dart) or (at < len(forced) and step.dart is None)
 
 
 @ALL
@@ -315,18 +317,18 @@ def test_a_tree_of_beams_holds_every_way_that_was_looked_at():
     model, width = ours("encoder-decoder"), 3
     for step in model.generate(TEXT, Strategy(method="beam", beams=width), NEW):
         tree = step.search.tree
-        assert [one.number for one in tree] == list(range(len(tree))) and step.search.looked_at == tree[
+        assert [branch.number for branch in tree] == list(range(len(tree))) and step.search.looked_at == tree[
             -len(step.search.looked_at) :
         ]
-        scores = [one.score for one in step.search.looked_at]
-        assert scores == sorted(scores, reverse=True) and sum(one.fate == "kept" for one in step.search.looked_at) <= width
-        for one in tree:
-            parent = tree[one.parent] if one.parent >= 0 else None
-            assert one.length == (parent.length if parent else 0) + 1 and one.score <= (parent.score if parent else 0)
+        scores = [branch.score for branch in step.search.looked_at]
+        assert scores == sorted(scores, reverse=True) and sum(branch.fate == "kept" for branch in step.search.looked_at) <= width
+        for branch in tree:
+            parent = tree[branch.parent] if branch.parent >= 0 else None
+            assert branch.length == (parent.length if parent else 0) + 1 and branch.score <= (parent.score if parent else 0)
             assert parent is None or parent.fate == "kept"
-    ways = {one.number: (*ways_to(tree, one.parent), one.id) for one in tree}
+    ways = {branch.number: (*ways_to(tree, branch.parent), branch.id) for branch in tree}
     for answer in step.search.answers:
-        assert any(ways[one.number] == answer.ids and one.score == pytest.approx(answer.score) for one in tree)
+        assert any(ways[branch.number] == answer.ids and branch.score == pytest.approx(answer.score) for branch in tree)
 
 
 def ways_to(tree, number: int) -> tuple[int, ...]:
@@ -336,16 +338,16 @@ def ways_to(tree, number: int) -> tuple[int, ...]:
 def test_a_full_context_drops_its_oldest_quarter_and_says_so():
     model = ours("decoder")
     room, steps = model.room, list(model.generate(TEXT, Strategy(), 40))
-    lengths = [len(one.tokens) for one in steps]
+    lengths = [len(step.tokens) for step in steps]
     assert max(lengths) == room and len(steps) == 40 and steps[-1].end == "length"
-    begun = len(steps[0].tokens)
+    beginning = len(steps[0].tokens)
     for at, step in enumerate(steps):
-        assert len(step.tokens) + step.dropped == begun + at
+        assert len(step.tokens) + step.dropped == beginning + at
         assert step.tokens[0].id == model.vocabulary.start, "the start stays"
-        every = (*(one.id for one in steps[0].tokens), *step.said[:-1])
-        kept = len(step.tokens) - 1
-        assert step.ids == (every[0], *every[len(every) - kept :])
-    first = next(one for one in steps if one.dropped)
+        all_ids = (*(token.id for token in steps[0].tokens), *step.said[:-1])
+        count = len(step.tokens) - 1
+        assert step.ids == (all_ids[0], *all_ids[len(all_ids) - count :])
+    first = next(step for step in steps if step.dropped)
     assert first.dropped == room // 4 + 1 and lengths[steps.index(first) - 1] == room
     slow = list(model.generate(TEXT, Strategy(), 40, cache=False))
     assert slow[-1].said == steps[-1].said
@@ -379,7 +381,7 @@ def test_an_end_that_comes_at_once_is_the_only_step():
         beams = list(model.generate(TEXT, Strategy(method="beam", beams=1)))
     finally:
         model.network.generation_config.eos_token_id = ends
-    assert [one.end for one in steps] == ["end"] and steps[0].said == (first,) == beams[-1].said
+    assert [step.end for step in steps] == ["end"] and steps[0].said == (first,) == beams[-1].said
 
 
 def test_what_the_authors_rule_out_is_never_said():
@@ -392,7 +394,7 @@ def test_what_the_authors_rule_out_is_never_said():
     finally:
         model.network.generation_config.bad_words_ids = None
     assert step.token.id != first and step.distribution.stages[0].name == "model" and step.never == {first}
-    assert not any(first == one.id for one in beam[-1].search.tree)
+    assert not any(first == branch.id for branch in beam[-1].search.tree)
 
 
 def test_closing_it_in_the_middle_frees_what_it_keeps():
@@ -400,11 +402,11 @@ def test_closing_it_in_the_middle_frees_what_it_keeps():
     steps = model.generate(TEXT, Strategy(), 20)
     next(steps), next(steps)
     reader = steps.gi_frame.f_locals["reader"]
-    kept = weakref.ref(reader._cache.layers[0][0])
-    assert kept() is not None
+    cached_key = weakref.ref(reader._cache.layers[0][0])
+    assert cached_key() is not None
     steps.close()
     gc.collect()
-    assert reader._bytes() == 0 and kept() is None
+    assert reader._bytes() == 0 and cached_key() is None
     with pytest.raises(StopIteration):
         next(steps)
 
@@ -414,15 +416,17 @@ def test_visitors_who_generate_at_once_do_not_meet(opened):
     """Their steps take turns, in one thread and in several."""
     model, texts = opened(), [TEXT, "Once upon a time", "the dog", "a little girl"]
     strategies = [Strategy(), Strategy(method="sampling", seed=3), Strategy(method="beam", beams=2), Strategy(no_repeat=1)]
-    alone = [[one.said for one in model.generate(*asked, NEW)] for asked in zip(texts, strategies, strict=True)]
-    running = [model.generate(*asked, NEW) for asked in zip(texts, strategies, strict=True)]
+    alone = [[step.said for step in model.generate(*arguments, NEW)] for arguments in zip(texts, strategies, strict=True)]
+    running = [model.generate(*arguments, NEW) for arguments in zip(texts, strategies, strict=True)]
     mixed: list[list] = [[] for _ in running]
     for _ in range(NEW):
-        for found, steps in zip(mixed, running, strict=True):
-            found.extend(one.said for one in itertools.islice(steps, 1))
+        for outputs, steps in zip(mixed, running, strict=True):
+            outputs.extend(step.said for step in itertools.islice(steps, 1))
     assert mixed == alone
     with ThreadPoolExecutor(4) as pool:
-        many = pool.map(lambda asked: [one.said for one in model.generate(*asked, NEW)], zip(texts, strategies, strict=True))
+        many = pool.map(
+            lambda arguments: [step.said for step in model.generate(*arguments, NEW)], zip(texts, strategies, strict=True)
+        )
         assert list(many) == alone
 
 
@@ -443,12 +447,12 @@ def test_what_is_said_is_spelt_as_it_goes_on():
     steps = list(writer.generate("Once upon a time", max_new_tokens=8))
     assert all(b.text == a.text + b.token.text for a, b in itertools.pairwise(steps))
     whole = "Once upon a time" + steps[-1].text
-    assert [one.id for one in writer.tokenize(whole)] == [*(one.id for one in steps[-1].tokens), steps[-1].token.id]
+    assert [token.id for token in writer.tokenize(whole)] == [*(token.id for token in steps[-1].tokens), steps[-1].token.id]
     np.testing.assert_allclose(writer.trace(whole).logits_at(-2), steps[-1].logits, atol=1e-3)
 
 
 @pytest.mark.parametrize(
-    ("choices", "said"),
+    ("choices", "sentence"),
     [
         ({"temperature": 0}, 'choose the method "greedy"'),
         ({"temperature": -1}, "must be at least 0.01; it is -1"),
@@ -468,8 +472,8 @@ def test_what_is_said_is_spelt_as_it_goes_on():
     ],
     ids=str,
 )
-def test_a_strategy_that_makes_no_sense_is_a_sentence(choices, said):
-    with pytest.raises(ValueError, match=said) as caught:
+def test_a_strategy_that_makes_no_sense_is_a_sentence(choices, sentence):
+    with pytest.raises(ValueError, match=sentence) as caught:
         Strategy(**choices)
     assert str(caught.value).endswith(".")
 

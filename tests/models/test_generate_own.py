@@ -47,8 +47,8 @@ class Peer(T.PreTrainedModel, T.GenerationMixin):
         )
         super().__init__(config)
         self.ours, self.passing = model.network, Passing()
-        told = {"decoder_start_token_id": start, "eos_token_id": ends or None, "pad_token_id": ends[0] if ends else 0}
-        self.generation_config = T.GenerationConfig(**told, suppress_tokens=sorted(first.never) or None, use_cache=False)
+        settings = {"decoder_start_token_id": start, "eos_token_id": ends or None, "pad_token_id": ends[0] if ends else 0}
+        self.generation_config = T.GenerationConfig(**settings, suppress_tokens=sorted(first.never) or None, use_cache=False)
 
     def get_encoder(self, *_, **__) -> nn.Module:
         return self.passing
@@ -59,34 +59,36 @@ class Peer(T.PreTrainedModel, T.GenerationMixin):
         return Seq2SeqLMOutput(logits=self.ours(encoder_outputs[0][..., 0].long(), decoder_input_ids))
 
 
-def theirs(model: LanguageModel, first: Step, sample: bool = False, **told) -> Any:
+def theirs(model: LanguageModel, first: Step, sample: bool = False, **options) -> Any:
     ids = torch.tensor([[token.id for token in first.source or first.tokens]])
     with torch.inference_mode():
         return Peer(model, first).generate(
-            ids, attention_mask=torch.ones_like(ids), max_new_tokens=NEW, do_sample=sample, early_stopping="num_beams" in told,
-            output_scores=True, return_dict_in_generate=True, top_k=told.pop("top_k", 0 if sample else None), **told,
+            ids, attention_mask=torch.ones_like(ids), max_new_tokens=NEW, do_sample=sample, early_stopping="num_beams" in options,
+            output_scores=True, return_dict_in_generate=True, top_k=options.pop("top_k", 0 if sample else None), **options,
         )  # fmt: skip
 
 
-def its_said(found: Any, first: Step) -> tuple[int, ...]:
-    said = tuple(found.sequences[0, len(first.tokens) :].tolist())
-    ends = [at for at, id in enumerate(said) if id in first._reader.ends]
-    return said[: ends[0] + 1] if ends else said
+def its_said(output: Any, first: Step) -> tuple[int, ...]:
+    ids = tuple(output.sequences[0, len(first.tokens) :].tolist())
+    ends = [at for at, id in enumerate(ids) if id in first._reader.ends]
+    return ids[: ends[0] + 1] if ends else ids
 
 
-@pytest.mark.parametrize(("strategy", "told"), CONTROLS, ids=lambda one: " ".join(map(str, one)) if isinstance(one, dict) else "")
+@pytest.mark.parametrize(
+    ("strategy", "options"), CONTROLS, ids=lambda value: " ".join(map(str, value)) if isinstance(value, dict) else ""
+)
 @pytest.mark.parametrize("name", MODELS)
-def test_greedy_and_beams_with_each_control_are_those_of_transformers(name, strategy, told):
+def test_greedy_and_beams_with_each_control_are_those_of_transformers(name, strategy, options):
     model = MODELS[name]()
     first = next(model.generate(TEXT))
-    steps, found = list(model.generate(TEXT, strategy, NEW, cache=False)), theirs(model, first, **told)
-    assert steps[-1].said == its_said(found, first)
+    steps, output = list(model.generate(TEXT, strategy, NEW, cache=False)), theirs(model, first, **options)
+    assert steps[-1].said == its_said(output, first)
     if strategy.method == "beam":
         best = steps[-1].search.answers[0]
-        expected = float(found.sequences_scores[0]) * len(best.ids) ** strategy.length_penalty
+        expected = float(output.sequences_scores[0]) * len(best.ids) ** strategy.length_penalty
         assert best.score == pytest.approx(expected, abs=1e-3)
     else:
-        for step, changed in zip(steps, found.scores, strict=False):
+        for step, changed in zip(steps, output.scores, strict=False):
             np.testing.assert_allclose(step.probabilities, changed[0].double().softmax(-1), atol=1e-6)
 
 
@@ -96,8 +98,8 @@ def test_a_sampled_text_has_their_distribution_at_each_step(name, controls):
     model, strategy = MODELS[name](), Strategy(method="sampling", **controls)
     first = next(model.generate(TEXT))
     torch.manual_seed(3)
-    found = theirs(model, first, True, **{THEIRS.get(name, name): value for name, value in controls.items()})
-    steps = list(model.generate(TEXT, strategy, NEW, given=its_said(found, first), cache=False))
-    assert steps[-1].said == its_said(found, first)
-    for step, changed in zip(steps, found.scores, strict=True):
+    output = theirs(model, first, True, **{THEIRS.get(name, name): value for name, value in controls.items()})
+    steps = list(model.generate(TEXT, strategy, NEW, given=its_said(output, first), cache=False))
+    assert steps[-1].said == its_said(output, first)
+    for step, changed in zip(steps, output.scores, strict=True):
         np.testing.assert_allclose(step.probabilities, changed[0].double().softmax(-1), atol=1e-6)

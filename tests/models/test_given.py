@@ -16,31 +16,31 @@ def ids(tokens) -> list[int]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_ids_of_a_trace_are_the_same_reading_bit_for_bit(name):
-    plain, made = read(name), model(name)
-    given = made.trace(ids(plain.tokens), ids(plain.target))
-    assert same(plain, given) and ids(given.tokens) == ids(plain.tokens) and ids(given.target) == ids(plain.target)
-    assert [token.text for token in given.tokens] == [token.text for token in plain.tokens]
-    typed = [token for token in given.tokens if not token.special]
-    assert all(given.text[token.start : token.end] == token.text for token in typed)
-    assert same(plain, made.trace(given.text, ids(plain.target))), "what they spell keeps which tokens it is of"
+    plain, subject = read(name), model(name)
+    from_ids = subject.trace(ids(plain.tokens), ids(plain.target))
+    assert same(plain, from_ids) and ids(from_ids.tokens) == ids(plain.tokens) and ids(from_ids.target) == ids(plain.target)
+    assert [token.text for token in from_ids.tokens] == [token.text for token in plain.tokens]
+    typed = [token for token in from_ids.tokens if not token.special]
+    assert all(from_ids.text[token.start : token.end] == token.text for token in typed)
+    assert same(plain, subject.trace(from_ids.text, ids(plain.target))), "what they spell keeps which tokens it is of"
 
 
 @pytest.mark.parametrize("kind", [np.array, torch.tensor, tuple])
 def test_an_array_a_tensor_and_a_tuple_are_lists_too(kind):
-    writer, given = model("writer"), ids(read("writer").tokens)
-    assert same(writer.trace(kind(given)), read("writer"))
-    assert writer.predict(kind(given)) == writer.predict(TEXT)
-    assert len(writer.traces(kind(given), [[], []])) == 2, "one text, read once for each list of edits"
+    writer, token_ids = model("writer"), ids(read("writer").tokens)
+    assert same(writer.trace(kind(token_ids)), read("writer"))
+    assert writer.predict(kind(token_ids)) == writer.predict(TEXT)
+    assert len(writer.traces(kind(token_ids), [[], []])) == 2, "one text, read once for each list of edits"
 
 
 def test_all_that_takes_a_text_takes_ids():
-    writer, one, two = model("writer"), *(ids(model("writer").tokenize(text)) for text in (TEXT, OTHER))
-    said = [list(writer.generate(text, max_new_tokens=3))[-1].said for text in (TEXT, one)]
-    assert said[0] == said[1]
-    np.testing.assert_array_equal(head_effects(writer, one), head_effects(writer, TEXT))
-    found = patching(writer, one[:6], two[:6], measure="KL")
-    assert found.shape == (7, 6)
-    assert [trace.tokens for trace in writer.traces([TEXT, one])][1] == writer.trace(one).tokens
+    writer, first, second = model("writer"), *(ids(model("writer").tokenize(text)) for text in (TEXT, OTHER))
+    outputs = [list(writer.generate(text, max_new_tokens=3))[-1].said for text in (TEXT, first)]
+    assert outputs[0] == outputs[1]
+    np.testing.assert_array_equal(head_effects(writer, first), head_effects(writer, TEXT))
+    effects = patching(writer, first[:6], second[:6], measure="KL")
+    assert effects.shape == (7, 6)
+    assert [trace.tokens for trace in writer.traces([TEXT, first])][1] == writer.trace(first).tokens
 
 
 def test_nothing_is_put_before_or_after_ids_and_the_oldest_leave_a_full_context():
@@ -60,19 +60,19 @@ def test_nothing_is_put_before_or_after_ids_and_the_oldest_leave_a_full_context(
 @pytest.mark.parametrize("name", ["writer", "translator", "GPT-2", "BERT"])
 @pytest.mark.parametrize("strange", [-1, 10**9])
 def test_an_id_beyond_the_vocabulary_is_named(name, strange):
-    made = model(name)
-    for call in (made.trace, made.predict, lambda given: made.traces([given, given]), made.generate):
-        if call == made.generate and made.info.kind == "encoder":
+    subject = model(name)
+    for call in (subject.trace, subject.predict, lambda text: subject.traces([text, text]), subject.generate):
+        if call == subject.generate and subject.info.kind == "encoder":
             continue
-        with pytest.raises(ValueError, match=f"has no token {strange}: its tokens are 0 to {made.ids - 1:,}"):
+        with pytest.raises(ValueError, match=f"has no token {strange}: its tokens are 0 to {subject.ids - 1:,}"):
             call([1, strange])
 
 
 def test_what_is_no_list_of_ids_is_said():
     writer = model("writer")
-    for given in ([1, 2.5], [1, True], [[1, 2]], ["a"], [None]):
+    for ids_of_text in ([1, 2.5], [1, True], [[1, 2]], ["a"], [None]):
         with pytest.raises(TypeError, match=r"The text holds .*: the ids of one text are a list of whole numbers"):
-            writer.trace(given)
+            writer.trace(ids_of_text)
     with pytest.raises(ValueError, match="no token to read"):
         writer.trace([])
     with pytest.raises(ValueError, match=r"no chat template|A turn of a chat is a text"):

@@ -30,15 +30,15 @@ def test_the_end_of_a_long_text_is_read_as_in_the_whole_text(name, monkeypatch):
     model = encoder() if name == "BERT" else MODELS[name]()
     model.at_most = 24
     text, target = long(3000), long(2500, 1) if "encoder" in model.info.kind else ""
-    found = model.trace(text, target)
+    trace = model.trace(text, target)
     monkeypatch.setattr("models.long.CHARACTERS", 10**9)
     whole = model.trace(text, target, remember=False)
-    assert (found.tokens, found.target, found.cut) == (whole.tokens, whole.target, whole.cut)
-    assert len(found.tokens) == 24 and found.cut > 0
-    last = [token for token in found.tokens if token.start < token.end][-1]
+    assert (trace.tokens, trace.target, trace.cut) == (whole.tokens, whole.target, whole.cut)
+    assert len(trace.tokens) == 24 and trace.cut > 0
+    last = [token for token in trace.tokens if token.start < token.end][-1]
     assert (target if last.segment else text)[last.start : last.end].strip() == last.text.strip()
-    kind = next(iter(found.hidden))
-    np.testing.assert_allclose(found.hidden[kind], whole.hidden[kind], atol=1e-4)
+    kind = next(iter(trace.hidden))
+    np.testing.assert_allclose(trace.hidden[kind], whole.hidden[kind], atol=1e-4)
 
 
 @pytest.mark.parametrize("text", [long(60_000), "a" * 300_000, "🐕" * 100_000, " " * 300_000, "\n" * 300_000])

@@ -29,18 +29,18 @@ def test_sixteen_bits_are_near_float32_and_say_what_they_are(dtype, own, folder)
     exact, coarse = models.load(name), models.load(name, dtype=dtype)
     assert (coarse.info.dtype, exact.info.dtype) == (dtype, "float32")
     assert any(dtype in note for note in coarse.info.notes) and not any("float" in note for note in exact.info.notes)
-    assert {one.dtype for one in coarse.network.parameters()} == {getattr(torch, dtype)}
-    one, two = exact.trace(TEXT), coarse.trace(TEXT)
-    maps = [(one.attention["self"][layer], two.attention["self"][layer]) for layer in range(exact.info.layers)]
+    assert {parameter.dtype for parameter in coarse.network.parameters()} == {getattr(torch, dtype)}
+    exact_trace, coarse_trace = exact.trace(TEXT), coarse.trace(TEXT)
+    maps = [(exact_trace.attention["self"][layer], coarse_trace.attention["self"][layer]) for layer in range(exact.info.layers)]
     assert max(float(np.abs(a - b).max()) for a, b in maps) < far and any((a != b).any() for a, b in maps)
     assert all(b.dtype == np.float32 and np.abs(b.sum(-1) - 1).max() < 1e-6 for _, b in maps)
-    assert two.hidden["self"].dtype == two.logits.dtype == np.float32
-    token = int(one.logits[-1].argmax())
-    table = logit_attribution(coarse, two, token)
+    assert coarse_trace.hidden["self"].dtype == coarse_trace.logits.dtype == np.float32
+    token = int(exact_trace.logits[-1].argmax())
+    table = logit_attribution(coarse, coarse_trace, token)
     size = max(1.0, float(table.contribution.abs().max()))
-    assert abs(table.contribution.sum() - two.logits[-1, token]) < 10 * sums * size
+    assert abs(table.contribution.sum() - coarse_trace.logits[-1, token]) < 10 * sums * size
     assert head_effects(coarse, TEXT).shape == (exact.info.layers, exact.info.heads)
-    off = [made.trace(TEXT, edits=[E.Head(1, 0)]).hidden["self"][-1] for made in (exact, coarse)]
+    off = [loaded.trace(TEXT, edits=[E.Head(1, 0)]).hidden["self"][-1] for loaded in (exact, coarse)]
     assert np.abs(off[0] - off[1]).max() < sums * np.abs(off[0]).max()
 
 
@@ -55,8 +55,8 @@ def test_all_three_kinds_of_ours_read_in_sixteen_bits():
 
 
 def test_the_weights_that_ship_are_float16_so_nothing_is_lost_on_the_way_to_it():
-    one, two = (models.load("writer", dtype=dtype).network.state_dict() for dtype in ("float16", "float32"))
-    assert all(torch.equal(one[name].float(), two[name]) for name in one)
+    half, full = (models.load("writer", dtype=dtype).network.state_dict() for dtype in ("float16", "float32"))
+    assert all(torch.equal(half[name].float(), full[name]) for name in half)
 
 
 @pytest.mark.parametrize("dtype", ["int8", torch.int64, "half", 16, "float64"])

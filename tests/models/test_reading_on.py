@@ -14,8 +14,8 @@ from tests.models.ours import small, texts
 
 CLOSE = {"atol": 1e-5, "rtol": 1e-4}
 VARIANTS = [
-    *({"positions": one} for one in POSITIONS), *({"pattern": one} for one in PATTERNS if one != "full"),
-    *({"kv_heads": one} for one in (1, 2)), {"score": "additive"}, {"score": "multiplicative"}, {"computed": "performer"},
+    *({"positions": choice} for choice in POSITIONS), *({"pattern": choice} for choice in PATTERNS if choice != "full"),
+    *({"kv_heads": choice} for choice in (1, 2)), {"score": "additive"}, {"score": "multiplicative"}, {"computed": "performer"},
     {"experts": 3}, {"norm_place": "after", "norm": "layer"}, {"positions": "alibi", "pattern": "longformer", "kv_heads": 2},
 ]  # fmt: skip
 PIECES = [7, 1, 1, 4, 7]  # how much is read at a time
@@ -92,8 +92,8 @@ def test_a_trace_that_was_typed_is_the_trace_that_was_pasted(choices):
 
     text, typing = "the cat sat on the mat", model()
     for typed in [text[:end] for end in range(1, 12)] + ["the ca", "the car", "the car is", text]:
-        found, fresh = typing.trace(typed), model().trace(typed)
+        trace, fresh = typing.trace(typed), model().trace(typed)
         for layer in range(2):
-            np.testing.assert_allclose(found.attention["self"][layer], fresh.attention["self"][layer], atol=1e-5)
-        np.testing.assert_allclose(found.hidden["self"], fresh.hidden["self"], atol=1e-4, rtol=1e-4)
-        np.testing.assert_allclose(found.logits, fresh.logits, atol=1e-3, rtol=1e-3)
+            np.testing.assert_allclose(trace.attention["self"][layer], fresh.attention["self"][layer], atol=1e-5)
+        np.testing.assert_allclose(trace.hidden["self"], fresh.hidden["self"], atol=1e-4, rtol=1e-4)
+        np.testing.assert_allclose(trace.logits, fresh.logits, atol=1e-3, rtol=1e-3)

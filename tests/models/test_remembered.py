@@ -30,8 +30,8 @@ TOKENIZER = train_tokenizer(["the cat sat on the mat and the dog sat on the cat"
 
 
 def ours(kind: str) -> LanguageModel:
-    made = small(kind=kind, vocabulary=TOKENIZER.get_vocab_size(), dropout=0.2)
-    return {"decoder": DecoderModel, "encoder-decoder": EncoderDecoderModel}[kind](made, TOKENIZER, "small", "test")
+    built = small(kind=kind, vocabulary=TOKENIZER.get_vocab_size(), dropout=0.2)
+    return {"decoder": DecoderModel, "encoder-decoder": EncoderDecoderModel}[kind](built, TOKENIZER, "small", "test")
 
 
 def others(name: str, kind: str) -> LanguageModel:
@@ -56,13 +56,13 @@ def target(model: LanguageModel) -> str:
 def plain(model: LanguageModel) -> np.ndarray:
     """What the network itself answers, told everything at once: logits [position, vocabulary]."""
     trace = model.trace(TEXT, target(model), remember=False)
-    read, said = (torch.tensor([[token.id for token in tokens]]) for tokens in (trace.tokens, trace.target))
+    read, target_ids = (torch.tensor([[token.id for token in tokens]]) for tokens in (trace.tokens, trace.target))
     with torch.inference_mode():
         if isinstance(model, DecoderModel):
             return model.network(read)[0].float().numpy()
         if isinstance(model, EncoderDecoderModel):
-            return model.network(read, said)[0].float().numpy()
-        inputs = {"decoder_input_ids": said} if trace.target else {}
+            return model.network(read, target_ids)[0].float().numpy()
+        inputs = {"decoder_input_ids": target_ids} if trace.target else {}
         return model.network(input_ids=read, use_cache=False, return_dict=True, **inputs).logits[0].float().numpy()
 
 
@@ -82,10 +82,10 @@ def first_half_off(module, args, out):
 def agree(model: LanguageModel) -> np.ndarray:
     """Read by the model, which may remember, and by the network itself; gives the logits."""
     half = model.trace(TEXT[:9], target(model)).logits
-    found = model.trace(TEXT, target(model)).logits
-    np.testing.assert_allclose(found, plain(model), atol=1e-3, rtol=1e-3)
+    logits = model.trace(TEXT, target(model)).logits
+    np.testing.assert_allclose(logits, plain(model), atol=1e-3, rtol=1e-3)
     assert half is not None
-    return found
+    return logits
 
 
 def edited(model: LanguageModel) -> Callable[[], None]:
@@ -124,7 +124,7 @@ def another_forward(model: LanguageModel) -> Callable[[], None]:
 CHANGES = [edited, put_in_its_place, another_module, hooked, hooked_before, another_forward]
 
 
-@pytest.mark.parametrize("change", CHANGES, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change_of: change_of.__name__)
 @pytest.mark.parametrize("name", MODELS)
 def test_a_changed_network_answers_as_it_is_and_changed_back_as_it_was(name, change):
     model = MODELS[name]()
@@ -154,8 +154,8 @@ def test_in_training_mode_dropout_is_seen_and_leaves_nothing_behind(name):
     model = MODELS[name]()
     before = agree(model)
     model.network.train()
-    one, other = (model.trace(TEXT, target(model)).logits for _ in range(2))
-    assert np.abs(one - other).max() > 1e-3
+    logits, other = (model.trace(TEXT, target(model)).logits for _ in range(2))
+    assert np.abs(logits - other).max() > 1e-3
     model.network.eval()
     np.testing.assert_allclose(agree(model), before, atol=1e-3, rtol=1e-3)
 
@@ -163,9 +163,9 @@ def test_in_training_mode_dropout_is_seen_and_leaves_nothing_behind(name):
 def test_a_hook_may_change_its_mind():
     model, strength = MODELS["our decoder"](), [1.0]
     attends(model).register_forward_hook(lambda module, args, out: out * strength[0])
-    one = agree(model)
+    before = agree(model)
     strength[0] = -1.0
-    assert np.abs(agree(model) - one).max() > 1e-2
+    assert np.abs(agree(model) - before).max() > 1e-2
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -190,20 +190,20 @@ def test_an_unchanged_network_is_read_on_from_and_only_if_it_is_to_be(name, monk
 
 
 def test_a_condition_is_a_number_that_stays_until_something_changes():
-    made = nn.Sequential(nn.Linear(4, 4), nn.Dropout())
-    made.eval()
-    condition = Condition(made)
+    layers = nn.Sequential(nn.Linear(4, 4), nn.Dropout())
+    layers.eval()
+    condition = Condition(layers)
     first = condition.now()
     assert condition.now() == first
     with torch.no_grad():
-        made[0].bias[1] = 3.0
+        layers[0].bias[1] = 3.0
     second = condition.now()
     assert second != first and condition.now() == second
-    made.double().float()  # the same numbers, perhaps even at the same place
+    layers.double().float()  # the same numbers, perhaps even at the same place
     assert condition.now() != second
-    made.train()
+    layers.train()
     assert condition.now() is None
-    made.eval()
+    layers.eval()
     with torch.autocast("cpu"):
         assert condition.now() is None
     handle = nn.modules.module.register_module_forward_hook(lambda *_: None)
@@ -287,12 +287,12 @@ def test_the_bytes_of_a_trace_can_be_asked_for_while_it_is_drawn():
 @pytest.mark.parametrize("name", MODELS)
 def test_a_copy_that_nobody_has_any_more_leaves_nothing_behind_not_even_its_tokenizer(name):
     copy = MODELS[name]().with_random_weights(0)
-    said = (TEXT, TARGET) if copy.info.kind == "encoder-decoder" else (TEXT,)
-    assert len({one.text for one in copy.predict(*said, top=5)}) == 5 and copy.trace(*said).logits is not None
-    held = [weakref.ref(one) for one in (copy, copy.network, copy.vocabulary)]
+    texts = (TEXT, TARGET) if copy.info.kind == "encoder-decoder" else (TEXT,)
+    assert len({prediction.text for prediction in copy.predict(*texts, top=5)}) == 5 and copy.trace(*texts).logits is not None
+    held = [weakref.ref(thing) for thing in (copy, copy.network, copy.vocabulary)]
     del copy
     gc.collect()
-    assert not any(one() for one in held)
+    assert not any(reference() for reference in held)
 
 
 @pytest.mark.parametrize("name", ["our decoder", "GPT-2", "Llama"])
@@ -302,9 +302,11 @@ def test_a_class_reads_a_text_once(name):
     for reader in ("ann", "bob", "eve"):
         with reading_for(reader):
             traces.append(model.trace(TEXT))
-    assert all(one.hidden["self"] is traces[0].hidden["self"] for one in traces), "what is read again has numbers of its own"
+    assert all(reading.hidden["self"] is traces[0].hidden["self"] for reading in traces), (
+        "what is read again has numbers of its own"
+    )
     alone = model.trace(TEXT, remember=False)
-    assert all(np.array_equal(one.logits_at(-1), traces[0].logits_at(-1)) for one in traces)
+    assert all(np.array_equal(reading.logits_at(-1), traces[0].logits_at(-1)) for reading in traces)
     np.testing.assert_allclose(traces[2].logits_at(-1), alone.logits_at(-1), atol=1e-4)
 
 

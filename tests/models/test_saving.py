@@ -42,12 +42,12 @@ def again(trace, path, **choices):
 @pytest.mark.parametrize("name", NAMES)
 def test_what_comes_out_is_what_went_in(name, tmp_path):
     kind = stack(name)
-    made = [
+    edits = [
         E.Head(0, 1, scale=0.5, kind=kind),
         E.Temperature(1, 0, 2.0, kind=kind),
         E.Stream(1, -1, add=np.ones(model(name).info.d_model), kind=kind),
     ]
-    for trace in (model(name).trace(TEXT, target(name)), read(name, *made)):
+    for trace in (model(name).trace(TEXT, target(name)), read(name, *edits)):
         opened = again(trace, tmp_path)
         assert opened.tokens == trace.tokens and opened.target == trace.target and opened.edits == trace.edits
         assert (opened.text, opened.cut, opened.info) == (trace.text, trace.cut, model(name).info)
@@ -74,15 +74,15 @@ def test_every_analysis_and_picture_that_asks_no_model_takes_it(tmp_path):
         entropy,
         rollout,
         flow,
-        lambda one: head_statistics(one).to_numpy(),
-        lambda one: scope(one, whole_words=True)[2],
+        lambda attention: head_statistics(attention).to_numpy(),
+        lambda attention: scope(attention, whole_words=True)[2],
     ):
         np.testing.assert_allclose(find(ours), find(theirs), atol=1e-5)
     np.testing.assert_array_equal(surprise(opened), surprise(trace))
     np.testing.assert_array_equal(project(opened.hidden["self"]), project(trace.hidden["self"]))
-    found, expected = (query_key(one, 3, 4, -1) for one in (ours, theirs))
+    ours_at_query, expected = (query_key(attention, 3, 4, -1) for attention in (ours, theirs))
     for name in ("q", "k", "raw", "score", "unturned", "pairs"):
-        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(getattr(ours_at_query, name), getattr(expected, name), rtol=1e-4, atol=1e-4)
     assert head_summary(ours[3][4]).first == pytest.approx(head_summary(theirs[3][4]).first, abs=1e-6)
     assert words(ours.keys) == words(theirs.keys)
     views = [
@@ -90,7 +90,7 @@ def test_every_analysis_and_picture_that_asks_no_model_takes_it(tmp_path):
         heatmap(ours.queries, ours.keys, ours[3][4]),
         head_view(ours.queries, ours.keys, ours[3]),
         model_view(ours[layer] for layer in range(ours.layers)),
-        query_key_view(ours.queries[-1], ours.keys, **vars(found)),
+        query_key_view(ours.queries[-1], ours.keys, **vars(ours_at_query)),
     ]
     assert all("<html" in view.to_html() for view in views)
     with pytest.raises(ValueError, match="opened from a file, and this needs the model"):
@@ -131,19 +131,19 @@ def test_what_weighs_is_said_of_the_model_and_names_the_versions(tmp_path):
     opened = again(trace, tmp_path)
     assert opened.model.weights == model("writer").weights and opened.model.weights.startswith("SHA-256 ")
     with safe_open(tmp_path / "trace.safetensors", "np") as file:
-        said = file.metadata()
-    assert said["headlight_trace"] == "1" and json.loads(said["trace"])["version"]
-    assert [one.name for one in tmp_path.iterdir()] == ["trace.safetensors"], "nothing is left beside it"
+        metadata = file.metadata()
+    assert metadata["headlight_trace"] == "1" and json.loads(metadata["trace"])["version"]
+    assert [file.name for file in tmp_path.iterdir()] == ["trace.safetensors"], "nothing is left beside it"
 
 
-def rewritten(trace, path, change=lambda said: None, drop=(), mark="1"):
+def rewrite(trace, path, change=lambda description: None, drop=(), mark="1"):
     trace.save(path / "whole")
     with safe_open(path / "whole", "np") as file:
-        said, tensors = json.loads(file.metadata()["trace"]), {name: file.get_tensor(name) for name in list(file.keys())}
-    change(said)
+        description, tensors = json.loads(file.metadata()["trace"]), {name: file.get_tensor(name) for name in list(file.keys())}
+    change(description)
     for name in drop:
         del tensors[name]
-    save_file(tensors, path / "changed", {"headlight_trace": mark, "trace": json.dumps(said)})
+    save_file(tensors, path / "changed", {"headlight_trace": mark, "trace": json.dumps(description)})
     return path / "changed"
 
 
@@ -157,29 +157,29 @@ def test_what_is_no_whole_trace_is_refused_in_a_sentence(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"holds no trace of Headlight\. Weights of a model are opened by models\.load"):
         models.load_trace(ROOT / "models" / "weights" / "writer" / "model.safetensors")
     with pytest.raises(ValueError, match="written by another version, in format '2'"):
-        models.load_trace(rewritten(trace, tmp_path, mark="2"))
+        models.load_trace(rewrite(trace, tmp_path, mark="2"))
     with pytest.raises(FileNotFoundError):
         models.load_trace(tmp_path / "nowhere")
     changes = (
-        lambda said: said["tokens"].pop(),
-        lambda said: said["tokens"][0].append(1),
-        lambda said: said["tokens"][1].__setitem__(0, "a"),
-        lambda said: said.pop("info"),
-        lambda said: said["info"].update(d_model=7),
-        lambda said: said["info"].update(strange=7),
-        lambda said: said["attention"].pop("self"),
-        lambda said: said["attention"]["self"]["calls"].pop(),
-        lambda said: said["attention"]["self"]["calls"][2].update(query="self.0.sinks"),
-        lambda said: said["attention"]["self"]["calls"][2].update(key="self.2.out"),
-        lambda said: said["attention"]["self"]["calls"][2].pop("query"),
-        lambda said: said.update(edits=[{"edit": "Popen", "args": "ls"}]),
-        lambda said: said.update(attention=[]),
+        lambda description: description["tokens"].pop(),
+        lambda description: description["tokens"][0].append(1),
+        lambda description: description["tokens"][1].__setitem__(0, "a"),
+        lambda description: description.pop("info"),
+        lambda description: description["info"].update(d_model=7),
+        lambda description: description["info"].update(strange=7),
+        lambda description: description["attention"].pop("self"),
+        lambda description: description["attention"]["self"]["calls"].pop(),
+        lambda description: description["attention"]["self"]["calls"][2].update(query="self.0.sinks"),
+        lambda description: description["attention"]["self"]["calls"][2].update(key="self.2.out"),
+        lambda description: description["attention"]["self"]["calls"][2].pop("query"),
+        lambda description: description.update(edits=[{"edit": "Popen", "args": "ls"}]),
+        lambda description: description.update(attention=[]),
     )
     for change in changes:
         with pytest.raises(ValueError, match="“changed” is damaged: what it says of itself does not fit what it holds"):
-            models.load_trace(rewritten(trace, tmp_path, change))
+            models.load_trace(rewrite(trace, tmp_path, change))
     with pytest.raises(ValueError, match="is damaged"):
-        models.load_trace(rewritten(trace, tmp_path, drop=["hidden.self"]))
+        models.load_trace(rewrite(trace, tmp_path, drop=["hidden.self"]))
     monkeypatch.setattr("models.huggingface.memory.free_memory", lambda: 1000)
     with pytest.raises(ValueError, match="of memory are free"):
         models.load_trace(tmp_path / "whole")
@@ -203,5 +203,7 @@ def test_a_file_with_any_byte_changed_or_cut_short_opens_or_is_refused(tmp_path,
 def test_opening_reads_no_network_of_transformers(tmp_path):
     model("writer").trace(TEXT).save(tmp_path / "trace")
     check = "import sys, models; models.load_trace(sys.argv[1]); print(*sys.modules)"
-    said = subprocess.run([sys.executable, "-c", check, tmp_path / "trace"], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert "safetensors" in said.stdout.split() and "transformers" not in said.stdout.split()
+    process = subprocess.run(
+        [sys.executable, "-c", check, tmp_path / "trace"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert "safetensors" in process.stdout.split() and "transformers" not in process.stdout.split()

@@ -77,7 +77,7 @@ def test_its_folder_is_whole_and_small(name):
     assert [file for file in FILES if not (folder / file).is_file()] == []
     assert (folder / "model.safetensors").stat().st_size <= MOST
     with safe_open(folder / "model.safetensors", "pt") as weights:
-        assert {weights.get_slice(one).get_dtype() for one in weights.keys()} == {"F16"}  # noqa: SIM118 (no dictionary)
+        assert {weights.get_slice(tensor_name).get_dtype() for tensor_name in weights.keys()} == {"F16"}  # noqa: SIM118 (no dictionary)
     assert ElementTree.parse(folder / "loss.svg").getroot().tag.endswith("svg")
 
 
@@ -92,17 +92,17 @@ def test_it_is_what_it_says(name):
 
 @pytest.mark.parametrize("name", models.names())
 def test_its_card_has_its_held_out_figures(name):
-    found, text = figures(name), card(name)
-    (nats,) = (value for key, value in found.items() if key.startswith("nats"))
+    numbers, text = figures(name), card(name)
+    (nats,) = (value for key, value in numbers.items() if key.startswith("nats"))
     assert f"{nats:.3f} nats" in text
     if name == "writer":
-        assert f"{found['bits_per_byte']:.3f} bits a byte" in text
+        assert f"{numbers['bits_per_byte']:.3f} bits a byte" in text
     if name == "translator":
         for way in ("greedy", "beam"):
-            assert f"{found[way]['exact']:.1%}" in text and f"{found[way]['chrf']:.1f}" in text
-            assert f"{found[way]['exact_new']:.1%}" in text and f"{found[way]['exact_known']:.1%}" in text
-            assert f"{found[way]['names']:.1%}" in text
-        assert f"**{max(row['share'] for row in found['alignment']):.0%}**" in text
+            assert f"{numbers[way]['exact']:.1%}" in text and f"{numbers[way]['chrf']:.1f}" in text
+            assert f"{numbers[way]['exact_new']:.1%}" in text and f"{numbers[way]['exact_known']:.1%}" in text
+            assert f"{numbers[way]['names']:.1%}" in text
+        assert f"**{max(row['share'] for row in numbers['alignment']):.0%}**" in text
 
 
 def test_the_filler_is_better_than_before_by_the_same_code():
@@ -128,32 +128,32 @@ def test_the_writer_is_better_than_before_by_the_same_code():
 @pytest.mark.parametrize("name", models.names())
 def test_its_loss_fell_to_what_it_is(name):
     """The log goes on to the last step, and the figure on held-out text is below what it was at first."""
-    found = figures(name)
+    numbers = figures(name)
     rows = list(csv.DictReader((WEIGHTS / name / "loss.csv").read_text().splitlines()))
     steps = [int(row["step"]) for row in rows]
-    assert steps == sorted(set(steps)) and steps[-1] == found["step"] and int(rows[-1]["tokens"]) == found["tokens"]
+    assert steps == sorted(set(steps)) and steps[-1] == numbers["step"] and int(rows[-1]["tokens"]) == numbers["tokens"]
     held_out = [float(row["valid_nats"]) for row in rows if row["valid_nats"]]
-    (nats,) = (value for key, value in found.items() if key.startswith("nats"))
+    (nats,) = (value for key, value in numbers.items() if key.startswith("nats"))
     assert held_out[-1] < held_out[0] and held_out[-1] == pytest.approx(nats, abs=0.2), "an eighth of the text, and all of it"
 
 
 @pytest.mark.parametrize("name", models.names())
 def test_it_reads_and_predicts(name):
-    one = model(name)
-    text = f"The cat sat on the {one.info.mask}." if one.info.mask else "The cat sat on the"
-    trace = one.trace(text)
+    shipped = model(name)
+    text = f"The cat sat on the {shipped.info.mask}." if shipped.info.mask else "The cat sat on the"
+    trace = shipped.trace(text)
     for attention in trace.attention.values():
-        assert (attention.layers, attention.heads) == (one.info.layers, one.info.heads)
+        assert (attention.layers, attention.heads) == (shipped.info.layers, shipped.info.heads)
         for layer in range(attention.layers):
             assert np.isfinite(attention[layer]).all()
             np.testing.assert_allclose(attention[layer].sum(-1), 1, atol=1e-5)
-    found = one.predict(text, top=one.info.vocabulary)
-    assert sum(prediction.probability for prediction in found) == pytest.approx(1)
+    predictions = shipped.predict(text, top=shipped.info.vocabulary)
+    assert sum(prediction.probability for prediction in predictions) == pytest.approx(1)
 
 
 def within(name: str, text: str, top: int) -> list[str]:
-    one = model(name)
-    return [prediction.text.strip() for prediction in one.predict(text.replace("MASK", one.info.mask or "MASK"), top=top)]
+    shipped = model(name)
+    return [prediction.text.strip() for prediction in shipped.predict(text.replace("MASK", shipped.info.mask or "MASK"), top=top)]
 
 
 @pytest.mark.parametrize(
@@ -177,9 +177,9 @@ def test_the_writer_seldom_ends_in_a_loop():
 
 
 def test_the_writer_says_random_words_and_tokens_a_second_time():
-    one = model("writer")
-    for pool in (word_ids(one.vocabulary.tokenizer), np.arange(one.vocabulary.start + 1, one.info.vocabulary)):
-        assert second_round(one, pool) > 0.9
+    writer = model("writer")
+    for pool in (word_ids(writer.vocabulary.tokenizer), np.arange(writer.vocabulary.start + 1, writer.info.vocabulary)):
+        assert second_round(writer, pool) > 0.9
 
 
 @pytest.mark.parametrize(
@@ -197,11 +197,11 @@ def test_the_filler_finds_what_is_missing(text, word):
 
 def test_the_filler_looks_at_what_comes_after():
     """What follows the mask decides which word is likelier there."""
-    one = model("filler")
+    filler = model("filler")
     chances = []
     for rest in ("was shining.", "was barking."):
-        found = one.predict(f"The {one.info.mask} {rest}", top=one.info.vocabulary)
-        chances.append({prediction.text: prediction.probability for prediction in found})
+        predictions = filler.predict(f"The {filler.info.mask} {rest}", top=filler.info.vocabulary)
+        chances.append({prediction.text: prediction.probability for prediction in predictions})
     shining, barking = chances
     assert shining[" sun"] > barking[" sun"] and barking[" dog"] > shining[" dog"]
 
@@ -217,10 +217,10 @@ def test_the_filler_looks_at_what_comes_after():
 )
 def test_the_translator_answers_in_french(text, words, width):
     """Greedy and by a beam: an answer that comes to its end, and has what it must have, in one of the ways to say it."""
-    one = model("translator")
-    answers = one.translate(text, width)
-    said = set(re.findall(r"\w+", answers[0].text.lower()))
-    assert answers[0].ended and len(said & words) >= 2, said
+    translator = model("translator")
+    answers = translator.translate(text, width)
+    words_of_answer = set(re.findall(r"\w+", answers[0].text.lower()))
+    assert answers[0].ended and len(words_of_answer & words) >= 2, words_of_answer
 
 
 @pytest.mark.parametrize(
@@ -233,9 +233,9 @@ def test_the_translator_answers_in_french(text, words, width):
     ],
 )
 def test_the_translator_keeps_names(text, names):
-    one = model("translator")
-    said = one.text_of(one.translate(text)[0])
-    assert set(names) <= set(re.findall(r"\w+", said)), said
+    translator = model("translator")
+    translation = translator.text_of(translator.translate(text)[0])
+    assert set(names) <= set(re.findall(r"\w+", translation)), translation
 
 
 def test_names_that_the_translator_never_read_come_through_it():
@@ -249,18 +249,19 @@ def test_a_head_of_the_translator_looks_at_the_word_that_it_says():
     """For more than two thirds of the words in the list, and as often as the figures in its folder say."""
     from analysis.word_alignment import read_links, word_alignment
 
-    found = word_alignment(model("translator"), read_links((WEIGHTS / "translator" / "alignments.tsv").read_text("utf-8")))
-    best = found.loc[found["share"].idxmax()]
+    alignment = word_alignment(model("translator"), read_links((WEIGHTS / "translator" / "alignments.tsv").read_text("utf-8")))
+    best = alignment.loc[alignment["share"].idxmax()]
     assert best["share"] > 2 / 3
-    said = {(row["layer"], row["head"]): row["share"] for row in figures("translator")["alignment"]}
-    assert said == pytest.approx({(row.layer, row.head): row.share for row in found.itertuples()}, abs=0.02)
+    shares = {(row["layer"], row["head"]): row["share"] for row in figures("translator")["alignment"]}
+    assert shares == pytest.approx({(row.layer, row.head): row.share for row in alignment.itertuples()}, abs=0.02)
 
 
 def test_the_sorter_is_better_than_what_is_simpler_and_its_card_says_how_little():
-    found, text = figures("sorter")["accuracy"], card("sorter")
-    assert found["sorter"] > max(found[simple] for simple in ("first", "bag", "pairs")) > 0.9
+    accuracy, text = figures("sorter")["accuracy"], card("sorter")
+    assert accuracy["sorter"] > max(accuracy[simple] for simple in ("first", "bag", "pairs")) > 0.9
     assert (
-        all(f"| {found[simple]:.1%} |" in text for simple in ("first", "bag", "pairs")) and f"**{found['sorter']:.1%}**" in text
+        all(f"| {accuracy[simple]:.1%} |" in text for simple in ("first", "bag", "pairs"))
+        and f"**{accuracy['sorter']:.1%}**" in text
     )
 
 
@@ -283,11 +284,11 @@ def test_the_sorter_goes_by_the_words_and_not_by_the_sign_at_the_end(text, label
 
 def test_identities_hold_for_the_label_of_the_sorter():
     """A head that is off is one without its rows of W_O; SHAP values sum to the evidence that the words bring."""
-    one, text = models.load("sorter"), "Did the dog see the cat"
-    whole, off = one.trace(text), one.trace(text, edits=[Head(1, 2)])
-    logs = one.log_chances(np.stack([whole.scores_at(0), one.trace("").scores_at(0)]))
-    (best,) = one.predict(text, top=1)
-    assert attributions(one, text, "shap")[1:].sum() == pytest.approx(logs[0, best.id] - logs[1, best.id], abs=1e-4)
-    one.network.blocks[1].attention.output.weight.data[:, 48:72] = 0
-    one.forget()
-    np.testing.assert_allclose(one.trace(text).scores_at(0), off.scores_at(0), atol=1e-5)
+    sorter, text = models.load("sorter"), "Did the dog see the cat"
+    whole, off = sorter.trace(text), sorter.trace(text, edits=[Head(1, 2)])
+    logs = sorter.log_chances(np.stack([whole.scores_at(0), sorter.trace("").scores_at(0)]))
+    (best,) = sorter.predict(text, top=1)
+    assert attributions(sorter, text, "shap")[1:].sum() == pytest.approx(logs[0, best.id] - logs[1, best.id], abs=1e-4)
+    sorter.network.blocks[1].attention.output.weight.data[:, 48:72] = 0
+    sorter.forget()
+    np.testing.assert_allclose(sorter.trace(text).scores_at(0), off.scores_at(0), atol=1e-5)

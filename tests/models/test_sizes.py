@@ -14,8 +14,8 @@ WORDS = {"": 1, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 
 @given(st.integers(1, 10**17))
 def test_figures_in_words_are_rounded_from_the_figure(number):
-    for said, units in ((size(number), UNITS), (count(number), WORDS)):
-        figure, _, unit = said.partition(" ")
+    for words, units in ((size(number), UNITS), (count(number), WORDS)):
+        figure, _, unit = words.partition(" ")
         assert "e" not in figure and float(figure.replace(",", "")) * units[unit] == pytest.approx(number, rel=0.006)
 
 

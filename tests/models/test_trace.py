@@ -109,8 +109,10 @@ def test_logits_and_predictions_are_the_models_own(writer):
     np.testing.assert_allclose(trace.logits, logits, atol=1e-4)
     np.testing.assert_allclose(trace.logits_at(-1), logits[-1], atol=1e-4)
     everything = writer.predict("Once upon a", top=writer.info.vocabulary)
-    assert sum(one.probability for one in everything) == pytest.approx(1)
-    assert [one.probability for one in everything] == sorted((one.probability for one in everything), reverse=True)
+    assert sum(prediction.probability for prediction in everything) == pytest.approx(1)
+    assert [prediction.probability for prediction in everything] == sorted(
+        (prediction.probability for prediction in everything), reverse=True
+    )
     assert everything[0].id == int(logits[-1].argmax())
 
 

@@ -38,13 +38,13 @@ def tiny(name: str = "GPT-2", kind: str = "decoder", called: str = "tiny") -> Hu
 def test_it_lowers_the_distance_to_the_last_layer_on_text_that_it_never_saw(name, kind):
     """And at the last layer it changes nothing."""
     model = tiny(name, kind)
-    found, figures = train(model, [text(0)], RECIPE)
+    translators, figures = train(model, [text(0)], RECIPE)
     trace = lenses.read(model, text(1, 60))
     places = model.places(trace) if kind == "encoder" else None
-    plain, tuned = lens(trace, places), lens(trace, places, translate=found)
+    plain, tuned = lens(trace, places), lens(trace, places, translate=translators)
     assert tuned.kl[:-1].mean() < 0.9 * plain.kl[:-1].mean()
     np.testing.assert_array_equal(tuned.probabilities[-1], plain.probabilities[-1])
-    np.testing.assert_array_equal(found(trace.stream)[-1], trace.stream[-1])
+    np.testing.assert_array_equal(translators(trace.stream)[-1], trace.stream[-1])
     assert (np.array(figures["tuned_lens_kl"]) <= figures["logit_lens_kl"]).all(), "a layer keeps what is best"
 
 
@@ -53,9 +53,9 @@ def test_what_is_a_linear_map_is_found():
     generator = np.random.default_rng(0)
     here = generator.normal(size=(400, 6)) * np.exp(generator.normal(0, 2, (400, 1)))
     a, b = generator.normal(size=(6, 6)), generator.normal(size=6)
-    found = linear(here, here + here @ a + b, 1e-9)
-    np.testing.assert_allclose(found[0], a, atol=1e-3)
-    np.testing.assert_allclose(found[1], b, atol=1e-3)
+    solution = linear(here, here + here @ a + b, 1e-9)
+    np.testing.assert_allclose(solution[0], a, atol=1e-3)
+    np.testing.assert_allclose(solution[1], b, atol=1e-3)
 
 
 def test_it_is_kept_on_disk_and_read_back(home):
@@ -63,12 +63,12 @@ def test_it_is_kept_on_disk_and_read_back(home):
     assert tuned_lens_of(model) is None and figures_of(model) == {}
     with pytest.raises(ValueError, match="no tuned lens for tiny"):
         tuned_lens(model, model.trace("a b"))
-    found, figures = train(model, [text(0)], RECIPE)
-    file = keep(found, model, figures)
+    translators, figures = train(model, [text(0)], RECIPE)
+    file = keep(translators, model, figures)
     assert file.parent == home / "kept" and figures_of(model)["tuned_lens_kl"] == figures["tuned_lens_kl"]
     again = tuned_lens_of(tiny(called="another name"))
-    np.testing.assert_array_equal(again.matrices, found.matrices)
-    np.testing.assert_array_equal(again.offsets, found.offsets)
+    np.testing.assert_array_equal(again.matrices, translators.matrices)
+    np.testing.assert_array_equal(again.offsets, translators.offsets)
     file.write_bytes(b"nonsense")
     assert tuned_lens_of(model) is None and figures_of(model) == {}
 
@@ -89,7 +89,7 @@ def test_a_changed_weight_does_not_get_the_old_lens(home):
 
 
 def test_the_lens_that_ships_belongs_to_the_weights_that_ship(home):
-    """Where this fails, the writer was trained again: train its lens too (`python -m models.training.shipped_lens`)."""
+    """Where this fails, the writer was translators again: train its lens too (`python -m models.training.shipped_lens`)."""
     writer = models.load("writer")
     assert translator(writer) is not None and (WEIGHTS / "writer" / FILE).is_file()
 

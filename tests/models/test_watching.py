@@ -17,11 +17,11 @@ TEXT = "The cat sat on the mat."
 
 
 def numbers(watched: Watched) -> list[torch.Tensor]:
-    return [one.value for one in watched.block.nodes if one.value.is_floating_point()]
+    return [node.value for node in watched.block.nodes if node.value.is_floating_point()]
 
 
-def same(one: Watched, other: Watched) -> bool:
-    return all(torch.allclose(a, b, atol=1e-4) for a, b in zip(numbers(one), numbers(other), strict=True))
+def same(first: Watched, second: Watched) -> bool:
+    return all(torch.allclose(a, b, atol=1e-4) for a, b in zip(numbers(first), numbers(second), strict=True))
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ def test_modules_are_copied_once_until_the_network_changes():
     writer.watch(trace, "self", 4, [1])
     assert writer._private is first and first.skips
     weight = writer.network.final_norm.weight
-    weight.data, kept = weight.data.clone(), weight.data
+    weight.data, original = weight.data.clone(), weight.data
     writer.watch(trace, "self", 2, [])
-    weight.data = kept
+    weight.data = original
     assert writer._private is not first
 
 

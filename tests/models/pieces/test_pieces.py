@@ -26,7 +26,7 @@ from tests.models.huggingface.test_text import FAMILIES, LETTERS, TRICKY, folder
 SIGNS = ["<s>", "</s>", "<unk>"]
 
 
-def trained(model, trainer, *steps) -> transformers.PreTrainedTokenizerFast:
+def train_fast(model, trainer, *steps) -> transformers.PreTrainedTokenizerFast:
     """A tokenizer of one kind, trained on a few sentences. steps: its normalizer and its pre-tokenizer."""
     tokenizer = Tokenizer(model)
     for step in steps:
@@ -39,7 +39,7 @@ def bpe(steps: tuple, size: int = 400, byte_level: bool = False, **choices) -> t
     marks = {name: choices[name] for name in ("continuing_subword_prefix", "end_of_word_suffix") if name in choices}
     alphabet = pre_tokenizers.ByteLevel.alphabet() if byte_level else []
     trainer = trainers.BpeTrainer(vocab_size=size, special_tokens=SIGNS, initial_alphabet=alphabet, show_progress=False, **marks)
-    return trained(cutters.BPE(**choices), trainer, *steps)
+    return train_fast(cutters.BPE(**choices), trainer, *steps)
 
 
 def with_bytes(tmp) -> transformers.PreTrainedTokenizerFast:
@@ -75,7 +75,7 @@ def albert(tmp) -> transformers.PreTrainedTokenizerFast:
     """A unigram model that changes the text first, as ALBERT's does."""
     trainer = trainers.UnigramTrainer(vocab_size=150, special_tokens=SIGNS, unk_token="<unk>", show_progress=False)
     steps = normalizers.Sequence([normalizers.NFKD(), normalizers.StripAccents(), normalizers.Lowercase()])
-    return trained(cutters.Unigram(), trainer, steps, pre_tokenizers.Metaspace())
+    return train_fast(cutters.Unigram(), trainer, steps, pre_tokenizers.Metaspace())
 
 
 def with_added(tmp) -> transformers.PreTrainedTokenizerFast:
@@ -143,19 +143,19 @@ def own_ids(vocabulary: TextTokens, text: str) -> list[int]:
 @given(text=texts)
 @example(text="reading unbelievable cats 1234567 <mask> the DOG")
 def test_the_steps_end_with_the_tokenizers_own_tokens(seen, text):
-    found = pieces_of(seen, text)
-    assert found.note in ("", WHOLE) and list(found.ids) == own_ids(seen, text)
+    pieces = pieces_of(seen, text)
+    assert pieces.note in ("", WHOLE) and list(pieces.ids) == own_ids(seen, text)
 
 
 @settings(max_examples=150, deadline=None)
 @given(text=texts)
 @example(text="\u3000[MASK]")
 def test_the_steps_of_the_models_that_ship_end_with_their_tokens(shipped, text):
-    found = shipped.pieces(text)
+    pieces = shipped.pieces(text)
     typed = [token for token in shipped.tokenize(text) if token.start < token.end or not token.special]
-    cut = [(one.id, one.text.lstrip() if word.added else one.text) for word in found.words for one in word.pieces]
-    assert cut == [(one.id, one.text) for one in typed], "but for the spaces that a mask takes with it"
-    assert "".join(word.text for word in found.words) == SURROGATE.sub("\ufffd", text), "nothing of the text is lost"
+    cut = [(token.id, token.text.lstrip() if word.added else token.text) for word in pieces.words for token in word.pieces]
+    assert cut == [(token.id, token.text) for token in typed], "but for the spaces that a mask takes with it"
+    assert "".join(word.text for word in pieces.words) == SURROGATE.sub("\ufffd", text), "nothing of the text is lost"
 
 
 def check_merges(steps: Merges, ranks: dict) -> None:
@@ -189,29 +189,35 @@ def merges_of(described: Tokenizer) -> dict[tuple[str, str], int]:
 @given(word=st.text(alphabet="thecatfidog", min_size=1, max_size=12))
 def test_wordpiece_takes_the_longest_stretch_that_the_vocabulary_has(make, word):
     vocabulary = make("BERT").tokenizer.get_vocab()
-    (found,) = pieces_of(make("BERT"), word).words
-    assert isinstance(found.steps, Tries)
-    taken = [one.piece for one in found.steps.tries if one.found]
-    for one in found.steps.tries:
-        assert one.found == (("##" if one.piece.start else "") + word[one.piece.start : one.piece.end] in vocabulary)
-    for piece in taken:
-        longer = [one for one in found.steps.tries if one.piece.start == piece.start and one.piece.end > piece.end]
-        assert [one.piece.end for one in longer] == list(range(len(word), piece.end, -1)) and not any(one.found for one in longer)
-    assert found.steps.unknown or tuple(taken) == found.pieces
+    (word_cut,) = pieces_of(make("BERT"), word).words
+    assert isinstance(word_cut.steps, Tries)
+    accepted = [attempt.piece for attempt in word_cut.steps.tries if attempt.found]
+    for attempt in word_cut.steps.tries:
+        assert attempt.found == (
+            ("##" if attempt.piece.start else "") + word[attempt.piece.start : attempt.piece.end] in vocabulary
+        )
+    for piece in accepted:
+        longer = [
+            attempt for attempt in word_cut.steps.tries if attempt.piece.start == piece.start and attempt.piece.end > piece.end
+        ]
+        assert [attempt.piece.end for attempt in longer] == list(range(len(word), piece.end, -1)) and not any(
+            attempt.found for attempt in longer
+        )
+    assert word_cut.steps.unknown or tuple(accepted) == word_cut.pieces
 
 
 def all_ways(word: str, scores: dict[str, float]) -> list[tuple[float, tuple[str, ...]]]:
     """Every way to cut a word, with its sum: by trying all."""
     if not word:
         return [(0.0, ())]
-    found = []
+    ways = []
     penalty = min(scores.values()) - PENALTY
     for end in range(1, len(word) + 1):
         first = word[:end]
         score = scores.get(first, penalty if end == 1 else None)
         if score is not None:
-            found += [(score + rest, (first, *pieces)) for rest, pieces in all_ways(word[end:], scores)]
-    return found
+            ways += [(score + rest, (first, *pieces)) for rest, pieces in all_ways(word[end:], scores)]
+    return ways
 
 
 @examples
@@ -219,14 +225,14 @@ def all_ways(word: str, scores: dict[str, float]) -> list[tuple[float, tuple[str
 @pytest.mark.parametrize("name", ["T5", "ALBERT's"])
 def test_the_ways_of_a_unigram_model_are_the_best_of_all(make, name, word):
     scores = dict(json.loads(make(name).tokenizer.backend_tokenizer.to_str())["model"]["vocab"])
-    (found,) = pieces_of(make(name), word).words
-    assert isinstance(found.steps, Lattice)
-    tried = sorted(all_ways(found.written, scores), key=lambda way: -way[0])
-    assert [way.score for way in found.steps.ways] == pytest.approx([score for score, _ in tried[:4]])
+    (word_cut,) = pieces_of(make(name), word).words
+    assert isinstance(word_cut.steps, Lattice)
+    tried = sorted(all_ways(word_cut.written, scores), key=lambda way: -way[0])
+    assert [way.score for way in word_cut.steps.ways] == pytest.approx([score for score, _ in tried[:4]])
     best = {pieces for score, pieces in tried if score == pytest.approx(tried[0][0])}
-    assert tuple(one.written for one in found.steps.ways[0].pieces) in best
-    for way in found.steps.ways:
-        at = {(one.piece.start, one.piece.end): one.score for one in found.steps.candidates}
+    assert tuple(piece.written for piece in word_cut.steps.ways[0].pieces) in best
+    for way in word_cut.steps.ways:
+        at = {(candidate.piece.start, candidate.piece.end): candidate.score for candidate in word_cut.steps.candidates}
         assert way.score == pytest.approx(sum(at[piece.start, piece.end] for piece in way.pieces))
 
 
@@ -235,25 +241,25 @@ def test_the_ways_of_a_unigram_model_are_the_best_of_all(make, name, word):
 def test_the_parts_of_a_word_are_what_happens_to_them_alone(make, text):
     """A tokenizer without a pre-tokenizer has the whole text for a word; what is shown of it by parts is true of the whole."""
     vocabulary = make("bytes for the unknown")
-    found = pieces_of(vocabulary, text)
+    pieces = pieces_of(vocabulary, text)
     ranks = merges_of(vocabulary.tokenizer.backend_tokenizer)
-    for word in found.words:
+    for word in pieces.words:
         if word.steps:
             check_merges(word.steps, ranks)
-    assert "".join(word.written for word in found.words) == "".join(found.sections)
+    assert "".join(word.written for word in pieces.words) == "".join(pieces.sections)
 
 
 def test_a_long_word_is_shown_in_parts(make):
     for name in ("bytes for the unknown", "GPT-2", "ALBERT's"):
-        found = pieces_of(make(name), "the" * 100)
-        assert len(found.words) > 3 and list(found.ids) == own_ids(make(name), "the" * 100)
-        assert all(word.pieces[-1].end <= 63 for word in found.words)
+        pieces = pieces_of(make(name), "the" * 100)
+        assert len(pieces.words) > 3 and list(pieces.ids) == own_ids(make(name), "the" * 100)
+        assert all(word.pieces[-1].end <= 63 for word in pieces.words)
 
 
 def test_what_cannot_be_seen_is_said(make):
     for name in SLOW:
-        found = pieces_of(make(name), "the cat")
-        assert (found.note, found.words) == (HIDDEN, ())
+        pieces = pieces_of(make(name), "the cat")
+        assert (pieces.note, pieces.words) == (HIDDEN, ())
     assert pieces_of(make("words"), "the dog").note == WHOLE
     assert [word.pieces[0].text for word in pieces_of(make("words"), "the dog").words] == ["the", "[UNK]"]
 
@@ -265,15 +271,15 @@ def test_what_differs_from_the_tokenizer_is_not_shown(make, monkeypatch):
 
 
 def test_what_was_typed_as_a_special_token_is_cut_out_first(make):
-    found = pieces_of(make("added tokens"), "the <mask> Dog")
-    assert [(word.text, word.added) for word in found.words if word.added] == [(" <mask> ", True), ("dog", True)]
-    assert found.sections == ("the", " <mask> ", "dog")
+    pieces = pieces_of(make("added tokens"), "the <mask> Dog")
+    assert [(word.text, word.added) for word in pieces.words if word.added] == [(" <mask> ", True), ("dog", True)]
+    assert pieces.sections == ("the", " <mask> ", "dog")
 
 
 def test_normalizer_and_pre_tokenizer_are_the_librarys(make):
-    found = pieces_of(make("ALBERT's"), "Café")
-    assert found.normalizer == "Sequence(normalizers=[NFKD(), StripAccents(), Lowercase()])"
-    assert found.pre_tokenizer.startswith("Metaspace(") and found.sections == ("cafe",)
+    pieces = pieces_of(make("ALBERT's"), "Café")
+    assert pieces.normalizer == "Sequence(normalizers=[NFKD(), StripAccents(), Lowercase()])"
+    assert pieces.pre_tokenizer.startswith("Metaspace(") and pieces.sections == ("cafe",)
 
 
 def test_a_text_that_is_none_is_refused(writer):

@@ -81,7 +81,7 @@ def test_a_decoder_of_two_stacks_never_looks_ahead_in_the_target(config, known):
     torch.testing.assert_close(network(source, target)[:, :known], network(source, other)[:, :known], atol=1e-5, rtol=1e-5)
 
 
-NUMBERS = [one.name for one in dataclasses.fields(TransformerConfig) if one.type == "int"]
+NUMBERS = [field.name for field in dataclasses.fields(TransformerConfig) if field.type == "int"]
 
 
 @given(st.sampled_from(NUMBERS), st.one_of(st.integers(max_value=-1), st.floats(), st.booleans(), st.text(max_size=3), st.none()))
@@ -157,7 +157,7 @@ def test_a_tied_unembedding_is_the_embedding_and_two_stacks_share_it():
 def test_embeddings_are_scaled_by_the_root_of_the_width():
     plain, scaled = small(positions="none"), small(positions="none", embedding_scale=True)
     ids, seen = torch.arange(5)[None], []
-    scaled.blocks[0].register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    scaled.blocks[0].register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
     scaled(ids)
     torch.testing.assert_close(seen[0], 4 * plain.embedding(ids))
 

@@ -18,7 +18,7 @@ from models.scratch.folder import from_folder, write_weights
 from models.scratch.signs import END, START
 from models.training.corpus import train_tokenizer
 from tests.models.ours import small
-from tests.models.scratch.test_encoder_model import written_out
+from tests.models.scratch.test_encoder_model import write_out
 
 SENTENCES = ["the cat sat on the mat and the dog sat on the cat", "le chat était assis sur le tapis et le chien sur le chat"]
 TOKENIZER = train_tokenizer(SENTENCES * 3, 290, (START, END))
@@ -34,21 +34,21 @@ anything = st.text(st.characters(codec=None), max_size=40) | st.lists(pieces, ma
 few = settings(max_examples=50)
 
 
-def made(**choices) -> EncoderDecoderModel:
+def build_model(**choices) -> EncoderDecoderModel:
     network = small(kind="encoder-decoder", **{"vocabulary": TOKENIZER.get_vocab_size(), "context": 48} | choices)
     return EncoderDecoderModel(network, TOKENIZER, "small translator", "test")
 
 
 @pytest.fixture(scope="module")
 def translator() -> EncoderDecoderModel:
-    return made()
+    return build_model()
 
 
 def its_logits(model: EncoderDecoderModel, source, target) -> np.ndarray:
     """[target position, vocabulary], by the network alone."""
-    read, said = (torch.tensor([[token.id for token in tokens]]) for tokens in (source, target))
+    read, target_ids = (torch.tensor([[token.id for token in tokens]]) for tokens in (source, target))
     with torch.inference_mode():
-        return model.network(read, said)[0].numpy()
+        return model.network(read, target_ids)[0].numpy()
 
 
 @few
@@ -59,25 +59,25 @@ def test_tokens_cover_both_texts_and_only_we_set_the_signs(translator, text, tar
     assert tuple(translator.tokenize(text)) == trace.tokens
     read = [token for token in trace.tokens if not token.special] + [trace.tokens[-1]]
     assert len(read) == len(trace.tokens) and trace.tokens[-1].text == END
-    said = [trace.target[0], *(token for token in trace.target if not token.special)]
-    assert len(said) == len(trace.target) and trace.target[0].text == START
-    for typed, tokens in ((text, trace.tokens[:-1]), (target, trace.target[1:])):
-        covered, bytes_hold = set(), re.sub("[\ud800-\udfff]", "\ufffd", typed)
+    target_tokens = trace.target[:1] + [token for token in trace.target if not token.special]
+    assert len(target_tokens) == len(trace.target) and trace.target[0].text == START
+    for text_typed, tokens in ((text, trace.tokens[:-1]), (target, trace.target[1:])):
+        covered, bytes_hold = set(), re.sub("[\ud800-\udfff]", "\ufffd", text_typed)
         for token in tokens:
             covered.update(range(token.start, token.end))
             assert token.fragment or token.text == bytes_hold[token.start : token.end]
-        assert covered == set(range(len(typed)))
+        assert covered == set(range(len(text_typed)))
         assert all(a.start <= b.start and a.end <= b.end for a, b in itertools.pairwise(tokens))
 
 
 @pytest.mark.parametrize("target", ["", TARGET], ids=["begins", "goes on"])
 @pytest.mark.parametrize("choices", VARIANTS, ids=str)
 def test_a_trace_is_what_the_network_did(choices, target):
-    model = made(**choices)
+    model = build_model(**choices)
     trace = model.trace(SOURCE, target)
-    source, said, heads = len(trace.tokens), len(trace.target), model.info.heads
-    shapes = {"encoder": (source, source), "decoder": (said, said), "cross": (said, source)}
-    assert {kind: (len(one.queries), len(one.keys)) for kind, one in trace.attention.items()} == shapes
+    source, target_length, heads = len(trace.tokens), len(trace.target), model.info.heads
+    shapes = {"encoder": (source, source), "decoder": (target_length, target_length), "cross": (target_length, source)}
+    assert {kind: (len(attention.queries), len(attention.keys)) for kind, attention in trace.attention.items()} == shapes
     for kind, attention in trace.attention.items():
         assert (attention.layers, attention.heads) == (2, heads)
         for layer in range(attention.layers):
@@ -87,7 +87,11 @@ def test_a_trace_is_what_the_network_did(choices, target):
             assert kind != "decoder" or not np.triu(weights, 1).any(), "an answer knows only what was said"
             assert kind != "encoder" or np.triu(weights, 1).max() > 0.01, "the text is known as a whole"
             assert kind != "cross" or weights[:, 0, -1].min() > 0, "and so is what it is looked for in"
-    assert trace.read == trace.target and trace.hidden["encoder"].shape[1] == source and trace.hidden["decoder"].shape[1] == said
+    assert (
+        trace.read == trace.target
+        and trace.hidden["encoder"].shape[1] == source
+        and trace.hidden["decoder"].shape[1] == target_length
+    )
     np.testing.assert_allclose(trace.logits, its_logits(model, trace.tokens, trace.target), **CLOSE)
     np.testing.assert_allclose(model.logits_of([trace.tokens] * 2, -1, trace.target), trace.logits[[-1, -1]], **CLOSE)
 
@@ -95,7 +99,7 @@ def test_a_trace_is_what_the_network_did(choices, target):
 @pytest.mark.parametrize("choices", [{}, {"kv_heads": 2}, {"positions": "relative"}], ids=str)
 def test_what_heads_bring_is_what_the_blocks_add(choices):
     """The decoder's stream closes: stream + self-attention + cross-attention + feed-forward = stream after the block."""
-    model = made(**choices)
+    model = build_model(**choices)
     trace = model.trace(SOURCE, TARGET)
     for layer, block in enumerate(model.network.decoder.blocks):
         x = trace.hidden["decoder"][layer]
@@ -113,50 +117,50 @@ def test_what_heads_bring_is_what_the_blocks_add(choices):
 
 
 def test_a_word_of_the_answer_changes_nothing_to_its_left_and_nothing_in_the_text(translator):
-    one, other = (translator.trace(SOURCE, f"le chat sur le {word} et") for word in ("tapis", "chien"))
-    at = next(i for i, (a, b) in enumerate(zip(one.target, other.target, strict=False)) if a.id != b.id)
-    assert 0 < at < len(one.target) - 1
-    np.testing.assert_allclose(one.hidden["decoder"][:, :at], other.hidden["decoder"][:, :at], **CLOSE)
-    np.testing.assert_array_equal(one.hidden["encoder"], other.hidden["encoder"])
-    assert np.abs(one.hidden["decoder"][-1, at] - other.hidden["decoder"][-1, at]).max() > 1e-2
+    first, second = (translator.trace(SOURCE, f"le chat sur le {word} et") for word in ("tapis", "chien"))
+    at = next(i for i, (a, b) in enumerate(zip(first.target, second.target, strict=False)) if a.id != b.id)
+    assert 0 < at < len(first.target) - 1
+    np.testing.assert_allclose(first.hidden["decoder"][:, :at], second.hidden["decoder"][:, :at], **CLOSE)
+    np.testing.assert_array_equal(first.hidden["encoder"], second.hidden["encoder"])
+    assert np.abs(first.hidden["decoder"][-1, at] - second.hidden["decoder"][-1, at]).max() > 1e-2
 
 
 def test_a_word_of_the_text_changes_all_of_the_answer(translator):
-    one, other = (translator.trace(f"the {word} sat", TARGET).hidden["decoder"] for word in ("cat", "mat"))
-    np.testing.assert_array_equal(one[0], other[0])
-    assert (np.abs(one[-1] - other[-1]).max(-1) > 1e-3).all()
+    first, second = (translator.trace(f"the {word} sat", TARGET).hidden["decoder"] for word in ("cat", "mat"))
+    np.testing.assert_array_equal(first[0], second[0])
+    assert (np.abs(first[-1] - second[-1]).max(-1) > 1e-3).all()
 
 
 @few
 @given(target=st.lists(st.sampled_from(["le", "chat", "é"]), max_size=6).map(" ".join), top=st.integers(1, 400))
 def test_predictions_stand_at_the_end_of_the_answer_the_likeliest_first(translator, target, top):
-    trace, found = translator.trace(SOURCE, target), translator.predict(SOURCE, target, top)
-    shares, count = [one.probability for one in found], translator.info.vocabulary
-    assert {one.position for one in found} == {len(trace.target) - 1} and len(found) == min(top, count)
+    trace, predictions = translator.trace(SOURCE, target), translator.predict(SOURCE, target, top)
+    shares, count = [prediction.probability for prediction in predictions], translator.info.vocabulary
+    assert {prediction.position for prediction in predictions} == {len(trace.target) - 1} and len(predictions) == min(top, count)
     assert shares == sorted(shares, reverse=True) and sum(shares) <= 1 + 1e-9
     assert top < count or sum(shares) == pytest.approx(1)
     logits = torch.from_numpy(its_logits(translator, trace.tokens, trace.target)[-1]).double().softmax(-1)
-    assert shares == pytest.approx(logits[[one.id for one in found]].tolist(), abs=1e-5)
+    assert shares == pytest.approx(logits[[prediction.id for prediction in predictions]].tolist(), abs=1e-5)
 
 
 @pytest.mark.parametrize("choices", VARIANTS[:6], ids=str)
 def test_texts_that_were_typed_are_the_texts_that_were_pasted(choices):
     """Key by key in either box, with letters taken back, as against all at once."""
-    typing, fresh = made(**choices), made(**choices)
-    answered = [(SOURCE, TARGET[:end]) for end in range(0, len(TARGET) + 1, 3)] + [(SOURCE, "le"), (SOURCE, "")]
-    asked = [(SOURCE[:end], TARGET) for end in range(0, len(SOURCE) + 1, 3)]
-    for text, target in answered + asked + answered[:2]:
+    typing, fresh = build_model(**choices), build_model(**choices)
+    typed_targets = [(SOURCE, TARGET[:end]) for end in range(0, len(TARGET) + 1, 3)] + [(SOURCE, "le"), (SOURCE, "")]
+    typed_sources = [(SOURCE[:end], TARGET) for end in range(0, len(SOURCE) + 1, 3)]
+    for text, target in typed_targets + typed_sources + typed_targets[:2]:
         fresh.forget()
-        found, reread = typing.trace(text, target), fresh.trace(text, target)
-        assert (found.tokens, found.target, found.text) == (reread.tokens, reread.target, text)
-        for kind in found.hidden:
-            np.testing.assert_array_equal(found.hidden[kind], reread.hidden[kind])
-        for kind in found.attention:
-            np.testing.assert_array_equal(found.attention[kind][1], reread.attention[kind][1])
+        trace, reread = typing.trace(text, target), fresh.trace(text, target)
+        assert (trace.tokens, trace.target, trace.text) == (reread.tokens, reread.target, text)
+        for kind in trace.hidden:
+            np.testing.assert_array_equal(trace.hidden[kind], reread.hidden[kind])
+        for kind in trace.attention:
+            np.testing.assert_array_equal(trace.attention[kind][1], reread.attention[kind][1])
 
 
 def test_a_text_is_encoded_once_however_long_the_answer_grows(monkeypatch):
-    model, times = made(), []
+    model, times = build_model(), []
     monkeypatch.setattr(model.network, "encode", lambda read, encode=model.network.encode: times.append(1) or encode(read))
     for target in ("", "le", "le chat", "le"):
         model.trace(SOURCE, target)
@@ -168,7 +172,7 @@ def test_a_text_is_encoded_once_however_long_the_answer_grows(monkeypatch):
 
 @pytest.mark.parametrize("at_most", [None, 10])
 def test_what_is_too_long_is_cut_from_the_left_on_both_sides(at_most):
-    model, text, target = made(), "the cat sat on " * 40 + "the mat", "le chat était " * 40 + "assis"
+    model, text, target = build_model(), "the cat sat on " * 40 + "the mat", "le chat était " * 40 + "assis"
     model.at_most = at_most
     trace = model.trace(text, target)
     assert len(trace.tokens) == len(trace.target) == (at_most or 48)
@@ -183,7 +187,7 @@ def test_what_is_too_long_is_cut_from_the_left_on_both_sides(at_most):
 
 def test_no_text_is_an_end_alone_and_no_answer_a_start(translator):
     trace = translator.trace("")
-    assert ([one.text for one in trace.tokens], [one.text for one in trace.target], trace.cut) == ([END], [START], 0)
+    assert ([token.text for token in trace.tokens], [token.text for token in trace.target], trace.cut) == ([END], [START], 0)
     np.testing.assert_array_equal(trace.attention["cross"][0], np.ones((4, 1, 1)))
     assert len(translator.predict("", top=3)) == 3
     assert translator.translate("")
@@ -197,30 +201,35 @@ def test_what_is_no_edit_is_refused_with_a_sentence(translator):
 def test_info_tells_the_truth(translator):
     info = translator.info
     assert (info.kind, info.mask, info.layers, info.decoder_layers, info.decoder_heads) == ("encoder-decoder", "", 2, 2, 4)
-    assert info.parameters == sum(one.numel() for one in translator.network.parameters()), "the shared embedding counts once"
+    assert info.parameters == sum(parameter.numel() for parameter in translator.network.parameters()), (
+        "the shared embedding counts once"
+    )
     assert info.vocabulary == TOKENIZER.get_vocab_size() == len(translator.embedding())
-    assert [translator.is_special(TOKENIZER.token_to_id(one)) for one in (START, END, "a")] == [True, True, False]
+    assert [translator.is_special(TOKENIZER.token_to_id(token)) for token in (START, END, "a")] == [True, True, False]
 
 
 @pytest.mark.parametrize("choices", [{}, {"kv_heads": 1}, {"positions": "relative"}], ids=str)
 def test_slopes_are_autograd_through_attention_written_out(choices, monkeypatch):
-    model = made(**choices)
+    model = build_model(**choices)
     trace = model.trace(SOURCE, TARGET)
-    place, token, kept = len(trace.target) - 2, 7, []
-    found = model.gradients(trace, place, token)
-    assert found.keys() == trace.attention.keys()
-    monkeypatch.setattr("models.scratch.scores.attend", written_out(kept))
+    place, token, weight_tensors = len(trace.target) - 2, 7, []
+    gradients = model.gradients(trace, place, token)
+    assert gradients.keys() == trace.attention.keys()
+    monkeypatch.setattr("models.scratch.scores.attend", write_out(weight_tensors))
     with torch.enable_grad():
-        read, said = (torch.tensor([[one.id for one in tokens]]) for tokens in (trace.tokens, trace.target))
-        slopes = torch.autograd.grad(model.network(read, said)[0, place, token], kept)
+        read, target_ids = (torch.tensor([[token.id for token in tokens]]) for tokens in (trace.tokens, trace.target))
+        slopes = torch.autograd.grad(model.network(read, target_ids)[0, place, token], weight_tensors)
     # The encoder's two layers, then self and cross of each of the decoder's.
     for (kind, layer), weights, slope in zip(
-        [("encoder", 0), ("encoder", 1), ("decoder", 0), ("cross", 0), ("decoder", 1), ("cross", 1)], kept, slopes, strict=True
+        [("encoder", 0), ("encoder", 1), ("decoder", 0), ("cross", 0), ("decoder", 1), ("cross", 1)],
+        weight_tensors,
+        slopes,
+        strict=True,
     ):
         np.testing.assert_allclose(trace.attention[kind][layer], weights[0].detach(), atol=1e-5)
         assert slope.abs().max() > 1e-4, "a slope of nothing would agree with anything"
         np.testing.assert_allclose(
-            found[kind][layer] * trace.attention[kind][layer], (slope * weights)[0].detach(), err_msg=kind, **CLOSE
+            gradients[kind][layer] * trace.attention[kind][layer], (slope * weights)[0].detach(), err_msg=kind, **CLOSE
         )
     with pytest.raises(ValueError, match=f"no position {len(trace.target)}"):
         model.gradients(trace, len(trace.target), token)
@@ -229,10 +238,10 @@ def test_slopes_are_autograd_through_attention_written_out(choices, monkeypatch)
 @pytest.mark.parametrize("choices", VARIANTS[:9], ids=str)
 def test_a_folder_gives_the_model_back(choices, tmp_path):
     """The weights are written as float16, so a network whose weights fit in those comes back as it was."""
-    model = made(**choices)
+    model = build_model(**choices)
     with torch.no_grad():
-        for one in model.network.parameters():
-            one.copy_(one.half())
+        for parameter in model.network.parameters():
+            parameter.copy_(parameter.half())
     write_weights(model.network, model.network.config, tmp_path)
     TOKENIZER.save(str(tmp_path / "tokenizer.json"))
     back = from_folder(tmp_path)
@@ -252,45 +261,45 @@ def likely_end(model: EncoderDecoderModel) -> EncoderDecoderModel:
 
 @pytest.mark.parametrize("text", [SOURCE, "the dog", "", "the cat sat on " * 40])
 def test_greedy_says_what_is_likeliest_each_time(text):
-    model = likely_end(made())
-    (said,) = model.translate(text, width=1)
+    model = likely_end(build_model())
+    (answer,) = model.translate(text, width=1)
     read = model.trace(text).tokens
     known, total = [TOKENIZER.token_to_id(START)], 0.0
-    for id in said.ids:
+    for id in answer.ids:
         with torch.inference_mode():
             row = model.network(torch.tensor([[token.id for token in read]]), torch.tensor([known]))[0, -1].double()
         assert id == row.argmax()
         total += row.log_softmax(-1)[id].item()
         known.append(id)
-    assert said.score == pytest.approx(total, abs=1e-3)
-    assert said.ended == (known[-1] == TOKENIZER.token_to_id(END)) and len(known) <= model.room
+    assert answer.score == pytest.approx(total, abs=1e-3)
+    assert answer.ended == (known[-1] == TOKENIZER.token_to_id(END)) and len(known) <= model.room
 
 
 @pytest.mark.parametrize("width", [2, 4])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_beams_answers_are_worth_what_they_say(seed, width):
-    model = likely_end(made(seed=seed))
-    found, end = model.translate(SOURCE, width), TOKENIZER.token_to_id(END)
-    assert 0 < len(found) <= width and len({one.ids for one in found}) == len(found)
-    for said in found:
-        target = [TOKENIZER.token_to_id(START), *said.ids]
+    model = likely_end(build_model(seed=seed))
+    answers, end = model.translate(SOURCE, width), TOKENIZER.token_to_id(END)
+    assert 0 < len(answers) <= width and len({answer.ids for answer in answers}) == len(answers)
+    for answer in answers:
+        target = [TOKENIZER.token_to_id(START), *answer.ids]
         with torch.inference_mode():
             rows = model.network(torch.tensor([[token.id for token in model.tokenize(SOURCE)]]), torch.tensor([target[:-1]]))[0]
-        total = rows.double().log_softmax(-1)[range(len(said.ids)), list(said.ids)].sum().item()
-        assert said.score == pytest.approx(total, abs=1e-3)
-        assert end not in said.ids[:-1] and said.ended == (said.ids[-1] == end) and len(target) <= model.room
-        assert said.text == model.text_of(said) == TOKENIZER.decode([id for id in said.ids if id != end])
-        assert not {START, END} & set(said.text.split())
-    worth = [one.score / ((5 + len(one.ids)) / 6) ** 0.6 for one in found]
+        total = rows.double().log_softmax(-1)[range(len(answer.ids)), list(answer.ids)].sum().item()
+        assert answer.score == pytest.approx(total, abs=1e-3)
+        assert end not in answer.ids[:-1] and answer.ended == (answer.ids[-1] == end) and len(target) <= model.room
+        assert answer.text == model.text_of(answer) == TOKENIZER.decode([id for id in answer.ids if id != end])
+        assert not {START, END} & set(answer.text.split())
+    worth = [answer.score / ((5 + len(answer.ids)) / 6) ** 0.6 for answer in answers]
     assert worth == sorted(worth, reverse=True)
-    assert model.translate(SOURCE, width) == found
+    assert model.translate(SOURCE, width) == answers
 
 
 def test_an_answer_can_be_written_into_its_box(translator):
     """What the model says spells a text without its signs, and that text is read as the same tokens again."""
     ids = TOKENIZER.encode(TARGET).ids
-    said = Answer((*ids, TOKENIZER.token_to_id(END)), 0.0, True)
-    assert translator.text_of(said) == TARGET
+    answer = Answer((*ids, TOKENIZER.token_to_id(END)), 0.0, True)
+    assert translator.text_of(answer) == TARGET
     assert [token.id for token in translator.trace(SOURCE, TARGET).target[1:]] == ids
 
 
@@ -300,7 +309,7 @@ def test_a_beam_of_no_width_is_a_sentence(translator):
 
 
 def test_threads_share_a_model(translator):
-    texts = [(f"the cat sat on the {word}", said) for word in ("mat", "dog", "", "on on") for said in ("", "le chat")]
+    texts = [(f"the cat sat on the {word}", target) for word in ("mat", "dog", "", "on on") for target in ("", "le chat")]
     alone = [translator.trace(*pair).logits for pair in texts]
     with ThreadPoolExecutor(8) as pool:
         for _ in range(5):

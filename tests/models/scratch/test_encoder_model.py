@@ -32,14 +32,14 @@ anything = st.text(st.characters(codec=None), max_size=60) | st.lists(pieces, ma
 few = settings(max_examples=50)
 
 
-def made(**choices) -> EncoderModel:
+def build_model(**choices) -> EncoderModel:
     network = small(kind="encoder", **{"vocabulary": TOKENIZER.get_vocab_size(), "context": 64} | choices)
     return EncoderModel(network, TOKENIZER, "small filler", "test")
 
 
 @pytest.fixture(scope="module")
 def filler() -> EncoderModel:
-    return made()
+    return build_model()
 
 
 def its_logits(model: EncoderModel, tokens) -> np.ndarray:
@@ -75,24 +75,24 @@ def test_only_the_mask_can_be_typed_as_a_sign(filler, text):
 @few
 @given(texts=st.lists(st.sampled_from([MASK, "the", "cat", "é"]), max_size=12).map(" ".join), top=st.integers(1, 400))
 def test_predictions_stand_at_each_mask_the_likeliest_first(filler, texts, top):
-    trace, found = filler.trace(texts), filler.predict(texts, top=top)
+    trace, predictions = filler.trace(texts), filler.predict(texts, top=top)
     masks = [i for i, token in enumerate(trace.tokens) if token.text == MASK]
     top = min(top, filler.info.vocabulary)
     assert filler.places(trace) == masks
-    assert [one.position for one in found] == [place for place in masks for _ in range(top)]
+    assert [prediction.position for prediction in predictions] == [place for place in masks for _ in range(top)]
     logits = torch.from_numpy(its_logits(filler, trace.tokens)).double().softmax(-1)
     for number, place in enumerate(masks):
-        here = found[number * top : (number + 1) * top]
-        shares = [one.probability for one in here]
+        at_mask = predictions[number * top : (number + 1) * top]
+        shares = [prediction.probability for prediction in at_mask]
         assert shares == sorted(shares, reverse=True) and sum(shares) <= 1 + 1e-9
         assert sum(shares) == pytest.approx(1) or top < filler.info.vocabulary
         assert shares == pytest.approx(logits[place].sort(descending=True).values[:top].tolist(), abs=1e-5)
-        assert [one.text for one in here] == [filler.token_text(one.id) for one in here]
+        assert [prediction.text for prediction in at_mask] == [filler.token_text(prediction.id) for prediction in at_mask]
 
 
 @pytest.mark.parametrize("choices", VARIANTS, ids=str)
 def test_a_trace_is_what_the_network_did(choices):
-    model = made(**choices)
+    model = build_model(**choices)
     trace = model.trace(TEXT)
     attention, count = trace.attention["self"], len(trace.tokens)
     assert attention.queries == attention.keys == trace.tokens == trace.read and not trace.target
@@ -106,14 +106,14 @@ def test_a_trace_is_what_the_network_did(choices):
     np.testing.assert_allclose(trace.logits_at([0, -1]), trace.logits[[0, -1]], **CLOSE)
     np.testing.assert_allclose(model.logits_of([trace.tokens] * 2, 2), trace.logits[[2, 2]], **CLOSE)
     assert trace.hidden["self"].shape == (3, count, 16)
-    turned = choices.get("positions", "rotary") == "rotary"
-    assert (attention.rotary(0) is not None) == turned
+    is_rotary = choices.get("positions", "rotary") == "rotary"
+    assert (attention.rotary(0) is not None) == is_rotary
 
 
 @pytest.mark.parametrize("choices", [{}, {"kv_heads": 2, "bias": True}, {"pattern": "longformer"}], ids=str)
 def test_what_heads_bring_is_what_the_block_adds(choices):
     """The stream closes: stream + Σ heads (weights · values · W_O) + feed-forward = stream after the block."""
-    model = made(**choices)
+    model = build_model(**choices)
     trace = model.trace(TEXT)
     attention = trace.attention["self"]
     for layer, block in enumerate(model.network.blocks):
@@ -142,23 +142,23 @@ def test_the_recorder_changes_no_logit(filler, text):
 
 
 def test_a_changed_word_changes_what_stands_on_both_sides(filler):
-    one, other = (filler.trace(f"the {word} sat on the mat").hidden["self"][-1] for word in ("cat", "mat"))
-    assert (np.abs(one - other).max(-1) > 1e-3).all()
+    first, second = (filler.trace(f"the {word} sat on the mat").hidden["self"][-1] for word in ("cat", "mat"))
+    assert (np.abs(first - second).max(-1) > 1e-3).all()
 
 
 @pytest.mark.parametrize("choices", VARIANTS[:5], ids=str)
 def test_a_text_that_was_typed_is_the_text_that_was_pasted(choices):
-    typing = made(**choices)
+    typing = build_model(**choices)
     for typed in [TEXT[:end] for end in range(0, len(TEXT) + 1, 2)] + ["the", TEXT]:
-        found, fresh = typing.trace(typed), made(**choices).trace(typed)
-        assert found.tokens == fresh.tokens
-        np.testing.assert_array_equal(found.hidden["self"], fresh.hidden["self"])
-        np.testing.assert_array_equal(found.attention["self"][1], fresh.attention["self"][1])
+        trace, fresh = typing.trace(typed), build_model(**choices).trace(typed)
+        assert trace.tokens == fresh.tokens
+        np.testing.assert_array_equal(trace.hidden["self"], fresh.hidden["self"])
+        np.testing.assert_array_equal(trace.attention["self"][1], fresh.attention["self"][1])
 
 
 @pytest.mark.parametrize("at_most", [None, 10])
 def test_a_long_text_is_cut_from_the_left_and_the_start_stays(at_most):
-    model, text = made(), f"{MASK} sat. " + "the cat sat on " * 40 + f"the {MASK}."
+    model, text = build_model(), f"{MASK} sat. " + "the cat sat on " * 40 + f"the {MASK}."
     model.at_most = at_most
     trace = model.trace(text)
     assert len(trace.tokens) == (at_most or 64) == model.room
@@ -167,7 +167,7 @@ def test_a_long_text_is_cut_from_the_left_and_the_start_stays(at_most):
     left = model.tokenize(text[trace.cut :])
     assert [token.id for token in trace.tokens] == [token.id for token in left], "as if only the rest had been typed"
     assert len(model.places(trace)) == 1, "what is cut off has no place"
-    assert {one.position for one in model.predict(text)} == set(model.places(trace))
+    assert {prediction.position for prediction in model.predict(text)} == set(model.places(trace))
     fits = model.trace("the cat")
     assert fits.cut == 0
 
@@ -190,38 +190,38 @@ def test_info_tells_the_truth(filler):
     info = filler.info
     assert (info.kind, info.mask, info.context, info.d_model, info.decoder_layers) == ("encoder", MASK, 64, 16, 0)
     assert info.vocabulary == TOKENIZER.get_vocab_size() == filler.trace("the").logits.shape[1]
-    assert info.parameters == sum(one.numel() for one in filler.network.parameters())
+    assert info.parameters == sum(parameter.numel() for parameter in filler.network.parameters())
     assert filler.is_special(TOKENIZER.token_to_id(MASK)) and not filler.is_special(TOKENIZER.token_to_id("a"))
 
 
 @pytest.mark.parametrize("choices", [{}, {"kv_heads": 1}, {"positions": "alibi"}, {"pattern": "window"}], ids=str)
 def test_slopes_are_autograd_through_attention_written_out(choices, monkeypatch):
-    model = made(**choices)
+    model = build_model(**choices)
     trace = model.trace(TEXT)
-    place, token, kept = model.places(trace)[0], 7, []
-    found = model.gradients(trace, place, token)["self"]
-    monkeypatch.setattr("models.scratch.scores.attend", written_out(kept))
+    place, token, weight_tensors = model.places(trace)[0], 7, []
+    gradients = model.gradients(trace, place, token)["self"]
+    monkeypatch.setattr("models.scratch.scores.attend", write_out(weight_tensors))
     with torch.enable_grad():
-        logits = model.network(torch.tensor([[one.id for one in trace.tokens]]))
-        slopes = torch.autograd.grad(logits[0, place, token], kept)
-    assert len(kept) == found.layers
-    for layer, (weights, slope) in enumerate(zip(kept, slopes, strict=True)):
+        logits = model.network(torch.tensor([[token.id for token in trace.tokens]]))
+        slopes = torch.autograd.grad(logits[0, place, token], weight_tensors)
+    assert len(weight_tensors) == gradients.layers
+    for layer, (weights, slope) in enumerate(zip(weight_tensors, slopes, strict=True)):
         np.testing.assert_allclose(trace.attention["self"][layer], weights[0].detach(), atol=1e-5)
         assert slope.abs().max() > 1e-4, "a slope of nothing would agree with anything"
-        np.testing.assert_allclose(found[layer] * trace.attention["self"][layer], (slope * weights)[0].detach(), **CLOSE)
-    assert not any(one.requires_grad for one in model.network.parameters())
+        np.testing.assert_allclose(gradients[layer] * trace.attention["self"][layer], (slope * weights)[0].detach(), **CLOSE)
+    assert not any(parameter.requires_grad for parameter in model.network.parameters())
 
 
-def written_out(kept: list[torch.Tensor]):
+def write_out(weight_tensors: list[torch.Tensor]):
     """Attention with its matrix of weights, which is kept, so that autograd knows it."""
 
     def attend(query, key, value, mask=None, scale=None, bias=None, future=False, **_):
-        key, value = (one.repeat_interleave(query.shape[1] // one.shape[1], 1) for one in (key, value))
+        key, value = (tensor.repeat_interleave(query.shape[1] // tensor.shape[1], 1) for tensor in (key, value))
         scores = query @ key.transpose(-1, -2) * scale + (0 if bias is None else bias)
         if mask is None and not future:
             mask = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
         weights = (scores if mask is None else scores.masked_fill(~mask, float("-inf"))).softmax(-1)
-        kept.append(weights if weights.requires_grad else weights.requires_grad_())
+        weight_tensors.append(weights if weights.requires_grad else weights.requires_grad_())
         return (weights @ value).transpose(1, 2)
 
     return attend
@@ -236,10 +236,10 @@ def test_a_position_that_is_not_there_is_a_sentence(filler, place):
 @pytest.mark.parametrize("choices", [*VARIANTS, {"computed": "linformer"}], ids=str)
 def test_a_folder_gives_the_model_back(choices, tmp_path):
     """The weights are written as float16, so a network whose weights fit in those comes back as it was."""
-    model = made(**choices)
+    model = build_model(**choices)
     with torch.no_grad():
-        for one in model.network.parameters():
-            one.copy_(one.half())
+        for parameter in model.network.parameters():
+            parameter.copy_(parameter.half())
     write_weights(model.network, model.network.config, tmp_path)
     TOKENIZER.save(str(tmp_path / "tokenizer.json"))
     back = from_folder(tmp_path)

@@ -33,11 +33,11 @@ def config(name: str) -> TransformerConfig:
 @pytest.mark.parametrize("future", [True, False])
 @pytest.mark.parametrize("name", PATTERNS)
 def test_a_pattern_is_as_defined(name, future):
-    found = mask(config(name), N, N, future)
-    found = torch.ones(N, N, dtype=torch.bool) if found is None else found
+    allowed = mask(config(name), N, N, future)
+    allowed = torch.ones(N, N, dtype=torch.bool) if allowed is None else allowed
     for query in range(N):
         for key in range(N):
-            assert found[query, key] == (DEFINED[name](query, key) and (future or key <= query)), (query, key)
+            assert allowed[query, key] == (DEFINED[name](query, key) and (future or key <= query)), (query, key)
 
 
 @given(st.sampled_from(PATTERNS), st.integers(1, 24), st.integers(1, 24))
@@ -53,16 +53,16 @@ def test_the_last_queries_see_what_they_would_in_the_whole(name, keys, queries):
 @given(st.sampled_from(PATTERNS), st.integers(1, 40), st.booleans(), st.integers(1, 6), st.integers(1, 4), st.integers(1, 5))
 @settings(max_examples=80, deadline=None)
 def test_pairs_are_counted_as_the_mask_has_them(name, length, future, reach, first, count):
-    made = replace(config(name), window=reach, global_tokens=first, random_keys=count)
-    found = mask(made, length, length, future)
-    assert pairs(made, length, future) == (length**2 if found is None else int(found.sum()))
+    settings_of_mask = replace(config(name), window=reach, global_tokens=first, random_keys=count)
+    allowed = mask(settings_of_mask, length, length, future)
+    assert pairs(settings_of_mask, length, future) == (length**2 if allowed is None else int(allowed.sum()))
 
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_every_query_sees_itself(name):
     for future in (True, False):
-        found = mask(config(name), N, N, future, torch.tensor([N, 3]))
-        assert found.diagonal(dim1=-2, dim2=-1).all()
+        allowed = mask(config(name), N, N, future, torch.tensor([N, 3]))
+        assert allowed.diagonal(dim1=-2, dim2=-1).all()
 
 
 def test_random_keys_are_as_many_as_asked_for_and_differ_between_queries():
@@ -79,7 +79,7 @@ def test_full_without_anything_to_hide_is_no_mask():
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])
 @pytest.mark.parametrize(
     "choices",
-    [*({"pattern": name} for name in PATTERNS), *({"score": one} for one in ("additive", "multiplicative")),
+    [*({"pattern": name} for name in PATTERNS), *({"score": score} for score in ("additive", "multiplicative")),
      {"computed": "performer"}, {"computed": "linformer"}, {"positions": "alibi"}, {"experts": 3}],
     ids=str,
 )  # fmt: skip

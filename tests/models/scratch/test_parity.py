@@ -16,25 +16,25 @@ HIDDEN = torch.arange(12) >= LENGTHS[:, None]  # [batch, key], True where there 
 EPS = torch.finfo(torch.float32).eps  # of our RMSNorm
 
 
-def copied(ours: nn.Module, theirs: nn.Module, names: dict[str, str]) -> None:
+def copy_weights(ours: nn.Module, theirs: nn.Module, names: dict[str, str]) -> None:
     """Give `theirs` our weights. names: our modules, and theirs; several of ours, by commas, are one of theirs, stacked."""
     with torch.no_grad():
         for mine, its in names.items():
-            modules, target = [ours.get_submodule(one) for one in mine.split(",")], theirs.get_submodule(its)
-            weight = torch.cat([one.weight for one in modules])
+            modules, target = [ours.get_submodule(name) for name in mine.split(",")], theirs.get_submodule(its)
+            weight = torch.cat([module.weight for module in modules])
             target.weight.copy_(weight.T if type(target).__name__ == "Conv1D" else weight)
             if getattr(target, "bias", None) is not None:
-                target.bias.copy_(torch.cat([one.bias for one in modules]))
+                target.bias.copy_(torch.cat([module.bias for module in modules]))
 
 
 def in_layers(names: dict[str, str], theirs: str) -> dict[str, str]:
     """The names in a block, for each block; theirs: what their layers are called."""
     count = SMALL["layers"]
-    mine = {
-        number: {",".join(f"blocks.{number}.{one}" for one in key.split(",")): its for key, its in names.items()}
+    by_layer = {
+        number: {",".join(f"blocks.{number}.{name}" for name in key.split(",")): its for key, its in names.items()}
         for number in range(count)
     }
-    return {key: f"{theirs}.{number}.{its}" for number in range(count) for key, its in mine[number].items()}
+    return {key: f"{theirs}.{number}.{its}" for number in range(count) for key, its in by_layer[number].items()}
 
 
 def torch_attention(ours: nn.Module, theirs: nn.MultiheadAttention) -> None:
@@ -47,14 +47,14 @@ def torch_attention(ours: nn.Module, theirs: nn.MultiheadAttention) -> None:
 
 def torch_layer(block: nn.Module, place: str, feedforward: str, cross: bool) -> nn.Module:
     """torch's layer with the weights of our block."""
-    made = nn.TransformerDecoderLayer if cross else nn.TransformerEncoderLayer
-    theirs = made(16, 4, 20, 0.0, feedforward, batch_first=True, norm_first=place == "before")
+    layer_class = nn.TransformerDecoderLayer if cross else nn.TransformerEncoderLayer
+    theirs = layer_class(16, 4, 20, 0.0, feedforward, batch_first=True, norm_first=place == "before")
     torch_attention(block.attention, theirs.self_attn)
     norms = {"attention_norm": "norm1", "feedforward_norm": "norm2"}
     if cross:
         torch_attention(block.cross, theirs.multihead_attn)
         norms = {"attention_norm": "norm1", "cross_norm": "norm2", "feedforward_norm": "norm3"}
-    copied(block, theirs, norms | {"feedforward.up": "linear1", "feedforward.down": "linear2"})
+    copy_weights(block, theirs, norms | {"feedforward.up": "linear1", "feedforward.down": "linear2"})
     return theirs
 
 
@@ -68,9 +68,9 @@ def test_attention_equals_torch_nn(future, lengths):
     late = None if future else torch.ones(12, 12, dtype=torch.bool).triu(1)
     hidden = None if lengths is None else HIDDEN
     expected, _ = theirs(x, x, x, attn_mask=late, key_padding_mask=hidden)
-    found = attention(x, ours.reading(0, 12, None, lengths), 0)
+    output = attention(x, ours.reading(0, 12, None, lengths), 0)
     text = slice(None) if lengths is None else ~HIDDEN  # what is padding is nobody's business
-    torch.testing.assert_close(found[text], expected[text], **CLOSE)
+    torch.testing.assert_close(output[text], expected[text], **CLOSE)
 
 
 @pytest.mark.parametrize("lengths", [None, LENGTHS], ids=["full", "padded"])
@@ -80,8 +80,8 @@ def test_cross_attention_equals_torch_nn(lengths):
     theirs = nn.MultiheadAttention(16, 4, batch_first=True)
     torch_attention(attention, theirs)
     expected, _ = theirs(x, memory, memory, key_padding_mask=None if lengths is None else HIDDEN)
-    found = attention(x, ours.reading_source(memory, None, lengths), 0, memory)
-    torch.testing.assert_close(found, expected, **CLOSE)
+    output = attention(x, ours.reading_source(memory, None, lengths), 0, memory)
+    torch.testing.assert_close(output, expected, **CLOSE)
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
@@ -90,9 +90,9 @@ def test_encoder_layer_equals_torch_nn(place, feedforward):
     ours = small(kind="encoder", norm_place=place, feedforward=feedforward, **POST)
     x = torch.randn(2, 12, 16)
     theirs = torch_layer(ours.blocks[0], place, feedforward, cross=False)
-    found = ours.blocks[0](x, ours.reading(0, 12, None, LENGTHS), 0, None, None)
+    output = ours.blocks[0](x, ours.reading(0, 12, None, LENGTHS), 0, None, None)
     expected = theirs(x, src_key_padding_mask=HIDDEN)
-    torch.testing.assert_close(found[~HIDDEN], expected[~HIDDEN], **CLOSE)
+    torch.testing.assert_close(output[~HIDDEN], expected[~HIDDEN], **CLOSE)
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
@@ -101,15 +101,15 @@ def test_decoder_layer_equals_torch_nn_and_so_do_its_gradients(place):
     block = ours.blocks[0]
     x, memory = torch.randn(2, 9, 16, requires_grad=True), torch.randn(2, 12, 16, requires_grad=True)
     theirs = torch_layer(block, place, "relu", cross=True)
-    found = block(x, ours.reading(0, 9, None, None), 0, memory, ours.reading_source(memory, None, LENGTHS))
+    output = block(x, ours.reading(0, 9, None, None), 0, memory, ours.reading_source(memory, None, LENGTHS))
     late = torch.ones(9, 9, dtype=torch.bool).triu(1)
     expected = theirs(x, memory, tgt_mask=late, memory_key_padding_mask=HIDDEN)
-    torch.testing.assert_close(found, expected, **CLOSE)
-    target = torch.randn_like(found)
-    mine = torch.autograd.grad((found * target).sum(), [x, memory, block.feedforward.up.weight, block.attention.output.weight])
+    torch.testing.assert_close(output, expected, **CLOSE)
+    target = torch.randn_like(output)
+    mine = torch.autograd.grad((output * target).sum(), [x, memory, block.feedforward.up.weight, block.attention.output.weight])
     its = torch.autograd.grad((expected * target).sum(), [x, memory, theirs.linear1.weight, theirs.self_attn.out_proj.weight])
-    for one, other in zip(mine, its, strict=True):
-        torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
+    for gradient, other in zip(mine, its, strict=True):
+        torch.testing.assert_close(gradient, other, atol=1e-4, rtol=1e-4)
 
 
 def test_whole_model_equals_gpt2():
@@ -126,7 +126,7 @@ def test_whole_model_equals_gpt2():
     }  # fmt: skip
     ends = {"embedding": "transformer.wte", "positions.embedding": "transformer.wpe", "final_norm": "transformer.ln_f"}
     with torch.no_grad():  # theirs lies on its side, so that three of ours stand beside each other
-        copied(ours, theirs, in_layers(blocks, "transformer.h") | ends)
+        copy_weights(ours, theirs, in_layers(blocks, "transformer.h") | ends)
         torch.testing.assert_close(ours(texts()), theirs(texts()).logits, **CLOSE)
 
 
@@ -148,7 +148,7 @@ def test_whole_model_equals_llama(kv_heads):
     theirs = T.LlamaForCausalLM(T.LlamaConfig(**LLAMA_SIZES, num_key_value_heads=kv_heads)).eval()
     mlp = {"feedforward.gate": "mlp.gate_proj", "feedforward.up": "mlp.up_proj", "feedforward.down": "mlp.down_proj"}
     with torch.no_grad():
-        copied(ours, theirs, in_layers(LLAMA | mlp, "model.layers") | LLAMA_ENDS)
+        copy_weights(ours, theirs, in_layers(LLAMA | mlp, "model.layers") | LLAMA_ENDS)
         torch.testing.assert_close(ours(texts()), theirs(texts()).logits, **CLOSE)
 
 
@@ -158,7 +158,7 @@ def test_whole_model_equals_mixtral():
     sizes = {"num_key_value_heads": 2, "num_local_experts": 4, "num_experts_per_tok": 2, "sliding_window": None}
     theirs = T.MixtralForCausalLM(T.MixtralConfig(**LLAMA_SIZES | sizes, rope_theta=10_000.0)).eval()
     with torch.no_grad():
-        copied(ours, theirs, in_layers(LLAMA | {"feedforward.router": "mlp.gate"}, "model.layers") | LLAMA_ENDS)
+        copy_weights(ours, theirs, in_layers(LLAMA | {"feedforward.router": "mlp.gate"}, "model.layers") | LLAMA_ENDS)
         for block, layer in zip(ours.blocks, theirs.model.layers, strict=True):
             for number, expert in enumerate(block.feedforward.experts):
                 layer.mlp.experts.gate_up_proj[number] = torch.cat([expert.gate.weight, expert.up.weight])
@@ -179,7 +179,7 @@ def test_whole_model_equals_mpt():
         "feedforward.down": "ffn.down_proj",
     }  # fmt: skip
     with torch.no_grad():
-        copied(
+        copy_weights(
             ours,
             theirs,
             in_layers(blocks, "transformer.blocks") | {"embedding": "transformer.wte", "final_norm": "transformer.norm_f"},
@@ -211,7 +211,7 @@ def test_whole_model_equals_bert():
     }  # fmt: skip
     end = {"transform.0": "cls.predictions.transform.dense", "transform.2": "cls.predictions.transform.LayerNorm"}
     with torch.no_grad():
-        copied(ours, theirs, start | in_layers(blocks, "bert.encoder.layer") | end)
+        copy_weights(ours, theirs, start | in_layers(blocks, "bert.encoder.layer") | end)
         theirs.bert.embeddings.token_type_embeddings.weight.zero_()  # ours has no kinds of texts
         theirs.cls.predictions.decoder.bias.copy_(ours.unembedding_bias)
         theirs.cls.predictions.bias.copy_(ours.unembedding_bias)
@@ -247,10 +247,10 @@ def test_whole_model_equals_t5():
     ends = {"final_norm": "final_layer_norm", "positions.embedding": "block.0.layer.0.SelfAttention.relative_attention_bias"}
     cross = sublayer("cross", "cross_norm", 1, "EncDecAttention")
     with torch.no_grad():
-        copied(ours.encoder, theirs.encoder, in_layers(first | ending(1), "block") | ends)
-        copied(ours.decoder, theirs.decoder, in_layers(first | cross | ending(2), "block") | ends)
-        for one in (theirs.shared, theirs.encoder.embed_tokens, theirs.decoder.embed_tokens, theirs.lm_head):
-            one.weight.copy_(ours.encoder.embedding.weight)
+        copy_weights(ours.encoder, theirs.encoder, in_layers(first | ending(1), "block") | ends)
+        copy_weights(ours.decoder, theirs.decoder, in_layers(first | cross | ending(2), "block") | ends)
+        for table in (theirs.shared, theirs.encoder.embed_tokens, theirs.decoder.embed_tokens, theirs.lm_head):
+            table.weight.copy_(ours.encoder.embedding.weight)
         target = texts(length=9, seed=2)
         expected = theirs(texts(), attention_mask=(~HIDDEN).long(), decoder_input_ids=target).logits
         torch.testing.assert_close(ours(texts(), target, LENGTHS), expected, **CLOSE)
@@ -269,8 +269,8 @@ def test_a_whole_stack_equals_torch_nn(kind):
 
 def test_a_norm_is_what_torch_says():
     x = torch.randn(3, 16)
-    for name, made in {"rms": nn.RMSNorm, "layer": nn.LayerNorm}.items():
-        ours, theirs = small(norm=name).final_norm, made(16)
+    for name, norm_class in {"rms": nn.RMSNorm, "layer": nn.LayerNorm}.items():
+        ours, theirs = small(norm=name).final_norm, norm_class(16)
         scramble(ours)
         theirs.load_state_dict(ours.state_dict())
         torch.testing.assert_close(ours(x), theirs(x))

@@ -19,19 +19,19 @@ from tests.models.ours import small, texts
 
 @pytest.mark.parametrize("d_model", [16, 7])
 def test_sinusoids_are_as_published(d_model):
-    found = sinusoids(20, d_model)
+    waves = sinusoids(20, d_model)
     for position in range(20):
         for i in range(d_model):
             angle = position / 10_000 ** (2 * (i // 2) / d_model)
-            assert found[position, i].item() == pytest.approx(math.cos(angle) if i % 2 else math.sin(angle), abs=1e-5)
+            assert waves[position, i].item() == pytest.approx(math.cos(angle) if i % 2 else math.sin(angle), abs=1e-5)
 
 
 def test_rotary_turns_pairs_as_complex_numbers_are_multiplied():
     x = torch.randn(1, 1, 9, 8, dtype=torch.float64)
-    found = rotate(x, rotary_turns(8, 9).double())[0, 0].numpy()
+    turned_pairs = rotate(x, rotary_turns(8, 9).double())[0, 0].numpy()
     pairs = x[0, 0, :, :4].numpy() + 1j * x[0, 0, :, 4:].numpy()
-    turned = pairs * np.exp(1j * np.arange(9)[:, None] * 10_000.0 ** (-np.arange(4) / 4))
-    np.testing.assert_allclose(found, np.concatenate([turned.real, turned.imag], -1), atol=1e-6)
+    expected = pairs * np.exp(1j * np.arange(9)[:, None] * 10_000.0 ** (-np.arange(4) / 4))
+    np.testing.assert_allclose(turned_pairs, np.concatenate([expected.real, expected.imag], -1), atol=1e-6)
 
 
 @settings(max_examples=20, deadline=None)

@@ -38,21 +38,21 @@ def score(attention: MultiHeadAttention, stack: Stack, head: int, q: np.ndarray,
         k = k / math.sqrt((k**2).mean() + np.finfo(np.float32).eps) * attention.key_norm.weight.detach().numpy()
     if config.positions == "rotary":
         angles = 10_000.0 ** (-np.arange(config.d_head // 2) / (config.d_head // 2))
-        q, k = ((one[:2] + 1j * one[2:]) * np.exp(1j * at * angles) for one, at in ((q, i), (k, j)))
-        q, k = (np.concatenate([one.real, one.imag]) for one in (q, k))
+        q, k = ((vector[:2] + 1j * vector[2:]) * np.exp(1j * at * angles) for vector, at in ((q, i), (k, j)))
+        q, k = (np.concatenate([vector.real, vector.imag]) for vector in (q, k))
     if config.score == "dot":
-        found = q @ k / math.sqrt(config.d_head)
+        value = q @ k / math.sqrt(config.d_head)
     elif config.score == "multiplicative":
-        found = q @ attention.score.between[head].detach().numpy() @ k
+        value = q @ attention.score.between[head].detach().numpy() @ k
     else:
-        found = attention.score.vector[head].detach().numpy() @ np.tanh(q + k)
-    found /= config.temperature
+        value = attention.score.vector[head].detach().numpy() @ np.tanh(q + k)
+    value /= config.temperature
     if config.positions == "alibi":
-        found -= 2.0 ** (-8 * (head + 1) / config.heads) * abs(i - j)
+        value -= 2.0 ** (-8 * (head + 1) / config.heads) * abs(i - j)
     if config.positions == "relative":
         bucket = relative_buckets(torch.tensor(j - i), not stack.future, 32, 128)
-        found += stack.positions.embedding.weight[bucket, head].item()
-    return found
+        value += stack.positions.embedding.weight[bucket, head].item()
+    return value
 
 
 @pytest.mark.parametrize("kind", ["decoder", "encoder"])
@@ -62,8 +62,10 @@ def test_attention_is_the_sum_over_its_definition(choices, kind):
     attention, config, n = stack.blocks[0].attention, stack.config, 7
     x = torch.randn(1, n, 16, dtype=torch.float64)
     reading = stack.reading(0, n, None, None)
-    found = attention(x, reading, 0)[0].detach().numpy()
-    q, k, v = (one(x)[0].unflatten(-1, (-1, 4)).detach().numpy() for one in (attention.query, attention.key, attention.value))
+    output = attention(x, reading, 0)[0].detach().numpy()
+    q, k, v = (
+        linear(x)[0].unflatten(-1, (-1, 4)).detach().numpy() for linear in (attention.query, attention.key, attention.value)
+    )
     mask = np.ones((n, n), dtype=bool) if reading.mask is None else reading.mask.numpy()
     mask = mask if kind == "encoder" else np.tril(mask)
     gathered = np.zeros((n, 4, 4))
@@ -72,7 +74,7 @@ def test_attention_is_the_sum_over_its_definition(choices, kind):
         keys = [j for j in range(n) if mask[i, j]]
         weights = np.exp([score(attention, stack, head, q[i, head], k[j, shared], i, j) for j in keys])
         gathered[i, head] = weights / weights.sum() @ v[keys, shared]
-    np.testing.assert_allclose(found, gathered.reshape(n, 16) @ attention.output.weight.detach().numpy().T, atol=1e-6)
+    np.testing.assert_allclose(output, gathered.reshape(n, 16) @ attention.output.weight.detach().numpy().T, atol=1e-6)
 
 
 @pytest.mark.parametrize(("kind", "choices"), OF_KINDS, ids=str)
@@ -83,13 +85,13 @@ def test_what_is_recorded_is_what_was_computed(kind, choices):
     for name, module in network.named_modules():
         if isinstance(module, MultiHeadAttention):
             assert name.endswith(("attention", "cross"))
-            module.output.register_forward_pre_hook(lambda _, given: gave.append(given[0][0]))
+            module.output.register_forward_pre_hook(lambda _, inputs: gave.append(inputs[0][0]))
     with recording() as record:
         torch.testing.assert_close(answer(network, texts()), plain, atol=1e-5, rtol=1e-5)
     assert len(record.calls) == len(gave) == {"encoder-decoder": 6}.get(kind, 2)
     for call, out in zip(record.calls, gave, strict=True):
-        found = call.weights() @ call.expanded("value")  # [heads, query, d_head]
-        torch.testing.assert_close(found.transpose(0, 1).flatten(1), out, atol=1e-5, rtol=1e-4)
+        output = call.weights() @ call.expanded("value")  # [heads, query, d_head]
+        torch.testing.assert_close(output.transpose(0, 1).flatten(1), out, atol=1e-5, rtol=1e-4)
         if choices.get("computed") != "linformer":  # its rows may learn not to: see test_cheaper
             torch.testing.assert_close(call.weights().sum(-1), torch.ones(4, 12), atol=1e-5, rtol=0)
 
@@ -142,10 +144,10 @@ def test_gradients_of_what_is_written_by_hand(choices):
 
 def test_gradients_of_the_sum_written_out():
     generator = torch.Generator().manual_seed(0)
-    given = [torch.randn(1, 2, 4, 3, dtype=torch.float64, generator=generator, requires_grad=True) for _ in range(3)]
+    tensors = [torch.randn(1, 2, 4, 3, dtype=torch.float64, generator=generator, requires_grad=True) for _ in range(3)]
     bias = torch.randn(2, 4, 4, dtype=torch.float64, generator=generator, requires_grad=True)
     mask = torch.ones(4, 4, dtype=torch.bool).tril()
-    assert torch.autograd.gradcheck(lambda q, k, v, b: softmax_attention(q, k, v, mask, 0.5, b), (*given, bias))
+    assert torch.autograd.gradcheck(lambda q, k, v, b: softmax_attention(q, k, v, mask, 0.5, b), (*tensors, bias))
 
 
 @pytest.mark.parametrize("positions", ["relative", "alibi"])
@@ -165,7 +167,7 @@ def test_a_bias_learns_through_the_kernel_as_through_the_sum(positions):
 
 def test_multiplicative_begins_as_the_dot_product():
     torch.manual_seed(0)
-    networks = [build(TransformerConfig(**SMALL, score=one)) for one in ("dot", "multiplicative")]
+    networks = [build(TransformerConfig(**SMALL, score=score_name)) for score_name in ("dot", "multiplicative")]
     scramble(networks[0])
     networks[1].load_state_dict(networks[0].state_dict(), strict=False)
     torch.testing.assert_close(networks[0](texts()), networks[1](texts()), atol=1e-5, rtol=1e-5)

@@ -32,11 +32,11 @@ def task(name: str) -> Task:
 @pytest.mark.parametrize("name", TASKS)
 @given(seed=st.integers(0, 2**31))
 def test_examples_have_one_length_and_batches_say_what_is_known(name, seed):
-    made = task(name)
-    given_, answer = made.example(np.random.default_rng(seed))
-    assert answer and len(given_ + answer) == made.length
-    codes, known = made.batch(np.random.default_rng(seed), 3)
-    assert codes.shape == known.shape == (3, made.length)
+    chosen_task = task(name)
+    given_, answer = chosen_task.example(np.random.default_rng(seed))
+    assert answer and len(given_ + answer) == chosen_task.length
+    codes, known = chosen_task.batch(np.random.default_rng(seed), 3)
+    assert codes.shape == known.shape == (3, chosen_task.length)
     assert bytes(codes[0].tolist()).decode() == given_ + answer
     assert "".join(chr(code) for code in codes[0][known[0]]) == answer
 
@@ -77,7 +77,7 @@ def test_it_learns_and_shows_itself():
     training = Training(task("dates"), TransformerConfig(**SMALL), Budget(steps=60, every=20, rows=16))
     training.advance(100)
     assert (training.state, training.step, len(training.curves.loss)) == ("done", 60, 60)
-    assert [one.step for one in training.snapshots] == [0, 20, 40, 60]
+    assert [snapshot.step for snapshot in training.snapshots] == [0, 20, 40, 60]
     assert np.mean(training.curves.loss[-10:]) < 0.7 * np.mean(training.curves.loss[:5])
     last = training.snapshots[-1]
     assert last.accuracy > training.snapshots[0].accuracy
@@ -162,8 +162,8 @@ def test_the_default_budget_learns_repeated_sequences_with_an_induction_head(rep
     last = repeating.snapshots[-1]
     assert last.step == Budget().steps and last.accuracy >= 0.99 and last.induction.max() >= 0.5
     assert repeating.snapshots[0].induction.max() < 0.2
-    before = next(one for one in repeating.snapshots if one.induction.max() >= 0.5)
-    earlier = [one for one in repeating.snapshots if one.induction.max() < 0.5]
+    before = next(snapshot for snapshot in repeating.snapshots if snapshot.induction.max() >= 0.5)
+    earlier = [snapshot for snapshot in repeating.snapshots if snapshot.induction.max() < 0.5]
     assert earlier[-1].accuracy > 0.9 < before.accuracy, "most answers are right before, as the lesson says"
     assert before.previous.max() > 2 * repeating.snapshots[0].previous.max(), "the previous-token head comes first"
 
@@ -177,14 +177,14 @@ def test_what_was_learned_rests_on_the_heads_called_induction(repeating, tmp_pat
     called = [head for head, label in labels["label"].items() if label.startswith("induction")]
     generator = np.random.default_rng(7)
     examples = [repeating.task.example(generator) for _ in range(8)]
-    whole = [scored(model, given + answer) for given, answer in examples]
+    whole = [scored(model, question + answer) for question, answer in examples]
     known = [
-        Scored(one.trace, one.positions[len(given) :], one.ids[len(given) :])
-        for one, (given, _) in zip(whole, examples, strict=True)
+        Scored(text.trace, text.positions[len(question) :], text.ids[len(question) :])
+        for text, (question, _) in zip(whole, examples, strict=True)
     ]
     off = [[], *([head] for head in labels.index), called, [head for head in labels.index if head not in called]]
-    edits: list[list[Edit]] = [[Head(1, head) for head in some] for some in off]
-    plain, *alone, without, others = np.mean([losses(model, one, edits) for one in known], axis=0)
+    edits: list[list[Edit]] = [[Head(1, head) for head in heads_off] for heads_off in off]
+    plain, *alone, without, others = np.mean([losses(model, text, edits) for text in known], axis=0)
     assert int(np.argmax(alone)) == labels["induction"].idxmax() in called
     assert plain < 0.05 and others < 0.1 and without > 2
 
@@ -252,6 +252,6 @@ def test_memory_is_calculated_and_bounded():
 
 
 def test_text_of_any_letters_is_learned_from_by_its_bytes():
-    made = TASKS["text"]("Füße über Flüsse, Bäche und Gräben gehen müde nach Hause. ")
-    codes, known = made.batch(np.random.default_rng(0), 4)
+    learning = TASKS["text"]("Füße über Flüsse, Bäche und Gräben gehen müde nach Hause. ")
+    codes, known = learning.batch(np.random.default_rng(0), 4)
     assert codes.shape == (4, 48) and codes.max() > 127 and known[:, 1:].all()

@@ -87,8 +87,8 @@ def test_a_loop_is_a_piece_that_the_end_says_again():
         "a loop that it left": ([*[7] * 79, 8], False),
         "no loop": (list(range(80)), False),
     }
-    found = ends_in_a_loop(torch.tensor([ids for ids, _ in rows.values()]))
-    assert dict(zip(rows, found.tolist(), strict=True)) == {name: loops for name, (_, loops) in rows.items()}
+    loops_at_end = ends_in_a_loop(torch.tensor([ids for ids, _ in rows.values()]))
+    assert dict(zip(rows, loops_at_end.tolist(), strict=True)) == {name: loops for name, (_, loops) in rows.items()}
 
 
 def test_going_on_with_a_cache_takes_the_likeliest_token_each_time():

@@ -63,10 +63,10 @@ def test_a_renamed_pair_says_the_same_names_and_numbers_on_both_sides_and_the_re
         for part in was[side]:  # what was no name stands there still, in its order, but for the vowel that is elided
             part = re.sub(r"\b(d|qu)(?:e |['’])$", r"\1", part).strip()
             position = text.index(part, position) + len(part)
-    found = [re.findall(r"[^\W\d_]+|\d+", text) for text in (english, french)]
-    named = [{word for word in text if word.isdigit() or word[0].isupper()} for text in found]
+    word_lists = [re.findall(r"[^\W\d_]+|\d+", text) for text in (english, french)]
+    named = [{word for word in text if word.isdigit() or word[0].isupper()} for text in word_lists]
     common = named[0] & named[1]
-    assert len(common) >= sum(shared(pair, one) for one in [*known, "12", "1945", "30"]), (english, french)
+    assert len(common) >= sum(shared(pair, name) for name in [*known, "12", "1945", "30"]), (english, french)
 
 
 @given(seeds, st.sampled_from(["male", "female", "family", "place"]))
@@ -77,8 +77,8 @@ def test_a_name_is_a_name_and_was_not_held_out(seed, kind):
 
 @given(seeds)
 def test_an_invented_name_is_one_word_with_one_capital(seed):
-    made = invented_name(np.random.default_rng(seed))
-    assert is_name(made) and len(made) > 2
+    name = invented_name(np.random.default_rng(seed))
+    assert is_name(name) and len(name) > 2
 
 
 @pytest.mark.parametrize(
@@ -137,9 +137,9 @@ def test_it_is_known_where_a_name_can_stand(english, french, can):
 
 
 def test_there_are_thousands_of_real_names_of_each_kind():
-    found = real_names()
-    assert all(len(found[kind]) > 5000 for kind in ("male", "female", "family")) and len(found["place"]) > 100
-    assert all(is_name(name) for names in found.values() for name in names)
+    names_by_kind = real_names()
+    assert all(len(names_by_kind[kind]) > 5000 for kind in ("male", "female", "family")) and len(names_by_kind["place"]) > 100
+    assert all(is_name(name) for names in names_by_kind.values() for name in names)
 
 
 def test_an_epoch_has_names_by_the_thousand_and_the_same_ones_each_time():

@@ -55,45 +55,45 @@ def test_a_step_is_that_of_the_paper():
     model = nn.Linear(3, 2).double()
     x, rate, decay, (b1, b2) = torch.randn(5, 3, dtype=torch.float64), 0.01, 0.1, (0.9, 0.95)
     optimizer = adamw(model, decay=decay, betas=(b1, b2))
-    weights = [one.detach().clone() for one in model.parameters()]
-    means, squares = [torch.zeros_like(one) for one in weights], [torch.zeros_like(one) for one in weights]
+    weights = [parameter.detach().clone() for parameter in model.parameters()]
+    means, squares = [torch.zeros_like(weight) for weight in weights], [torch.zeros_like(weight) for weight in weights]
     for step in range(1, 4):
         y = x @ weights[0].T + weights[1]
         gradients = [2 * y.T @ x, 2 * y.sum(0)]  # of the sum of squares
-        norm = math.sqrt(sum(float(one.square().sum()) for one in gradients))
+        norm = math.sqrt(sum(float(gradient.square().sum()) for gradient in gradients))
         assert norm > 0.5
-        for i, gradient in enumerate(one * 0.5 / norm for one in gradients):
+        for i, gradient in enumerate(gradient * 0.5 / norm for gradient in gradients):
             weights[i] *= 1 - rate * decay * (i == 0)
             means[i] = b1 * means[i] + (1 - b1) * gradient
             squares[i] = b2 * squares[i] + (1 - b2) * gradient**2
             weights[i] -= rate * (means[i] / (1 - b1**step)) / ((squares[i] / (1 - b2**step)).sqrt() + 1e-8)
         assert update(model, [(optimizer, rate)], model(x).square().sum(), clip=0.5) == pytest.approx(norm)
-        for one, expected in zip(model.parameters(), weights, strict=True):
-            torch.testing.assert_close(one.detach(), expected, atol=1e-6, rtol=1e-5)
+        for parameter, expected in zip(model.parameters(), weights, strict=True):
+            torch.testing.assert_close(parameter.detach(), expected, atol=1e-6, rtol=1e-5)
 
 
 def test_a_step_that_diverges_is_not_taken():
     network = small()
-    before = {name: one.clone() for name, one in network.state_dict().items()}
+    before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
     optimizer = adamw(network)
     for wrong in (math.nan, math.inf):
         with pytest.raises(DivergedError, match="Try a lower learning rate"):
             update(network, [(optimizer, 0.1)], network(texts()).mean() * wrong)
-    assert all(torch.equal(one, before[name]) for name, one in network.state_dict().items())
+    assert all(torch.equal(tensor, before[name]) for name, tensor in network.state_dict().items())
     assert update(network, [(optimizer, 0.1)], network(texts()).square().mean()) > 0, "and one can go on"
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("choices", VARIANTS, ids=str)
 def test_checkpointing_gives_the_same_gradients(kind, choices):
-    found = []
+    gradients = []
     for checkpointing in (False, True):
         network = small(kind=kind, checkpointing=checkpointing, **choices).train()
         answer(network, texts()).square().mean().backward()
-        found.append({name: one.grad for name, one in network.named_parameters() if one.grad is not None})
-    assert found[0].keys() == found[1].keys()
-    for name, gradient in found[0].items():
-        torch.testing.assert_close(found[1][name], gradient, msg=lambda said, name=name: f"{name}: {said}")
+        gradients.append({name: parameter.grad for name, parameter in network.named_parameters() if parameter.grad is not None})
+    assert gradients[0].keys() == gradients[1].keys()
+    for name, gradient in gradients[0].items():
+        torch.testing.assert_close(gradients[1][name], gradient, msg=lambda message, name=name: f"{name}: {message}")
 
 
 def test_checkpointing_computes_blocks_again_and_only_when_gradients_are_wanted():
@@ -107,13 +107,13 @@ def test_checkpointing_computes_blocks_again_and_only_when_gradients_are_wanted(
 
 
 def test_checkpointing_drops_the_same_when_it_computes_again():
-    found = []
+    gradients = []
     for checkpointing in (False, True):
         network = small(checkpointing=checkpointing, dropout=0.3).train()
         torch.manual_seed(5)
         network(texts()).square().mean().backward()
-        found.append(network.embedding.weight.grad)
-    torch.testing.assert_close(*found)
+        gradients.append(network.embedding.weight.grad)
+    torch.testing.assert_close(*gradients)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -129,7 +129,7 @@ def test_in_bfloat16_it_learns_and_says_nearly_the_same(kind, choices):
     if choices != {"experts": 3}:  # a token on the edge between two experts may go to the other
         assert (coarse - exact).norm() < 0.1 * exact.norm()
     smoothed_loss(coarse, texts(seed=2)).backward()
-    assert all(one.grad.isfinite().all() for one in network.parameters() if one.grad is not None)
+    assert all(parameter.grad.isfinite().all() for parameter in network.parameters() if parameter.grad is not None)
 
 
 def test_dropout_is_for_training_alone():

@@ -50,8 +50,8 @@ def read(log: TensorBoardLog) -> EventAccumulator:
     return EventAccumulator(str(log.folder), size_guidance=dict.fromkeys(kinds, 0)).Reload()
 
 
-def says(found: EventAccumulator, tag: str) -> str:
-    return found.Tensors(f"{tag}/text_summary")[0].tensor_proto.string_val[0].decode()
+def says(log_events: EventAccumulator, tag: str) -> str:
+    return log_events.Tensors(f"{tag}/text_summary")[0].tensor_proto.string_val[0].decode()
 
 
 @pytest.fixture(scope="module")
@@ -65,32 +65,32 @@ def training(log) -> Training:
 
 
 @pytest.fixture(scope="module")
-def found(log, training) -> EventAccumulator:
+def log_events(log, training) -> EventAccumulator:
     return read(log)
 
 
-def test_every_step_is_there_once(training, found):
+def test_every_step_is_there_once(training, log_events):
     for tag, values in (
         ("training/loss", training.curves.loss),
         ("training/learning rate", training.curves.rate),
         ("training/gradient norm", training.curves.norm),
     ):
-        events = found.Scalars(tag)
+        events = log_events.Scalars(tag)
         assert [event.step for event in events] == list(range(12))
         np.testing.assert_array_equal([event.value for event in events], np.float32(values))
 
 
-def test_every_head_is_there_at_every_snapshot(training, found):
+def test_every_head_is_there_at_every_snapshot(training, log_events):
     for layer in range(2):
         for head in range(2):
             for tag, name in (("entropy", "entropy"), ("previous token", "previous"), ("induction", "induction")):
-                events = found.Scalars(f"{tag}/L{layer} H{head}")
+                events = log_events.Scalars(f"{tag}/L{layer} H{head}")
                 assert [event.step for event in events] == [0, 4, 8, 12]
                 wanted = [getattr(snapshot, name)[layer, head] for snapshot in training.snapshots]
                 np.testing.assert_array_equal([event.value for event in events], wanted)
     for name in ("loss", "accuracy"):
         wanted = [np.float32(getattr(snapshot, name)) for snapshot in training.snapshots]
-        np.testing.assert_array_equal([event.value for event in found.Scalars(f"held out/{name}")], wanted)
+        np.testing.assert_array_equal([event.value for event in log_events.Scalars(f"held out/{name}")], wanted)
 
 
 def test_a_score_that_is_no_number_is_left_out(tmp_path):
@@ -108,20 +108,20 @@ def test_a_score_that_is_no_number_is_left_out(tmp_path):
 def test_charts_show_each_head_once(tmp_path):
     log = TensorBoardLog(tmp_path)
     train(log, steps=1, budget=Budget(steps=1, rows=1), layers=11)
-    found = read(log)
-    layout = layout_pb2.Layout.FromString(found.Tensors("custom_scalars__config__")[0].tensor_proto.string_val[0])
+    log_events = read(log)
+    layout = layout_pb2.Layout.FromString(log_events.Tensors("custom_scalars__config__")[0].tensor_proto.string_val[0])
     parts = {category.title: [list(chart.multiline.tag) for chart in category.chart] for category in layout.category}
-    tags = found.Tags()["scalars"]
+    tags = log_events.Tags()["scalars"]
     for name in ("entropy", "previous token", "induction"):
-        charts = [[tag for tag in tags if any(re.match(one, tag) for one in chart)] for chart in parts[name]]
+        charts = [[tag for tag in tags if any(re.match(pattern, tag) for pattern in chart)] for chart in parts[name]]
         assert charts == [[f"{name}/L{layer} H0", f"{name}/L{layer} H1"] for layer in range(11)]
     assert {tag for chart in parts["learning"] for tag in chart} <= set(tags)
 
 
-def test_histograms_count_what_may_be_seen(training, found):
+def test_histograms_count_what_may_be_seen(training, log_events):
     for layer in range(2):
         for head in range(2):
-            for event, snapshot in zip(found.Histograms(f"attention/L{layer} H{head}"), training.snapshots, strict=True):
+            for event, snapshot in zip(log_events.Histograms(f"attention/L{layer} H{head}"), training.snapshots, strict=True):
                 assert event.step == snapshot.step
                 value = event.histogram_value
                 assert value.num == sum(value.bucket) == LENGTH * (LENGTH + 1) / 2, "keys up to the query"
@@ -135,8 +135,8 @@ def test_a_pattern_hides_its_keys_from_the_histogram(tmp_path):
     assert value.num == 2 * LENGTH - 1 and value.sum == pytest.approx(LENGTH, abs=0.1)
 
 
-def test_histograms_are_of_every_matrix(training, found):
-    tags = found.Tags()["histograms"]
+def test_histograms_are_of_every_matrix(training, log_events):
+    tags = log_events.Tags()["histograms"]
     matrices = [parameter.detach().numpy() for parameter in training.network.parameters() if parameter.dim() > 1]
     for kind in ("weights", "gradients"):
         assert len([tag for tag in tags if tag.startswith(f"{kind}/")]) == len(matrices)
@@ -145,14 +145,14 @@ def test_histograms_are_of_every_matrix(training, found):
         ("embedding", training.network.embedding.weight),
         ("L1 attention.query", training.network.blocks[1].attention.query.weight),
     ):
-        last = found.Histograms(f"weights/{name}")[-1]
+        last = log_events.Histograms(f"weights/{name}")[-1]
         assert last.step == 12
         value, matrix = last.histogram_value, matrix.detach().numpy().astype(float)
         assert (value.min, value.max, value.num) == (matrix.min(), matrix.max(), matrix.size)
         counts, edges = np.histogram(matrix, bins=len(value.bucket) - 1)
         np.testing.assert_array_equal(value.bucket[1:], counts)
         np.testing.assert_allclose(value.bucket_limit, edges)
-        assert [event.step for event in found.Histograms(f"gradients/{name}")] == [4, 8, 12], "there is none before a step"
+        assert [event.step for event in log_events.Histograms(f"gradients/{name}")] == [4, 8, 12], "there is none before a step"
 
 
 def test_gradients_are_those_of_the_step(tmp_path):
@@ -171,9 +171,9 @@ def test_gradients_are_those_of_the_step(tmp_path):
     assert 0 < total <= 1.001, "they are clipped to a norm of 1 in all"
 
 
-def test_images_show_the_attention_of_the_snapshots(training, found):
+def test_images_show_the_attention_of_the_snapshots(training, log_events):
     for layer in range(2):
-        events = found.Images(f"attention/L{layer}")
+        events = log_events.Images(f"attention/L{layer}")
         assert [event.step for event in events] == [0, 4, 8, 12]
         image = np.asarray(Image.open(io.BytesIO(events[-1].encoded_image_string)))
         seen = np.stack([cells(part) for part in np.split(image[:, : image.shape[1] // 2 * 2], 2, axis=1)])
@@ -185,9 +185,11 @@ def cells(image: np.ndarray, size: int = LENGTH) -> np.ndarray:
     """The middle of each cell of the one picture in an image, [query, key, 3]: what is neither black nor white nor grey."""
     coloured = np.ptp(image.astype(int), axis=-1) > 8
     rows, columns = (np.flatnonzero(coloured.mean(axis) > 0.5 * coloured.mean(axis).max()) for axis in (1, 0))
-    found = image[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-    height, width = found.shape[0] / size, found.shape[1] / size
-    return found[((np.arange(size) + 0.5) * height).astype(int)][:, ((np.arange(size) + 0.5) * width).astype(int)].astype(int)
+    log_events = image[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    height, width = log_events.shape[0] / size, log_events.shape[1] / size
+    return log_events[((np.arange(size) + 0.5) * height).astype(int)][:, ((np.arange(size) + 0.5) * width).astype(int)].astype(
+        int
+    )
 
 
 @pytest.mark.parametrize("size", [3, 22, 50, 64, 300])
@@ -244,7 +246,9 @@ def test_the_graph_is_the_network(tmp_path, choices):
     parameters = {re.sub(r"\b(blocks|experts)\.", "", name) for name, _ in training.network.named_parameters()}
     assert parameters <= paths, "every parameter leads to the output"
     first, second = (f"Decoder/Block[{layer}]/" for layer in range(2))
-    assert len({one for one, to in graph.edges if one.startswith(first) and to.startswith(second)}) == 1, "the stream alone"
+    assert len({source for source, to in graph.edges if source.startswith(first) and to.startswith(second)}) == 1, (
+        "the stream alone"
+    )
     exact = sum(node.op == "aten::scaled_dot_product_attention" for node in nodes)
     assert exact == (0 if {"score", "computed"} & set(choices) else 2)
 
@@ -261,11 +265,11 @@ def test_tracing_leaves_no_trace(tmp_path):
 
 def test_the_projector_finds_the_embedding_before_and_after(log, training):
     config = text_format.Parse((log.folder / "projector_config.pbtxt").read_text(), ProjectorConfig())
-    assert [one.tensor_name for one in config.embeddings] == ["embedding:00000", "embedding:00012"]
-    for one, made in zip(config.embeddings, (train(steps=0), training), strict=True):
-        vectors = np.loadtxt(log.folder / one.tensor_path, delimiter="\t", dtype=np.float32)
-        np.testing.assert_array_equal(vectors, made.network.embedding.weight.detach().numpy())
-        lines = (log.folder / one.metadata_path).read_bytes().decode().split("\n")
+    assert [embedding.tensor_name for embedding in config.embeddings] == ["embedding:00000", "embedding:00012"]
+    for embedding, trained in zip(config.embeddings, (train(steps=0), training), strict=True):
+        vectors = np.loadtxt(log.folder / embedding.tensor_path, delimiter="\t", dtype=np.float32)
+        np.testing.assert_array_equal(vectors, trained.network.embedding.weight.detach().numpy())
+        lines = (log.folder / embedding.metadata_path).read_bytes().decode().split("\n")
         header, *rows = [line.split("\t") for line in lines[:-1]]
         assert header == ["token", "kind", "in the task"] and len(rows) == len(vectors)
 
@@ -283,15 +287,15 @@ def test_each_token_has_a_name_of_its_own(log, training):
     assert used[ord("?")] == used[200] == "no"
 
 
-def test_it_says_what_was_chosen_and_how_it_ended(training, found):
-    about = says(found, "about/this run")
+def test_it_says_what_was_chosen_and_how_it_ended(training, log_events):
+    about = says(log_events, "about/this run")
     assert training.task.says in about and "".join(training.probe) in about
     assert "| d_ff | 24 |" in about and "| rows | 4 |" in about and f"| parameters | {training.parameters:,} |" in about
-    assert says(found, "about/its end") == training.says
-    summaries = found.SummaryMetadata("_hparams_/session_start_info").plugin_data.content
+    assert says(log_events, "about/its end") == training.says
+    summaries = log_events.SummaryMetadata("_hparams_/session_start_info").plugin_data.content
     chosen = HParamsPluginData.FromString(summaries).session_start_info.hparams
     assert (chosen["layers"].number_value, chosen["rate"].number_value) == (2, training.budget.rate)
-    ending = HParamsPluginData.FromString(found.SummaryMetadata("_hparams_/session_end_info").plugin_data.content)
+    ending = HParamsPluginData.FromString(log_events.SummaryMetadata("_hparams_/session_end_info").plugin_data.content)
     assert Status.Name(ending.session_end_info.status) == "STATUS_SUCCESS"
     assert (chosen["positions"].string_value, chosen["task"].string_value) == ("rotary", "dates")
 
@@ -340,10 +344,10 @@ def test_a_training_that_is_stopped_is_all_there(tmp_path):
     log = TensorBoardLog(tmp_path)
     training = train(log, steps=6)
     training.stop()
-    found = read(log)
-    assert [event.step for event in found.Scalars("training/loss")] == list(range(6))
-    assert [event.step for event in found.Images("attention/L0")] == [0, 4, 6]
-    assert says(found, "about/its end") == training.says == "Stopped after 6 steps."
+    log_events = read(log)
+    assert [event.step for event in log_events.Scalars("training/loss")] == list(range(6))
+    assert [event.step for event in log_events.Images("attention/L0")] == [0, 4, 6]
+    assert says(log_events, "about/its end") == training.says == "Stopped after 6 steps."
     assert "embedding:00006" in (log.folder / "projector_config.pbtxt").read_text()
     before = {path: path.read_bytes() for path in log.folder.rglob("*") if path.is_file()}
     log(training)
@@ -356,10 +360,12 @@ def test_a_training_that_diverges_is_told_of(tmp_path):
     with torch.no_grad():
         training.network.blocks[0].attention.query.weight.fill_(float("nan"))
     training.advance(100)
-    found = read(log)
-    assert training.state == "diverged" and says(found, "about/its end") == training.says
-    assert [event.value for event in found.Scalars("training/loss")] == training.curves.loss and len(training.curves.loss) == 5
-    assert [event.step for event in found.Histograms("weights/embedding")] == [0, 4]
+    log_events = read(log)
+    assert training.state == "diverged" and says(log_events, "about/its end") == training.says
+    assert [event.value for event in log_events.Scalars("training/loss")] == training.curves.loss and len(
+        training.curves.loss
+    ) == 5
+    assert [event.step for event in log_events.Histograms("weights/embedding")] == [0, 4]
     vectors = np.loadtxt(log.folder / "00004" / "embedding" / "tensors.tsv", dtype=np.float32)
     np.testing.assert_array_equal(vectors, training.network.embedding.weight.detach().numpy())
 
@@ -397,10 +403,10 @@ def test_pictures_are_left_out_where_they_would_be_too_many(tmp_path, monkeypatc
     monkeypatch.setattr(tensorboard, "PICTURES", 500_000)
     log = TensorBoardLog(tmp_path)
     train(log, budget=Budget(steps=60, every=1, rows=1))
-    found = read(log)
+    log_events = read(log)
     size = sum(path.stat().st_size for path in log.folder.rglob("*") if path.is_file())
     assert size < 700_000
-    assert len(found.Scalars("training/loss")) == 60 and len(found.Scalars("entropy/L0 H0")) == 61
-    steps = [event.step for event in found.Images("attention/L0")]
+    assert len(log_events.Scalars("training/loss")) == 60 and len(log_events.Scalars("entropy/L0 H0")) == 61
+    steps = [event.step for event in log_events.Images("attention/L0")]
     assert steps[0] == 0 and steps[-1] == 60 and 3 < len(steps) < 61
-    assert [event.step for event in found.Histograms("weights/embedding")] == steps
+    assert [event.step for event in log_events.Histograms("weights/embedding")] == steps

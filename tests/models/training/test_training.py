@@ -55,17 +55,19 @@ def data(tmp_path):
 def objective(data, tmp_path):
     """`objective("filler")`: what that model learns from the text above."""
 
-    def made(name: str):
+    def build_objective(name: str):
         if name == "filler":
             (tmp_path / "weights" / "writer").mkdir(parents=True, exist_ok=True)
             train_tokenizer([TEXT], 300).save(str(tmp_path / "weights" / "writer" / "tokenizer.json"))
         if name == "sorter":
             (data / "pairs_train.tsv").write_text(PAIRS + QUESTIONS)
             (data / "pairs_valid.tsv").write_text(NEW)
-        one = TRAININGS[name]
-        return one.objective(data, one.objective.tokenizer(data, 300, tmp_path / "weights"), one.config, one.recipe)
+        training = TRAININGS[name]
+        return training.objective(
+            data, training.objective.tokenizer(data, 300, tmp_path / "weights"), training.config, training.recipe
+        )
 
-    return made
+    return build_objective
 
 
 @pytest.fixture
@@ -115,74 +117,74 @@ def test_the_decay_begins_when_it_is_asked_for_and_goes_on_from_the_same_rate():
 
 @pytest.mark.parametrize("name", TRAININGS)
 def test_the_same_step_gives_the_same_batch(objective, name):
-    one, schedule = objective(name), Schedule.of(RECIPE)
-    straight = list(itertools.islice(one.batches(0, schedule), 6))
-    resumed = next(one.batches(5, schedule))
+    objective_of_model, schedule = objective(name), Schedule.of(RECIPE)
+    straight = list(itertools.islice(objective_of_model.batches(0, schedule), 6))
+    resumed = next(objective_of_model.batches(5, schedule))
     assert all(torch.equal(a, b) for a, b in zip(straight[5], resumed, strict=True))
 
 
 def test_hidden_tokens_are_known_by_their_places_alone(objective):
-    one = objective("filler")
+    masked = objective("filler")
     ids = np.random.default_rng(0).integers(1, 300, (40, 50))
-    ids[:, 0] = one.start
-    hidden, places, tokens = one.hide(ids, np.random.default_rng(1))
+    ids[:, 0] = masked.start
+    hidden, places, tokens = masked.hide(ids, np.random.default_rng(1))
     np.testing.assert_array_equal(ids.ravel()[places], tokens)
-    assert len(places) == len(set(places)) == 400 and not (tokens == one.start).any()
+    assert len(places) == len(set(places)) == 400 and not (tokens == masked.start).any()
     untouched = np.setdiff1d(np.arange(ids.size), places)
     np.testing.assert_array_equal(hidden.ravel()[untouched], ids.ravel()[untouched])
-    share = (hidden.ravel()[places] == one.mask).mean()
+    share = (hidden.ravel()[places] == masked.mask).mean()
     assert 0.74 < share < 0.86
-    everywhere, places, _ = one.hide(ids, np.random.default_rng(1), always=True)
-    assert (everywhere.ravel()[places] == one.mask).all()
+    everywhere, places, _ = masked.hide(ids, np.random.default_rng(1), always=True)
+    assert (everywhere.ravel()[places] == masked.mask).all()
 
 
 def test_the_words_of_its_sentence_are_those_that_can_be_seen_and_are_not_right(objective):
     """Against a plain loop: seldom words up to the sentence's ends, near enough, each once, without the hidden ones."""
-    one, generator = objective("filler"), np.random.default_rng(0)
-    one.seldom = generator.random(301) < 0.5
-    one.seldom[one.mask] = False
-    one.ends = generator.random(301) < 0.05
+    masked, generator = objective("filler"), np.random.default_rng(0)
+    masked.seldom = generator.random(301) < 0.5
+    masked.seldom[masked.mask] = False
+    masked.ends = generator.random(301) < 0.05
     text = generator.integers(1, 300, (6, 70)) // 3
-    hidden, places, tokens = one.hide(text, generator)
-    found = one.said(text, hidden, places)
-    for place, right, its in zip(places, tokens, found, strict=True):
+    hidden, places, tokens = masked.hide(text, generator)
+    words = masked.seen_words(text, hidden, places)
+    for place, right, its in zip(places, tokens, words, strict=True):
         row, column = divmod(int(place), 70)
-        wanted = set()
+        expected = set()
         for step in (-1, 1):
             at = column
             while True:
-                if step == 1 and one.ends[text[row, at]]:
+                if step == 1 and masked.ends[text[row, at]]:
                     break
                 at += step
-                if not 0 <= at < 70 or abs(at - column) > one.NEAR or (step == -1 and one.ends[text[row, at]]):
+                if not 0 <= at < 70 or abs(at - column) > masked.NEAR or (step == -1 and masked.ends[text[row, at]]):
                     break
-                wanted.add(int(hidden[row, at]))
-        assert sorted(its[its != NONE]) == sorted(w for w in wanted if one.seldom[w] and w != right)
+                expected.add(int(hidden[row, at]))
+        assert sorted(its[its != NONE]) == sorted(w for w in expected if masked.seldom[w] and w != right)
 
 
 def test_a_step_of_own_continuations_blames_what_they_repeat_and_nothing_else(objective):
-    one = objective("writer")
-    one.recipe = replace(RECIPE, own=1.0, repeats=1.0)
+    writing = objective("writer")
+    writing.recipe = replace(RECIPE, own=1.0, repeats=1.0)
     torch.manual_seed(0)
-    model = build(one.config)
-    batch = next(one.batches(3, Schedule.of(RECIPE)))
-    rows, known, repeated = one.prepare(model, 3, batch)
+    model = build(writing.config)
+    batch = next(writing.batches(3, Schedule.of(RECIPE)))
+    rows, known, repeated = writing.prepare(model, 3, batch)
     assert rows.shape == batch[0].shape and not known.any()
-    half = one.config.context // 2
-    assert (rows[:, [0, half]] == one.start).all()
+    half = writing.config.context // 2
+    assert (rows[:, [0, half]] == writing.start).all()
     for at in (0, half):
         piece = rows[:, at : at + half]
         marked = repeated[:, at : at + half]
         assert (marked <= said_before(piece, 0)).all()
-    assert all(torch.equal(a, b) for a, b in zip(one.prepare(model, 3, batch), (rows, known, repeated), strict=True))
-    loss = one.loss(model, (rows, known, repeated))
+    assert all(torch.equal(a, b) for a, b in zip(writing.prepare(model, 3, batch), (rows, known, repeated), strict=True))
+    loss = writing.loss(model, (rows, known, repeated))
     assert bool(repeated.any()) == (loss.item() > 0)
 
 
 def test_own_continuations_become_as_seldom_as_the_rate_is_low(objective):
-    one = objective("writer")
-    one.recipe, one.schedule = replace(RECIPE, own=0.5), Schedule(steps=8000, decay_from=2000, warmup=1)
-    shares = [np.mean([one.continues(step) for step in range(first, first + 1000)]) for first in (0, 4500, 7000, 8000)]
+    writing = objective("writer")
+    writing.recipe, writing.schedule = replace(RECIPE, own=0.5), Schedule(steps=8000, decay_from=2000, warmup=1)
+    shares = [np.mean([writing.continues(step) for step in range(first, first + 1000)]) for first in (0, 4500, 7000, 8000)]
     assert shares == pytest.approx([0.5, 0.25, 1 / 24, 0], abs=0.05) and shares[-1] == 0
 
 
@@ -196,56 +198,56 @@ def test_the_mask_takes_its_space_along_and_other_signs_cannot_be_typed():
 
 
 def test_sources_of_a_batch_are_equally_long_and_every_pair_comes_once(objective):
-    one = objective("translator")
-    batches = one.group(one.train, np.random.default_rng(0))
+    translation = objective("translator")
+    batches = translation.group(translation.train, np.random.default_rng(0))
     assert sorted(i for batch in batches for i in batch) == list(range(4))
     for batch in batches:
-        source, target = one.pad([one.train[i] for i in batch])
-        assert (source[:, -1] == one.end).all() and (target[:, 0] == one.start).all()
+        source, target = translation.pad([translation.train[i] for i in batch])
+        assert (source[:, -1] == translation.end).all() and (target[:, 0] == translation.start).all()
         for row, i in zip(target, batch, strict=True):
-            assert row[row != IGNORED].tolist() == one.train[i][1]
+            assert row[row != IGNORED].tolist() == translation.train[i][1]
 
 
 def test_padding_changes_no_loss(objective):
     """The mean over a padded batch is the mean over its predictions, each read alone."""
-    one = objective("translator")
+    translation = objective("translator")
     torch.manual_seed(0)
-    model = build(one.config).eval()
-    short = (one.train[0][0], one.train[3][1])  # the same source, a shorter target
-    both = [one.pad([row]) for row in (one.train[0], short)]
-    alone = [(one.loss(model, row).item(), row[1].shape[1] - 1) for row in both]
-    together = one.loss(model, one.pad([one.train[0], short])).item()
+    model = build(translation.config).eval()
+    short = (translation.train[0][0], translation.train[3][1])  # the same source, a shorter target
+    both = [translation.pad([row]) for row in (translation.train[0], short)]
+    alone = [(translation.loss(model, row).item(), row[1].shape[1] - 1) for row in both]
+    together = translation.loss(model, translation.pad([translation.train[0], short])).item()
     assert together == pytest.approx(sum(nats * n for nats, n in alone) / sum(n for _, n in alone), abs=1e-5)
 
 
 def test_the_same_step_has_the_same_names(data):
     """Whether a training comes to it or begins there; each epoch has others, beside the pairs as they are."""
     (data / "pairs_train.tsv").write_text(PAIRS + "Tom sat.\tTom était assis.\nTom and Mary sang.\tTom et Mary ont chanté.\n")
-    one = TRAININGS["translator"]
-    made = one.objective(
-        data, one.objective.tokenizer(data, 300, data), replace(one.config, context=64), replace(RECIPE, names=1)
+    training = TRAININGS["translator"]
+    translation = training.objective(
+        data, training.objective.tokenizer(data, 300, data), replace(training.config, context=64), replace(RECIPE, names=1)
     )
     schedule = Schedule.of(RECIPE)
-    passed = list(itertools.islice(made.batches(0, schedule), 420))
+    passed = list(itertools.islice(translation.batches(0, schedule), 420))
     for step in (0, 1, 200, 419):
-        for ours, theirs in zip(next(made.batches(step, schedule)), passed[step], strict=True):
+        for ours, theirs in zip(next(translation.batches(step, schedule)), passed[step], strict=True):
             assert torch.equal(ours, theirs)
-    epochs = [made.variants(np.random.default_rng([0, epoch])) for epoch in range(2)]
+    epochs = [translation.variants(np.random.default_rng([0, epoch])) for epoch in range(2)]
     assert set(epochs[0]) != set(epochs[1]) and len(epochs[0]) == len(epochs[1]) > 800
-    assert all(pair in made.texts for pair in pairs(data / "pairs_train.tsv"))
-    made.recipe = RECIPE  # of another stage
-    assert made.variants(np.random.default_rng(0)) == []
+    assert all(pair in translation.texts for pair in pairs(data / "pairs_train.tsv"))
+    translation.recipe = RECIPE  # of another stage
+    assert translation.variants(np.random.default_rng(0)) == []
 
 
 @pytest.mark.parametrize("name", ["writer", "translator"])
 def test_a_training_can_begin_with_the_weights_of_another(objective, data, tmp_path, name):
     """At no learning rate it ends with them, in the file's precision, and says whose they were."""
     objective(name)
-    one = TRAININGS[name]
-    train(one, data, tmp_path / "a" / name, tmp_path / "work-a")
+    training = TRAININGS[name]
+    train(training, data, tmp_path / "a" / name, tmp_path / "work-a")
     (tmp_path / "b" / name).mkdir(parents=True)
     (tmp_path / "b" / name / "tokenizer.json").write_text((tmp_path / "a" / name / "tokenizer.json").read_text())
-    still = replace(one, recipe=replace(one.recipe, matrix_rate=0.0, rate=0.0))
+    still = replace(training, recipe=replace(training.recipe, matrix_rate=0.0, rate=0.0))
     train(still, data, tmp_path / "b" / name, tmp_path / "work-b", begin=tmp_path / "a" / name)
     before, after = (load_file(tmp_path / folder / name / "model.safetensors") for folder in "ab")
     assert all(torch.equal(weight, after[key]) for key, weight in before.items())
@@ -255,25 +257,25 @@ def test_a_training_can_begin_with_the_weights_of_another(objective, data, tmp_p
 
 def test_what_is_sorted_has_no_sign_and_the_held_out_half_is_new(objective, data):
     """As many of each, one sentence each, and none that was trained on; signs come back at both alike."""
-    made, labelled = objective("sorter"), dict(sentences(data / "pairs_train.tsv"))
+    sorting, labelled = objective("sorter"), dict(sentences(data / "pairs_train.tsv"))
     assert labelled == {
         **dict.fromkeys(("The cat sat", "The dog sat", "A bird sang", "Go", "Wait"), 0),
         "Who sat": 1,
         "Is it you": 1,
     }
     assert held_out(data) == [("I sat", 0), ("Is it I", 1)]
-    drawn = [row for epoch in range(300) for row in made.draw_epoch(np.random.default_rng([0, epoch]))]
-    signed = [np.mean([text[-1] in ".?!" for text, label in drawn if label == kind]) for kind in (0, 1)]
-    assert signed == pytest.approx([0.5, 0.5], abs=0.06) and np.mean([label for _, label in drawn]) == 0.5
+    rows = [row for epoch in range(300) for row in sorting.draw_epoch(np.random.default_rng([0, epoch]))]
+    signed = [np.mean([text[-1] in ".?!" for text, label in rows if label == kind]) for kind in (0, 1)]
+    assert signed == pytest.approx([0.5, 0.5], abs=0.06) and np.mean([label for _, label in rows]) == 0.5
 
 
 def test_padding_changes_no_label(objective):
-    made = objective("sorter")
+    sorting = objective("sorter")
     torch.manual_seed(0)
-    model = build(made.config).eval()
+    model = build(sorting.config).eval()
     rows = [("Who sat", 1), ("A bird sang to the dog", 0)]
-    together = made.scores(model, *made.pad(rows)[:2])
-    alone = torch.cat([made.scores(model, *made.pad([row])[:2]) for row in rows])
+    together = sorting.scores(model, *sorting.pad(rows)[:2])
+    alone = torch.cat([sorting.scores(model, *sorting.pad([row])[:2]) for row in rows])
     assert torch.allclose(together, alone, atol=1e-5)
 
 
@@ -296,21 +298,21 @@ def test_the_filler_waits_for_the_writer(data, tmp_path):
 @pytest.mark.parametrize("name", TRAININGS)
 def test_training_learns_logs_and_goes_on_where_it_stopped(objective, data, tmp_path, monkeypatch, name):
     objective(name)
-    one, out = TRAININGS[name], tmp_path / "weights"
-    whole = train(one, data, out / "a", tmp_path / "work-a")
+    training, out = TRAININGS[name], tmp_path / "weights"
+    whole = train(training, data, out / "a", tmp_path / "work-a")
     clock = itertools.count(0, 10)  # seconds: each look at the clock is ten later
     with monkeypatch.context() as patched:
         patched.setattr("models.training.loop.time.monotonic", lambda: next(clock))
-        train(one, data, out / "b", tmp_path / "work-b", minutes=3)
+        train(training, data, out / "b", tmp_path / "work-b", minutes=3)
     assert 0 < torch.load(tmp_path / "work-b" / "checkpoint.pt")["state"]["step"] < 12
-    resumed = train(one, data, out / "b", tmp_path / "work-b")
+    resumed = train(training, data, out / "b", tmp_path / "work-b")
     for ours, theirs in zip(whole.parameters(), resumed.parameters(), strict=True):
         torch.testing.assert_close(ours, theirs)
     header, *lines = (line.split(",") for line in (out / "a" / "loss.csv").read_text().splitlines())
     last = dict(zip(header, lines[-1], strict=True))
     assert last["step"] == "12" and float(last["train_nats"]) < np.log(300)
     model = from_folder(out / "a")
-    assert model.info.kind == one.config.kind
+    assert model.info.kind == training.config.kind
     for ours, its in zip(model.network.parameters(), whole.parameters(), strict=True):
         torch.testing.assert_close(ours, its.detach().half().float())
 
@@ -337,19 +339,21 @@ def test_a_second_recipe_follows_at_once_after_a_break_or_from_what_ships(object
     train(both, data, out / "c", tmp_path / "work-d", begin=out / "c")
     figures = [json.loads((out / folder / "figures.json").read_text()) for folder in "ac"]
     for its in figures:
-        assert its["step"] == 18 and its["recipe"]["steps"] == 12 and [one["steps"] for one in its["more"]] == [18]
+        assert its["step"] == 18 and its["recipe"]["steps"] == 12 and [recipe["steps"] for recipe in its["more"]] == [18]
     assert figures[0]["tokens"] == figures[1]["tokens"]
     assert (out / "c" / "loss.csv").read_text().splitlines()[-1].startswith("18,")
 
 
 def test_a_recipe_leaves_the_share_of_earlier_weights_that_it_keeps(objective, data, tmp_path):
     objective("writer")
-    made = {}
-    for kept in (None, 0.0, 0.25, 1.0):
-        more = () if kept is None else (replace(RECIPE, steps=3, kept=kept),)
-        name = str(kept)
-        made[kept] = train(replace(TRAININGS["writer"], more=more), data, tmp_path / "weights" / name, tmp_path / name)
-    for before, after, mixed, same in zip(*(model.parameters() for model in made.values()), strict=True):
+    models_by_share = {}
+    for share in (None, 0.0, 0.25, 1.0):
+        more = () if share is None else (replace(RECIPE, steps=3, kept=share),)
+        name = str(share)
+        models_by_share[share] = train(
+            replace(TRAININGS["writer"], more=more), data, tmp_path / "weights" / name, tmp_path / name
+        )
+    for before, after, mixed, same in zip(*(model.parameters() for model in models_by_share.values()), strict=True):
         torch.testing.assert_close(mixed, 0.25 * before + 0.75 * after)
         torch.testing.assert_close(same, before)
 

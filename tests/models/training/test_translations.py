@@ -18,6 +18,13 @@ def test_sentences_side_by_side_are_translated_as_each_by_itself(width):
 
 
 def test_a_name_survives_as_a_word_letter_by_letter(monkeypatch):
-    said = {"I see Ann.": "Je vois Ann.", "Ann's cat": "Le chat d'Ann", "I see Bo.": "Je vois Bob.", "Bo's cat": "le chat de bo"}
-    monkeypatch.setattr(held_out_names, "translations", lambda model, texts, width: [said[text] for text in texts])
+    translations_by_text = {
+        "I see Ann.": "Je vois Ann.",
+        "Ann's cat": "Le chat d'Ann",
+        "I see Bo.": "Je vois Bob.",
+        "Bo's cat": "le chat de bo",
+    }
+    monkeypatch.setattr(
+        held_out_names, "translations", lambda model, texts, width: [translations_by_text[text] for text in texts]
+    )
     assert held_out_names.survivals(None, ["Ann", "Bo"], ["I see {}.", "{}'s cat"], 4) == [[True, True], [False, False]]
