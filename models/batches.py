@@ -39,7 +39,7 @@ class Ready:
 
     @property
     def lengths(self) -> dict[str, int]:
-        """How many positions each stack reads."""
+        """The number of positions that each stack reads."""
         return {"encoder": len(self.tokens), "decoder": len(self.said)} if self.said else {"self": len(self.tokens)}
 
 

@@ -55,12 +55,13 @@ def beam_search(start: int, end: int, width: int, most: int, penalty: float = 0.
 
 
 def by_wu(penalty: float) -> Worth:
-    """score / ((5 + length) / 6)^penalty (Wu et al. 2016, "Google's Neural Machine Translation System", eq. 14)."""
+    """Return the worth score / ((5 + length) / 6)^penalty (Wu et al. 2016, "Google's Neural Machine Translation System", eq.
+    14)."""
     return lambda answer: answer.score / ((5 + len(answer.ids)) / 6) ** penalty
 
 
 def by_length(penalty: float) -> Worth:
-    """score / length^penalty, as transformers compares answers."""
+    """Return the worth score / length^penalty, by which transformers compares answers."""
     return lambda answer: answer.score / len(answer.ids) ** penalty
 
 

@@ -58,7 +58,7 @@ class Tables(TorchFunctionMode):
         return embedded
 
     def check(self, holds: bool) -> None:
-        """Check that each stack looks its tokens up once. Errors: ValueError where it does not."""
+        """Check that each stack looks its tokens up once. Errors: ValueError where one does not."""
         if not holds:
             raise ValueError(
                 f"{self.model.info.name} does not look each token up in a table once, so no slope is taken against its embedding "

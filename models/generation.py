@@ -260,7 +260,7 @@ def begin(
 
 
 def _check_memory(reader: Reader, length: int, versions: int) -> None:
-    """Errors: ValueError, with the figures, where the keys and values of so many versions of a text do not fit in memory."""
+    """Check that keys and values of so many versions of a text fit in memory. Errors: ValueError, with the figures."""
     from models.huggingface.memory import free_on
     from models.sizes import size
 

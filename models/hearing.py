@@ -50,8 +50,8 @@ class Before(PartWatcher):
         if part == "feedforward" and place is not None and place not in self.outputs:  # of two in a block the first
             if torch.is_grad_enabled() and not summand.requires_grad:
                 summand = summand.detach().requires_grad_()
-            shape, turned = self._shape, self._turned and summand.dim() > 2
-            self.outputs[place] = summand, lambda tensor: tensor.transpose(0, 1) if turned else tensor.reshape(shape)
+            shape, swap = self._shape, self._turned and summand.dim() > 2
+            self.outputs[place] = summand, lambda tensor: tensor.transpose(0, 1) if swap else tensor.reshape(shape)
             summand = summand.clone()  # some blocks add to it in place
         return super()._part(part, summand)
 

@@ -63,7 +63,7 @@ class Attention:
         keys: Sequence[Token],
         chooses: bool = False,
     ) -> Attention:
-        """Attention computed elsewhere: weights [layers, heads, query, key], a tensor or an array of floats, or a list of layers.
+        """Build an attention computed elsewhere: weights [layers, heads, query, key], a tensor, an array, or a list of layers.
 
         Each row sums to 1 (in 16 bits, within 1 %), or to less where an attention sink takes the rest, which no key gets. A copy
         is kept. chooses: it is the cross-attention of a decoder that reads the queries (see `rows`). Errors: ValueError for

@@ -64,7 +64,7 @@ class TunedLens:
 
 @dataclass(frozen=True)
 class LensRecipe:
-    """How translators are trained. positions: the most that are read; held_out: how many tenths of them are kept for measuring;
+    """The settings for training translators. positions: the most that are read; held_out: how many tenths are for measuring;
     operations: floating-point operations for all gradient steps, at most `steps` a layer, on `batch` positions each.
     """
 

@@ -264,7 +264,7 @@ def private(network: nn.Module, *others: object) -> tuple:
 
 @dataclass(eq=False)
 class Private:
-    """A network to be watched. number: the condition of the network that it is a copy of; layout: where its layers are, of one of
+    """A network to be watched. number: the condition of the network that it copies; layout: the places of its layers, for one of
     transformers; skips: whether a layer may be run without those before it, as far as is known."""
 
     number: int | None

@@ -55,15 +55,15 @@ class Rules:
 
     def sections(self, text: str) -> list[str]:
         """Return the text after the normalizer, in parts between added tokens."""
-        return [written for written, _ in self._whole(self._normalizes, text)]
+        return [section for section, _ in self._whole(self._normalizes, text)]
 
     def words(self, text: str) -> Iterator[Word]:
         """Yield the words that the pre-tokenizer passes to the model, with the steps that cut them."""
-        for written, id in self._whole(self._splits, text):
+        for word, id in self._whole(self._splits, text):
             if id is None:
-                yield from self._cut(written)
+                yield from self._cut(word)
             else:
-                yield Word(written, written, (Piece(written, written, 0, 1, id),), added=True)
+                yield Word(word, word, (Piece(word, word, 0, 1, id),), added=True)
 
     def _whole(self, tokenizer: Tokenizer, text: str) -> Iterator[tuple[str, int | None]]:
         """Yield the uncut words of a text; and the id of each that is an added token, else None."""
@@ -72,7 +72,7 @@ class Rules:
         for _, group in groupby(entries, lambda entry: entry[0]):
             pieces = list(group)
             sign = contents.get(pieces[0][2])
-            yield "".join(written for _, written, _ in pieces), None if sign is None else self._added[sign.content]
+            yield "".join(part for _, part, _ in pieces), None if sign is None else self._added[sign.content]
 
     def _cutter(self, model: dict[str, Any], text_of: PieceText) -> Callable[[str], Any]:
         if self.cuts:

@@ -109,7 +109,7 @@ class TransformerConfig:
         return self.kv_heads or self.heads
 
     def changed(self) -> dict[str, object]:
-        """The choices that are not the defaults."""
+        """Return the choices that are not the defaults."""
         return {field.name: getattr(self, field.name) for field in fields(self) if getattr(self, field.name) != field.default}
 
 

@@ -66,7 +66,7 @@ class Learned(NoPositions):
 
 
 class Rotary(NoPositions):
-    """Queries and keys are turned by their positions, pair of dimensions by pair, so that q·k knows the distance alone.
+    """Turns queries and keys by their positions, in pairs of dimensions, so that q·k depends only on the distance.
 
     Source: Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding", eq. 15.
     """
@@ -81,7 +81,7 @@ class Rotary(NoPositions):
 
 
 class ALiBi(NoPositions):
-    """Each head adds −slope × distance to the score, with a slope of its own: near tokens count more, and no position is learned.
+    """Adds −slope × distance to the scores, with a slope for each head: near tokens count more, and no position is learned.
 
     The slopes of n heads are 2^(-8 (h + 1) / n) for h = 0, 1, …, n - 1 where n is a power of two; of other n, those of the next
     lower power and every second of the next higher one. In an encoder the distance counts to both sides.

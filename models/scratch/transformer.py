@@ -31,7 +31,7 @@ __all__ = ["Cache", "Decoder", "Encoder", "EncoderDecoder", "TransformerConfig",
 
 @dataclass
 class Cache:
-    """Keys and values of the positions already read, one pair a layer, so that they are not computed again.
+    """Keys and values of the positions already read, one pair for each layer, so that they are not computed again.
 
     layers: list of (key, value), each [batch, kv_heads, position, d_head]; source: the same of the text that cross-attention
     looks at, which is read once. A cache belongs to the texts that it began with.

@@ -1,1 +1,1 @@
-"""What trains transformers: those that ship, and those that learn live on page Train."""
+"""Training of transformers: those that ship, and those that learn live on page Train."""

@@ -191,7 +191,7 @@ class Training:
                 self._thread.join()
 
     def stop(self) -> None:
-        """End it here; what was learned stays."""
+        """End the training now; the learned weights stay."""
         self.pause()
         if self.state == "paused":
             try:
@@ -202,13 +202,13 @@ class Training:
                 self._restore()
 
     def advance(self, steps: int) -> None:
-        """So many steps, on the thread of the caller."""
+        """Run so many steps, on the thread of the caller."""
         for _ in range(steps):
             if not self._run_step():
                 break
 
     def write(self, folder: Path) -> None:
-        """The model as it is now, as a folder that `models.load` opens: its weights in float32, its config, its tokenizer."""
+        """Write the present model to a folder that `models.load` opens: weights in float32, config and tokenizer."""
         folder.mkdir(parents=True, exist_ok=True)
         with self._still:
             write_weights(self.network, self.config, folder, torch.float32)

@@ -167,8 +167,8 @@ class TensorBoardLog:
 
     def _room(self, training: Training) -> bool:
         """Return whether the log has not yet taken more than its share at this step."""
-        written = sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
-        return training.step in (0, training.budget.steps) or written <= PICTURES * training.step / training.budget.steps
+        log_bytes = sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
+        return training.step in (0, training.budget.steps) or log_bytes <= PICTURES * training.step / training.budget.steps
 
 
 def _events(writer: SummaryWriter) -> Any:
@@ -310,7 +310,7 @@ def _tidy(graph: GraphDef) -> GraphDef:
 
 
 def attention_picture(attention: np.ndarray, titles: Iterable[str], characters: str) -> np.ndarray:
-    """Heads side by side on one scale, dark 0 and yellow 1: uint8 [height, width, 3]. Rows are “from”, columns “to”.
+    """Draw heads side by side on one scale, dark 0 and yellow 1: uint8 [height, width, 3]. Rows are “from”, columns “to”.
 
     attention: [heads, query, key], from 0 to 1; characters: one a position.
     """

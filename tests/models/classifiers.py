@@ -63,5 +63,5 @@ def saved(name: str, folder: Path) -> Path:
 
 @cache
 def model(name: str) -> LanguageModel:
-    """The same, opened from a folder."""
+    """Open such a classifier from a folder."""
     return models.load(str(saved(name, Path(mkdtemp()))))

@@ -43,12 +43,12 @@ def stack(name: str) -> str:
 
 
 def apart(first: Trace, second: Trace) -> float:
-    """The largest difference of their streams."""
+    """Return the largest difference of two traces' streams."""
     return max(float(np.abs(first.hidden[name] - second.hidden[name]).max()) for name in first.hidden)
 
 
 def same(first: Trace, second: Trace) -> bool:
-    """Whether two traces are equal, bit for bit."""
+    """Return whether two traces are equal, bit for bit."""
     streams = all(np.array_equal(first.hidden[name], second.hidden[name]) for name in first.hidden)
     kinds = first.attention.items()
     return streams and all(

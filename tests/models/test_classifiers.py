@@ -146,7 +146,7 @@ def test_the_decoder_of_a_classifier_reads_the_text_again_whatever_is_given_it(n
 
 @pytest.mark.parametrize("name", ["BERT", "ModernBERT, the mean", "BART", "T5"])
 def test_the_way_through_a_classifier_ends_before_its_head(name):
-    """Whose labels are no tokens: nothing is called a softmax over words, or a choice of one."""
+    """Labels are no tokens, so no stage is called a softmax over words, or a choice of one."""
     labeller = model(name)
     stages = [stage.name for stage in inside.follow(labeller, labeller.trace(TEXT), 1).stages]
     assert stages[-1] in ("blocks", "final norm") and not {"unembedding", "logits", "softmax", "choice"} & set(stages)

@@ -19,7 +19,7 @@ seeds, sizes, lengths = st.integers(0, 10**6), st.integers(2, 4), st.integers(1,
 
 
 def table(seed: int, vocabulary: int, steps: int = 0) -> Following:
-    """Random logits for each beginning. steps: whole numbers of so many values, so that many are equal."""
+    """Return random logits for each beginning. steps: the number of whole values to draw from, so that many are equal."""
 
     def following(beginnings) -> np.ndarray:
         assert len({len(beginning) for beginning in beginnings}) == 1, "versions of one length can be read together"
@@ -43,7 +43,7 @@ def score(following: Following, ids: tuple[int, ...]) -> float:
 
 
 def everything(vocabulary: int, most: int) -> list[tuple[int, ...]]:
-    """Every answer that comes to its end within so many tokens, or is so long."""
+    """Return every answer that ends within `most` tokens, or has that length."""
     words = [id for id in range(vocabulary) if id != END]
     ended = [(*words_before, END) for length in range(most) for words_before in itertools.product(words, repeat=length)]
     return ended + list(itertools.product(words, repeat=most))
@@ -131,7 +131,7 @@ def test_a_beam_of_no_width_is_a_sentence(width):
 @pytest.mark.parametrize("end_bias", [-100, 2, 5, 8])
 @pytest.mark.parametrize("width", [1, 2, 4])
 def test_a_beam_is_transformers_beam(width, end_bias):
-    """The same T5, its end made rarer or likelier: their search, told to stop as ours does, answers compared by their sums."""
+    """One T5 with a rarer or likelier end: their search stops by our rule, and answers are compared by their sums."""
     from transformers import LogitsProcessorList
 
     t5, most = network("T5"), 8

@@ -49,7 +49,7 @@ def test_a_head_off_is_a_head_whose_rows_of_w_o_are_zero(name):
 
 
 class without_rows:
-    """A model whose W_O has zeros where a head comes in."""
+    """A `with` block in which the rows of W_O for one head are zero."""
 
     def __init__(self, name: str, kind: str, layer: int, head: int):
         subject = model(name)
@@ -228,7 +228,7 @@ def test_a_direction_is_added_at_one_position_or_at_all(name):
 
 @every
 def test_slopes_are_those_of_the_edited_model(name):
-    """Of s · O, the slope by s is the sum of P · dL/dP over the weights of the head, divided by s."""
+    """The slope by s in s · O is the sum of P · dL/dP over the weights of the head, divided by s."""
     if not model(name).info.predicts:
         return
     kind = kinds(name)[-1]

@@ -48,7 +48,7 @@ def target(model: LanguageModel) -> str:
 
 
 def arrays(thing: object, seen: dict[int, object] | None = None) -> Iterator[np.ndarray]:
-    """Every array that can be reached from a value by its public names, items and columns; models and functions aside."""
+    """Yield every array that can be reached from a value by public names, items and columns, but not through models."""
     seen = {} if seen is None else seen  # held, so that no other value gets the identity of one
     if isinstance(thing, np.ndarray):
         yield thing
@@ -74,7 +74,7 @@ def arrays(thing: object, seen: dict[int, object] | None = None) -> Iterator[np.
 
 
 def readings(attention: Attention) -> list:
-    """What an attention gives of each layer, as far as the model shows it."""
+    """Return the methods of an attention that return arrays of a layer, as far as the model shows them."""
     shows_queries = attention._calls and attention._calls[0].query is not None
     queries = [attention.scores, attention.q, attention.k, attention.v, attention.out] if shows_queries else []
     return [attention.__getitem__, attention.rotary, *queries]
@@ -90,7 +90,7 @@ def value_of(thing: object, name: str) -> object:
 
 
 def spoil(thing: object) -> int:
-    """Write into every array that can be reached; how many there are."""
+    """Write into every array that can be reached; return how many there are."""
     every_array = list(arrays(thing))
     for array in every_array:
         if array.flags.writeable:
@@ -99,7 +99,7 @@ def spoil(thing: object) -> int:
 
 
 def remembered(model: LanguageModel) -> list[np.ndarray]:
-    """All that a reading gives, of a text, of one that goes on from it, and of one that begins like it."""
+    """Return copies of all arrays of three readings: a text, one that continues it, and one that begins like it."""
     texts = (TEXT, TEXT + MORE, TEXT[:-3] + "cat")
     traces = [model.trace(text, target(model)) for text in texts]
     steps = list(model.generate(TEXT, max_new_tokens=3, target=target(model))) if model.grows else []
@@ -107,7 +107,7 @@ def remembered(model: LanguageModel) -> list[np.ndarray]:
 
 
 def weights_of(model: LanguageModel) -> list[np.ndarray]:
-    """The weights that a model hands out, as far as this one can tell them apart."""
+    """Return the weights that a model hands out, as far as it has them."""
     kind = next(iter(model.trace(TEXT, target(model)).attention))
     ways = [lambda: model.embedding(), lambda: model.embedding([3, 4]), model.unembedding]
     ways += [
@@ -129,7 +129,7 @@ def unchanged(model: LanguageModel, before: list[np.ndarray]) -> bool:
 
 
 def analyses(model: LanguageModel, trace: Trace) -> Iterator[object]:
-    """What analyses make of a trace, those above all that hand on its numbers as they are."""
+    """Return results of analyses of a trace, mainly of those that return its numbers unchanged."""
     kind = next(iter(trace.attention))
     attention, stack = trace.attention[kind], next(iter(trace.hidden))
     logits = trace.logits_at(-1)

@@ -71,7 +71,7 @@ def its_ids(model: HuggingFaceModel, text: str = TEXT) -> torch.Tensor:
 
 
 def theirs(model: HuggingFaceModel, sample: bool = False, **options) -> T.generation.GenerateDecoderOnlyOutput:
-    """What transformers says, of a network that Headlight never saw; without what it pads with."""
+    """Generate with transformers, by a network that Headlight never saw, without padding."""
     name = model.info.name
     peer, ids = network(name), its_ids(model)
     peer.generation_config.forced_eos_token_id = None
@@ -130,7 +130,7 @@ def test_a_sampled_text_has_their_distribution_at_each_step(name, controls):
 @pytest.mark.parametrize("controls", [{}, *SAMPLED], ids=str)
 @pytest.mark.parametrize("name", ["GPT-2", "Llama, grouped-query", "Gemma 2, soft-capped", "T5", "Marian"])
 def test_with_the_same_draws_a_sampled_text_is_theirs_token_for_token(name, controls, monkeypatch):
-    """Where transformers draws, the numbers of ours fall: each lays the tokens side by side, the likeliest first."""
+    """Our draws fall on the tokens that transformers would choose: tokens lie side by side, the likeliest first."""
     model, strategy = hub(name), Strategy(method="sampling", seed=8, **controls)
     steps, position = list(model.generate(TEXT, strategy, NEW)), itertools.count()
 
@@ -206,7 +206,7 @@ def test_its_rows_are_those_of_a_full_forward_pass(opened):
 @ALL
 @pytest.mark.parametrize("width", [2, 4])
 def test_each_row_of_a_beam_search_is_that_of_a_full_forward_pass_too(opened, width):
-    """The beginning that is best changes on the way; each step's row is that of the one that it was read in."""
+    """The best beginning changes during the search; each step's row is that of the beginning in which it was read."""
     model = opened()
     steps = list(model.generate(TEXT, Strategy(method="beam", beams=width), NEW))
     whole: dict = {}
@@ -226,7 +226,7 @@ def test_each_row_of_a_beam_search_is_that_of_a_full_forward_pass_too(opened, wi
 
 
 def read_again(model, step) -> dict[str, list[Call]]:
-    """The calls of a forward pass of all that a step had read, by kind and layer."""
+    """Return the calls of a forward pass over everything that a step had read, by kind and layer."""
     ids, source = (torch.tensor([[token.id for token in tokens]]) for tokens in (step.tokens, step.source))
     network = model.network
     if isinstance(model, HuggingFaceModel):
@@ -277,7 +277,7 @@ def test_another_strategy_redraws_from_what_is_known():
 
 @ALL
 def test_a_branch_goes_on_from_any_word(opened):
-    """What if it had said another word: as if it had been forced to."""
+    """Another word chosen at a step continues as if it had been forced."""
     model = opened()
     steps = list(model.generate(TEXT, Strategy(method="sampling", seed=2), NEW))
     step = steps[min(4, len(steps) - 1)]

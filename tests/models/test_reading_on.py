@@ -54,7 +54,7 @@ def test_greedy_writing_with_a_cache_and_without_is_the_same():
 
 
 def test_rows_of_a_cache_go_on_by_themselves():
-    """What a beam search does: the second text twice, then the first."""
+    """Rows of a cache are chosen as in a beam search: the second text twice, then the first."""
     network, ids, cache = small(kind="encoder-decoder"), texts(2, 8), Cache()
     source, chosen = texts(2, 9, seed=4), torch.tensor([1, 1, 0])
     memory, more = network.encode(source), texts(3, 2, seed=5)

@@ -1,4 +1,4 @@
-"""What is remembered between readings never outlives what it was computed with, is bounded, and stays with who read it."""
+"""Memory between readings never outlives the network's condition, is bounded, and belongs to its reader."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def target(model: LanguageModel) -> str:
 
 
 def plain(model: LanguageModel) -> np.ndarray:
-    """What the network itself answers, told everything at once: logits [position, vocabulary]."""
+    """Return the network's own answer to the whole text at once: logits [position, vocabulary]."""
     trace = model.trace(TEXT, target(model), remember=False)
     read, target_ids = (torch.tensor([[token.id for token in tokens]]) for tokens in (trace.tokens, trace.target))
     with torch.inference_mode():
@@ -73,14 +73,14 @@ def attends(model: LanguageModel) -> nn.Module:
 
 
 def first_half_off(module, args, out):
-    """As a head is switched off: a part of what it brings is 0."""
+    """Switch off a part of a head: a slice of its output is 0."""
     out = out.clone()
     out[..., : out.shape[-1] // 2] = 0
     return out
 
 
 def agree(model: LanguageModel) -> np.ndarray:
-    """Read by the model, which may remember, and by the network itself; gives the logits."""
+    """Compare a reading by the model, which may use its memory, with the network itself; return the logits."""
     half = model.trace(TEXT[:9], target(model)).logits
     logits = model.trace(TEXT, target(model)).logits
     np.testing.assert_allclose(logits, plain(model), atol=1e-3, rtol=1e-3)

@@ -1,4 +1,4 @@
-"""What repeats in a text is found as a plain loop finds it."""
+"""Repetitions in a text are the same as those from a plain loop."""
 
 from __future__ import annotations
 

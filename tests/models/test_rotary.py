@@ -1,4 +1,4 @@
-"""How models turn queries and keys by position: what is found out by watching them, held to what they do."""
+"""Rotary positions: the angles found by watching models are those that they use."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def build_model(name: str) -> HuggingFaceModel:
 
 @pytest.mark.parametrize("name", TURNING)
 def test_turned_back_a_token_asks_the_same_wherever_it_stands(name):
-    """The first layer reads embeddings alone: turned back, its queries and keys are those of the token at position 0."""
+    """The first layer reads only embeddings: turned back, its queries and keys are those of the token at position 0."""
     model = build_model(name)
     attention = model.trace(TEXTS[0]).attention["self"]
     rotary, places = attention.rotary(0), np.arange(len(attention.queries))
@@ -42,10 +42,10 @@ def test_turned_back_a_token_asks_the_same_wherever_it_stands(name):
         model._run(model.network.base_model, input_ids=torch.tensor([[token.id]]))[0]["self"][0] for token in attention.queries
     ]
     firsts = ([call.query for call in alone], [call.expanded("key") for call in alone])
-    for turned, first in zip((attention.q(0), attention.k(0)), firsts, strict=True):
-        back = np.stack([rotary.undone(head, places) for head in turned])
+    for rotated, first in zip((attention.q(0), attention.k(0)), firsts, strict=True):
+        back = np.stack([rotary.undone(head, places) for head in rotated])
         np.testing.assert_allclose(back, torch.cat(first, dim=1).numpy(), atol=1e-4)
-        assert np.abs(back - turned).max() > 1e-3, "and turning had changed them"
+        assert np.abs(back - rotated).max() > 1e-3, "and turning had changed them"
 
 
 def test_in_deeper_layers_it_is_what_the_projection_gave():
@@ -60,8 +60,8 @@ def test_in_deeper_layers_it_is_what_the_projection_gave():
         hook.remove()
     for layer, out in enumerate(before[: attention.layers]):
         plain = out[0].unflatten(-1, (attention.heads, -1)).transpose(0, 1).numpy()  # [heads, position, d_head]
-        for head, turned in enumerate(attention.q(layer)):
-            np.testing.assert_allclose(attention.rotary(layer).undone(turned, np.arange(len(turned))), plain[head], atol=1e-5)
+        for head, rotated in enumerate(attention.q(layer)):
+            np.testing.assert_allclose(attention.rotary(layer).undone(rotated, np.arange(len(rotated))), plain[head], atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["GPT-2", "OPT", "BERT", "RoBERTa", "BLOOM"])

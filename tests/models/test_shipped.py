@@ -127,7 +127,7 @@ def test_the_writer_is_better_than_before_by_the_same_code():
 
 @pytest.mark.parametrize("name", models.names())
 def test_its_loss_fell_to_what_it_is(name):
-    """The log goes on to the last step, and the figure on held-out text is below what it was at first."""
+    """The log reaches the last step, and the loss on held-out text is below its first value."""
     numbers = figures(name)
     rows = list(csv.DictReader((WEIGHTS / name / "loss.csv").read_text().splitlines()))
     steps = [int(row["step"]) for row in rows]
@@ -196,7 +196,7 @@ def test_the_filler_finds_what_is_missing(text, word):
 
 
 def test_the_filler_looks_at_what_comes_after():
-    """What follows the mask decides which word is likelier there."""
+    """The words after the mask decide which word is likelier there."""
     filler = model("filler")
     chances = []
     for rest in ("was shining.", "was barking."):

@@ -1,4 +1,4 @@
-"""What a Trace says is what the model did, on any text."""
+"""A Trace equals the computation of its model, on any text."""
 
 from __future__ import annotations
 

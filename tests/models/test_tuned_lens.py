@@ -89,7 +89,7 @@ def test_a_changed_weight_does_not_get_the_old_lens(home):
 
 
 def test_the_lens_that_ships_belongs_to_the_weights_that_ship(home):
-    """Where this fails, the writer was translators again: train its lens too (`python -m models.training.shipped_lens`)."""
+    """If this fails, the writer was trained again: train its lens too (`python -m models.training.shipped_lens`)."""
     writer = models.load("writer")
     assert translator(writer) is not None and (WEIGHTS / "writer" / FILE).is_file()
 

@@ -43,7 +43,8 @@ def bpe(steps: tuple, size: int = 400, byte_level: bool = False, **choices) -> t
 
 
 def with_bytes(tmp) -> transformers.PreTrainedTokenizerFast:
-    """As Llama's: no pre-tokenizer, spaces written as ▁, and bytes for what is not in the vocabulary."""
+    """A tokenizer like Llama's: no pre-tokenizer, spaces written as ▁, and bytes for characters that are not in the
+    vocabulary."""
     tokenizer = Tokenizer(cutters.BPE(byte_fallback=True, fuse_unk=True, unk_token="<unk>"))
     tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
     tokenizer.pre_tokenizer = pre_tokenizers.Split("▁", "merged_with_next")
@@ -55,7 +56,7 @@ def with_bytes(tmp) -> transformers.PreTrainedTokenizerFast:
 
 
 def whole_first(tmp) -> transformers.PreTrainedTokenizerFast:
-    """As Llama 3's: what is in the vocabulary is taken whole, though no merges lead to it."""
+    """A tokenizer like Llama 3's: a word in the vocabulary is taken whole, even if no merges lead to it."""
     tokenizer = bpe((pre_tokenizers.ByteLevel(add_prefix_space=False),), 330, byte_level=True)
     described = tokenizer.backend_tokenizer
     described.model.ignore_merges = True
@@ -131,7 +132,8 @@ def shipped(request):
 
 
 def own_ids(vocabulary: TextTokens, text: str) -> list[int]:
-    """As transformers gives them, without those that it adds; a tokenizer that leaves merges out at random leaves none out."""
+    """Return the ids as transformers gives them, without those that it adds; a tokenizer that leaves merges out at random leaves
+    none out."""
     backend = vocabulary.tokenizer.backend_tokenizer
     if getattr(backend.model, "dropout", None):
         backend = Tokenizer.from_str(backend.to_str())
@@ -207,7 +209,7 @@ def test_wordpiece_takes_the_longest_stretch_that_the_vocabulary_has(make, word)
 
 
 def all_ways(word: str, scores: dict[str, float]) -> list[tuple[float, tuple[str, ...]]]:
-    """Every way to cut a word, with its sum: by trying all."""
+    """Return every way to cut a word, with its sum, by trying all."""
     if not word:
         return [(0.0, ())]
     ways = []

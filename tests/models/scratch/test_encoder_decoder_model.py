@@ -61,12 +61,12 @@ def test_tokens_cover_both_texts_and_only_we_set_the_signs(translator, text, tar
     assert len(read) == len(trace.tokens) and trace.tokens[-1].text == END
     target_tokens = trace.target[:1] + [token for token in trace.target if not token.special]
     assert len(target_tokens) == len(trace.target) and trace.target[0].text == START
-    for text_typed, tokens in ((text, trace.tokens[:-1]), (target, trace.target[1:])):
-        covered, bytes_hold = set(), re.sub("[\ud800-\udfff]", "\ufffd", text_typed)
+    for typed_text, tokens in ((text, trace.tokens[:-1]), (target, trace.target[1:])):
+        covered, bytes_hold = set(), re.sub("[\ud800-\udfff]", "\ufffd", typed_text)
         for token in tokens:
             covered.update(range(token.start, token.end))
             assert token.fragment or token.text == bytes_hold[token.start : token.end]
-        assert covered == set(range(len(text_typed)))
+        assert covered == set(range(len(typed_text)))
         assert all(a.start <= b.start and a.end <= b.end for a, b in itertools.pairwise(tokens))
 
 
@@ -296,7 +296,7 @@ def test_a_beams_answers_are_worth_what_they_say(seed, width):
 
 
 def test_an_answer_can_be_written_into_its_box(translator):
-    """What the model says spells a text without its signs, and that text is read as the same tokens again."""
+    """The text of an answer has no special tokens, and is read as the same tokens again."""
     ids = TOKENIZER.encode(TARGET).ids
     answer = Answer((*ids, TOKENIZER.token_to_id(END)), 0.0, True)
     assert translator.text_of(answer) == TARGET

@@ -1,4 +1,4 @@
-"""What each position does by itself: every activation against its definition, and experts against a loop over tokens."""
+"""Feed-forwards: every activation against its definition, and experts against a loop over tokens."""
 
 from __future__ import annotations
 

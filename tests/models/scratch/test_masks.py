@@ -1,4 +1,4 @@
-"""Who may look at whom: every pattern against a loop over its definition, and padding that nobody sees."""
+"""Attention masks: every pattern against a loop over its definition, and padding that no token sees."""
 
 from __future__ import annotations
 

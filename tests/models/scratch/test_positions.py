@@ -1,4 +1,4 @@
-"""How a model knows the order of its tokens: each scheme against its definition, and what it promises."""
+"""Position schemes: each against its definition, and its promised properties."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_rotary_refuses_an_odd_number_of_dimensions():
 
 @pytest.mark.parametrize("heads", [1, 2, 3, 6, 8, 12, 20])
 def test_alibi_takes_off_what_bloom_does(heads):
-    """Of one query, up to a number that is the same for every key and so cancels."""
+    """The scores of one query, up to a number that is the same for every key and so cancels."""
     theirs = build_alibi_tensor(torch.ones(1, 10), heads, torch.float32)[:, 0]  # [heads, key]
     ours = -alibi_slopes(heads)[:, None] * distances(1, 10).abs()
     torch.testing.assert_close(ours - ours[:, :1], theirs - theirs[:, :1])
@@ -84,7 +84,7 @@ def test_without_positions_an_encoder_knows_no_order_and_with_them_every_kind_do
 
 @pytest.mark.parametrize("positions", ["rotary", "alibi", "relative", "none"])
 def test_schemes_of_distance_do_not_care_where_the_text_begins(positions):
-    """Of two equal stretches, a window apart from what is before them, the second is attended to as the first."""
+    """Two equal stretches, a window apart from the text before them, get the same attention."""
     network = small(positions=positions, pattern="window", window=3, layers=1)
     stretch = texts(1, 8)
     hidden = network.hidden(torch.cat([stretch, stretch], 1))

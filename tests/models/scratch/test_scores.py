@@ -1,4 +1,4 @@
-"""How a query meets a key: every variant of attention against a loop over its definition, and what a recorder sees of it."""
+"""Scores: every variant of attention against a loop over its definition, and against its record."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OF_KINDS = [
 
 
 def score(attention: MultiHeadAttention, stack: Stack, head: int, q: np.ndarray, k: np.ndarray, i: int, j: int) -> float:
-    """What the softmax is taken of, for one query and one key, by its definition."""
+    """Return the score of one query and one key by its definition."""
     config = attention.config
     if config.qk_norm:
         q = q / math.sqrt((q**2).mean() + np.finfo(np.float32).eps) * attention.query_norm.weight.detach().numpy()

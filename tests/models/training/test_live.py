@@ -169,8 +169,8 @@ def test_the_default_budget_learns_repeated_sequences_with_an_induction_head(rep
 
 
 def test_what_was_learned_rests_on_the_heads_called_induction(repeating, tmp_path):
-    """Of the last layer's heads, the clearest induction head is the one without which most is lost, and without all that are
-    called so nothing is left; the others of that layer are not needed. (The heads before them, which all of them read, are.)"""
+    """The loss rises most without the clearest induction head of the last layer; without all its induction heads nothing is left,
+    and its other heads are not needed. (The heads of the layer before, which all of them read, are.)"""
     repeating.write(tmp_path / "repeat")
     model = models.load(str(tmp_path / "repeat"))
     labels = head_labels(model).query("layer == 1").set_index("head")

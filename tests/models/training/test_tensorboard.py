@@ -45,7 +45,7 @@ def train(watch=nobody, task: Task | None = None, budget: Budget = BUDGET, steps
 
 
 def read(log: TensorBoardLog) -> EventAccumulator:
-    """All that TensorBoard finds in a run, nothing sampled."""
+    """Return everything that TensorBoard finds in a run, without sampling."""
     kinds = ("scalars", "histograms", "compressedHistograms", "images", "tensors")
     return EventAccumulator(str(log.folder), size_guidance=dict.fromkeys(kinds, 0)).Reload()
 
@@ -182,7 +182,8 @@ def test_images_show_the_attention_of_the_snapshots(training, log_events):
 
 
 def cells(image: np.ndarray, size: int = LENGTH) -> np.ndarray:
-    """The middle of each cell of the one picture in an image, [query, key, 3]: what is neither black nor white nor grey."""
+    """Return the middle of each cell of the only picture in an image, [query, key, 3]: pixels that are not black, white or
+    grey."""
     coloured = np.ptp(image.astype(int), axis=-1) > 8
     rows, columns = (np.flatnonzero(coloured.mean(axis) > 0.5 * coloured.mean(axis).max()) for axis in (1, 0))
     log_events = image[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]

@@ -221,7 +221,7 @@ def test_padding_changes_no_loss(objective):
 
 
 def test_the_same_step_has_the_same_names(data):
-    """Whether a training comes to it or begins there; each epoch has others, beside the pairs as they are."""
+    """A resumed training gets the same batch; each epoch has other names, in addition to the original pairs."""
     (data / "pairs_train.tsv").write_text(PAIRS + "Tom sat.\tTom était assis.\nTom and Mary sang.\tTom et Mary ont chanté.\n")
     training = TRAININGS["translator"]
     translation = training.objective(
@@ -256,7 +256,7 @@ def test_a_training_can_begin_with_the_weights_of_another(objective, data, tmp_p
 
 
 def test_what_is_sorted_has_no_sign_and_the_held_out_half_is_new(objective, data):
-    """As many of each, one sentence each, and none that was trained on; signs come back at both alike."""
+    """Both labels have equally many single sentences, none from the training data; signs return equally often at both."""
     sorting, labelled = objective("sorter"), dict(sentences(data / "pairs_train.tsv"))
     assert labelled == {
         **dict.fromkeys(("The cat sat", "The dog sat", "A bird sang", "Go", "Wait"), 0),
