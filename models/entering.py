@@ -75,7 +75,7 @@ def streams_of(
     model: LanguageModel,
     trace: Trace,
     texts: Sequence[Sequence[Token]],
-    said: Sequence[Sequence[Token]] = (),
+    targets: Sequence[Sequence[Token]] = (),
     tokens_alone: bool = False,
 ) -> tuple[Tensor, ...]:
     """Return the input of the first layer of each stack of `entries_of`, for texts as long as that of a trace and as many
@@ -86,7 +86,7 @@ def streams_of(
     """
     plan, stacks = Plan([()] * len(texts), *model._order, keeps=False), entries_of(trace)
     with torch.inference_mode(), Tables(model) if tokens_alone else nullcontext() as tables:
-        record = model._pass_edited(texts, said or [trace.target] * len(texts), plan)
+        record = model._pass_edited(texts, targets or [trace.target] * len(texts), plan)
     if tables:
         tables.check(len(tables.looked_up) == len(stacks))
     streams = tables.looked_up if tables else [record.hidden[stack][0] for stack in stacks]

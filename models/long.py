@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from models.tokens import Token
 
-CHARACTERS = 16  # of text for each token that fits, at first: three to four times what is usual
+CHARACTERS = 16  # of text for each token that fits, at first: three to four times the usual number
 SPARE = 64  # tokens more than fit, so that those near the cut, which may be others than in the whole text, are not among the last
 
 

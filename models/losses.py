@@ -90,8 +90,7 @@ def head_slopes(model: LanguageModel, text: Scored) -> dict[str, np.ndarray]:
     products: dict[str, list[np.ndarray]] = {}
     for (kind, _), rows, out, slope in zip(calls, record.rows, record.outs, slopes, strict=True):
         product = torch.zeros_like(out) if slope is None else (out * slope).detach()
-        of = (
-            (0, 2, 3) if rows[0].given is not None else (0, 1, 3)
-        )  # weights have their heads first, what heads give after the query
+        # Weights have their heads first, outputs after the query.
+        of = (0, 2, 3) if rows[0].given is not None else (0, 1, 3)
         products.setdefault(kind, []).append(product.double().sum(of).cpu().numpy())
     return {kind: stacked(layers) for kind, layers in products.items()}

@@ -87,7 +87,7 @@ def labels_of(config: Mapping[str, object], each: bool) -> Labels:
         names = tuple(numbered[str(i)] for i in range(len(numbered)))
         names = names if len(set(names)) == len(names) else tuple(f"{name} ({i})" for i, name in enumerate(names))
     problem = config.get("problem_type")
-    single = len(names) == 1  # whose softmax would be 1, whatever its score
+    single = len(names) == 1  # its softmax would always be 1
     rule = ANY if problem == "multi_label_classification" else VALUE if problem == "regression" or single else ONE
     has_names = any(name != f"LABEL_{i}" for i, name in enumerate(names))
     return Labels(names, each, ONE if each else rule, named=has_names)

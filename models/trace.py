@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from models.recorder import Call
     from models.rotary import Rotary
 
-COMING = "what comes next"  # names the last row of cross-attention: what it serves to choose is not there yet
+COMING = "what comes next"  # names the last row of cross-attention: its token is not chosen yet
 KEPT = 64 * 2**20  # bytes of computed weights to keep; beyond, a layer is computed again when it is needed
 LEEWAY = 0.01  # by which rows of weights in 16 bits may miss 1
 

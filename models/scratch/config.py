@@ -52,7 +52,7 @@ class TransformerConfig:
         str, ...
     ] = ()  # of a text, for an encoder that classifies, read at its first token, instead of tokens at its masks
     embedding_scale: bool = False  # multiply embeddings by √d_model (Vaswani et al. 2017, section 3.4)
-    embedding_norm: bool = False  # normalise what the first block reads (BERT)
+    embedding_norm: bool = False  # normalise the input of the first block (BERT)
     head_transform: bool = False  # a dense layer, GELU and a norm before the unembedding (BERT)
     dropout: float = 0.0  # of the embeddings, the weights of attention, and what each sublayer adds (Srivastava et al. 2014)
     initialisation: str = "zero"  # INITIALISATIONS, see initialisation.py

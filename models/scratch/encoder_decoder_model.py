@@ -81,8 +81,8 @@ class EncoderDecoderModel(ScratchModel):
     def _stack(self) -> Stack:
         return self.network.encoder
 
-    def _stream(self, read: Tensor, said: Tensor) -> Tensor:
-        return self.network.hidden(said, self.network.encode(read))
+    def _stream(self, source: Tensor, target: Tensor) -> Tensor:
+        return self.network.hidden(target, self.network.encode(source))
 
     def _by_kind(self, calls: list) -> dict[str, list]:
         layers = self.info.layers

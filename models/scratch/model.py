@@ -292,9 +292,9 @@ class ScratchModel(LanguageModel):
         """The stack that reads the text."""
         return self.network
 
-    def _stream(self, read: Tensor, said: Tensor) -> Tensor:
-        """The residual stream that predictions are made of, after the last block: [batch, position, d_model]."""
-        return self.network.hidden(read)
+    def _stream(self, source: Tensor, target: Tensor) -> Tensor:
+        """Return the residual stream that predictions are made of, after the last block: [batch, position, d_model]."""
+        return self.network.hidden(source)
 
     def _by_kind(self, calls: list) -> dict[str, list]:
         """Sort recorded calls, which are in order, by kind of attention and layer."""

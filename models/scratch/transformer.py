@@ -241,7 +241,7 @@ class Stack(nn.Module):
         """Return the shared state of self-attention for reading the positions from `start` to `end`."""
         device, queries = self.embedding.weight.device, end - start
         padding = None if lengths is None else masks.padding(lengths, end)  # [batch, 1, 1, key]
-        plain = lengths is None and self.config.pattern == "full"  # then the kernel knows what to hide by itself
+        plain = lengths is None and self.config.pattern == "full"  # then the kernel hides keys by itself
         mask = None if plain else masks.mask(self.config, queries, end, self.future, lengths, device)
         return Reading(self.positions, self.future, start, cache, padding, mask, self.positions.bias(queries, end))
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 IGNORED = -100  # as a target: a position that is not predicted
 NONE = -1  # among the tokens to avoid: no token
-POSITIONS = 1024  # whose logits are in memory at once
+POSITIONS = 1024  # the number whose logits are in memory at once
 LEAST = 0.01  # of 1 − p, by which a gradient is divided
 
 

@@ -58,7 +58,7 @@ MIDDLES = [*"aeiouaeioua", "ai", "au", "ee", "ei", "ia", "ie", "oo", "ou", "y", 
 ENDS = [*[""] * 12, *"lmnrstkdx", "ck", "ff", "ll", "ng", "rd", "ss", "tz"]
 
 PRONOUNS = {"He": ("Il", "male"), "She": ("Elle", "female")}
-# "Il" that is nobody, or whose verb would read otherwise after a name.
+# "Il" that stands for no person, or whose verb has another form after a name.
 BEFORE_VERB = r"(?:n['’]|ne |y |en |lui |leur |me |te |nous |vous |m['’]|t['’])*"
 NOBODY = re.compile(rf"(?:Il|Elle) (?:{BEFORE_VERB}(?:faut|fallait|faudra|fallut|se peut|a fallu)|(?:n['’])?y a)\b")
 

@@ -17,7 +17,7 @@ class Task:
     question, so that a model can know every character of it. A character is a byte (its code is below 256) and a token."""
 
     name: str
-    says: str  # what is to be learned, in a sentence
+    says: str  # the goal, in a sentence
     length: int
     make: Callable[[np.random.Generator], tuple[str, str]]
     fresh: bool = True  # whether there are enough examples for others than those learned from

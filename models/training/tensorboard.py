@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 PICTURES = 24 * 2**20  # bytes of log that leave room for images and histograms; curves are always written
 CURVES = {"training/loss": "loss", "training/learning rate": "rate", "training/gradient norm": "norm"}
-COMPARED = (  # choices that runs are told apart by, next to the task
+COMPARED = (  # choices that distinguish runs, besides the task
     *("layers", "heads", "kv_heads", "d_model", "d_ff", "positions", "norm", "norm_place", "feedforward", "experts", "score"),
     *("computed", "pattern", "dropout", "optimizer", "rate", "rows", "steps", "seed"),
 )
@@ -163,7 +163,7 @@ class TensorBoardLog:
             _add_embedding(writer, training, self._snapshot)
         writer.add_text("about/its end", training.says, training.step)
         if training.state in ("done", "stopped"):
-            _events(writer).add_summary(hparams({}, {})[2])  # says that it went well
+            _events(writer).add_summary(hparams({}, {})[2])  # marks the run as successful
 
     def _room(self, training: Training) -> bool:
         """Return whether the log has not yet taken more than its share at this step."""
@@ -279,7 +279,7 @@ def _add_graph(writer: SummaryWriter, training: Training) -> None:
             traced, statistics = graph(training.network, torch.full((1, training.task.length), START))
         _events(writer).add_graph((_tidy(traced), statistics))
 
-    contextvars.Context().run(trace)  # an empty context has no recorder that could keep what is traced
+    contextvars.Context().run(trace)  # an empty context has no recorder that could record the trace
 
 
 def _tidy(graph: GraphDef) -> GraphDef:
@@ -294,7 +294,7 @@ def _tidy(graph: GraphDef) -> GraphDef:
     source_of: dict[str, str] = {}  # by the name of a node that passes it on
     tidy = type(graph)(versions=graph.versions)
     end = [node for node in graph.node if node.name.startswith("output/")]
-    for node in [*(node for node in graph.node if node not in end), *end]:  # each after what it reads
+    for node in [*(node for node in graph.node if node not in end), *end]:  # each after its inputs
         sources = [source_of.get(name, name) for name in node.input if source_of.get(name, name) in names or name in parts]
         if node.op == "prim::TupleConstruct":
             parts[node.name] = itertools.cycle(sources)
@@ -319,7 +319,7 @@ def attention_picture(attention: np.ndarray, titles: Iterable[str], characters: 
     columns = int(np.ceil(len(attention) ** 0.5))
     left, top = 20, 42
     width, height = left + size * cell, top + size * cell
-    frame = Image.new("RGB", (width, height), "white")  # what is around each head
+    frame = Image.new("RGB", (width, height), "white")  # the frame around each head
     draw = ImageDraw.Draw(frame)
     draw.text((left + 64, top - 18), "rows: from, columns: to", "black", ImageFont.load_default(10), anchor="ls")
     if cell == 8:
