@@ -120,7 +120,7 @@ class Recent(Generic[Entry]):
     def same(self, stamp: Stamp | None, ids: Ids, text: str, tokens: Sequence[Token]) -> Entry | None:
         """Return the trace of exactly this text, whoever read it, and keep it for this reader too. A class reads it once."""
         entry = self.get(stamp, ids)
-        if not isinstance(entry, Trace) or entry.text != text or entry.tokens != tokens:
+        if not isinstance(entry, Trace) or entry.text != text or entry.tokens != tuple(tokens):
             return None
         self.keep(stamp, ids, entry)
         return entry

@@ -95,7 +95,7 @@ class Attention:
         return attention
 
     @property
-    def rows(self) -> list[Token]:
+    def rows(self) -> tuple[Token, ...]:
         """The token that names each row: its query; in cross-attention the token that the row serves to choose.
 
         A decoder looks at its source while it stands on the token just read, in order to choose the next one. So the row of
@@ -142,7 +142,7 @@ class Attention:
     def between(self, queries: Sequence[Token], keys: Sequence[Token]) -> Attention:
         """Return the same weights between the same tokens at other offsets, in another text."""
         attention = copy(self)  # shares the weights computed so far and later
-        attention.queries, attention.keys = list(queries), list(keys)
+        attention.queries, attention.keys = tuple(queries), tuple(keys)
         return attention
 
     def scores(self, layer: int) -> np.ndarray:

@@ -32,13 +32,14 @@ class Rules:
     """The steps by which one tokenizer cuts a text into tokens.
 
     kind: "BPE" | "WordPiece" | "Unigram" | "WordLevel"; cuts: whether it cuts words at all, which WordLevel does not; normalizer,
-    pre_tokenizer: as the library writes them, "" for none. Errors: those of the library for a tokenizer with parts in Python,
-    which it cannot write as JSON.
+    pre_tokenizer: as the library writes them, "" for none. check: takes each text before it is read, and may raise. Errors: those
+    of the library for a tokenizer with parts in Python, which it cannot write as JSON.
     """
 
-    def __init__(self, backend: Tokenizer, text_of: PieceText):
+    def __init__(self, backend: Tokenizer, text_of: PieceText, check: Callable[[str], None] = lambda text: None):
         with panics_caught():
             settings = json.loads(backend.to_str())
+        self._check = check
         model: dict[str, Any] = settings["model"]
         self.kind: str = model["type"]
         self.cuts = self.kind in CUTTERS
@@ -51,6 +52,7 @@ class Rules:
 
     def ids(self, text: str) -> list[int]:
         """Return the tokenizer's own token ids, without those that it adds by itself."""
+        self._check(text)
         return self._own.encode(text, add_special_tokens=False).ids
 
     def sections(self, text: str) -> list[str]:
@@ -67,6 +69,7 @@ class Rules:
 
     def _whole(self, tokenizer: Tokenizer, text: str) -> Iterator[tuple[str, int | None]]:
         """Yield the uncut words of a text; and the id of each that is an added token, else None."""
+        self._check(text)
         encoding, contents = tokenizer.encode(text, add_special_tokens=False), tokenizer.get_added_tokens_decoder()
         entries = zip(encoding.word_ids, encoding.tokens, encoding.ids, strict=True)
         for _, group in groupby(entries, lambda entry: entry[0]):

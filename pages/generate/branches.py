@@ -1,4 +1,4 @@
-"""The branches of a text side by side; a press on one shows it above."""
+"""The branches of a text, side by side; a click on a branch shows it above."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from models.generation import Step
 from pages.generate import recipes
-from pages.generate.grown import Grown, chance
-from pages.generate.shown import what_was_said
+from pages.generate.continuation import Continuation, chance
+from pages.generate.parts import replay
 from ui.look import Look
 from ui.picture.picture import Numbers, Picture
 from ui.show import choice, part, show
@@ -20,49 +20,49 @@ from viz import Card, Part, board
 HERE = Path(__file__).parent
 
 
-def place(grown: Grown, look: Look, pictures: list[Picture]) -> None:
-    """A card for each branch, where there are several. pictures: those of the page, to add them to."""
-    if len(grown.lines) < 2:
+def place(continuation: Continuation, look: Look, pictures: list[Picture]) -> None:
+    """Place a card for each branch, where there are several. pictures: the page's, to which theirs are added."""
+    if len(continuation.lines) < 2:
         return
 
     def react() -> None:
-        grown.current, grown.at = int(choice("branches")["part"].removeprefix("branch ")), None
+        continuation.current, continuation.at = int(choice("branches")["part"].removeprefix("branch ")), None
 
     def card(number: int) -> Card:
-        name = words(HERE, "title branch shown" if number == grown.current else "title branch", number=number + 1)
-        return Card([part("A branch", branch, number, grown, look, pictures)], name, 1)
+        name = words(HERE, "title branch shown" if number == continuation.current else "title branch", number=number + 1)
+        return Card([part("A branch", branch, number, continuation, look, pictures)], name, 1)
 
     above = Card([Part("words", None, words(HERE, "branches"))], words(HERE, "title branches"))
-    show(board([above, *map(card, range(len(grown.lines)))], words(HERE, "title branches")), "branches", react)
+    show(board([above, *map(card, range(len(continuation.lines)))], words(HERE, "title branches")), "branches", react)
 
 
-def branch(number: int, grown: Grown, look: Look, pictures: list[Picture]) -> Part:
-    """What was said in a branch, shaded by the chance that the model itself gave to each token."""
-    name, line = f"branch {number}", grown.lines[number]
+def branch(number: int, continuation: Continuation, look: Look, pictures: list[Picture]) -> Part:
+    """The text of a branch, shaded by the probability that the model itself gave to each token."""
+    name, line = f"branch {number}", continuation.lines[number]
     if not line:
         return Part(name, None, "–")
     ids = [step.token.id for step in line]
-    at = min(parting(grown.lines, number), len(line) - 1)
+    at = min(parting(continuation.lines, number), len(line) - 1)
 
     def numbers() -> dict[str, Numbers]:
         texts = {"token": [step.token.text for step in line]}
         return {"id": Numbers(np.array(ids), ("token",), texts), "probability": Numbers(recipes.chances(line), ("token",), texts)}
 
-    options = {"said": what_was_said(grown, line), "at": at, "simple": look.beginner}
-    made = Picture(
+    options = {"said": replay(continuation, line), "at": at, "simple": look.beginner}
+    picture = Picture(
         recipes.branch, (look,), options, "branches",
         numbers, title=f"Branch {number + 1}", part=name, takes=("model", "trace"), known={"steps": line},
     )  # fmt: skip
-    pictures.append(made)
+    pictures.append(picture)
     facts = {"count": len(line), "chance": f"{chance(line):.2f}".replace("-", "−")}
-    return made.on_board(words(HERE, "branch", **facts))
+    return picture.on_board(words(HERE, "branch", **facts))
 
 
 def parting(lines: Sequence[Sequence[Step]], number: int) -> int:
-    """The first token of a branch that the others do not share."""
+    """Return the number of the first token of a branch that no other branch shares."""
 
-    def shared(one: Sequence[Step], other: Sequence[Step]) -> int:
-        pairs = zip(one, other, strict=False)
-        return next((at for at, (a, b) in enumerate(pairs) if a.token.id != b.token.id), min(len(one), len(other)))
+    def shared_length(line: Sequence[Step], other: Sequence[Step]) -> int:
+        pairs = zip(line, other, strict=False)
+        return next((at for at, (a, b) in enumerate(pairs) if a.token.id != b.token.id), min(len(line), len(other)))
 
-    return max(shared(lines[number], other) for at, other in enumerate(lines) if at != number)
+    return max(shared_length(lines[number], other) for at, other in enumerate(lines) if at != number)

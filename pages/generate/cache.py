@@ -1,4 +1,4 @@
-"""The cache drawn as it fills, and what a token costs with it and without."""
+"""The cache of keys and values, drawn as it fills, and what a token costs with it and without it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from models.language_model import LanguageModel
 from models.sizes import count, size
 from models.strategy import Strategy
 from pages.generate import recipes
-from pages.generate.grown import Beginning, Grown
-from pages.generate.shown import what_was_said
+from pages.generate.continuation import Beginning, Continuation
+from pages.generate.parts import replay
 from ui import state
 from ui.choices.widgets import switch
 from ui.look import Look
@@ -30,26 +30,26 @@ from ui.words import say, words
 
 HERE = Path(__file__).parent
 LENGTHS = (1024, 8192, 131_072)
-TIMES = 3  # readings that a time is the median of
-Timed = tuple[float, float, Speeds] | tuple[()]
+TIMES = 3  # a time is the median of so many readings
+Timing = tuple[float, float, Speeds] | tuple[()]
 
-_known: WeakKeyDictionary[LanguageModel, dict[int, StepCost]] = WeakKeyDictionary()  # by the tokens of the source, 0: no source
+_step_costs: WeakKeyDictionary[LanguageModel, dict[int, StepCost]] = WeakKeyDictionary()  # by tokens of the source, 0: none
 
 
-def place(grown: Grown, look: Look, pictures: list[Picture]) -> None:
-    """A switch, and below it boxes, bytes, operations and milliseconds. pictures: those of the page, to add the boxes to them."""
+def place(continuation: Continuation, look: Look, pictures: list[Picture]) -> None:
+    """Place a switch, and below it boxes, bytes, operations and milliseconds. pictures: the page's; the boxes are added."""
     on = switch(state.GENERATE_CACHE, words(HERE, "cache switch"))
     state.keep(state.GENERATE_CACHE, on, False)
     if not on:
         return
-    model, step = look.model, grown.ahead or grown.steps[-1]
+    model, step = look.model, continuation.next_step or continuation.steps[-1]
     read, source = len(step.tokens), len(step.source)
     if not step.read.bytes:
         say(HERE, "no cache")
         return
-    kept_boxes = boxes(grown, look)
-    pictures.append(kept_boxes)
-    draw(kept_boxes)
+    boxes_picture = boxes(continuation, look)
+    pictures.append(boxes_picture)
+    draw(boxes_picture)
     facts: dict[str, object] = {
         "tokens": f"{read:,}",
         "measured": f"{step.read.bytes:,}",
@@ -57,18 +57,23 @@ def place(grown: Grown, look: Look, pictures: list[Picture]) -> None:
     }
     facts |= {"layers": recipes.decoder_layers(model), "kv_heads": model.info.kv_heads, "source": f"{source:,}"}
     say(HERE, "cache both" if source else "cache", **facts)
-    costs(grown, model, read, source)
+    costs(continuation, model, read, source)
 
 
-def boxes(grown: Grown, look: Look) -> Picture:
-    """A box for each token in each layer."""
-    ahead = grown.ahead
-    step = ahead or grown.steps[-1]
-    options = {"said": what_was_said(grown, grown.steps[: step.position]), "fresh": 1 if grown.steps else len(step.tokens)}
+def boxes(continuation: Continuation, look: Look) -> Picture:
+    """Return the picture of the cache: a box for each token in each layer."""
+    next_step = continuation.next_step
+    step = next_step or continuation.steps[-1]
+    options = {
+        "said": replay(continuation, continuation.steps[: step.position]),
+        "fresh": 1 if continuation.steps else len(step.tokens),
+    }
 
     def numbers() -> dict[str, Numbers]:
-        kept = np.full((recipes.decoder_layers(look.model), len(step.tokens)), recipes.each(look.model, step), dtype=np.int64)
-        return {"numbers kept": Numbers(kept, ("layer", "token"), {"token": [token.text for token in step.tokens]})}
+        counts = np.full(
+            (recipes.decoder_layers(look.model), len(step.tokens)), recipes.numbers_per_token(look.model, step), dtype=np.int64
+        )
+        return {"numbers kept": Numbers(counts, ("layer", "token"), {"token": [token.text for token in step.tokens]})}
 
     return Picture(
         recipes.cache, (look,), options, "generate-boxes", numbers, words=f"{len(step.tokens)} tokens", title="Cache",
@@ -76,10 +81,10 @@ def boxes(grown: Grown, look: Look) -> Picture:
     )  # fmt: skip
 
 
-def costs(grown: Grown, model: LanguageModel, read: int, source: int) -> None:
-    """Bytes, operations and milliseconds of one token more, at this length and at others."""
+def costs(continuation: Continuation, model: LanguageModel, read: int, source: int) -> None:
+    """Place a table of the bytes, operations and milliseconds of one more token, at this length and at others."""
     try:
-        cost = _costs(model, grown.beginning.text, source)
+        cost = _costs(model, continuation.beginning.text, source)
     except ValueError as error:
         st.caption(plain(str(error)))
         return
@@ -96,60 +101,70 @@ def costs(grown: Grown, model: LanguageModel, read: int, source: int) -> None:
     context = f"{model.info.context:,}" if model.info.context else "without a limit"
     facts = {name: f"{value:,}" for name, value in (*vars(cost).items(), ("source", source))}
     say(HERE, "costs both" if source else "costs", context=context, **facts)
-    found = times(grown, cost, read)
-    if found is not None:
-        place.dataframe(pd.DataFrame(table | milliseconds(found, lengths)), hide_index=True)
+    step_time = times(continuation, cost, read)
+    if step_time is not None:
+        place.dataframe(pd.DataFrame(table | milliseconds(step_time, lengths)), hide_index=True)
 
 
 def _costs(model: LanguageModel, text: str, source: int) -> StepCost:
-    """What a step costs, for any text of a decoder, or beside a source of so many tokens, which is counted itself."""
-    known = _known.setdefault(model, {})
-    if source not in known:
-        known[source] = step_cost(model, text if source else "The cat")
-    return known[source]
+    """Return what a step costs: in a decoder for any text, in an encoder-decoder for a source of so many tokens."""
+    by_source = _step_costs.setdefault(model, {})
+    if source not in by_source:
+        by_source[source] = step_cost(model, text if source else "The cat")
+    return by_source[source]
 
 
-def milliseconds(found: StepTime, lengths: Sequence[int]) -> dict[str, list[str]]:
-    """Of one token more at each length: the first as measured, the others as estimated."""
+def milliseconds(step_time: StepTime, lengths: Sequence[int]) -> dict[str, list[str]]:
+    """Return two columns, the milliseconds of one more token at each length: measured at the first, estimated at others."""
 
-    def each(seconds: Callable[[int], float]) -> list[str]:
-        return [f"{'about ' * (length != found.length)}{in_figures(1000 * seconds(length))}" for length in lengths]
+    def format_times(seconds: Callable[[int], float]) -> list[str]:
+        return [f"{'about ' * (length != step_time.length)}{in_figures(1000 * seconds(length))}" for length in lengths]
 
-    return {"milliseconds with the cache": each(found.kept), "milliseconds without it": each(found.unkept)}
+    return {
+        "milliseconds with the cache": format_times(step_time.kept),
+        "milliseconds without it": format_times(step_time.unkept),
+    }
 
 
 def in_figures(number: float) -> str:
-    """Three digits that count: "2.31", "48,200"."""
+    """Format a number with three significant digits: "2.31", "48,200"."""
     rounded = float(f"{number:.2e}")
     return f"{rounded:,.{max(0, 2 - int(f'{number:.2e}'.split('e')[1]))}f}"
 
 
-def times(grown: Grown, cost: StepCost, read: int) -> StepTime | None:
-    """What one token more takes here, measured with the cache and without, and told of; None until that is known."""
-    said = grown.said
-    measured = jobs.result(
-        ("generate-times", *grown.beginning, said),
-        lambda report: _measure(grown.beginning, said, cost, report),
+def times(continuation: Continuation, cost: StepCost, read: int) -> StepTime | None:
+    """Measure what one more token takes here, with the cache and without it, and say so; None until the measurement is done."""
+    ids = continuation.said
+    timing = jobs.result(
+        ("generate-times", *continuation.beginning, ids),
+        lambda report: _measure(continuation.beginning, ids, cost, report),
         "Measuring a step",
     )
-    if not measured:
-        if measured == ():
+    if not timing:
+        if timing == ():
             say(HERE, "no times")
         return None
-    kept, again, quick = measured
-    facts = {f"{name}_speed": f"{float(f'{1e-9 / value:.2g}'):,g}" for name, value in vars(quick).items()}
-    say(HERE, "times", kept=in_figures(1000 * kept), again=in_figures(1000 * again), ratio=f"{again / kept:.1f}", **facts)
-    return StepTime(cost, quick, read, kept, again)
+    cached, uncached, machine_speeds = timing
+    facts = {f"{name}_speed": f"{float(f'{1e-9 / value:.2g}'):,g}" for name, value in vars(machine_speeds).items()}
+    say(
+        HERE,
+        "times",
+        kept=in_figures(1000 * cached),
+        again=in_figures(1000 * uncached),
+        ratio=f"{uncached / cached:.1f}",
+        **facts,
+    )
+    return StepTime(cost, machine_speeds, read, cached, uncached)
 
 
-def _measure(beginning: Beginning, said: tuple[int, ...], cost: StepCost, report: jobs.Report) -> Timed:
-    """Seconds of reading one token more, with the cache and without it: medians; and how quick this machine is. () where the
-    model ends its text here."""
+def _measure(beginning: Beginning, ids: tuple[int, ...], cost: StepCost, report: jobs.Report) -> Timing:
+    """Return the median seconds of reading one more token, with the cache and without it, and how quick this machine is; () where
+    the model ends its text here."""
     name, text, target, chat = beginning
     seconds: list[list[float]] = []
     with loaded.shelf.reading(name) as model:
         for share, cache in ((0.4, True), (0.7, False)):
-            with closing(model.generate(text, Strategy(), TIMES + 1, target, said, cache, chat=chat)) as steps:
+            with closing(model.generate(text, Strategy(), TIMES + 1, target, ids, cache, chat=chat)) as steps:
                 seconds.append([step.read.seconds for step in steps][1:])
             report(share, "Measuring a step")
         if not all(seconds):

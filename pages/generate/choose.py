@@ -1,4 +1,4 @@
-"""How the next token is chosen, as controls, each in the link."""
+"""The controls that decide how the next token is chosen; each is in the link."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ WIDTH = 190  # pixels of a control
 
 @dataclass(frozen=True)
 class Control:
-    """A number that is chosen. first: the first level that has it; methods: those that it is a control of."""
+    """A control for a number. first: the first level that has it; methods: the methods that it belongs to."""
 
     label: str
-    plain: str  # what a beginner reads
+    plain: str  # the label for beginners
     least: float
     most: float
     default: float
@@ -82,41 +82,41 @@ FIELDS = {
 
 
 def strategy(look: Look) -> tuple[Strategy, int]:
-    """How the next token is chosen, and how many tokens a run goes on for: as the controls say, which are placed here.
+    """Place the controls, and return how the next token is chosen and how many tokens a run may have.
 
-    What a level does not have keeps its default. A translation is not drawn by dice unless somebody wants it.
+    A control that the level does not have keeps its default. A translation is not drawn by dice unless somebody wants it.
     """
     key = state.GENERATE_METHOD if look.model.info.kind == "decoder" else state.TRANSLATE_METHOD
     with st.container(key="generate-controls", horizontal=True, vertical_alignment="bottom", gap="small"):
-        here = [one for one in key.values if one in SIMPLE] if look.beginner else None
-        method = METHODS[tabs(key, "the way of choosing", here)]
-        found = {name: _placed(name, control) for name, control in CONTROLS.items() if _is_here(control, method)}
+        labels = [label for label in key.values if label in SIMPLE] if look.beginner else None
+        method = METHODS[tabs(key, "the way of choosing", labels)]
+        values = {name: _place_control(name, control) for name, control in CONTROLS.items() if _is_here(control, method)}
     for name, control in CONTROLS.items():
         if state.LEVELS.index(control.first) > state.LEVELS.index(look.level):
             state.later(control.first, state.generating(name, control.default))
-    fields: dict[str, Any] = {FIELDS[name]: value for name, value in found.items() if name in FIELDS}
+    fields: dict[str, Any] = {FIELDS[name]: value for name, value in values.items() if name in FIELDS}
     fields["top_k"] = fields.get("top_k") or None
-    return Strategy(method, **fields), int(found.get("tokens", CONTROLS["tokens"].default))
+    return Strategy(method, **fields), int(values.get("tokens", CONTROLS["tokens"].default))
 
 
 def _is_here(control: Control, method: str) -> bool:
     return method in control.methods and state.LEVELS.index(control.first) <= state.LEVELS.index(state.level())
 
 
-def _placed(name: str, control: Control) -> float:
+def _place_control(name: str, control: Control) -> float:
     key = state.generating(name, control.default)
     label = control.plain if control.plain and state.level() == "beginner" else control.label
-    more: dict[str, Any] = {"help": control.help, "width": WIDTH}
+    options: dict[str, Any] = {"help": control.help, "width": WIDTH}
     if control.slides:
-        found = slider(key, label, control.least, control.most, control.by, **more)
+        value = slider(key, label, control.least, control.most, control.by, **options)
     else:
-        found = number(key, label, control.least, control.most, control.default, control.by, **more)
-    state.keep(key, found, control.default)
-    return found
+        value = number(key, label, control.least, control.most, control.default, control.by, **options)
+    state.keep(key, value, control.default)
+    return value
 
 
 def chat(look: Look) -> bool:
-    """Whether the text is read as a turn of a chat, for a model that answers in one."""
+    """Place the switch of a model that can chat, and return whether the text is read as a turn of a chat."""
     if not look.model.chats:
         return False
     on = switch(state.GENERATE_CHAT, words(HERE, "chat switch"), value=True, help=words(HERE, "chat help"))
@@ -129,7 +129,7 @@ def chat(look: Look) -> bool:
 
 
 def draw_again() -> None:
-    """Another seed: the next one."""
+    """Choose the next seed."""
     key = state.generating("seed", 0)
     key.set((key.get() + 1) % int(CONTROLS["seed"].most))
     state.run_whole_page_next()

@@ -1,7 +1,7 @@
-"""How each picture of this page is made: a model, the text that it goes on from, and what was said.
+"""The recipes of this page's pictures: functions of a model, the text that it goes on from, and the tokens that it said.
 
-A notebook that is taken away carries these very functions, and has the model say the same again: `ids` are the tokens that were
-said, whatever chose them.
+A notebook that is downloaded carries these functions, and has the model say the same again: `ids` are the tokens that were said,
+whatever chose them.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from viz.figures.beams import Way, beam_tree
 from viz.figures.cache import cache_boxes
 from viz.tokens import label, plain_sign, plain_signs, row_names
 
-COMES = "…"  # stands where the next token will
-ROWS, KEYS = 14, 30  # rows that are shown at a time, and tokens that each of them looks at
+COMES = "…"  # stands where the next token will stand
+ROWS, KEYS = 14, 30  # the most rows at a time, and the most tokens that each of them looks at
 
 
-def said_again(model: LanguageModel, trace: Trace, said: dict[str, Any], more: bool = True) -> list[Step]:
-    """The steps of what was said, and one for what comes next where there is more. said: its `ids`, the `target` before them, and
-    whether it answers a turn of a `chat`."""
+def generate_again(model: LanguageModel, trace: Trace, said: dict[str, Any], more: bool = True) -> list[Step]:
+    """Return a step for each token that was said, and for the next one where there is `more`. said: the `ids`, the `target`
+    before them, and whether they answer a turn of a `chat`."""
     options = {"target": said["target"], "chat": said["chat"]}
     return list(model.generate(trace.text, max_new_tokens=len(said["ids"]) + more, given=said["ids"], **options))
 
@@ -44,49 +44,49 @@ def text(
     model: LanguageModel, trace: Trace, *, said: dict[str, Any], more: bool, kind: str, layer: int, head: int, chosen: int,
     simple: bool, steps: Sequence[Step] | None = None,
 ) -> View:  # fmt: skip
-    """The text with all that was said, shaded by where a head looked when it chose each token."""
-    steps = said_again(model, trace, said, more) if steps is None else steps
-    source, shown = read_and_said(steps, more, trace.text, said["target"])
-    front = source if kind == "cross" else []
-    first, count = len(front) + len(shown) - len(steps), len(front) + len(shown)
+    """Return the text with all tokens that were said, shaded by where a head looked when each was chosen."""
+    steps = generate_again(model, trace, said, more) if steps is None else steps
+    source, decoder_tokens = encoder_and_decoder_tokens(steps, more, trace.text, said["target"])
+    leading = source if kind == "cross" else []
+    first, count = len(leading) + len(decoder_tokens) - len(steps), len(leading) + len(decoder_tokens)
     weights = np.zeros((count, count), dtype=np.float32)
-    for number, row in enumerate(looks(steps, kind, layer, head)):
+    for number, row in enumerate(attention_rows(steps, kind, layer, head)):
         if first + number >= 0:  # a token that was dropped has no place any more
             weights[first + number, : len(row)] = row
-    tokens = plain_signs([*front, *shown]) if simple else [*front, *shown]
-    return reading_view(tokens, weights, max(0, first + chosen), second=len(front) or None, said=max(0, first))
+    tokens = plain_signs([*leading, *decoder_tokens]) if simple else [*leading, *decoder_tokens]
+    return reading_view(tokens, weights, max(0, first + chosen), second=len(leading) or None, said=max(0, first))
 
 
-def read_and_said(steps: Sequence[Step], more: bool, text: str, target: str) -> tuple[list[Token], list[Token]]:
-    """What the encoder read; and what the decoder read and said, with a place for what comes next where there is more. Of the
-    last ones of these each step is about one."""
+def encoder_and_decoder_tokens(steps: Sequence[Step], more: bool, text: str, target: str) -> tuple[list[Token], list[Token]]:
+    """Return the tokens that the encoder read, and those that the decoder read and said, with a place for the next token where
+    there is `more`. The last of the decoder's tokens belong to the steps, one to each."""
     last = steps[-1]
     token = Token(-1, COMES, last.token.start, last.token.start, special=True) if more else last.token
-    said = [replace(one.token, after=one.tokens[-1]) for one in (steps[:-1] if more else steps)]
-    shown = [*last.tokens, replace(token, after=last.tokens[-1])]
-    first = len(shown) - len(steps)
-    for number, one in enumerate(said):
+    tokens = [replace(step.token, after=step.tokens[-1]) for step in (steps[:-1] if more else steps)]
+    decoder_tokens = [*last.tokens, replace(token, after=last.tokens[-1])]
+    first = len(decoder_tokens) - len(steps)
+    for number, token in enumerate(tokens):
         if first + number > 0:
-            shown[first + number] = one
-    return as_written(last.source, text), as_written(shown, target if last.source else text)
+            decoder_tokens[first + number] = token
+    return as_written(last.source, text), as_written(decoder_tokens, target if last.source else text)
 
 
 def rows(
     model: LanguageModel, trace: Trace, *, said: dict[str, Any], more: bool, kind: str, layer: int, head: int, chosen: int,
     simple: bool, steps: Sequence[Step] | None = None,
 ) -> View:  # fmt: skip
-    """Where a head looked when it chose each token: a row for each, under the one before. Of a long text the last rows, or those
-    up to the chosen one, and the last tokens; what was looked at before these is one column."""
-    steps = said_again(model, trace, said, more) if steps is None else steps
-    source, shown = read_and_said(steps, more, trace.text, said["target"])
+    """Return a grid of where a head looked: a row for each token that was chosen, in order. Of a long text it has the last rows,
+    or those up to the chosen one, and the last tokens; the weights of all tokens before these are one column."""
+    steps = generate_again(model, trace, said, more) if steps is None else steps
+    source, decoder_tokens = encoder_and_decoder_tokens(steps, more, trace.text, said["target"])
     first = first_row(len(steps), chosen)
-    dropped = steps[: max(0, 1 + len(steps) - len(shown))]  # said, and without a place in the text now: its first token stays
-    gone = [replace(one.token, after=one.tokens[-1]) for one in dropped]
-    found = looks(steps, kind, layer, head)[first : first + ROWS]
-    names = [*gone, *shown[len(shown) + len(gone) - len(steps) :]][first : first + ROWS]
-    keys = source if kind == "cross" else shown[: max(1, *map(len, found))]
-    weights = np.full((len(found), len(keys)), np.nan, dtype=np.float32)
-    for row, values in zip(weights, found, strict=True):
+    dropped = steps[: max(0, 1 + len(steps) - len(decoder_tokens))]  # said, and no longer in the text, whose first token stays
+    dropped_tokens = [replace(step.token, after=step.tokens[-1]) for step in dropped]
+    row_weights = attention_rows(steps, kind, layer, head)[first : first + ROWS]
+    names = [*dropped_tokens, *decoder_tokens[len(decoder_tokens) + len(dropped_tokens) - len(steps) :]][first : first + ROWS]
+    keys = source if kind == "cross" else decoder_tokens[: max(1, *map(len, row_weights))]
+    weights = np.full((len(row_weights), len(keys)), np.nan, dtype=np.float32)
+    for row, values in zip(weights, row_weights, strict=True):
         row[: len(values)] = values
     columns = [label(token.text) for token in (plain_signs(keys) if simple else keys)]
     if before := max(0, len(keys) - KEYS):
@@ -95,29 +95,29 @@ def rows(
     return grid_view(
         weights, [label(token.text) for token in (plain_signs(names, False) if simple else names)], columns, down="choosing",
         across="looks at", unit="%", scale=(0, 1), row_names=row_names(names), column_names=[f"to {name}" for name in columns],
-        chosen=marked(weights, chosen - first), cell=(8, 34), height=20, label="Where it looked, a row for each token",
+        chosen=strongest_cell(weights, chosen - first), cell=(8, 34), height=20, label="Where it looked, a row for each token",
     )  # fmt: skip
 
 
 def first_row(count: int, chosen: int) -> int:
-    """Which of so many rows is the first that is shown: the last ones are, or those up to the chosen one."""
+    """Return the number of the first row on screen: the last rows are, or those up to the chosen one."""
     return max(0, (count if chosen >= count - ROWS else chosen + 1) - ROWS)
 
 
-def marked(weights: np.ndarray, row: int) -> tuple[int, int] | None:
-    """Where a row looks most; None of one that looks nowhere."""
-    known = np.isfinite(weights[row]).any()
-    return (row, int(np.nanargmax(weights[row]))) if known else None
+def strongest_cell(weights: np.ndarray, row: int) -> tuple[int, int] | None:
+    """Return the row and column of a row's largest weight; None for a row without weights."""
+    has_weights = np.isfinite(weights[row]).any()
+    return (row, int(np.nanargmax(weights[row]))) if has_weights else None
 
 
-def looks(steps: Sequence[Step], kind: str, layer: int, head: int) -> list[np.ndarray]:
-    """Where a head looked at each step; nothing of steps before tokens were dropped, which have other keys."""
-    dropped, found = steps[-1].dropped, []
+def attention_rows(steps: Sequence[Step], kind: str, layer: int, head: int) -> list[np.ndarray]:
+    """Return a head's row of weights at each step; an empty one for steps before tokens were dropped, which have other keys."""
+    dropped, rows = steps[-1].dropped, []
     for step in steps:
         layers, heads, _ = step.attention[kind].shape
-        known = step.dropped == dropped and layer < layers and head < heads
-        found.append(step.attention[kind][layer, head] if known else np.zeros(0, dtype=np.float32))
-    return found
+        has_row = step.dropped == dropped and layer < layers and head < heads
+        rows.append(step.attention[kind][layer, head] if has_row else np.zeros(0, dtype=np.float32))
+    return rows
 
 
 def branch(
@@ -129,14 +129,14 @@ def branch(
     simple: bool,
     steps: Sequence[Step] | None = None,
 ) -> View:
-    """What was said, shaded by the chance that the model gave to each token, in per cent."""
-    steps = said_again(model, trace, said, False) if steps is None else steps
+    """Return the tokens that were said, shaded by the probability that the model gave to each, in per cent."""
+    steps = generate_again(model, trace, said, False) if steps is None else steps
     tokens = [step.token for step in steps]
     return reading_view(plain_signs(tokens, False) if simple else tokens, None, at, quantity=100 * chances(steps), unit="%")
 
 
 def chances(steps: Sequence[Step]) -> np.ndarray:
-    """What the model itself gave to each token, before all controls: float64 [step]."""
+    """Return the probability that the model itself gave to each token, before all controls: float64 [step]."""
     return np.array([softmax(step.logits)[step.token.id] for step in steps])
 
 
@@ -147,30 +147,30 @@ def bars(
     model: LanguageModel, trace: Trace, *, said: dict[str, Any], strategy: dict[str, Any], count: int, percent: bool,
     step: Step | None = None,
 ) -> View:  # fmt: skip
-    """The likeliest tokens after what was said, before and after the controls, and the one that is chosen."""
-    step = said_again(model, trace, said)[-1] if step is None else step
-    how = Strategy(**strategy)
-    found = distribution(step.logits, step.ids, how, step.never)
-    chosen, _ = found.choose(how, step.position)
-    best = likeliest(found, chosen, count)
+    """Return bars of the likeliest next tokens, before and after the controls, with the one that is chosen."""
+    step = generate_again(model, trace, said)[-1] if step is None else step
+    controls = Strategy(**strategy)
+    scores = distribution(step.logits, step.ids, controls, step.never)
+    chosen, _ = scores.choose(controls, step.position)
+    best = likeliest_ids(scores, chosen, count)
     tokens = [Token(id, model.token_text(id), 0, 0, model.is_special(id)) for id in best]
     return prediction_bars(
         [token.text if percent else plain_sign(token.text) for token in (tokens if percent else plain_signs(tokens, False))],
-        [float(found.after[id]) for id in best],
+        [float(scores.after[id]) for id in best],
         ids=best,
         percent=percent,
-        before=[float(found.before[id]) for id in best] if found.stages else None,
-        struck=[bool(np.isneginf(found.final[id])) for id in best],
+        before=[float(scores.before[id]) for id in best] if scores.stages else None,
+        struck=[bool(np.isneginf(scores.final[id])) for id in best],
         marked=best.index(chosen),
     )
 
 
-def likeliest(found: Distribution, chosen: int, count: int) -> list[int]:
-    """The ids that are shown: the likeliest before and after the controls, and the chosen one, by what they were before."""
-    most = min(count, len(found.before))
-    before, after = (np.argpartition(-one, most - 1)[:most].tolist() for one in (found.before, found.after))
-    after = sorted((id for id in after if found.after[id]), key=lambda id: -found.after[id])[: most // 3]
-    ids = sorted({*before, *after, chosen}, key=lambda id: (-found.before[id], id))
+def likeliest_ids(scores: Distribution, chosen: int, count: int) -> list[int]:
+    """Return `count` ids: the likeliest before and after the controls, and the chosen one, by probability before the controls."""
+    most = min(count, len(scores.before))
+    before, after = (np.argpartition(-probabilities, most - 1)[:most].tolist() for probabilities in (scores.before, scores.after))
+    after = sorted((id for id in after if scores.after[id]), key=lambda id: -scores.after[id])[: most // 3]
+    ids = sorted({*before, *after, chosen}, key=lambda id: (-scores.before[id], id))
     while len(ids) > most:
         spare = next(id for id in reversed(ids) if id not in after and id != chosen)
         ids.remove(spare)
@@ -192,35 +192,38 @@ def tree(
     beam: int,
     step: Step | None = None,
 ) -> go.Figure:
-    """A beam search after so many steps. beam: the one of its best answers that stands out."""
+    """Return the tree of a beam search after `count` steps. beam: the number of the answer that stands out."""
     if step is None:
         *_, step = islice(model.generate(trace.text, Strategy(**strategy), most, target, chat=chat), count)
     assert step.search is not None, "a step of a search"
-    ways = [Way(one.number, one.parent, model.token_text(one.id), one.length, one.score, one.fate) for one in step.search.tree]
+    ways = [
+        Way(branch.number, branch.parent, model.token_text(branch.id), branch.length, branch.score, branch.fate)
+        for branch in step.search.tree
+    ]
     return beam_tree(ways, looked_at=path(step.search, step.search.answers[beam].ids))
 
 
 def path(search: Search, ids: Sequence[int]) -> list[int]:
-    """The numbers of the ways on that an answer went, from the text on."""
-    after = {(one.parent, one.id): one.number for one in search.tree}
-    found = [-1]
+    """Return the numbers of the branches that lead from the text to an answer."""
+    number_of = {(branch.parent, branch.id): branch.number for branch in search.tree}
+    numbers = [-1]
     for id in ids:
-        found.append(after[found[-1], id])
-    return found[1:]
+        numbers.append(number_of[numbers[-1], id])
+    return numbers[1:]
 
 
 def cache(model: LanguageModel, trace: Trace, *, said: dict[str, Any], fresh: int, step: Step | None = None) -> go.Figure:
-    """The keys and values that are kept of each token that was read; fresh: how many of them were read last."""
-    step = said_again(model, trace, said)[-1] if step is None else step
-    return cache_boxes(step.tokens, decoder_layers(model), each(model, step), model.info.dtype, fresh)
+    """Return a figure of the keys and values in the cache, for each token that was read. fresh: how many were read last."""
+    step = generate_again(model, trace, said)[-1] if step is None else step
+    return cache_boxes(step.tokens, decoder_layers(model), numbers_per_token(model, step), model.info.dtype, fresh)
 
 
 def decoder_layers(model: LanguageModel) -> int:
     return model.info.decoder_layers or model.info.layers
 
 
-def each(model: LanguageModel, step: Step) -> int:
-    """Numbers that are kept of one token in one layer, keys and values together."""
+def numbers_per_token(model: LanguageModel, step: Step) -> int:
+    """Return how many numbers the cache holds of one token in one layer, keys and values together."""
     read, source = len(step.tokens), len(step.source)
     more = model.cache_bytes(read + 1, source) - model.cache_bytes(read, source)  # a source has keys and values of its own
     return more // decoder_layers(model) // {"float32": 4}.get(model.info.dtype, 2)

@@ -1,4 +1,4 @@
-"""The buttons by which a text grows, and a text that grows by itself."""
+"""The buttons that make a text grow, and the runs in which it grows by itself."""
 
 from __future__ import annotations
 
@@ -9,133 +9,133 @@ import streamlit as st
 
 from models.language_model import LanguageModel
 from models.strategy import Strategy
-from pages.generate import choose, doing
-from pages.generate.grown import BYTES, Beginning, Grown, Run, size
+from pages.generate import choose, wording
+from pages.generate.continuation import BYTES, Beginning, Continuation, Run, size
 from ui import state
 from ui.memory import jobs, loaded
 from ui.text import plain
 
-TEXT = "generate-text"  # the place of the text, while it grows and before and after
+TEXT = "generate-text"  # the place of the text, before, during and after a run
 WIDTH = 130  # pixels of the first button, so that “Stop” stands where “Go on” stood
 
 
-def buttons(grown: Grown, strategy: Strategy, most: int, cancel: Callable[[], None] | None = None) -> None:
-    """A run, one token, back, and all over again; beams are searched in one go and then looked at step by step. cancel: ends the
-    run that is under way; the button that began it is then one that stops it, and stays where it is."""
+def buttons(continuation: Continuation, strategy: Strategy, most: int, cancel: Callable[[], None] | None = None) -> None:
+    """Place the buttons for a run, one token, a step back, and a new beginning. Beams are searched in one go and then looked at
+    step by step. cancel: ends the present run; the first button, in the same place, then stops the run."""
     beams, busy = strategy.method == "beam", cancel is not None
-    over = bool((grown.search and grown.reached >= len(grown.search)) if beams else grown.ended)
-    back = grown.reached > 1 if beams else grown.steps
+    ended = bool((continuation.search and continuation.reached >= len(continuation.search)) if beams else continuation.end_reason)
+    can_step_back = continuation.reached > 1 if beams else continuation.steps
 
     def stop() -> None:
         if cancel:
             cancel()
-        grown.end_run(stopped=True)
+        continuation.end_run(stopped=True)
 
-    label, icon = ("Stop", ":material/stop:") if busy else (doing.button(grown, beams), ":material/fast_forward:")
+    label, icon = ("Stop", ":material/stop:") if busy else (wording.run_label(continuation, beams), ":material/fast_forward:")
     st.button(
         label, icon=icon, type="primary", key="generate-run", width=WIDTH,
-        on_click=stop if busy else lambda: grown.begin(strategy, most), disabled=over and not beams and not busy,
+        on_click=stop if busy else lambda: continuation.begin(strategy, most), disabled=ended and not beams and not busy,
     )  # fmt: skip
-    by_one = doing.by_one(loaded.info(grown.beginning.name))
-    ways = [
-        (by_one, ":material/arrow_forward:", "next", over, lambda: forward(grown, strategy, most)),
-        ("Step back", ":material/undo:", "back", not back, lambda: backward(grown, beams)),
+    step_label = wording.step_label(loaded.info(continuation.beginning.name))
+    row = [
+        (step_label, ":material/arrow_forward:", "next", ended, lambda: step_forward(continuation, strategy, most)),
+        ("Step back", ":material/undo:", "back", not can_step_back, lambda: step_back(continuation, beams)),
         ("Draw again", ":material/casino:", "draw", False, choose.draw_again),
-        ("Start over", ":material/restart_alt:", "over", not (grown.steps or grown.search), start_over),
+        ("Start over", ":material/restart_alt:", "over", not (continuation.steps or continuation.search), start_over),
     ]
-    for label, icon, name, off, press in ways:
+    for label, icon, name, disabled, on_click in row:
         if name != "draw" or strategy.method == "sampling":
-            st.button(label, icon=icon, key=f"generate-{name}", disabled=bool(off or busy), on_click=press)
+            st.button(label, icon=icon, key=f"generate-{name}", disabled=bool(disabled or busy), on_click=on_click)
 
 
-def forward(grown: Grown, strategy: Strategy, most: int) -> None:
+def step_forward(continuation: Continuation, strategy: Strategy, most: int) -> None:
     if strategy.method != "beam":
         try:
-            grown.trouble = ""
-            grown.go_on(strategy)
+            continuation.trouble = ""
+            continuation.go_on(strategy)
         except ValueError as error:
-            grown.trouble = str(error)
+            continuation.trouble = str(error)
     else:
-        if not grown.search:  # all of it is searched, and its first step is looked at
-            grown.begin(strategy, most)
-        grown.reached = min(grown.reached + 1, max(1, len(grown.search)))
+        if not continuation.search:  # the whole search runs, and its first step is on screen
+            continuation.begin(strategy, most)
+        continuation.reached = min(continuation.reached + 1, max(1, len(continuation.search)))
 
 
-def backward(grown: Grown, beams: bool) -> None:
+def step_back(continuation: Continuation, beams: bool) -> None:
     if beams:
-        grown.reached = max(1, grown.reached - 1)
+        continuation.reached = max(1, continuation.reached - 1)
     else:
-        grown.back()
+        continuation.step_back()
 
 
 def start_over() -> None:
     state.GENERATED.pop()
 
 
-def under_way(grown: Grown, place: Callable[[Callable[[], None]], None], meanwhile: Callable[[], None]) -> bool:
-    """Whether the text grows by itself now; then it is drawn here by `meanwhile`, again and again. place: the buttons, given what
+def show_run(continuation: Continuation, place: Callable[[Callable[[], None]], None], meanwhile: Callable[[], None]) -> bool:
+    """Return whether a run is in progress; then `meanwhile` draws the text again and again. place: draws the buttons, with what
     stops the run."""
-    run = grown.run
+    run = continuation.run
     if run is None:
         return False
-    name = grown.beginning.name
-    at_work = "Searching" if run.strategy.method == "beam" else doing.MEANWHILE[doing.written(loaded.info(name))]
+    name = continuation.beginning.name
+    at_work = "Searching" if run.strategy.method == "beam" else wording.MEANWHILE[wording.output_kind(loaded.info(name))]
     key = ("generate", run.key)
     try:
-        found = jobs.result(key, lambda report: _work(grown.beginning, run, report), at_work, meanwhile, place, where=TEXT)
+        count = jobs.result(key, lambda report: _work(continuation.beginning, run, report), at_work, meanwhile, place, where=TEXT)
     except ValueError as error:
-        grown.trouble, found = str(error), 0
-    if found is None:
+        continuation.trouble, count = str(error), 0
+    if count is None:
         return True
-    grown.end_run()
-    st.rerun()  # the buttons stop a run that has ended
+    continuation.end_run()
+    st.rerun()  # the buttons on screen would stop a run that has ended
 
 
-def read_again(beam: Grown) -> int | None:
-    """A beam as a text that is said again; how many tokens were read, None while it is under way."""
+def read_again(beam: Continuation) -> int | None:
+    """Have the model generate a beam again; return how many tokens it read, None while it does."""
     run = beam.run
     assert run is not None, "a beam that is not read yet"
     return jobs.result(("generate", run.key), lambda report: _work(beam.beginning, run, report), "Reading the beam again")
 
 
 def _work(beginning: Beginning, run: Run, report: jobs.Report) -> int:
-    """Say token after token, run after run; what was said stays when nobody waits any more. Returns how many were."""
-    count, one = 0, run
+    """Generate token after token, run after run, and return how many. Those tokens stay when nobody waits any more."""
+    count, current = 0, run
     with loaded.shelf.reading(beginning.name) as model:
         while True:
-            count += _say(model, beginning, one, run, report)
-            if one.then is None:
+            count += _say(model, beginning, current, run, report)
+            if current.next_run is None:
                 return count
-            one = one.then
+            current = current.next_run
 
 
-def _say(model: LanguageModel, beginning: Beginning, one: Run, first: Run, report: jobs.Report) -> int:
-    """The tokens of one run, from where it was left."""
-    into, count, taken = one.into, 0, 0
-    if one.front and not into:
-        into += one.front[0][: one.front[1]]
-    beams = one.strategy.method == "beam" and not one.given
+def _say(model: LanguageModel, beginning: Beginning, run: Run, first: Run, report: jobs.Report) -> int:
+    """Generate the tokens of one run, from where it was left, and return how many."""
+    steps, count, memory = run.into, 0, 0
+    if run.prefix and not steps:
+        steps += run.prefix[0][: run.prefix[1]]
+    beams = run.strategy.method == "beam" and not run.ids
     if beams:
-        into.clear()
-    done = len(into) - one.begun
-    if done >= one.most or (into and into[-1].end in ("end", "full")):
+        steps.clear()
+    count_before = len(steps) - run.start
+    if count_before >= run.most or (steps and steps[-1].end in ("end", "full")):
         return 0
-    said = into[-1].said if into else ()
+    ids = steps[-1].said if steps else ()
     _, text, target, chat = beginning
-    begun = model.generate(text, one.strategy, one.most - done, target, said, given=one.given[done:], chat=chat)
-    with closing(begun) as steps:
-        for count, step in enumerate(steps, 1):
-            if first.over:
+    generation = model.generate(text, run.strategy, run.most - count_before, target, ids, given=run.ids[count_before:], chat=chat)
+    with closing(generation) as new_steps:
+        for count, step in enumerate(new_steps, 1):
+            if first.cancelled:
                 break
-            into.append(step)
-            taken += size(step)
-            if taken > BYTES:
+            steps.append(step)
+            memory += size(step)
+            if memory > BYTES:
                 break
-            report((done + count) / one.most, f"{done + count} of at most {one.most} tokens")
+            report((count_before + count) / run.most, f"{count_before + count} of at most {run.most} tokens")
     return count
 
 
-def trouble(grown: Grown) -> None:
-    """What the last run could not do."""
-    if grown.trouble:
-        st.warning(plain(grown.trouble), icon=":material/report:")
+def show_trouble(continuation: Continuation) -> None:
+    """Show what went wrong in the last run."""
+    if continuation.trouble:
+        st.warning(plain(continuation.trouble), icon=":material/report:")

@@ -1,4 +1,4 @@
-"""A beam search as it goes: the tree of what was looked at, and the best answers."""
+"""A beam search, step by step: the tree of the branches that it looked at, and the best answers."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 import streamlit as st
 
 from models.strategy import Strategy
-from pages.generate import choose, doing, recipes, run, shown
-from pages.generate.grown import Grown
+from pages.generate import choose, parts, recipes, run, wording
+from pages.generate.continuation import Continuation
 from ui import state
 from ui.choices.widgets import one_of
 from ui.look import Look
@@ -28,13 +28,13 @@ HERE = Path(__file__).parent
 CELL = 72  # characters of a text that a cell of the table shows
 
 
-def place(grown: Grown, look: Look, strategy: Strategy, most: int, pictures: list[Picture]) -> None:
-    """The search up to the step that is reached. strategy: as the controls say now; pictures: those of the page, to add the tree
-    to them."""
-    if not grown.search:
-        say(HERE, "beams", button=doing.button(grown, beams=True), by_one=doing.by_one(look.model.info))
+def place(continuation: Continuation, look: Look, strategy: Strategy, most: int, pictures: list[Picture]) -> None:
+    """Place the search up to the step on screen. strategy: that of the controls now; pictures: the page's, to which the tree is
+    added."""
+    if not continuation.search:
+        say(HERE, "beams", button=wording.run_label(continuation, beams=True), by_one=wording.step_label(look.model.info))
         return
-    step = grown.search[max(0, grown.reached - 1)]
+    step = continuation.search[max(0, continuation.reached - 1)]
     search = step.search
     assert search is not None, "a step of a search"
     if step.strategy != strategy:
@@ -43,14 +43,14 @@ def place(grown: Grown, look: Look, strategy: Strategy, most: int, pictures: lis
     numbers = range(1, len(search.answers) + 1)
     beam = one_of(state.GENERATE_BEAM, numbers, "the beam", label="Beam that is looked at", menu=True, width=choose.WIDTH) - 1
     state.keep(state.GENERATE_BEAM, beam + 1, 1)
-    tree_picture = tree(grown, look, most, beam)
+    tree_picture = tree(continuation, look, most, beam)
     pictures.append(tree_picture)
     draw(tree_picture)
     with picture("The beam"):
-        look_at_beam(grown, look, beam, pictures)
+        look_at_beam(continuation, look, beam, pictures)
     st.markdown(f"##### {words(HERE, 'answers' if step.end else 'beginnings')}")
     penalty = step.strategy.length_penalty
-    start, ends = parted([answer.text.strip() for answer in search.answers])
+    start, ends = split_common_start([answer.text.strip() for answer in search.answers])
     if start:
         say(HERE, "alike", start=plain(start))
     rows = [
@@ -60,39 +60,39 @@ def place(grown: Grown, look: Look, strategy: Strategy, most: int, pictures: lis
     ]
     columns = {name: st.column_config.NumberColumn(format="%.3f") for name in ("log-probability", "score")}
     st.dataframe(rows, hide_index=True, column_config=columns)
-    if (why := grown.why or step.end) and grown.reached >= len(grown.search):
+    if (why := continuation.why or step.end) and continuation.reached >= len(continuation.search):
         say(HERE, f"searched {why}" if why in ("length", "stopped") else f"ended {why}")
     say(HERE, "score", penalty=f"{penalty:g}")
     if search.tree[-1].length > WINDOW:
         say(HERE, "window")
 
 
-def look_at_beam(grown: Grown, look: Look, number: int, pictures: list[Picture]) -> None:
-    """The text of one beam, and where the chosen head looked for each of its tokens."""
-    search = grown.search[max(0, grown.reached - 1)].search
+def look_at_beam(continuation: Continuation, look: Look, number: int, pictures: list[Picture]) -> None:
+    """Place the text of one beam, and where the chosen head looked for each of its tokens."""
+    search = continuation.search[max(0, continuation.reached - 1)].search
     assert search is not None, "a step of a search"
-    beam = grown.beam(search.answers[number].ids)
+    beam = continuation.beam(search.answers[number].ids)
     if beam.run:
         if run.read_again(beam) is None:
             return
         beam.end_run()
-    card = Card(shown.the_text(beam, look, pictures), words(HERE, "title beam", number=number + 1))
-    show(board([card], words(HERE, "title text")), shown.BOARD, lambda: shown.look_at(choice(shown.BOARD), beam, look))
+    card = Card(parts.text_and_rows(beam, look, pictures), words(HERE, "title beam", number=number + 1))
+    show(board([card], words(HERE, "title text")), parts.BOARD, lambda: parts.look_at(choice(parts.BOARD), beam, look))
 
 
-def parted(texts: Sequence[str]) -> tuple[str, list[str]]:
-    """The words that all texts begin with, and how each goes on from there: of what is too long for a cell the two ends."""
-    same = takewhile(lambda letters: len(set(letters)) == 1, zip(*texts, strict=False)) if len(texts) > 1 else ()
-    start = "".join(letters[0] for letters in same)
+def split_common_start(texts: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the words that all texts begin with, and the rest of each text; a rest too long for a cell is cut in the middle."""
+    common = takewhile(lambda letters: len(set(letters)) == 1, zip(*texts, strict=False)) if len(texts) > 1 else ()
+    start = "".join(letters[0] for letters in common)
     start = start[: start.rfind(" ") + 1]
-    rest = [f"… {one[len(start) :]}" if start else one for one in texts]
-    return start.strip(), [one if len(one) <= CELL else f"{one[: CELL // 2 - 1]} … {one[2 - CELL // 2 :]}" for one in rest]
+    rest = [f"… {text[len(start) :]}" if start else text for text in texts]
+    return start.strip(), [text if len(text) <= CELL else f"{text[: CELL // 2 - 1]} … {text[2 - CELL // 2 :]}" for text in rest]
 
 
-def tree(grown: Grown, look: Look, most: int, beam: int) -> Picture:
-    step = grown.search[max(0, grown.reached - 1)]
-    begun = {"target": grown.beginning.target, "chat": grown.beginning.chat}
-    options = {"strategy": asdict(step.strategy), "most": most, "count": max(1, grown.reached), "beam": beam, **begun}
+def tree(continuation: Continuation, look: Look, most: int, beam: int) -> Picture:
+    step = continuation.search[max(0, continuation.reached - 1)]
+    beginning = {"target": continuation.beginning.target, "chat": continuation.beginning.chat}
+    options = {"strategy": asdict(step.strategy), "most": most, "count": max(1, continuation.reached), "beam": beam, **beginning}
 
     def numbers() -> dict[str, Numbers]:
         ways = step.search.tree if step.search else ()
@@ -106,6 +106,6 @@ def tree(grown: Grown, look: Look, most: int, beam: int) -> Picture:
     )  # fmt: skip
 
 
-def best(grown: Grown) -> str:
-    """What the best answer says, as far as it is reached."""
-    return grown.search[max(0, grown.reached - 1)].text if grown.search else ""
+def best_text(continuation: Continuation) -> str:
+    """Return the text of the best answer at the step on screen."""
+    return continuation.search[max(0, continuation.reached - 1)].text if continuation.search else ""

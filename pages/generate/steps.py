@@ -1,4 +1,4 @@
-"""The steps of a text as a table: each token that was said, and what decided it."""
+"""The steps of a text as a table: each token, and what decided it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import numpy as np
 from models.generation import Step
 from models.strategy import Strategy
 from pages.generate import recipes
-from pages.generate.grown import Grown
-from pages.generate.shown import BOARD, what_was_said
+from pages.generate.continuation import Continuation
+from pages.generate.parts import BOARD, replay
 from ui.look import Look
 from ui.picture.caption import caption
 from ui.picture.files import csv
@@ -18,27 +18,34 @@ from ui.picture.take_away import file
 NOTHING = float("nan")
 
 
-def offer(made: Picture, grown: Grown, look: Look) -> None:
-    """A button beside the files of the text; a row a token."""
-    if made.part == "text" and grown.steps:
-        table = as_picture(grown, look)
-        said = caption(table)
-        file("Steps (CSV)", said, "csv", "text/csv", lambda: csv(table, said), "Each token that was said, and what decided it.")
+def offer(picture: Picture, continuation: Continuation, look: Look) -> None:
+    """Place a button beside the files of the text for a table with a row for each token."""
+    if picture.part == "text" and continuation.steps:
+        table = as_picture(continuation, look)
+        table_caption = caption(table)
+        file(
+            "Steps (CSV)",
+            table_caption,
+            "csv",
+            "text/csv",
+            lambda: csv(table, table_caption),
+            "Each token that was said, and what decided it.",
+        )
 
 
-def as_picture(grown: Grown, look: Look) -> Picture:
-    """The table, as what can be taken away."""
+def as_picture(continuation: Continuation, look: Look) -> Picture:
+    """Return the table as a picture, which can be downloaded."""
     return Picture(
-        recipes.text, (look,), {"said": what_was_said(grown)}, BOARD, lambda: columns(grown.steps), title="Steps", part="steps",
-        takes=("model", "trace"),
+        recipes.text, (look,), {"said": replay(continuation)}, BOARD, lambda: columns(continuation.steps), title="Steps",
+        part="steps", takes=("model", "trace"),
     )  # fmt: skip
 
 
 def columns(steps: list[Step]) -> dict[str, Numbers]:
-    """Of each step its token, the token's probability before the controls and after them, and where its draw fell; NaN where
-    nothing was drawn."""
+    """Return the table's columns: of each step its token, the token's probability before the controls and after them, and where
+    its draw fell, NaN where nothing was drawn."""
     before = recipes.chances(steps)
-    found = {
+    lists = {
         "token": [step.token.text for step in steps],
         "id": [step.token.id for step in steps],
         "after": [step.tokens[-1].text for step in steps],
@@ -54,9 +61,9 @@ def columns(steps: list[Step]) -> dict[str, Numbers]:
         "dropped": [step.dropped for step in steps],
         "end": [step.end for step in steps],
     }
-    return {name: Numbers(np.array(values), ("step",)) for name, values in found.items()}
+    return {name: Numbers(np.array(values), ("step",)) for name, values in lists.items()}
 
 
 def method(strategy: Strategy, dart: float | None) -> str:
-    """How a token was chosen; sampling that drew nothing is a press on another token."""
+    """Return how a token was chosen; "pressed" for a token that was clicked, for which sampling drew nothing."""
     return "pressed" if strategy.method == "sampling" and dart is None else strategy.method

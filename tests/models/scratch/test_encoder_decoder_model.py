@@ -59,7 +59,7 @@ def test_tokens_cover_both_texts_and_only_we_set_the_signs(translator, text, tar
     assert tuple(translator.tokenize(text)) == trace.tokens
     read = [token for token in trace.tokens if not token.special] + [trace.tokens[-1]]
     assert len(read) == len(trace.tokens) and trace.tokens[-1].text == END
-    target_tokens = trace.target[:1] + [token for token in trace.target if not token.special]
+    target_tokens = [trace.target[0], *(token for token in trace.target if not token.special)]
     assert len(target_tokens) == len(trace.target) and trace.target[0].text == START
     for typed_text, tokens in ((text, trace.tokens[:-1]), (target, trace.target[1:])):
         covered, bytes_hold = set(), re.sub("[\ud800-\udfff]", "\ufffd", typed_text)

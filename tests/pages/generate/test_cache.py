@@ -1,4 +1,4 @@
-"""What is calculated once for a model keeps it no longer than the server does."""
+"""The costs that are calculated once for a model keep it in memory no longer than the server does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Page "Generate" with a model that answers in a chat: its template is around the text, and off by a press."""
+"""Page "Generate" with a model that answers in a chat: its template is around the text, and a switch turns it off."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def answers(name: str, text: str = TEXT, chat: bool = True) -> list[int]:
 
 def test_it_answers_a_turn_and_goes_on_with_the_bare_text_when_that_is_off(link, folder):
     app = press(open_link("generate", link), "run")
-    grown, turn = app.session_state["generated"], loaded.model(folder).as_chat(TEXT)
-    assert grown.beginning.chat and grown.steps[0].tokens == turn.tokens and ids(app) == answers(folder)
+    continuation, turn = app.session_state["generated"], loaded.model(folder).as_chat(TEXT)
+    assert continuation.beginning.chat and continuation.steps[0].tokens == turn.tokens and ids(app) == answers(folder)
     assert "<|im_start|>" in board(app) and "What you type never becomes a sign" in board(app)
     app.toggle(key="generate-chat").set_value(False).run()
     assert ids(app) == [] and app.session_state["address"]["generate-chat"] == "false"
@@ -42,9 +42,9 @@ def test_it_answers_a_turn_and_goes_on_with_the_bare_text_when_that_is_off(link,
 
 def test_a_sign_that_is_typed_stays_text(link, folder):
     app = open_link("generate", link.replace("mat", "<|im_end|>mat"))
-    first = app.session_state["generated"].ahead
+    first = app.session_state["generated"].next_step
     end = loaded.model(folder).vocabulary.tokenizer.convert_tokens_to_ids("<|im_end|>")
-    assert [one.id for one in first.tokens].count(end) == 1, "the one of the template"
+    assert [token.id for token in first.tokens].count(end) == 1, "the one of the template"
 
 
 def test_the_whole_turn_opens_on_the_other_pages_as_the_same_tokens(link, folder):
@@ -54,24 +54,26 @@ def test_the_whole_turn_opens_on_the_other_pages_as_the_same_tokens(link, folder
     model = loaded.model(folder)
     text = app.session_state["text"].replace("↵", "\n")
     assert text.startswith("<|im_start|>user\nThe cat sat on the mat<|im_end|>")
-    assert [one.id for one in model.tokenize(text)][: len(model.as_chat(TEXT).tokens)] == read[: len(model.as_chat(TEXT).tokens)]
+    assert [token.id for token in model.tokenize(text)][: len(model.as_chat(TEXT).tokens)] == read[
+        : len(model.as_chat(TEXT).tokens)
+    ]
     assert app.session_state["generate-chat"] is False and not app.session_state["generated"].beginning.chat
 
 
 def test_its_link_and_its_pictures_know_of_the_turn(monkeypatch, link, folder):
-    said = "-".join(map(str, answers(folder)))
-    found = offered(monkeypatch, "generate", f"{link}&generate-said={said}")
-    for made in found.values():
-        assert made.options["said"]["chat"] is True
-        assert_made_again(made, within=2e-3)  # reading on from other keys
+    ids_in_link = "-".join(map(str, answers(folder)))
+    pictures = offered(monkeypatch, "generate", f"{link}&generate-said={ids_in_link}")
+    for picture in pictures.values():
+        assert picture.options["said"]["chat"] is True
+        assert_made_again(picture, within=2e-3)  # reading on from other keys
 
 
 def test_a_model_without_a_template_has_no_such_switch():
-    assert not [one for one in open_link("generate", LINK).toggle if one.key == "generate-chat"]
+    assert not [toggle for toggle in open_link("generate", LINK).toggle if toggle.key == "generate-chat"]
 
 
 def test_a_template_that_cannot_be_used_is_told_of_and_the_text_read_as_it_is(link, folder, monkeypatch):
     monkeypatch.setattr(loaded.model(folder).vocabulary.tokenizer, "chat_template", "{{ messages[0]['content'] | upper }}")
     app = open_link("generate", link)
-    assert any("changes the text that it is given" in one.value for one in app.warning)
+    assert any("changes the text that it is given" in warning.value for warning in app.warning)
     assert not app.session_state["generated"].beginning.chat and ids(press(app, "next")) == answers(folder, chat=False)[:1]

@@ -1,5 +1,4 @@
-"""Page "Generate": a text grows by presses, as the model itself goes on with it, and what was said can be taken back and tried
-otherwise."""
+"""Page "Generate": a text grows by clicks, as the model itself continues it, and tokens can be removed and tried otherwise."""
 
 from __future__ import annotations
 
@@ -15,10 +14,10 @@ from analysis.step_cost import step_cost
 from models import sizes
 from models.errors import Cancelled
 from models.strategy import Strategy
-from pages.generate import recipes, run, search, told
-from pages.generate.grown import Beginning, Grown, Run
-from pages.generate.recipes import ROWS, each, first_row, likeliest, read_and_said
-from pages.generate.shown import look_at, step_of, with_next
+from pages.generate import notices, recipes, run, search
+from pages.generate.continuation import Beginning, Continuation, Run
+from pages.generate.parts import look_at, step_of, steps_with_next
+from pages.generate.recipes import ROWS, encoder_and_decoder_tokens, first_row, likeliest_ids, numbers_per_token
 from tests.models.test_generate import ours
 from tests.pages.opening import PATIENCE, finish, open_link, said
 from ui import state
@@ -46,7 +45,7 @@ def ids(app) -> list[int]:
 
 
 def own(strategy: Strategy, count: int, text: str = TEXT, name: str = "writer") -> list[int]:
-    """What the model says by itself."""
+    """Return the ids that the model says by itself."""
     return [step.token.id for step in loaded.model(name).generate(text, strategy, count)]
 
 
@@ -70,43 +69,43 @@ def test_a_run_draws_what_its_seed_and_controls_say_and_another_seed_something_e
 def test_a_control_chooses_among_the_same_scores_and_reads_nothing_again(monkeypatch):
     app = press(open_link("generate", f"{LINK}&level=expert"), "next")
     monkeypatch.setattr(loaded, "next_step", lambda *_: pytest.fail("it was read again"))
-    first = app.session_state["generated"].ahead
+    first = app.session_state["generated"].next_step
     app.slider(key="generate-temperature").set_value(2.5).run()
     app.number_input(key="generate-top-k").set_value(3).run()
     assert not app.exception and not app.error
-    assert app.session_state["generated"].ahead is first
+    assert app.session_state["generated"].next_step is first
     assert "3 of 8,192 tokens are left" in board(app)
 
 
 def board(app) -> str:
     """The words of the board, as they are sent to the browser."""
-    return "".join(bytes(one.proto.bytes).decode("utf-8", "ignore") for one in app.get("bidi_component"))
+    return "".join(bytes(component.proto.bytes).decode("utf-8", "ignore") for component in app.get("bidi_component"))
 
 
 def test_another_word_is_a_branch_that_goes_on_from_there_and_the_old_one_is_kept():
-    grown = Grown(Beginning("writer", TEXT))
+    continuation = Continuation(Beginning("writer", TEXT))
     for _ in range(3):
-        grown.go_on(Strategy())
-    before = [step.token.id for step in grown.steps]
-    other = next(int(id) for id in grown.steps[1].logits.argsort()[::-1] if id != before[1])
-    grown.branch(1, other)
-    assert grown.said == (before[0], other) and len(grown.lines) == 2
-    grown.go_on(Strategy())
+        continuation.go_on(Strategy())
+    before = [step.token.id for step in continuation.steps]
+    other = next(int(id) for id in continuation.steps[1].logits.argsort()[::-1] if id != before[1])
+    continuation.branch(1, other)
+    assert continuation.said == (before[0], other) and len(continuation.lines) == 2
+    continuation.go_on(Strategy())
     expected = next(loaded.model("writer").generate(TEXT, said=(before[0], other))).token.id
-    assert grown.said == (before[0], other, expected)
-    grown.current = 0
-    assert list(grown.said) == before
-    grown.branch(2, before[2])
-    assert len(grown.lines) == 2, "the same words are the same branch"
+    assert continuation.said == (before[0], other, expected)
+    continuation.current = 0
+    assert list(continuation.said) == before
+    continuation.branch(2, before[2])
+    assert len(continuation.lines) == 2, "the same words are the same branch"
 
 
 def test_a_branch_is_gone_back_and_on_from_like_any_text():
     app = open_link("generate", GREEDY)
     for _ in range(3):
         press(app, "next")
-    grown = app.session_state["generated"]
-    other = next(int(id) for id in grown.steps[1].logits.argsort()[::-1] if id != grown.steps[1].token.id)
-    grown.branch(1, other)
+    continuation = app.session_state["generated"]
+    other = next(int(id) for id in continuation.steps[1].logits.argsort()[::-1] if id != continuation.steps[1].token.id)
+    continuation.branch(1, other)
     app.run()
     for button, count in (("next", 3), ("back", 2), ("next", 3), ("back", 2), ("back", 1), ("next", 2)):
         assert len(ids(press(app, button))) == count
@@ -114,28 +113,32 @@ def test_a_branch_is_gone_back_and_on_from_like_any_text():
 
 
 def test_until_the_first_token_is_said_a_text_that_grows_shows_what_comes_next():
-    grown = Grown(Beginning("writer", TEXT))
-    ahead = grown.ahead
-    grown.begin(Strategy(), 40)
-    assert with_next(grown) == ([ahead], True) and grown.looked_at is ahead
-    grown.steps.append(ahead)
-    assert with_next(grown) == ([ahead], False) and grown.ahead is None and grown.looked_at is ahead
+    continuation = Continuation(Beginning("writer", TEXT))
+    ahead = continuation.next_step
+    continuation.begin(Strategy(), 40)
+    assert steps_with_next(continuation) == ([ahead], True) and continuation.selected_step is ahead
+    continuation.steps.append(ahead)
+    assert (
+        steps_with_next(continuation) == ([ahead], False)
+        and continuation.next_step is None
+        and continuation.selected_step is ahead
+    )
 
 
 def test_what_was_said_before_a_stop_stays():
-    grown = Grown(Beginning("writer", TEXT))
-    grown.begin(Strategy(), 40)
+    continuation = Continuation(Beginning("writer", TEXT))
+    continuation.begin(Strategy(), 40)
 
     def report(share: float, words: str) -> None:
         if share > 0.1:
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        run._work(grown.beginning, grown.run, report)
-    grown.end_run()
-    assert [step.token.id for step in grown.steps] == own(Strategy(), 5)
-    grown.go_on(Strategy())
-    assert [step.token.id for step in grown.steps] == own(Strategy(), 6)
+        run._work(continuation.beginning, continuation.run, report)
+    continuation.end_run()
+    assert [step.token.id for step in continuation.steps] == own(Strategy(), 5)
+    continuation.go_on(Strategy())
+    assert [step.token.id for step in continuation.steps] == own(Strategy(), 6)
 
 
 def test_another_text_begins_anew_and_a_run_for_the_old_one_is_let_go():
@@ -146,9 +149,9 @@ def test_another_text_begins_anew_and_a_run_for_the_old_one_is_let_go():
 
 
 def test_two_visitors_have_their_own_texts():
-    one, two = open_link("generate", GREEDY), open_link("generate", GREEDY.replace("cat", "dog"))
-    press(one, "next"), press(two, "next"), press(one, "next")
-    assert ids(one) == own(Strategy(), 2) and ids(two) == own(Strategy(), 1, TEXT.replace("cat", "dog"))
+    cat, dog = open_link("generate", GREEDY), open_link("generate", GREEDY.replace("cat", "dog"))
+    press(cat, "next"), press(dog, "next"), press(cat, "next")
+    assert ids(cat) == own(Strategy(), 2) and ids(dog) == own(Strategy(), 1, TEXT.replace("cat", "dog"))
 
 
 @pytest.mark.parametrize("text", ["", "A", " "])
@@ -162,18 +165,18 @@ def test_the_translator_translates_by_one_press_and_the_answer_opens_on_every_pa
     assert app.button(key="generate-run").label == "Translate"
     press(app, "run")
     assert app.button(key="generate-run").label == "Go on", "something is said now"
-    grown = app.session_state["generated"]
-    assert grown.ended == "end" and app.button(key="generate-next").disabled
-    assert grown.steps[-1].text.strip() == "Le chat noir dort sous la table."
+    continuation = app.session_state["generated"]
+    assert continuation.end_reason == "end" and app.button(key="generate-next").disabled
+    assert continuation.steps[-1].text.strip() == "Le chat noir dort sous la table."
     press(app, "open")
     assert app.session_state["target"] == "Le chat noir dort sous la table."
 
 
 def test_the_grown_text_goes_into_the_box():
     app = press(press(open_link("generate", GREEDY), "next"), "next")
-    grown = app.session_state["generated"].steps[-1].text
+    continuation = app.session_state["generated"].steps[-1].text
     press(app, "open")
-    assert grown and app.session_state["text"] == TEXT + grown.replace("\n", "↵")
+    assert continuation and app.session_state["text"] == TEXT + continuation.replace("\n", "↵")
 
 
 @pytest.mark.parametrize(
@@ -210,17 +213,17 @@ def test_an_encoder_decoder_of_which_nothing_more_is_known_answers(tmp_path, mon
 
 @pytest.mark.parametrize("level", ["beginner", "intermediate", "expert"])
 def test_the_filler_says_why_it_does_not_go_on(level):
-    told = said(open_link("generate", f"model=filler&text=The+[MASK]+sat&level={level}"))
-    assert "“filler”" in told and "does not continue a text" in told
-    assert "Let the model" not in told and "Press “Go on”" not in told
+    page_words = said(open_link("generate", f"model=filler&text=The+[MASK]+sat&level={level}"))
+    assert "“filler”" in page_words and "does not continue a text" in page_words
+    assert "Let the model" not in page_words and "Press “Go on”" not in page_words
 
 
 def test_beams_find_what_the_model_finds_and_can_be_looked_back_on():
     link = f"{LINK}&level=intermediate&generate-method=Beams&generate-beams=3&generate-tokens=6"
     app = press(open_link("generate", link), "run")
-    grown = app.session_state["generated"]
+    continuation = app.session_state["generated"]
     *_, last = loaded.model("writer").generate(TEXT, Strategy("beam", beams=3), 6)
-    assert grown.search[-1].said == last.said and grown.reached == 6
+    assert continuation.search[-1].said == last.said and continuation.reached == 6
     press(app, "back")
     assert app.session_state["generated"].reached == 5 and app.get("plotly_chart")
     press(app, "over")
@@ -243,34 +246,34 @@ def test_each_token_of_the_beam_that_is_looked_at_has_its_row(beam):
         f"{LINK}&level=expert&generate-method=Beams&generate-beams=3&generate-tokens=6&generate-searched=5&generate-beam={beam}"
     )
     app = open_link("generate", link)
-    grown = app.session_state["generated"]
-    answer = grown.search[4].search.answers[beam - 1]
-    line = grown.beam(answer.ids).steps
+    continuation = app.session_state["generated"]
+    answer = continuation.search[4].search.answers[beam - 1]
+    line = continuation.beam(answer.ids).steps
     assert tuple(step.token.id for step in line) == answer.ids and f"Beam {beam}" in board(app)
-    for step, one in zip(line, grown.search, strict=False):
-        if one.ids == step.ids:  # the search had the row of the beginning that was the best there
-            np.testing.assert_allclose(step.attention["self"], one.attention["self"], atol=1e-5)
+    for step, searched in zip(line, continuation.search, strict=False):
+        if searched.ids == step.ids:  # the search had the row of the beginning that was the best there
+            np.testing.assert_allclose(step.attention["self"], searched.attention["self"], atol=1e-5)
     press(app, "back")
     before = app.session_state["generated"].search[3].search.answers[beam - 1].ids
-    kept = app.session_state["generated"].beam(before).steps
-    shared = sum(1 for old, new in zip(line, kept, strict=False) if old is new)
-    assert len(kept) == 4 and shared == sum(1 for a, b in zip(before, answer.ids, strict=False) if a == b), "not read again"
+    shorter = app.session_state["generated"].beam(before).steps
+    shared = sum(1 for old, new in zip(line, shorter, strict=False) if old is new)
+    assert len(shorter) == 4 and shared == sum(1 for a, b in zip(before, answer.ids, strict=False) if a == b), "not read again"
 
 
 def test_a_press_on_a_row_chooses_its_token_and_again_lets_it_go():
-    grown = Grown(Beginning("writer", TEXT))
+    continuation = Continuation(Beginning("writer", TEXT))
     for _ in range(20):
-        grown.go_on(Strategy())
+        continuation.go_on(Strategy())
     model = loaded.model("writer")
     look = Look(model, model.trace(TEXT), "self")
     for row, expected in ((3, 21 - ROWS + 3), (3, 21 - ROWS + 3)):
-        grown.at = None
-        look_at({"part": "rows", "value": [row, 0]}, grown, look)
-        assert grown.at == expected
-    look_at({"part": "rows", "value": [3, 5]}, grown, look)
-    assert grown.at is None
-    look_at({"part": "rows", "value": [ROWS - 1, 0]}, grown, look)
-    assert grown.at is None, "what comes next is what is shown while none is chosen"
+        continuation.at = None
+        look_at({"part": "rows", "value": [row, 0]}, continuation, look)
+        assert continuation.at == expected
+    look_at({"part": "rows", "value": [3, 5]}, continuation, look)
+    assert continuation.at is None
+    look_at({"part": "rows", "value": [ROWS - 1, 0]}, continuation, look)
+    assert continuation.at is None, "what comes next is what is shown while none is chosen"
 
 
 @pytest.mark.parametrize("simple", [False, True])
@@ -279,10 +282,10 @@ def test_a_text_that_was_said_for_longer_than_the_context_is_drawn(simple):
     model = ours("decoder")
     steps = list(model.generate(TEXT, Strategy("sampling", temperature=3.0), model.room + 40))
     assert len(steps) > len(steps[-1].tokens) + 1 and steps[-1].dropped
-    given = {"said": {"target": ""}, "more": False, "kind": "self", "layer": 0, "head": 0, "simple": simple, "steps": steps}
+    options = {"said": {"target": ""}, "more": False, "kind": "self", "layer": 0, "head": 0, "simple": simple, "steps": steps}
     for chosen in (len(steps) - 1, len(steps) - ROWS - 1, 3):
         for recipe in (recipes.text, recipes.rows):
-            assert recipe(model, model.trace(TEXT), chosen=chosen, **given).data
+            assert recipe(model, model.trace(TEXT), chosen=chosen, **options).data
 
 
 @given(st.integers(1, 60), st.data())
@@ -303,8 +306,8 @@ def test_a_search_that_was_stopped_says_that_it_begins_again():
 
 @given(st.lists(st.lists(st.sampled_from(["a", "dog", "ran", "over " * 30 + "it"]), min_size=1), min_size=2, max_size=6))
 def test_rows_of_beginnings_are_told_from_where_they_part(words):
-    texts = [" ".join(one) for one in words]
-    start, ends = search.parted(texts)
+    texts = [" ".join(row) for row in words]
+    start, ends = search.split_common_start(texts)
     for text, end in zip(texts, ends, strict=True):
         assert text.startswith(start) and len(end) <= search.CELL + 2
         before, _, after = end.removeprefix("… ").partition(" … ")
@@ -318,7 +321,7 @@ def test_beams_that_do_not_fit_in_memory_are_told_of_with_figures(monkeypatch):
 
     monkeypatch.setattr(memory, "free_on", lambda device: 1000)
     app = press(open_link("generate", f"{LINK}&level=expert&generate-method=Beams&generate-beams=64"), "run")
-    assert any("64 beams of" in one.value and "memory are free" in one.value for one in app.warning)
+    assert any("64 beams of" in warning.value and "memory are free" in warning.value for warning in app.warning)
 
 
 def test_a_full_context_says_what_is_dropped():
@@ -331,56 +334,56 @@ def test_a_full_context_says_what_is_dropped():
 
 
 def test_a_run_without_room_ends_by_itself():
-    grown = Grown(Beginning("writer", TEXT))
+    continuation = Continuation(Beginning("writer", TEXT))
     into: list = []
-    assert run._work(grown.beginning, Run(Strategy(), 3, into), lambda share, words: None) == 3 == len(into)
+    assert run._work(continuation.beginning, Run(Strategy(), 3, into), lambda share, words: None) == 3 == len(into)
 
 
 def test_a_text_that_goes_round_says_so_and_what_leads_out():
     app = open_link("generate", f"{GREEDY}&level=expert")
-    grown = app.session_state["generated"]
-    for id in [one.id for one in loaded.model("writer").tokenize(" the cat sat there")[1:]] * 7:
-        grown.go_on(Strategy(), id)
+    continuation = app.session_state["generated"]
+    for id in [token.id for token in loaded.model("writer").tokenize(" the cat sat there")[1:]] * 7:
+        continuation.go_on(Strategy(), id)
     app = finish(app.run())
-    boxes = [one.value for one in app.info if "goes round in circles" in one.value]
+    boxes = [box.value for box in app.info if "goes round in circles" in box.value]
     assert len(boxes) == 1 and "the cat sat there" in boxes[0]
     assert "Greedy decoding from the same beginning ends in no loop" in boxes[0]
-    grown.back()
-    grown.go_on(Strategy(), loaded.model("writer").tokenize("!")[1].id)
+    continuation.step_back()
+    continuation.go_on(Strategy(), loaded.model("writer").tokenize("!")[1].id)
     app.run()
-    assert not [one for one in app.info if "goes round in circles" in one.value]
+    assert not [box for box in app.info if "goes round in circles" in box.value]
 
 
 def test_the_penalty_that_is_named_leads_out_and_the_word_that_is_named_comes(monkeypatch):
     """On this text a penalty that changes the second round alone would be 1.07; the first changes at 1.0225 already."""
     writer, text = loaded.model("writer"), "The old man said: I want to"
     steps = list(writer.generate(text, Strategy(), 26))
-    found = way_out(writer, text, steps)
-    assert (found.penalty, found.tried, found.said, found.other) == (1.023, 1, " want", " am")
-    assert found.text.split()[:6] == ["know", "why", "you", "are", "so", "angry."]
+    solution = way_out(writer, text, steps)
+    assert (solution.penalty, solution.tried, solution.said, solution.other) == (1.023, 1, " want", " am")
+    assert solution.text.split()[:6] == ["know", "why", "you", "are", "so", "angry."]
     look = Look(writer, writer.trace(text), level="expert")
     monkeypatch.setattr(state, "level", lambda: "expert")
-    sentence = told.in_circles(escape(steps), found, look)
+    sentence = notices.describe_loop(escape(steps), solution, look)
     assert "**1.023**" in sentence and "“am” in place of “want”" in sentence
 
 
 @pytest.mark.parametrize(("name", "text"), [("writer", TEXT), ("translator", "The cat sleeps.")])
 def test_each_word_that_was_said_stands_with_the_row_that_chose_it(name, text):
-    model, grown = loaded.model(name), Grown(Beginning(name, text))
+    model, continuation = loaded.model(name), Continuation(Beginning(name, text))
     look = Look(model, model.trace(text), "self" if name == "writer" else "cross")
     for _ in range(4):
-        grown.go_on(Strategy())
-    rows, more = with_next(grown)
-    source, shown = read_and_said(rows, more, text, "")
+        continuation.go_on(Strategy())
+    rows, more = steps_with_next(continuation)
+    source, decoder_tokens = encoder_and_decoder_tokens(rows, more, text, "")
     assert more
-    assert [one.id for one in source] == ([] if name == "writer" else [one.id for one in model.tokenize(text)])
-    assert shown[-1].text == "…" and len(rows) == 5, "a place for what comes next"
-    for place, step in zip(range(len(shown) - 5, len(shown)), rows, strict=True):
-        assert shown[place].after == step.tokens[-1] and len(step.tokens) == place
-        if step in grown.steps:
-            assert shown[place].id == step.token.id
+    assert [token.id for token in source] == ([] if name == "writer" else [token.id for token in model.tokenize(text)])
+    assert decoder_tokens[-1].text == "…" and len(rows) == 5, "a place for what comes next"
+    for place, step in zip(range(len(decoder_tokens) - 5, len(decoder_tokens)), rows, strict=True):
+        assert decoder_tokens[place].after == step.tokens[-1] and len(step.tokens) == place
+        if step in continuation.steps:
+            assert decoder_tokens[place].id == step.token.id
     front = len(source)
-    assert [step_of(front + place, grown, look) for place in range(len(shown))][-6:] == [None, 0, 1, 2, 3, None]
+    assert [step_of(front + place, continuation, look) for place in range(len(decoder_tokens))][-6:] == [None, 0, 1, 2, 3, None]
 
 
 @pytest.mark.parametrize(("network_name", "kind"), [("GPT-2", "decoder"), ("T5", "encoder-decoder"), ("Mixtral", "decoder")])
@@ -399,7 +402,7 @@ def test_models_of_the_hub_go_on_too(tmp_path, monkeypatch, network_name, kind):
 
 
 @pytest.mark.parametrize(
-    ("link", "told"),
+    ("link", "complaint"),
     [
         ("generate-temperature=hot", "“Temperature” at “hot”"),
         ("generate-temperature=0", "“Temperature” at “0”"),
@@ -408,45 +411,47 @@ def test_models_of_the_hub_go_on_too(tmp_path, monkeypatch, network_name, kind):
         ("generate-method=Guess", "way of choosing “Guess”"),
     ],
 )
-def test_nonsense_in_a_link_is_told_of(link, told):
+def test_nonsense_in_a_link_is_told_of(link, complaint):
     app = open_link("generate", f"{LINK}&{link}")
-    assert [told in one.value for one in app.warning] == [True]
+    assert [complaint in warning.value for warning in app.warning] == [True]
 
 
 def test_the_cache_is_measured_as_the_formula_says():
     app = press(open_link("generate", f"{LINK}&level=expert&generate-cache=true"), "next")
-    model, grown = loaded.model("writer"), app.session_state["generated"]
-    expected = model.cache_bytes(len(grown.ahead.tokens))
-    assert grown.ahead.read.bytes == expected and said(app).count(f"**{expected:,} bytes**") == 2
+    model, continuation = loaded.model("writer"), app.session_state["generated"]
+    expected = model.cache_bytes(len(continuation.next_step.tokens))
+    assert continuation.next_step.read.bytes == expected and said(app).count(f"**{expected:,} bytes**") == 2
 
 
 @pytest.mark.parametrize("text", ["I am tired.", "The black cat is sleeping under the table in the garden."])
 def test_the_operations_of_a_translator_are_those_for_the_source_that_is_typed(text):
     app = press(open_link("generate", f"model=translator&level=expert&generate-cache=true&text={text.replace(' ', '+')}"), "next")
-    model, grown = loaded.model("translator"), app.session_state["generated"]
-    read, cost = len(grown.ahead.tokens), step_cost(model, text)
-    table = next(one.value for one in app.dataframe if "operations with the cache" in one.value)
+    model, continuation = loaded.model("translator"), app.session_state["generated"]
+    read, cost = len(continuation.next_step.tokens), step_cost(model, text)
+    table = next(frame.value for frame in app.dataframe if "operations with the cache" in frame.value)
     counted = [sizes.count(operations) for operations in (cost.kept(read), cost.unkept(read))]
     assert [table["operations with the cache"][0], table["without it"][0]] == counted
     assert f"your source of {len(model.tokenize(text))} tokens" in said(app)
     config = model.network.config
-    assert each(model, grown.ahead) == 2 * config.key_heads * config.d_head, "of one token in one layer, without the source"
+    assert numbers_per_token(model, continuation.next_step) == 2 * config.key_heads * config.d_head, (
+        "of one token in one layer, without the source"
+    )
 
 
 def test_milliseconds_are_measured_at_this_length_and_estimated_at_others():
     app = press(open_link("generate", f"{LINK}&level=intermediate&generate-cache=true"), "next")
-    table = next(one.value for one in app.dataframe if "tokens" in one.value)
-    kept, again = table["milliseconds with the cache"], table["milliseconds without it"]
-    assert f"**{kept[0]} ms** with the cache and **{again[0]} ms** without" in said(app)
-    for column in (kept, again):
-        assert all(one.startswith("about ") for one in column[1:])
-        numbers = [float(one.removeprefix("about ").replace(",", "")) for one in column]
+    table = next(frame.value for frame in app.dataframe if "tokens" in frame.value)
+    cached, uncached = table["milliseconds with the cache"], table["milliseconds without it"]
+    assert f"**{cached[0]} ms** with the cache and **{uncached[0]} ms** without" in said(app)
+    for column in (cached, uncached):
+        assert all(cell.startswith("about ") for cell in column[1:])
+        numbers = [float(cell.removeprefix("about ").replace(",", "")) for cell in column]
         assert numbers == sorted(numbers) and numbers[0] > 0
 
 
 def test_the_bars_are_of_the_likeliest_before_and_after_and_of_none_that_a_control_left_nothing():
     step = next(loaded.model("writer").generate(TEXT, Strategy("sampling", top_k=2)))
-    found = step.distribution
-    ids = likeliest(found, step.token.id, 9)
-    assert step.token.id in ids and set(np.argsort(-found.after)[:2]) <= set(ids)
-    assert ids == [int(id) for id in np.argsort(-found.before, kind="stable")[:9]], "what is struck out stands where it stood"
+    scores = step.distribution
+    ids = likeliest_ids(scores, step.token.id, 9)
+    assert step.token.id in ids and set(np.argsort(-scores.after)[:2]) <= set(ids)
+    assert ids == [int(id) for id in np.argsort(-scores.before, kind="stable")[:9]], "what is struck out stands where it stood"

@@ -1,4 +1,4 @@
-"""Page "Generate" with what is too little, too much, or comes at the wrong moment."""
+"""Page "Generate" with input that is too little, too much, or comes at the wrong moment."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import transformers as T
 
 from models.strategy import Strategy
 from pages.generate import choose, run
-from pages.generate.grown import Beginning, Grown
+from pages.generate.continuation import Beginning, Continuation
 from tests.models.networks import GROUPED, network, tokenizer
 from tests.pages.generate.test_generate import GREEDY, LINK, board, ids, own, press
 from tests.pages.opening import PATIENCE, open_link, said, unmarked
@@ -21,9 +21,9 @@ def keep(tmp_path, monkeypatch):
     """`keep(network)`: a folder that the app may open it from."""
     monkeypatch.setenv("HEADLIGHT_MODEL_DIRS", str(tmp_path))
 
-    def save(made: T.PreTrainedModel, name: str) -> str:
+    def save(model: T.PreTrainedModel, name: str) -> str:
         folder = tmp_path / name
-        made.save_pretrained(folder)
+        model.save_pretrained(folder)
         tokenizer("decoder").save_pretrained(folder)
         loaded.model(str(folder))
         return str(folder)
@@ -35,31 +35,31 @@ def keep(tmp_path, monkeypatch):
 def test_a_decoder_without_a_head_says_that_it_has_none_and_offers_another(keep, level):
     folder = keep(T.LlamaModel(T.LlamaConfig(**GROUPED)), "headless")
     app = open_link("generate", f"model={folder}&{LINK}&level={level}")
-    told = "makes no guesses" if level == "beginner" else "has no language-model head"
-    assert told in said(app) and app.button(key="generate-switch").label == "Switch to the writer"
+    sentence = "makes no guesses" if level == "beginner" else "has no language-model head"
+    assert sentence in said(app) and app.button(key="generate-switch").label == "Switch to the writer"
 
 
 def test_an_end_that_comes_at_once_is_said_and_nothing_comes_after_it(keep):
-    made = network("GPT-2")
-    made.generation_config.eos_token_id = own(Strategy(), 1, name=keep(network("GPT-2"), "plain"))[0]
-    app = press(open_link("generate", f"model={keep(made, 'ends')}&{GREEDY}&level=intermediate"), "run")
-    assert ids(app) == [made.generation_config.eos_token_id]
+    model = network("GPT-2")
+    model.generation_config.eos_token_id = own(Strategy(), 1, name=keep(network("GPT-2"), "plain"))[0]
+    app = press(open_link("generate", f"model={keep(model, 'ends')}&{GREEDY}&level=intermediate"), "run")
+    assert ids(app) == [model.generation_config.eos_token_id]
     assert "The model chose its end token" in board(app)
     assert app.button(key="generate-run").disabled and app.button(key="generate-next").disabled
     assert ids(press(app, "back")) == [] and not app.button(key="generate-run").disabled
 
 
 def test_a_press_that_the_model_cannot_answer_is_said_and_the_next_one_is_answered(monkeypatch):
-    def refuse(*given):
+    def refuse(*arguments):
         raise ValueError("It is away.")
 
-    grown = Grown(Beginning("writer", "The cat"))
+    continuation = Continuation(Beginning("writer", "The cat"))
     with monkeypatch.context() as patch:
         patch.setattr(loaded, "next_step", refuse)
-        run.forward(grown, Strategy(), 3)
-    assert (grown.trouble, grown.steps) == ("It is away.", [])
-    run.forward(grown, Strategy(), 3)
-    assert not grown.trouble and len(grown.steps) == 1
+        run.step_forward(continuation, Strategy(), 3)
+    assert (continuation.trouble, continuation.steps) == ("It is away.", [])
+    run.step_forward(continuation, Strategy(), 3)
+    assert not continuation.trouble and len(continuation.steps) == 1
 
 
 @pytest.mark.parametrize("controls", ["generate-top-k=0", "generate-top-p=1", "generate-min-p=0&generate-typical=1"])
@@ -95,25 +95,25 @@ def test_two_visitors_who_run_at_once_have_their_own_texts():
 def test_a_text_that_is_typed_while_it_runs_begins_anew_and_stops_the_run():
     app = open_link("generate", f"{GREEDY}&level=intermediate&generate-tokens=400")
     app.button(key="generate-run").click().run()
-    grown = app.session_state["generated"]
-    begun = grown.run
+    continuation = app.session_state["generated"]
+    first_run = continuation.run
     app.text_input(key="text").set_value("A dog").run()
     assert not app.exception and not app.error
     assert app.session_state["generated"].beginning.text == "A dog" and ids(app) == []
-    assert grown.run is None and (begun is None or begun.over), "its work ends before the next token"
+    assert continuation.run is None and (first_run is None or first_run.cancelled), "its work ends before the next token"
 
 
 def test_what_nobody_wants_any_more_says_nothing_more():
-    grown = Grown(Beginning("writer", "The cat"))
-    grown.begin(Strategy(), 40)
-    mine = grown.run
+    continuation = Continuation(Beginning("writer", "The cat"))
+    continuation.begin(Strategy(), 40)
+    first_run = continuation.run
 
     def type_another(share: float, words: str) -> None:
         if share > 0.1:
-            grown.end_run(stopped=True)
+            continuation.end_run(stopped=True)
 
-    run._work(grown.beginning, mine, type_another)
-    assert len(grown.steps) == 5 and grown.why == "stopped"
+    run._work(continuation.beginning, first_run, type_another)
+    assert len(continuation.steps) == 5 and continuation.why == "stopped"
 
 
 def test_the_whole_context_is_gone_on_from():

@@ -1,4 +1,4 @@
-"""A link opens the same text again: what was said, every branch that it has room for, and which one is shown."""
+"""A link opens the same text again: its tokens, every branch that the link has room for, and the current branch."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from models.errors import Cancelled
 from models.strategy import Strategy
-from pages.generate import linked, run
-from pages.generate.grown import MOST, Beginning, Grown
+from pages.generate import permalink, run
+from pages.generate.continuation import MOST, Beginning, Continuation
 from tests.pages.generate.test_generate import LINK, board, ids, own, press
 from tests.pages.opening import open_link
 from ui import state
@@ -19,24 +19,24 @@ IDS = st.lists(st.integers(0, 300_000), max_size=MOST)
 
 
 def again(text: str) -> list[list[int]]:
-    """The ids of each branch, as the page puts them together."""
-    (_, first), *_ = lines = linked.read(text)
+    """Return the ids of each branch, as the page puts them together."""
+    (_, first), *_ = lines = permalink.decode(text)
     return [[*first[:shared], *ids] for shared, ids in lines]
 
 
 @given(st.lists(IDS, min_size=1, max_size=12), st.data())
 def test_what_is_written_is_read_back_as_far_as_a_link_holds_it(lines, data):
     current = data.draw(st.integers(0, len(lines) - 1))
-    text, shown = linked.written(lines, current)
+    text, number = permalink.encode(lines, current)
     assert len(text) <= state.LINKED
     if not text:
         return
-    found = again(text)
-    assert found[shown] == lines[current], "the branch that is shown is there in any case"
+    branches = again(text)
+    assert branches[number] == lines[current], "the branch that is shown is there in any case"
     rest = iter(lines)
-    assert all(one in rest for one in found), "the others stay in their order"
+    assert all(branch in rest for branch in branches), "the others stay in their order"
     alone = sum(8 * (len(line) + 1) for line in lines)
-    assert alone > state.LINKED or len(found) == len(lines)
+    assert alone > state.LINKED or len(branches) == len(lines)
 
 
 @pytest.mark.parametrize(
@@ -44,28 +44,28 @@ def test_what_is_written_is_read_back_as_far_as_a_link_holds_it(lines, data):
 )
 def test_nonsense_is_no_continuation(text):
     with pytest.raises(ValueError, match="branch"):
-        linked.read(text)
+        permalink.decode(text)
 
 
 def test_a_text_with_branches_opens_again_from_its_own_address():
     link = f"{LINK}&level=intermediate&generate-temperature=1.3&generate-seed=4&generate-tokens=5"
     app = press(open_link("generate", link), "run")
-    grown = app.session_state["generated"]
-    other = next(int(id) for id in grown.steps[2].logits.argsort()[::-1] if id != grown.steps[2].token.id)
-    grown.branch(2, other)
+    continuation = app.session_state["generated"]
+    other = next(int(id) for id in continuation.steps[2].logits.argsort()[::-1] if id != continuation.steps[2].token.id)
+    continuation.branch(2, other)
     press(app, "next")
     address = app.session_state["address"]
-    expected = [[step.token.id for step in line] for line in grown.lines]
+    expected = [[step.token.id for step in line] for line in continuation.lines]
     assert len(expected) == 2 and address["generate-branch"] == "1"
     opened = open_link(
         "generate", "&".join([link, *(f"{name}={address[name]}" for name in ("generate-said", "generate-branch"))])
     )
-    found = opened.session_state["generated"]
-    assert [[step.token.id for step in line] for line in found.lines] == expected and found.current == 1
-    for one, its in zip(found.lines[0], grown.lines[0], strict=True):
-        assert one.dart == its.dart, "what the strategy draws is drawn"
-        assert abs(one.logits - its.logits).max() < 1e-4
-    assert found.lines[1][2].dart is None, "what was pressed is not"
+    reopened = opened.session_state["generated"]
+    assert [[step.token.id for step in line] for line in reopened.lines] == expected and reopened.current == 1
+    for step, original in zip(reopened.lines[0], continuation.lines[0], strict=True):
+        assert step.dart == original.dart, "what the strategy draws is drawn"
+        assert abs(step.logits - original.logits).max() < 1e-4
+    assert reopened.lines[1][2].dart is None, "what was pressed is not"
     assert opened.session_state["address"] == address and not opened.warned
 
 
@@ -82,8 +82,8 @@ def test_the_token_that_is_looked_at_stands_in_the_link():
 
 def test_a_search_opens_again_at_the_step_that_was_shown():
     link = f"{LINK}&level=intermediate&generate-method=Beams&generate-beams=2&generate-tokens=4&generate-searched=3"
-    grown = open_link("generate", link).session_state["generated"]
-    assert len(grown.search) == 4 and grown.reached == 3
+    continuation = open_link("generate", link).session_state["generated"]
+    assert len(continuation.search) == 4 and continuation.reached == 3
 
 
 def test_an_answer_that_was_said_again_opens_as_it_was():
@@ -92,14 +92,14 @@ def test_an_answer_that_was_said_again_opens_as_it_was():
     press(app, "next")
     text, target, address = app.session_state["text"], app.session_state["target"], app.session_state["address"]
     assert address["generate-own"] == "true"
-    link = {"model": "translator", "text": text, "target": target, **{name: one for name, one in address.items() if one}}
+    link = {"model": "translator", "text": text, "target": target, **{name: value for name, value in address.items() if value}}
     opened = open_link("generate", "&".join(f"{name}={value}" for name, value in link.items()))
-    grown = opened.session_state["generated"]
-    assert grown.beginning == Beginning("translator", text) and ids(opened) == ids(app) and len(ids(app)) == 1
+    continuation = opened.session_state["generated"]
+    assert continuation.beginning == Beginning("translator", text) and ids(opened) == ids(app) and len(ids(app)) == 1
 
 
 @pytest.mark.parametrize(
-    ("link", "told"),
+    ("link", "complaint"),
     [
         ("generate-said=words", "a continuation “words”"),
         ("generate-said=5-6&generate-branch=1", "the branch “1”"),
@@ -108,9 +108,9 @@ def test_an_answer_that_was_said_again_opens_as_it_was():
         ("generate-said=9999999", "writer has no token 9999999"),
     ],
 )
-def test_a_continuation_that_does_not_exist_is_told_of(link, told):
+def test_a_continuation_that_does_not_exist_is_told_of(link, complaint):
     app = open_link("generate", f"{LINK}&{link}")
-    assert [one for one in app.warned if told in one] and len(app.session_state["generated"].lines) == 1
+    assert [warning for warning in app.warned if complaint in warning] and len(app.session_state["generated"].lines) == 1
 
 
 def test_another_text_leaves_nothing_of_the_old_one_in_the_address():
@@ -126,20 +126,20 @@ def test_another_text_leaves_nothing_of_the_old_one_in_the_address():
 
 
 def test_a_run_that_was_left_goes_on_where_it_was():
-    """Somebody looked at another page meanwhile, so its work was let go of."""
-    grown = Grown(Beginning("writer", "The cat sat on the mat"))
-    grown.begin(Strategy(), 8)
+    """Somebody looked at another page meanwhile, so the work was cancelled."""
+    continuation = Continuation(Beginning("writer", "The cat sat on the mat"))
+    continuation.begin(Strategy(), 8)
 
     def leave(share: float, words: str) -> None:
         if share > 0.3:
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        run._work(grown.beginning, grown.run, leave)
-    assert 0 < len(grown.steps) < 8
-    run._work(grown.beginning, grown.run, lambda share, words: None)
-    grown.end_run()
-    assert [step.token.id for step in grown.steps] == own(Strategy(), 8) and grown.why == "length"
+        run._work(continuation.beginning, continuation.run, leave)
+    assert 0 < len(continuation.steps) < 8
+    run._work(continuation.beginning, continuation.run, lambda share, words: None)
+    continuation.end_run()
+    assert [step.token.id for step in continuation.steps] == own(Strategy(), 8) and continuation.why == "length"
 
 
 @pytest.mark.parametrize("why", ["length", "stopped"])
@@ -148,14 +148,14 @@ def test_why_it_ended_stands_below_the_text(why):
     if why == "length":
         press(app, "run")
     else:
-        grown = app.session_state["generated"]
-        grown.go_on(Strategy())
-        grown.begin(Strategy(), 3)
-        grown.end_run(stopped=True)
+        continuation = app.session_state["generated"]
+        continuation.go_on(Strategy())
+        continuation.begin(Strategy(), 3)
+        continuation.end_run(stopped=True)
         app.run()
-    told = {"length": "as many tokens as it was asked for", "stopped": "You stopped it here"}
-    assert [told[one] in board(app) for one in told] == [one == why for one in told]
-    assert not any(one in board(press(app, "next")) for one in told.values())
+    sentences = {"length": "as many tokens as it was asked for", "stopped": "You stopped it here"}
+    assert [sentences[reason] in board(app) for reason in sentences] == [reason == why for reason in sentences]
+    assert not any(reason in board(press(app, "next")) for reason in sentences.values())
 
 
 def test_a_model_that_does_not_go_on_offers_one_that_does():

@@ -1,0 +1,35 @@
+"""The words for what a model does with a text: continue it, translate it, or write an answer to it."""
+
+from __future__ import annotations
+
+from models.language_model import ModelInfo
+from pages.generate.continuation import Continuation
+from ui.memory import loaded
+
+CONTINUE = "Go on"
+FIRST = {"": CONTINUE, "translation": "Translate", "answer": "Answer"}  # the first button while nothing is said
+MEANWHILE = {"": "Going on", "translation": "Translating", "answer": "Answering"}
+TRANSLATOR = "translator"  # what other encoder-decoders were trained for is not known
+
+
+def output_kind(info: ModelInfo) -> str:
+    """Return what the model writes: a "translation" or an "answer"; "" where it continues the text itself."""
+    if info.kind != "encoder-decoder":
+        return ""
+    return "translation" if info.name == TRANSLATOR else "answer"
+
+
+def heading_case(info: ModelInfo) -> str:
+    """Return the case of a page's heading (`ui.words.headed`): the output's kind, or "none" where the model writes nothing."""
+    return "none" if info.kind == "encoder" or info.labels or not info.predicts else output_kind(info)
+
+
+def step_label(info: ModelInfo) -> str:
+    """Return the label of the button for one token. A translation or an answer has no beginning yet to go on from."""
+    return "One more token" if output_kind(info) else "Go on by one"
+
+
+def run_label(continuation: Continuation, beams: bool) -> str:
+    """Return the label of the first button: what the model does with the text, and once it has begun, that it goes on."""
+    steps = continuation.search if beams else continuation.steps
+    return CONTINUE if steps or continuation.beginning.target else FIRST[output_kind(loaded.info(continuation.beginning.name))]
