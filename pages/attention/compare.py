@@ -1,4 +1,4 @@
-"""The switch "Compare with": another head, layer, text or model beside the one that is looked at."""
+"""The switch "Compare with": another head, layer, text or model beside the chosen one."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 WAYS = state.COMPARE.values
 NOTHING = state.NOTHING
-EASY = (NOTHING, "text", "model")  # what a beginner, who chooses no heads, can compare with
-LISTED = 5  # of the largest differences
+EASY = (NOTHING, "text", "model")  # the comparisons for beginners, who choose no heads
+LISTED = 5  # the largest differences in words
 
 
 def switch(look: Look) -> str:
-    """What to compare with; a link opens the same."""
+    """Place the switch, and return what to compare with; the choice is in the link."""
     ways = EASY if look.beginner else WAYS
     way = one_of(state.COMPARE, WAYS, "the comparison", label="Compare with", offered=ways, on_change=begin)
     if way != "model":
@@ -44,25 +44,25 @@ def switch(look: Look) -> str:
     return way
 
 
-def chosen(look: Look) -> str:
-    """What is compared with, before the switch is placed; on the first run of a page that is what the link says."""
+def chosen_way(look: Look) -> str:
+    """Return what to compare with, before the switch is placed; on the first run of a page that is the choice of the link."""
     way = state.COMPARE.get() if state.COMPARE.held else state.COMPARE.asked
     return str(way) if way in (EASY if look.beginner else WAYS) else NOTHING
 
 
-def on(look: Look) -> bool:
-    """Whether something is compared."""
-    return chosen(look) != NOTHING
+def is_on(look: Look) -> bool:
+    """Return whether something is compared."""
+    return chosen_way(look) != NOTHING
 
 
 def begin() -> None:
-    """A second text begins as a copy of the first, in which one changes a word."""
+    """Fill the second text with a copy of the first, in which the user changes a word."""
     if state.COMPARE.get() == "text" and not state.written(state.OTHER_TEXT):
         boxes.change(state.OTHER_TEXT, state.written(state.TEXT))
 
 
 def picture(look: Look, way: str) -> Picture | None:
-    """The two and their difference; a sentence while there is no second one."""
+    """Return the picture of both and their difference; None, with a sentence, while there is no second one."""
     other = {"head": other_head, "layer": other_layer, "text": other_text, "model": other_model}[way](look)
     if other is None:
         return None
@@ -78,41 +78,42 @@ def picture(look: Look, way: str) -> Picture | None:
         arrays = {"a": both().a.weights, "b": both().b.weights, "difference": both().difference}
         return {name: Numbers(array, ("from", "to"), tokens) for name, array in arrays.items()}
 
-    names = called_both(look, other, way)
+    names = names_of_both(look, other, way)
     options = {"heads": heads, "same_text": same_text, "causal": [look.causal, other.causal], "names": names}
     options["title"] = {"text": look.head_name, "head": "", "layer": "Mean of the heads", "model": ""}[way]
     if is_phone():
         options["narrow"] = True
-    return Picture(recipes.compared, (look, other), options, "heatmap", numbers, words=f"{names[0]} and {names[1]}")
+    return Picture(recipes.comparison_figure, (look, other), options, "heatmap", numbers, words=f"{names[0]} and {names[1]}")
 
 
 def other_head(look: Look) -> Look:
-    """Any head of the same model and kind of attention."""
+    """Return the look at any head of the same model and kind of attention."""
     attention = look.attention
     left, right = st.columns(2)
-    layer = numbered(left, state.OTHER_LAYER, "The other layer", attention.layers, look.layer)
-    head = numbered(right, state.OTHER_HEAD, "The other head", attention.heads, (look.head + 1) % attention.heads)
+    layer = number_menu(left, state.OTHER_LAYER, "The other layer", attention.layers, look.layer)
+    head = number_menu(right, state.OTHER_HEAD, "The other head", attention.heads, (look.head + 1) % attention.heads)
     return look.at(layer, head)
 
 
 def other_layer(look: Look) -> Look:
-    """Another layer, all its heads together: the head of a number in one layer has nothing to do with that of another."""
+    """Return the look at another layer, all its heads together: heads of different layers have only their number in common."""
     layers = look.attention.layers
-    return look.at(numbered(st, state.OTHER_LAYER, "The other layer", layers, (look.layer + 1) % layers), look.head)
+    return look.at(number_menu(st, state.OTHER_LAYER, "The other layer", layers, (look.layer + 1) % layers), look.head)
 
 
 def other_text(look: Look) -> Look | None:
-    """The same model and head on another text; an encoder-decoder reads it as the source of the same target."""
+    """Return the look at another text, by the same model and head; an encoder-decoder reads it as the source of the same
+    target."""
     text = boxes.one_line(state.OTHER_TEXT, "The other text", "Your text with a word changed …", labelled=True)
     if not text.strip():
         st.info("Type a second text. To see what a word does, change only that word of your own text.")
         return None
-    return through(look, look.model.info.name, text, look.second, look.kind, (look.layer, look.head))
+    return read_beside(look, look.model.info.name, text, look.second, look.kind, (look.layer, look.head))
 
 
 def other_model(look: Look) -> Look | None:
-    """The same text through another model, and one of its heads."""
-    name, mine = ask_for_model(look.model.info.name), look.model.info
+    """Return the look at the same text through another model, and at one of its heads."""
+    name, own = ask_for_model(look.model.info.name), look.model.info
     if not name:
         return None
     other = loaded.model(name)
@@ -124,14 +125,14 @@ def other_model(look: Look) -> Look | None:
     layer, head = first.layer, first.head
     if not look.beginner:
         left, right = st.columns(2)
-        layer = numbered(left, state.OTHER_LAYER, "Its layer", layers, layer)
-        head = numbered(right, state.OTHER_HEAD, "Its head", heads, head)
-    both_read_it = info.kind == mine.kind and (info.kind == "encoder-decoder" or info.pairs)
-    return through(look, name, look.trace.text, look.second if both_read_it else "", kind, (layer, head))
+        layer = number_menu(left, state.OTHER_LAYER, "Its layer", layers, layer)
+        head = number_menu(right, state.OTHER_HEAD, "Its head", heads, head)
+    both_read_it = info.kind == own.kind and (info.kind == "encoder-decoder" or info.pairs)
+    return read_beside(look, name, look.trace.text, look.second if both_read_it else "", kind, (layer, head))
 
 
-def through(look: Look, name: str, text: str, second: str, kind: str, head: tuple[int, int]) -> Look:
-    """Another text or another model, shown as the first is."""
+def read_beside(look: Look, name: str, text: str, second: str, kind: str, head: tuple[int, int]) -> Look:
+    """Return the look at another text or through another model, with the options of the first."""
     trace, model = loaded.read(name, text, second), loaded.model(name)
     if trace.cut:
         st.info(f"Of the other, only a part is shown: the first {trace.cut:,} of {len(text):,} characters do not fit.")
@@ -139,7 +140,7 @@ def through(look: Look, name: str, text: str, second: str, kind: str, head: tupl
 
 
 def kind_like(kind: str, info: ModelInfo) -> str:
-    """The attention of another model that can stand beside one of a kind. Errors: ValueError where it has none."""
+    """Return the kind of another model's attention to compare with `kind`. Errors: ValueError where it has none."""
     if info.kind == "encoder-decoder":
         return "encoder" if kind == "self" else kind
     if kind in ("decoder", "cross"):
@@ -150,8 +151,8 @@ def kind_like(kind: str, info: ModelInfo) -> str:
     return "self"
 
 
-def called_both(look: Look, other: Look, way: str) -> tuple[str, str]:
-    """What the two are called in the picture: no more than what tells them apart, where that is short."""
+def names_of_both(look: Look, other: Look, way: str) -> tuple[str, str]:
+    """Return the names of both in the picture: only what differs, where that is short."""
     if way == "text":
         return "your text", "the other"
     if way == "layer":
@@ -162,20 +163,20 @@ def called_both(look: Look, other: Look, way: str) -> tuple[str, str]:
     return first, second
 
 
-def numbered(place: Any, key: Key[Any], title: str, count: int, default: int) -> int:
-    """A menu of layers or heads by their numbers, as the one in the side bar. The default may depend on what is chosen there:
-    it is shown until one chooses another, and only that is in the link."""
+def number_menu(place: Any, key: Key[Any], title: str, count: int, default: int) -> int:
+    """Place a menu of layers or heads, as the one in the side bar, and return the number. The default may depend on the choice in
+    the side bar, so the link has only another choice."""
     letter = key.name.removeprefix("other-")[0].upper()
-    chosen = one_of(
+    chosen_way = one_of(
         key, range(count), title[0].lower() + title[1:], label=title, default=None, menu=True,
-        written=lambda number: f"{letter}{number}", place=place, placeholder=f"{letter}{default}",
+        written=lambda index: f"{letter}{index}", place=place, placeholder=f"{letter}{default}",
     )  # fmt: skip
-    return default if chosen is None else chosen
+    return default if chosen_way is None else chosen_way
 
 
-def ask_for_model(mine: str) -> str:
-    """The name of a model that is here, other than the one in use; "" while there is none, and says why."""
-    name = picker.another(state.OTHER_MODEL, "The other model", mine, changed=ask_again)
+def ask_for_model(own_name: str) -> str:
+    """Return the name of a loaded model other than the one in use; "" while there is none, with the reason."""
+    name = picker.another(state.OTHER_MODEL, "The other model", own_name, changed=ask_again)
     if name == "":
         leave()
         st.info(
@@ -185,14 +186,14 @@ def ask_for_model(mine: str) -> str:
         return ""
     if name in loaded.shelf:
         leave()
-        state.OTHER_HAD.set((mine, name))
+        state.OTHER_HAD.set((own_name, name))
         return name
-    load(mine, name)
+    load(own_name, name)
     return ""
 
 
-def load(mine: str, name: str) -> None:
-    """Have a model loaded, and show how far that is; nobody waits for it. What failed is not tried again by itself."""
+def load(own_name: str, name: str) -> None:
+    """Have a model loaded in the background, with its progress on screen. A failed load is not tried again by itself."""
     job: Job | None = state.OTHER_JOB.get()
     if job and job.name != name:
         leave()
@@ -204,7 +205,7 @@ def load(mine: str, name: str) -> None:
         st.warning(plain(f"The model “{called(name)}” could not be opened. {trouble}"), icon=":material/deployed_code_alert:")
         st.button("Try again", on_click=ask_again, key="other-again")
         return
-    if state.OTHER_HAD.get() == (mine, name):  # it was here and had to leave: the two may not fit together
+    if state.OTHER_HAD.get() == (own_name, name):  # it was here and had to leave: the two may not fit together
         st.info("The other model had to leave the memory, because somebody else asked for another one.")
         st.button("Load it again", on_click=ask_again, key="other-again")
         return
@@ -213,24 +214,24 @@ def load(mine: str, name: str) -> None:
 
 
 def ask_again() -> None:
-    """Forget what went wrong with the model before."""
+    """Forget that the other model could not be loaded, or had to leave."""
     state.OTHER_TROUBLE.pop()
     state.OTHER_HAD.pop()
 
 
 def leave() -> None:
-    """Nobody here waits for the other model any more."""
+    """Stop waiting for the other model."""
     if job := state.OTHER_JOB.pop():
         loaded.shelf.leave(job, visitor())
 
 
 def visitor() -> str:
-    """Who waits, told apart from the one who waits for the model in use: that may be the same model."""
+    """Return the name under which this visitor waits for the other model, which may be the model in use too."""
     return state.VISITOR.get() + " compares"
 
 
-def in_words(folder: Path, comparison: Picture) -> None:
-    """What the two have in common and how they differ, each number from these weights."""
+def place_words(folder: Path, comparison: Picture) -> None:
+    """Place sentences on what both have in common and how they differ, each number from these weights."""
     st.markdown("##### In words")
     first, second = comparison.looks
     both = compare(first.scope, second.scope, comparison.options["heads"], comparison.options["same_text"])
@@ -244,22 +245,22 @@ def in_words(folder: Path, comparison: Picture) -> None:
         say(folder, "compare same")
     for half, name in zip((both.a, both.b), comparison.options["names"], strict=True):
         if half.left_out:
-            say(folder, "compare left out", name=plain(name), tokens=listed(half.left_out), share=percent(half.share))
+            say(folder, "compare left out", name=plain(name), tokens=token_list(half.left_out), share=percent(half.share))
 
 
 def line(both: Common, query: int, key: int) -> str:
-    """One difference: from where to where, and both weights."""
+    """Return a difference in words: query, key, and both weights."""
     a, b = (float(half.weights[query, key]) for half in (both.a, both.b))
-    return f"{which(both.queries, query)} → {which(both.keys, key)}: **{percent(a)}** and **{percent(b)}**"
+    return f"{token_name(both.queries, query)} → {token_name(both.keys, key)}: **{percent(a)}** and **{percent(b)}**"
 
 
-def which(names: list[str], place: int) -> str:
-    """A token by its name, and by its place where others have the same."""
-    again = f" ({place})" if list(names).count(names[place]) > 1 else ""
-    return f"“{plain(label(names[place]))}”{again}"
+def token_name(names: list[str], place: int) -> str:
+    """Return the name of a token, with its position where other tokens have the same."""
+    position = f" ({place})" if list(names).count(names[place]) > 1 else ""
+    return f"“{plain(label(names[place]))}”{position}"
 
 
-def listed(tokens: list) -> str:
-    """Tokens in a sentence, a few of them."""
+def token_list(tokens: list) -> str:
+    """Return the names of a few tokens for a sentence."""
     few = ", ".join(f"“{plain(label(token.text))}”" for token in tokens[:LISTED])
     return f"{few} and {len(tokens) - LISTED:,} more" if len(tokens) > LISTED else few

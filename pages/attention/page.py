@@ -1,4 +1,4 @@
-"""Page "Attention": one layer and head as lines, as a text, in numbers or as a heatmap, and all heads side by side."""
+"""Page "Attention": a head as lines, as a text, in numbers or as a heatmap, and all heads side by side."""
 
 from pathlib import Path
 
@@ -22,11 +22,11 @@ from viz import percent
 from viz.tokens import label
 
 HERE = Path(__file__).parent
-WIDE = ("Model", "Query-key", "BertViz")  # their words stand below them, and they show all of a long text
+WIDE = ("Model", "Query-key", "BertViz")  # with their words below them, and all of a long text
 
 
 def summary(look: Look) -> None:
-    """The head in plain words, each number from these weights."""
+    """Place sentences on the head, each number from these weights."""
     attention, layer, head = look.attention, look.layer, look.head
     weights, tokens = attention[layer][head], attention.queries
     if look.kind == "cross":
@@ -48,8 +48,8 @@ def summary(look: Look) -> None:
     )  # fmt: skip
 
 
-def in_words(look: Look, view: str) -> None:
-    """What the picture shows, and what this head does in it."""
+def place_words(look: Look, view: str) -> None:
+    """Place sentences on what the picture shows, and what this head does in it."""
     attention, layer, head = look.attention, look.layer, look.head
     st.markdown("##### In words")
     say(HERE, f"view {view}")
@@ -59,14 +59,15 @@ def in_words(look: Look, view: str) -> None:
     if not look.scope.whole:
         say(HERE, "all tokens")
     if view != "Heatmap" and look.level != "expert":
-        return  # rows and columns are words about a heatmap
-    how = "read cross" if look.kind == "cross" else "read both ways" if look.both_ways else "read"
+        return  # the words about rows and columns are about a heatmap
+    heading = "read cross" if look.kind == "cross" else "read both ways" if look.both_ways else "read"
     whole, name = (
         look.scope.apply(attention[layer][head]).sum(-1).min(initial=1.0) > 0.999,
         loadable(look.model.info.name).replace("`", "’"),
     )
     say(
-        HERE, headed(HERE, how, look.case), layer=layer, head=head, kind=look.kind, name=name, formula=attention.formula(layer),
+        HERE, headed(HERE, heading, look.case), layer=layer, head=head, kind=look.kind, name=name,
+        formula=attention.formula(layer),
         total="adds up to 100 %" if whole else "adds up to less than 100 %: the rest goes to what is not shown",
     )  # fmt: skip
 
@@ -80,7 +81,7 @@ def draw(look: Look) -> None:
     left, right = (place, place) if view in WIDE else place.columns([7, 4])
     drawing = None
     with left, picture(f"The view “{view}”"):
-        look = look if view in WIDE else window.through(HERE, look, view)
+        look = look if view in WIDE else window.window_look(HERE, look, view)
         if drawing := PICTURES[view](look):
             place_picture(drawing)
     with above, picture("“Take it away”"):
@@ -88,10 +89,10 @@ def draw(look: Look) -> None:
             take_away(drawing.key, lambda: [drawing])
     with right, picture("The summary"):
         if drawing and len(drawing.looks) > 1:
-            return compare.in_words(HERE, drawing)
-        if not drawing and compare.on(look) and view == "Heatmap":
-            return  # what it takes to compare is said where the picture will be
-        in_words(look, view)
+            return compare.place_words(HERE, drawing)
+        if not drawing and compare.is_on(look) and view == "Heatmap":
+            return  # the place of the picture says what a comparison needs
+        place_words(look, view)
 
 
 heads.side_bar(picker.in_use())

@@ -1,6 +1,6 @@
-"""How each picture is made: a trace, what is looked at of it, and options that can be written down.
+"""The recipes of this page's pictures: functions of a trace, its scope, and options that are literals.
 
-A notebook that is taken away carries these very functions, so they use nothing that a notebook does not have.
+A notebook that is downloaded carries these functions, so they use nothing that a notebook does not have.
 """
 
 from __future__ import annotations
@@ -29,28 +29,23 @@ WORDS = {
 
 
 def head_lines(
-    trace: Trace, seen: Scope, *, layer: int, heads: list[int] | None, chosen: int | None, key: int | None = None,
-    simple: bool = False,
-) -> View:  # fmt: skip
-    """A layer's heads as lines. chosen: the query whose lines are shown; key: the key, in its place."""
-    held: tuple[Literal["from", "to"], int] | None = None if chosen is None else ("from", chosen)
-    held = held if key is None else ("to", key)
+    trace: Trace, seen: Scope, *, layer: int, heads: list[int] | None, chosen: int | None, simple: bool = False
+) -> View:
+    selection: tuple[Literal["from"], int] | None = None if chosen is None else ("from", chosen)
     tokens = seen.queries.tokens, seen.keys.tokens
-    return head_view(
-        *tokens, seen[layer], layer=layer, heads=heads, chosen=held, starts=seen.starts, simple=simple, link="attention"
-    )
+    return head_view(*tokens, seen[layer], layer=layer, heads=heads, chosen=selection, starts=seen.starts, simple=simple)
 
 
 def reading(
     trace: Trace, seen: Scope, *, kind: str, shade: str, layer: int, head: int, chosen: int | None, causal: bool, target: str
 ) -> View:
     tokens, weights, start = paragraph(trace, kind, seen, shades(seen, shade, layer, head), target)
-    held = None if chosen is None else start + chosen
-    return reading_view(tokens, weights, held, causal=causal, toggle=True, second=start or None, link="attention")
+    position = None if chosen is None else start + chosen
+    return reading_view(tokens, weights, position, causal=causal, toggle=True, second=start or None)
 
 
 def shades(seen: Scope, shade: str, layer: int, head: int) -> np.ndarray:
-    """The weights that a text is shaded by: [query, key], or of all heads [heads, query, key]."""
+    """Return the weights that a text is shaded by: [query, key], or of all heads [heads, query, key]."""
     return {
         "head": lambda: seen[layer][head],
         "layer": lambda: seen[layer].mean(0),
@@ -61,28 +56,30 @@ def shades(seen: Scope, shade: str, layer: int, head: int) -> np.ndarray:
 
 def quantity(trace: Trace, seen: Scope, *, kind: str, shade: str, layer: int, head: int, target: str) -> View:
     tokens, _, _ = paragraph(trace, kind, seen, None, target)
-    mean = a_token(trace, seen, shade, layer, head)
+    mean = token_numbers(trace, seen, shade, layer, head)
     return reading_view(tokens, None, quantity=mean, unit="nats" if shade == "entropy" else "bits", causal=False)
 
 
-def a_token(trace: Trace, seen: Scope, shade: str, layer: int, head: int) -> np.ndarray:
-    """A number of each token, or of each word the mean of its tokens': [query]; NaN where none of them has one."""
-    each = entropy(seen.attention)[layer, head] if shade == "entropy" else surprise(trace)
+def token_numbers(trace: Trace, seen: Scope, shade: str, layer: int, head: int) -> np.ndarray:
+    """Return a number for each token, or for each word the mean over its tokens: [query]; NaN where none of them has one."""
+    values = entropy(seen.attention)[layer, head] if shade == "entropy" else surprise(trace)
     groups = seen.queries.groups
-    return np.array([np.nanmean(each[group]) if np.isfinite(each[group]).any() else np.nan for group in groups])
+    return np.array([np.nanmean(values[group]) if np.isfinite(values[group]).any() else np.nan for group in groups])
 
 
 def all_heads(trace: Trace, seen: Scope, *, layer: int, head: int, by: str, filter: str, clear: float) -> View:
     attention = seen.attention
     table, square = patterns(attention), (attention.layers, attention.heads)
-    named = [WORDS.get(name, name) for name in table["pattern"]]
-    notes = [f"{name}, entropy {nats:.2f} nats" if name else ABSENT for name, nats in zip(named, table["entropy"], strict=True)]
+    pattern_names = [WORDS.get(name, name) for name in table["pattern"]]
+    notes = [
+        f"{name}, entropy {nats:.2f} nats" if name else ABSENT for name, nats in zip(pattern_names, table["entropy"], strict=True)
+    ]
     return model_view(
         (seen[at] for at in range(attention.layers)),
         chosen=(layer, head),
         notes=np.array(notes, dtype=object).reshape(square).tolist(),
         order=None if by == "layer" else order(attention, by, table),
-        values=np.array(named).reshape(square),
+        values=np.array(pattern_names).reshape(square),
         colours={WORDS.get(name, name): colour for name, colour in PATTERNS.items()},
         faint=~(table[filter].to_numpy() >= clear).reshape(square) if filter else None,
         chooses=attention.chooses,
@@ -96,28 +93,28 @@ def numbers(trace: Trace, seen: Scope, *, layer: int, head: int, position: int) 
 
 
 def one_head(trace: Trace, seen: Scope, *, layer: int, head: int, causal: bool, title: str) -> go.Figure:
-    weights = past(seen, seen[layer][head], causal)
+    weights = without_future(seen, seen[layer][head], causal)
     return heatmap(seen.queries.tokens, seen.keys.tokens, weights, title=title, starts=seen.starts)
 
 
-def a_layer(trace: Trace, seen: Scope, *, layer: int, causal: bool, title: str, columns: int = 4) -> go.Figure:
-    weights = past(seen, seen[layer], causal)
+def layer_heads(trace: Trace, seen: Scope, *, layer: int, causal: bool, title: str, columns: int = 4) -> go.Figure:
+    weights = without_future(seen, seen[layer], causal)
     return heatmap_grid(seen.queries.tokens, seen.keys.tokens, weights, columns, title, starts=seen.starts)
 
 
-def compared(
+def comparison_figure(
     trace: Trace, seen: Scope, other_trace: Trace, other: Scope, *, heads: list[tuple[int, int | None]], same_text: bool,
     causal: list[bool], names: tuple[str, str], title: str, narrow: bool = False,
 ) -> go.Figure:  # fmt: skip
-    both = compare(seen, other, heads, same_text)
-    a, b = (np.where(half.future & ahead, np.nan, half.weights) for half, ahead in zip((both.a, both.b), causal, strict=True))
-    starts = both.a.queries[0][0] + seen.queries.start, both.a.keys[0][0] + seen.keys.start
-    figure = comparison(both.queries, both.keys, a, b, names, title, starts, narrow)
+    common = compare(seen, other, heads, same_text)
+    a, b = (np.where(half.future & ahead, np.nan, half.weights) for half, ahead in zip((common.a, common.b), causal, strict=True))
+    starts = common.a.queries[0][0] + seen.queries.start, common.a.keys[0][0] + seen.keys.start
+    figure = comparison(common.queries, common.keys, a, b, names, title, starts, narrow)
     return figure.update_layout(yaxis_title_text=CHOOSING) if seen.attention.chooses else figure
 
 
-def past(seen: Scope, weights: np.ndarray, causal: bool) -> np.ndarray:
-    """Weights [..., query, key] with the future, which a decoder masks, left blank rather than drawn as 0 %."""
+def without_future(seen: Scope, weights: np.ndarray, causal: bool) -> np.ndarray:
+    """Return weights [..., query, key] in which the future, which a decoder masks, is NaN, so that it stays blank."""
     ends = np.array([group[-1] for group in seen.queries.groups])
     begins = np.array([group[0] for group in seen.keys.groups])
     return np.where(begins > ends[:, None], np.nan, weights) if causal else weights

@@ -1,4 +1,4 @@
-"""The parts and sizes of a transformer as widgets, each in the link."""
+"""The controls for the parts and sizes of a transformer; each is in the link."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ GROUPS = {
     "Attention": ("pattern", "window", "random_keys", "global_tokens", "score", "temperature", "computed", "features"),
     "Feed-forward and ends": ("feedforward", "experts", "experts_used", "bias", "tied", "head_transform", "initialisation"),
 }
-SIMPLE = ("kind", "layers", "d_model", "heads", "positions")  # what a beginner chooses
+SIMPLE = ("kind", "layers", "d_model", "heads", "positions")  # the controls for beginners
 LIMITS = {
     "layers": 96,
     "d_model": 16_384,
@@ -57,7 +57,8 @@ LIMITS = {
 
 
 def config() -> TransformerConfig:
-    """The transformer that is chosen. Errors: ValueError, a sentence, for parts and sizes that do not fit together."""
+    """Place the controls, and return the transformer that they describe. Errors: ValueError, a sentence, where they do not
+    fit."""
     if state.level() == "beginner":
         state.later("intermediate", *(state.built(name) for name in DEFAULTS if name not in SIMPLE))
         return TransformerConfig(**{name: _widget(name) for name in SIMPLE})
@@ -72,12 +73,12 @@ def config() -> TransformerConfig:
 
 
 def _widget(name: str) -> Any:
-    value = _placed(name)
+    value = _place_control(name)
     state.keep(state.built(name), value, DEFAULTS[name])
     return value
 
 
-def _placed(name: str) -> Any:
+def _place_control(name: str) -> Any:
     key, default, title = state.built(name), DEFAULTS[name], NAMES[name]
     if state.level() == "beginner":
         title = title.removesuffix(" (d_model)")

@@ -1,4 +1,4 @@
-"""Page "Build": a transformer put together by its parts, drawn, calculated and measured on the text that is typed."""
+"""Page "Build": a transformer, chosen part by part, drawn, calculated, and measured on the typed text."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,7 @@ PARTS = {
     "Positions": parts.positions,
     "Why √d": parts.root,
 }
-COUNTED = ("Architecture", "Masks")  # whose shapes are as long as the text
+COUNTED = ("Architecture", "Masks")  # their shapes are as long as the text
 SIMPLE = ("Architecture", "Cost", "Masks", "Positions")
 
 
@@ -33,10 +33,10 @@ def draw(look: Look) -> None:
         try:
             config = choose.config()
         except ValueError as error:
-            named = str(error)
-            if look.beginner:  # who reads “Width” at the number
-                named = named.replace("d_model (", "The width (").replace("d_model", "the width")
-            st.error(plain(named), icon=":material/report:")
+            sentence = str(error)
+            if look.beginner:  # the number's label is “Width” here
+                sentence = sentence.replace("d_model (", "The width (").replace("d_model", "the width")
+            st.error(plain(sentence), icon=":material/report:")
             config = None
     with right:
         above, pictures = shell.above(), []

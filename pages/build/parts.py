@@ -1,4 +1,4 @@
-"""The parts of page "Build": each takes a config and the lengths of source and target, and places what it shows."""
+"""The parts of page "Build": functions of a config and the lengths of source and target, each of which places its pictures."""
 
 from __future__ import annotations
 
@@ -24,9 +24,13 @@ from ui.show import show, show_chart
 from ui.words import say
 from viz.numbers import percent
 
-LARGEST = 100_000_000  # parameters that are built here, to be measured
-SEEN = 64  # positions of a picture of masks, at the most
-OF = {"parameters": "parameters", "operations": "flops", "activations": "activations"}  # as people say, as `analysis.cost` does
+LARGEST = 100_000_000  # the most parameters of a network that is built here and measured
+SEEN = 64  # the most positions in a picture of masks
+OF = {
+    "parameters": "parameters",
+    "operations": "flops",
+    "activations": "activations",
+}  # the words on screen: those of `analysis.cost`
 
 
 def diagram(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]:
@@ -37,16 +41,16 @@ def diagram(here: Path, config: TransformerConfig, n: int, m: int) -> list[Pictu
     def boxes() -> dict[str, Numbers]:
         rows = [
             (column, inside, box)
-            for column, every in recipes.columns(**options)
-            for box in every
+            for column, column_boxes in recipes.columns(**options)
+            for box in column_boxes
             for inside, box in [("", box), *((box.name, part) for part in box.parts)]
         ]
-        each = {
+        lists = {
             "part": [box.name for *_, box in rows], "shape": [box.shape for *_, box in rows],
             "note": [box.note for *_, box in rows], "times": [box.times for *_, box in rows],
             "inside": [inside for _, inside, _ in rows], "stack": [column for column, *_ in rows],
         }  # fmt: skip
-        return {name: Numbers(np.array(values), ("box",)) for name, values in each.items()}
+        return {name: Numbers(np.array(values), ("box",)) for name, values in lists.items()}
 
     drawing = picture(recipes.diagram, "architecture", "Architecture", config, options, boxes)
     show(drawing.drawn, "architecture")
@@ -56,28 +60,28 @@ def diagram(here: Path, config: TransformerConfig, n: int, m: int) -> list[Pictu
 def picture(
     recipe: Callable, key: str, title: str, config: TransformerConfig, options: dict[str, Any], numbers: Callable
 ) -> Picture:
-    """A picture of what is put together on this page."""
+    """Return a picture of the transformer of this page."""
     kind = {"decoder": "a decoder", "encoder": "an encoder", "encoder-decoder": "an encoder-decoder"}[config.kind]
-    of = f"{kind} of {config.layers} layers × {config.heads} heads, d_model {config.d_model}"
-    return Picture(recipe, (), options, key, numbers, words=of if "config" in options else "", title=title)
+    description = f"{kind} of {config.layers} layers × {config.heads} heads, d_model {config.d_model}"
+    return Picture(recipe, (), options, key, numbers, words=description if "config" in options else "", title=title)
 
 
 def curves(across: str, x: np.ndarray, series: Mapping[str, Any]) -> Callable[[], dict[str, Numbers]]:
-    """The numbers of curves over a common x."""
+    """Return the numbers of curves over a common x."""
     names = {across: list(x), "curve": list(series)}
     return lambda: {"value": Numbers(np.array(list(series.values()), dtype=float), ("curve", across), names)}
 
 
 def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]:
-    """Formulas and numbers, and beside them what was counted in a network that was built and run."""
+    """Place formulas and numbers, beside those counted in a network that was built and run."""
     parts = cost.costs(config, n, m)
     total = sum(part.parameters.value for part in parts)
     left, middle, right = st.columns(3)
     left.metric("Parameters", count(total))
     operations = count(sum(part.flops.value for part in parts))
     middle.metric(f"Operations for {_length(n)}", operations)
-    kept = cost.cache_bytes(config, m, n) if config.kind == "encoder-decoder" else cost.cache_bytes(config, n)
-    cached = "none" if config.kind == "encoder" else size(kept)
+    cache_bytes = cost.cache_bytes(config, m, n) if config.kind == "encoder-decoder" else cost.cache_bytes(config, n)
+    cached = "none" if config.kind == "encoder" else size(cache_bytes)
     right.metric("Keys and values kept", cached)
     measured = None
     if n > config.context or m > config.context:
@@ -104,11 +108,11 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
         feedforward=_from(cost.crossing(config, "feed-forward")),
     )  # fmt: skip
     if config.pattern != "full":
-        say(here, "pattern", pattern=config.pattern, **_met(config, n, m))
+        say(here, "pattern", pattern=config.pattern, **_pair_counts(config, n, m))
     options: dict[str, Any] = {"config": asdict(config), "simple": state.level() == "beginner"}
     drawing = picture(
         recipes.crossing, "crossing", "Where attention overtakes", config, options,
-        lambda: curves("tokens", *recipes.growing(**options))(),
+        lambda: curves("tokens", *recipes.operations_by_length(**options))(),
     )  # fmt: skip
     show_chart(drawing.drawn, "crossing")
     return [drawing]
@@ -122,31 +126,31 @@ def _from(length: float) -> str:
     return "at no length of text" if length == float("inf") else f"from {length:,} tokens on"
 
 
-def _met(config: TransformerConfig, n: int, m: int) -> dict[str, str]:
-    """How many pairs the pattern lets meet, and of how many, in all stacks."""
+def _pair_counts(config: TransformerConfig, n: int, m: int) -> dict[str, str]:
+    """Return how many pairs of tokens may see each other under the pattern, and of how many, in all stacks."""
     from models.scratch.masks import pairs
 
     stacks = {"decoder": [(n, False)], "encoder": [(n, True)], "encoder-decoder": [(n, True), (m, False)]}[config.kind]
-    met, square = sum(pairs(config, *stack) for stack in stacks), sum(length**2 for length, _ in stacks)
-    return {"pairs": f"{met:,}", "square": f"{square:,}"}
+    pair_count, square = sum(pairs(config, *stack) for stack in stacks), sum(length**2 for length, _ in stacks)
+    return {"pairs": f"{pair_count:,}", "square": f"{square:,}"}
 
 
 def masks(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]:
-    """Who may see whom, for a text of this length."""
+    """Place the mask, which says who may see whom in a text of this length."""
     options: dict[str, Any] = {"config": asdict(config), "count": min(n, SEEN)}
-    seen = recipes.may_see(**options)
+    visible = recipes.may_see(**options)
     count = options["count"]
-    say(here, "masks", pattern=config.pattern, share=percent(seen.mean()), count=count, pairs=f"{int(seen.sum()):,}")
+    say(here, "masks", pattern=config.pattern, share=percent(visible.mean()), count=count, pairs=f"{int(visible.sum()):,}")
     drawing = picture(
         recipes.mask, "mask", "Who may see whom", config, options,
-        lambda: {"may_see": Numbers(seen.astype(np.uint8), ("query", "key"))},
+        lambda: {"may_see": Numbers(visible.astype(np.uint8), ("query", "key"))},
     )  # fmt: skip
     show_chart(drawing.drawn, "mask")
     return [drawing]
 
 
 def positions(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]:
-    """What positions add or turn, and how much of it depends on the distance."""
+    """Place what positions add or turn, and how much of it depends on the distance."""
     options: dict[str, Any] = {
         "config": asdict(config), "length": min(max(n, 64), config.context), "simple": state.level() == "beginner",
     }  # fmt: skip
@@ -157,7 +161,7 @@ def positions(here: Path, config: TransformerConfig, n: int, m: int) -> list[Pic
         def values() -> dict[str, Numbers]:
             return {"value": Numbers(np.asarray(scheme.values), (scheme.down, scheme.across))}
 
-        pictures.append(picture(recipes.given, "encoding", scheme.title, config, options, values))
+        pictures.append(picture(recipes.position_values, "encoding", scheme.title, config, options, values))
     if scheme.by_distance:
         numbers = curves("distance", scheme.distances, scheme.by_distance)
         pictures.append(picture(recipes.by_distance, "by-distance", scheme.says, config, options, numbers))
@@ -170,7 +174,7 @@ def positions(here: Path, config: TransformerConfig, n: int, m: int) -> list[Pic
 
 
 def root(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]:
-    """Why the scores are divided by √d_k."""
+    """Place curves on why the scores are divided by √d_k."""
     table = scaling()
     at = scaling(sizes=(config.d_head,)).iloc[0]
     say(
@@ -188,10 +192,10 @@ def root(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]
 
 
 def _table(parts: list[cost.Cost], measured: cost.Measured | None, quantity: str) -> pd.DataFrame:
-    """A row for each part that costs something: formula, value, and what was counted."""
+    """Return a row for each part that costs something: formula, value, and the number that was counted."""
     write, rows = size if quantity == "activations" else _plain, []
     for part in parts:
-        term, row = getattr(part, quantity), {"part": f"{part.stack} {_called(part.part)}".strip()}
+        term, row = getattr(part, quantity), {"part": f"{part.stack} {_part_name(part.part)}".strip()}
         if not term.formula:
             continue
         if state.level() != "beginner":
@@ -203,9 +207,9 @@ def _table(parts: list[cost.Cost], measured: cost.Measured | None, quantity: str
     return pd.DataFrame(rows).set_index("part")
 
 
-def _called(part: str) -> str:
-    """A part of the costs as this level calls it."""
-    return recipes.called(part, state.level() == "beginner")
+def _part_name(part: str) -> str:
+    """Return the name of a part of the costs at this level."""
+    return recipes.part_name(part, state.level() == "beginner")
 
 
 def _plain(value: int) -> str:

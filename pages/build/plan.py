@@ -27,7 +27,7 @@ SCORE = {"dot": "q·k / √{e}", "multiplicative": "qᵀ W k", "additive": "wᵀ
 
 
 def columns(config: TransformerConfig, length: int, target: int, stack: Callable | None = None) -> Columns:
-    """What `viz.architecture` draws for a text of `length` tokens and a target of `target`.
+    """Return what `viz.architecture` draws for a text of `length` tokens and a target of `target`.
 
     stack: `plain_stack` for beginners.
     """
@@ -38,12 +38,12 @@ def columns(config: TransformerConfig, length: int, target: int, stack: Callable
 
 
 def plain_stack(c: TransformerConfig, n: int, both_ways: bool, source: int | None, ends: bool = True) -> list[Box]:
-    """The same boxes, each with what it is for instead of how it is calculated."""
+    """Return the boxes of a stack for beginners, each with its purpose instead of its formula."""
     stream = f"{n:,} × {c.d_model:,}"
     norm = Box("Evening out", stream, "brings the numbers of every token to one size, so that no token drowns the others")
     heads = "one head looks" if c.heads == 1 else f"{c.heads} heads look at once, each in its own way"
-    seen = "all the others" if both_ways else "those before it"
-    parts = [Box("Attention", stream, f"each token looks at {seen} and takes over what it needs; {heads}", added=True)]
+    others = "all the others" if both_ways else "those before it"
+    parts = [Box("Attention", stream, f"each token looks at {others} and takes over what it needs; {heads}", added=True)]
     if source is not None:
         words = "each token of the answer looks at the text that the encoder has read"
         parts.append(Box("Attention to the text", stream, words, added=True, beside="what the encoder made of the text"))
@@ -87,7 +87,7 @@ def _stack(c: TransformerConfig, n: int, both_ways: bool, source: int | None, en
 
 
 def _sublayer(c: TransformerConfig, norm: str, stream: str, part: Box) -> list[Box]:
-    """The part with its norm before or after it."""
+    """Return the part with its norm before or after it."""
     return [Box(norm, stream), part] if c.norm_place == "before" else [part, Box(norm, stream)]
 
 
@@ -97,10 +97,10 @@ def _attention(c: TransformerConfig, n: int, m: int, name: str, both_ways: bool,
     where = "" if cross else IN_ATTENTION.get(c.positions, "")
     note = f"q [{c.heads}, {n:,}, {c.d_head}]{shared}"
     if c.computed == "exact":
-        seen = [] if cross or both_ways else ["the past"]
-        seen += [] if cross or c.pattern == "full" else [f"{c.pattern} pattern"]
+        limits = [] if cross or both_ways else ["the past"]
+        limits += [] if cross or c.pattern == "full" else [f"{c.pattern} pattern"]
         score = SCORE[c.score].format(e=c.d_head) + (f" / {c.temperature:g}" if c.temperature != 1 else "")
-        sees = f", over {' in a '.join(seen)}" if seen else ""
+        sees = f", over {' in a '.join(limits)}" if limits else ""
         note += f"; softmax({score}){sees}: [{c.heads}, {n:,}, {m:,}]"
     else:
         note += f"; {c.computed}, {c.features} {'features' if c.computed == 'performer' else 'slots'}, no [{n:,}, {m:,}] matrix"

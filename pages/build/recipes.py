@@ -1,6 +1,6 @@
-"""How each picture of this page is made: a transformer's parts and sizes as literals, and lengths of texts.
+"""The recipes of this page's pictures: functions of a transformer's parts and sizes as literals, and of lengths of texts.
 
-A notebook that is taken away carries these very functions, so they use nothing that a notebook does not have.
+A notebook that is downloaded carries these functions, so they use nothing that a notebook does not have.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from viz.views.architecture import architecture
 SCORES = "self-attention: scores"
 ADDED = {"title": "The numbers that each position adds", "says": "How alike two positions are", "unit": "how alike"}
 BIASED = {"values": None, "says": "What is added to the score", "unit": "added"}
-# What a beginner sees of `encoding`: names without formulas, and no map of angles or of scores
+# `encoding` for beginners: names without formulas, and no map of angles or of scores
 PLAIN: dict[str, dict[str, Any]] = {
     "sinusoidal": ADDED, "learned": ADDED, "alibi": BIASED, "relative": BIASED,
     "rotary": {"values": None, "says": "How well two equal tokens match", "unit": "1: as well as at the same place"},
 }  # fmt: skip
-SIMPLY = {  # the parts of the costs as a beginner meets them in the diagram
+SIMPLY = {  # the parts of the costs by their names in a beginner's diagram
     "self-attention: q, k, v, output": "attention: what it prepares and passes on",
     "self-attention: scores": "attention: looking back",
     "cross-attention: q, k, v, output": "attention to the text: what it prepares and passes on",
@@ -53,17 +53,21 @@ def columns(config: dict[str, Any], tokens: int, target: int, simple: bool) -> p
 
 
 def crossing(*, config: dict[str, Any], simple: bool) -> go.Figure:
-    """The operations of attention and of all else, by the length of the text."""
-    x, series = growing(config, simple)
+    """Return a figure of the operations of attention and of all other parts, by the length of the text."""
+    x, series = operations_by_length(config, simple)
     return build.lines(x, series, "Where attention overtakes", "tokens", "operations", log_x=True, log_y=True)
 
 
-def growing(config: dict[str, Any], simple: bool) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Lengths, and at each the operations of the scores and of what they are compared with."""
+def operations_by_length(config: dict[str, Any], simple: bool) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Return lengths, and at each the operations of the scores and of the parts that they are compared with."""
     transformer = TransformerConfig(**config)
     most = cost.FURTHEST if transformer.pattern in ("random", "bigbird") else 65_536
     lengths = np.unique(np.geomspace(16, most, 25).astype(int))
-    series: dict[str, list[int]] = {called(SCORES, simple): [], "all other parts together": [], "of these, the feed-forward": []}
+    series: dict[str, list[int]] = {
+        part_name(SCORES, simple): [],
+        "all other parts together": [],
+        "of these, the feed-forward": [],
+    }
     for length in lengths:
         flops: Counter[str] = Counter()
         for part in cost.costs(transformer, int(length)):
@@ -73,22 +77,22 @@ def growing(config: dict[str, Any], simple: bool) -> tuple[np.ndarray, dict[str,
     return lengths, {name: np.array(values) for name, values in series.items()}
 
 
-def called(part: str, simple: bool) -> str:
-    """A part of the costs, as a beginner meets it where that is simple."""
+def part_name(part: str, simple: bool) -> str:
+    """Return the name of a part of the costs, for beginners where `simple`."""
     return SIMPLY.get(part, part) if simple else part
 
 
 def mask(*, config: dict[str, Any], count: int) -> go.Figure:
-    """Who may see whom: what is masked stays blank, as in every picture of attention."""
-    seen = may_see(config, count)
-    positions = [str(i) for i in range(len(seen))]
-    figure = heatmap(positions, positions, np.where(seen, 1.0, np.nan), title="Who may see whom")
+    """Return a figure of who may see whom; masked squares stay blank, as in every picture of attention."""
+    visible = may_see(config, count)
+    positions = [str(i) for i in range(len(visible))]
+    figure = heatmap(positions, positions, np.where(visible, 1.0, np.nan), title="Who may see whom")
     figure.update_traces(showscale=False, hovertemplate="from %{y} to %{x}: may see<extra></extra>")
     return figure.update_layout(margin_t=figure.layout.margin.t - BAR_ROOM, height=figure.layout.height - BAR_ROOM)
 
 
 def may_see(config: dict[str, Any], count: int) -> np.ndarray:
-    """Whether a query may see a key: bool [query, key]."""
+    """Return whether a query may see a key: bool [query, key]."""
     from models.scratch import masks
 
     transformer = TransformerConfig(**config)
@@ -96,8 +100,8 @@ def may_see(config: dict[str, Any], count: int) -> np.ndarray:
     return np.ones((count, count), dtype=bool) if mask is None else mask.reshape(count, count).numpy()
 
 
-def given(*, config: dict[str, Any], length: int, simple: bool) -> go.Figure:
-    """What a scheme of positions gives each position."""
+def position_values(*, config: dict[str, Any], length: int, simple: bool) -> go.Figure:
+    """Return a heatmap of what a scheme of positions gives each position."""
     positions = scheme(config, length, simple)
     return build.encoding_heatmap(np.asarray(positions.values), positions.title, positions.across, positions.down)
 
@@ -114,13 +118,13 @@ def wavelengths(*, config: dict[str, Any], length: int, simple: bool) -> go.Figu
 
 
 def scheme(config: dict[str, Any], length: int, simple: bool) -> Encoding:
-    """What positions add or turn, and how much of it depends on the distance."""
+    """Return what positions add or turn, and how much of it depends on the distance."""
     positions = encoding(TransformerConfig(**config), length)
     return replace(positions, wavelengths=None, **PLAIN.get(config["positions"], {})) if simple else positions
 
 
 def bench(*, title: str) -> go.Figure:
-    """What becomes of scores that are not divided by √d_k."""
+    """Return curves of scores that are divided by √d_k, and that are not."""
     table, (unit, series) = scaling(), BENCH[title]
     y = {name: table[column].to_numpy() for name, column in series.items()}
     return build.lines(

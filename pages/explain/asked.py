@@ -1,4 +1,4 @@
-"""What this page asks: which words of the input speak for one prediction, by one method or by all."""
+"""The question of this page: which words of the input speak for a prediction, by one method or by all."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ TITLES = {
     "rollout": "Rollout",
 }
 SEEDS = 5
-WAIT = 20.0  # seconds; what takes longer says so first and waits for a press
-BACK = 3  # a pass forward and back is about so many passes
+WAIT = 20.0  # seconds; a longer method says so first and waits for a click
+BACK = 3  # a pass forward and back takes about as long as so many passes forward
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A prediction at a position of `look.trace.read`: why this token, and why it rather than another."""
+class Request:
+    """The prediction that is explained: why this token at a position of `look.trace.read`, or why it rather than another."""
 
     look: Look
     position: int
@@ -51,7 +51,7 @@ class Asked:
 
     @property
     def key(self) -> tuple:
-        """What everything here hangs on."""
+        """All that an explanation depends on."""
         trace = self.look.trace
         ids = tuple((token.id, token.segment) for token in (*trace.tokens, *trace.target))
         return ("explain", self.look.model.info.name, ids, len(trace.tokens), self.position, self.token, self.against)
@@ -62,16 +62,16 @@ class Asked:
 
     @cached_property
     def seen(self) -> tuple[list[Token], list[list[int]], int]:
-        """The tokens that are shown, the source before the target; the places that each joins; where the target begins."""
+        """The tokens on screen, the source before the target; the places that each joins; where the target begins."""
         return select_tokens(self.look.trace, **self.text_options)
 
     @property
     def text_options(self) -> dict[str, Any]:
-        """What is shown of the text, as recipes take it."""
+        """The options of recipes for what is on screen of the text."""
         return {"second": self.look.second, "scope_options": dict(self.look.options), "simple": self.look.beginner}
 
     @property
-    def called(self) -> str:
+    def description(self) -> str:
         """The prediction in words."""
         spell = self.look.outcome
         first = f"“{named(spell(self.token))}”"
@@ -79,59 +79,61 @@ class Asked:
 
     @property
     def chance(self) -> bool:
-        """Whether a chance is explained, and not a label's number."""
+        """Whether a probability is explained, and not the number of a label."""
         labels = self.look.model.info.labels
         return labels is None or labels.chances
 
     @property
     def unit(self) -> str:
-        """What evidence is counted in."""
+        """The unit of evidence."""
         return "nats" if self.chance else "points"
 
     def say(self, heading: str, **values: object) -> None:
         """Place words; those for covered tokens where a model has them covered, and there are such words."""
         masked = f"{heading} masked"
-        first, second = (plain(f"“{named(self.look.outcome(one))}”") for one in (self.token, self.against or 0))
+        first, second = (plain(f"“{named(self.look.outcome(id))}”") for id in (self.token, self.against or 0))
         kind = "evidence contrast" if self.against is not None else "evidence" if self.chance else "evidence number"
-        evidence = words(HERE, kind, word=plain(self.called), first=first, second=second)
+        evidence = words(HERE, kind, word=plain(self.description), first=first, second=second)
         values |= {"evidence": evidence, "points": words(HERE, "points") if self.chance else ""}
         say(HERE, masked if self.question.mask and words(HERE, masked) else heading, **values)
 
-    def picture(self, recipe: Callable, key: str, title: str, options: dict[str, Any], **more: Any) -> Picture:
-        """A picture of what is asked here. more: of `Picture`."""
+    def picture(self, recipe: Callable, key: str, title: str, options: dict[str, Any], **fields: Any) -> Picture:
+        """Return a picture of this explanation. fields: further fields of `Picture`."""
         arguments = {"position": self.position, "token": self.token, "against": self.against, **options}
-        about = f"why {self.called}"
-        return Picture(recipe, (self.look,), arguments, key, title=title, words=about, takes=("model", "trace"), **more)
+        about = f"why {self.description}"
+        return Picture(recipe, (self.look,), arguments, key, title=title, words=about, takes=("model", "trace"), **fields)
 
     def seconds(self, method: str, times: int = 1) -> float:
-        """About how long a method takes."""
+        """Return the approximate seconds that a method takes."""
         texts = passes_needed(method, len(self.question.units)) * (BACK if method in SLOPES else 1)
         return effort.seconds(self.look.model.info, self.question.length, times * texts)
 
 
-def explanation(asked: Asked, method: str, tokens_alone: bool = False) -> Explanation | None:
-    """What a method says; None while it is under way, or waits for a press. Errors: as `analysis.explain`."""
-    key, time = (*asked.key, method, tokens_alone), asked.seconds(method)
+def explain_by(request: Request, method: str, tokens_alone: bool = False) -> Explanation | None:
+    """Return a method's explanation; None while it runs, or waits for a click. Errors: as `analysis.explain`."""
+    key, time = (*request.key, method, tokens_alone), request.seconds(method)
     if time > WAIT and not effort.begun(key):
-        passes = passes_needed(method, len(asked.question.units))
-        say(HERE, "takes long", method=TITLES[method], passes=f"{passes:,}", tokens=f"{asked.question.length:,}")
+        passes = passes_needed(method, len(request.question.units))
+        say(HERE, "takes long", method=TITLES[method], passes=f"{passes:,}", tokens=f"{request.question.length:,}")
         effort.offer(f"Ask {TITLES[method]} ({effort.lasting(time)})", key)
         return None
     return jobs.result(
-        key, lambda report: explain(asked.question, method, report=report, tokens_alone=tokens_alone), f"Asking {TITLES[method]}"
+        key,
+        lambda report: explain(request.question, method, report=report, tokens_alone=tokens_alone),
+        f"Asking {TITLES[method]}",
     )
 
 
-def every(asked: Asked) -> dict[str, Explanation | str] | None:
-    """What each method says, or a sentence where it says nothing; None while they are under way, or wait for a press."""
-    key, time = (*asked.key, "every"), sum(asked.seconds(method) for method in METHODS)
+def explain_by_all(request: Request) -> dict[str, Explanation | str] | None:
+    """Return each method's explanation, or a sentence where it has none; None while they run, or wait for a click."""
+    key, time = (*request.key, "every"), sum(request.seconds(method) for method in METHODS)
     if time > WAIT and not effort.begun(key):
-        say(HERE, "all take long", tokens=f"{asked.question.length:,}")
+        say(HERE, "all take long", tokens=f"{request.question.length:,}")
         effort.offer(f"Ask every method ({effort.lasting(time)})", key)
         return None
 
     def work(report: jobs.Report) -> dict[str, Explanation | str]:
-        found: dict[str, Explanation | str] = {}
+        explanations: dict[str, Explanation | str] = {}
         for i, method in enumerate(METHODS):
 
             def part(share: float, words: str, i: int = i, method: str = method) -> None:
@@ -139,30 +141,30 @@ def every(asked: Asked) -> dict[str, Explanation | str] | None:
 
             part(0.0, "begun")
             try:
-                found[method] = explain(asked.question, method, report=part)
+                explanations[method] = explain(request.question, method, report=part)
             except ValueError as error:
-                found[method] = str(error)
-        return found
+                explanations[method] = str(error)
+        return explanations
 
     return jobs.result(key, work, "Asking every method")
 
 
-def spreads(asked: Asked) -> dict[str, np.ndarray] | None:
-    """The scores of the methods that draw at random, with several seeds: [seed, token]; None while they are not there."""
-    drawn = [method for method in METHODS if is_drawn(method, len(asked.question.units))]
-    key, time = (*asked.key, "spread"), sum(asked.seconds(method, SEEDS) for method in drawn)
+def spreads(request: Request) -> dict[str, np.ndarray] | None:
+    """Return the scores of the methods that draw at random, with several seeds: [seed, token]; None until they are there."""
+    sampled = [method for method in METHODS if is_drawn(method, len(request.question.units))]
+    key, time = (*request.key, "spread"), sum(request.seconds(method, SEEDS) for method in sampled)
     if time > WAIT and not effort.begun(key):
         effort.offer(f"Ask with {SEEDS} seeds ({effort.lasting(time)})", key)
         return None
 
     def work(report: jobs.Report) -> dict[str, np.ndarray]:
-        found = {}
-        for i, method in enumerate(drawn):
+        scores = {}
+        for i, method in enumerate(sampled):
 
             def part(share: float, words: str, i: int = i, method: str = method) -> None:
-                report((i + share) / len(drawn), f"{TITLES[method]}, {words}")
+                report((i + share) / len(sampled), f"{TITLES[method]}, {words}")
 
-            found[method] = spread(asked.question, method, SEEDS, part)
-        return found
+            scores[method] = spread(request.question, method, SEEDS, part)
+        return scores
 
     return jobs.result(key, work, "Asking with other seeds")

@@ -1,32 +1,37 @@
-"""Which method to believe: all of them beside each other, and whether the one picture of a beginner does better than chance."""
+"""The view "Which to believe": all methods compared, and whether a beginner's one picture does better than chance."""
 
 from __future__ import annotations
 
 from analysis import Explanation
-from pages.explain.asked import TITLES, Asked, every
+from pages.explain.asked import TITLES, Request, explain_by_all
 from ui.believe import panel as shared
 from ui.believe.trial import Trial
 from ui.picture.picture import Picture
 
 
-def panel(asked: Asked) -> list[Picture]:
-    """Curves of one method's order, random orders behind it, and the measures of all."""
-    if not asked.chance:
-        return shared.panel(trial(asked, []))
-    answers = every(asked)
+def panel(request: Request) -> list[Picture]:
+    """Place the curves of one method's order, with random orders behind it, and the measures of all methods."""
+    if not request.chance:
+        return shared.panel(trial(request, []))
+    answers = explain_by_all(request)
     return (
-        [] if answers is None else shared.panel(trial(asked, [one for one in answers.values() if isinstance(one, Explanation)]))
+        []
+        if answers is None
+        else shared.panel(trial(request, [answer for answer in answers.values() if isinstance(answer, Explanation)]))
     )
 
 
-def doubt(asked: Asked, found: Explanation) -> None:
-    """Whether one method does better than chance, in words."""
-    test = trial(asked, [found])
+def doubt(request: Request, explanation: Explanation) -> None:
+    """Say whether one method does better than chance."""
+    test = trial(request, [explanation])
     if (evidence := test.measure(finer=False)) is not None:
-        asked.say("doubt", **test.facts(evidence, found.method))
+        request.say("doubt", **test.facts(evidence, explanation.method))
 
 
-def trial(asked: Asked, found: list[Explanation]) -> Trial:
-    """What is put to the test here. found: what each method says."""
-    scores, titles = {one.method: one.scores for one in found}, {one.method: TITLES[one.method] for one in found}
-    return Trial(asked.look, asked.question, asked.key, scores, titles, asked.picture)
+def trial(request: Request, explanations: list[Explanation]) -> Trial:
+    """Return the trial of these explanations."""
+    scores, titles = (
+        {explanation.method: explanation.scores for explanation in explanations},
+        {explanation.method: TITLES[explanation.method] for explanation in explanations},
+    )
+    return Trial(request.look, request.question, request.key, scores, titles, request.picture)

@@ -1,4 +1,4 @@
-"""Which token is asked about, which prediction is explained there, and against which other."""
+"""The choice of a token, of the prediction there that is explained, and of the one that it is compared with."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ from viz import Card, Part, board, percent, token_chips
 from viz.numbers import percent_or_score
 from viz.tokens import label, named
 
-PREDICTIONS, LABELS = 20, 500  # to choose from
-ANY = -1  # no token: rather than any other
+PREDICTIONS, LABELS = 20, 500  # in the menus
+ANY = -1  # in place of a token: any other
 
 
 def position(look: Look) -> int:
-    """The position that is asked about, among `trace.read`: the token that is kept chosen, else a mask or the last; where labels
-    are given, one that has them."""
+    """Return the position that is asked about, among `trace.read`: the selected token, else a mask or the last; of a model with
+    labels, a position that has them."""
     if look.model.info.labels or look.kept is None or look.kept >= len(look.trace.read):
         return look.predicted_at
     return look.kept
 
 
 def chips(look: Look, chosen: int) -> None:
-    """The tokens to choose from, where there are several predictions; a press asks about one, and pressed again it is let go."""
+    """Place the tokens to choose from, where there are several predictions; a second click clears the selection."""
     labels = look.model.info.labels
     if labels and not labels.each:
         return
-    seen = look.select(look.trace.read)
+    selection = look.select(look.trace.read)
 
     def react() -> None:
-        press(seen.places[choice("explain-chips")["value"]], look.asked_first)
+        press(selection.places[choice("explain-chips")["value"]], look.asked_first)
 
-    view = token_chips(seen.tokens, seen.index(chosen), ids=False)
+    view = token_chips(selection.tokens, selection.index(chosen), ids=False)
     show(board([Card([Part("chips", view)])], "The tokens"), "explain-chips", react)
 
 
 def prediction(look: Look, chosen: int) -> tuple[int, int | None]:
-    """The id of the prediction that is explained, and of the one that it is held against."""
+    """Return the id of the prediction that is explained, and of the one that it is compared with."""
     model = look.model
     logits, labels = look.trace.scores_at(chosen), model.info.labels
     assert logits is not None, "it predicts"
@@ -67,63 +67,67 @@ def prediction(look: Look, chosen: int) -> tuple[int, int | None]:
 
 
 def pick(look: Look, place: int, key: state.Key, title: str, best: list[Prediction], itself: int | None = None) -> int:
-    """One of the likeliest tokens or any other that is typed, or one of the labels; of those to hold against `itself` first none
-    in particular. A link names it by its text, and says nothing of the default."""
+    """Place a menu of the likeliest tokens, which takes any typed token too, or of the labels, and return the choice. A menu of
+    tokens to compare with `itself` begins with "any other". A link has the choice's text, unless it is the default."""
     model, labels = look.model, look.model.info.labels
-    names = {one.id: f"{label(one.text)} ({percent_or_score(one.probability, one.score)})" for one in best if one.id != itself}
-    spelt = {one.id: one.text.strip() or one.text for one in best if one.id != itself}
+    names = {
+        candidate.id: f"{label(candidate.text)} ({percent_or_score(candidate.probability, candidate.score)})"
+        for candidate in best
+        if candidate.id != itself
+    }
+    texts = {candidate.id: candidate.text.strip() or candidate.text for candidate in best if candidate.id != itself}
     usual, default = set(names), best[0].id
     if itself is not None:
-        alone = labels is not None and labels.rule != ONE  # its score does not hang on those of the others
+        alone = labels is not None and labels.rule != ONE  # its score does not depend on those of the others
         names, default = {ANY: "nothing else" if alone else "any other"} | names, ANY
 
     def find(text: str) -> int | None:
-        return next((id for id in spelt if spelt[id] == text.strip()), None if labels else token_of(model, text, ()))
+        return next((id for id in texts if texts[id] == text.strip()), None if labels else token_of(model, text, ()))
 
-    asked = state.once(key)
-    wanted = asked if asked is not None else key.get()
-    if isinstance(wanted, str):  # it was typed, or stands in a link
-        found = find(wanted)
-        if found in (None, itself) and asked is not None:
-            state.complain(key, asked, "the label" if labels else "the word")
-        wanted = None if found == itself else found
-    if wanted is not None and wanted not in names and isinstance(asked or key.get(), str):
-        spelt[wanted] = spell(model, wanted)
-        names[wanted] = f"{label(model.token_text(wanted))} ({percent(chance_of(look, place, wanted))})"
-    here = key.of(str(hash((place, *names))))
-    if wanted in names and (asked is not None or not here.held):
-        here.set(wanted)
+    link_text = state.once(key)
+    value = link_text if link_text is not None else key.get()
+    if isinstance(value, str):  # typed, or from a link
+        token = find(value)
+        if token in (None, itself) and link_text is not None:
+            state.complain(key, link_text, "the label" if labels else "the word")
+        value = None if token == itself else token
+    if value is not None and value not in names and isinstance(link_text or key.get(), str):
+        texts[value] = spell(model, value)
+        names[value] = f"{label(model.token_text(value))} ({percent(chance_of(look, place, value))})"
+    menu_key = key.of(str(hash((place, *names))))
+    if value in names and (link_text is not None or not menu_key.held):
+        menu_key.set(value)
     free: dict[str, Any] = {"accept_new_options": True, "help": "Choose a token, or type any word and press Enter."}
     chosen: int | str = st.selectbox(
-        title, list(names), list(names).index(default), lambda id: names.get(id, str(id)), key=here.name,
+        title, list(names), list(names).index(default), lambda id: names.get(id, str(id)), key=menu_key.name,
         **({} if labels else free),
     )  # fmt: skip
     if isinstance(chosen, str):
-        chosen = typed(model, chosen, find(chosen), itself, default)
-    text = None if chosen == default else spelt.get(chosen) or spell(model, chosen)
+        chosen = check_typed(model, chosen, find(chosen), itself, default)
+    text = None if chosen == default else texts.get(chosen) or spell(model, chosen)
     key.set(chosen if chosen in usual and text else text)
     state.keep(key, text, None)
     return chosen
 
 
-def typed(model: LanguageModel, text: str, found: int | None, itself: int | None, default: int) -> int:
-    """The token that was typed; the default, with a sentence, where it is none that can be asked about."""
-    if found is not None and found != itself:
-        return found
-    why = "is no single token of this model" if found is None else "cannot be held against itself"
+def check_typed(model: LanguageModel, text: str, token: int | None, itself: int | None, default: int) -> int:
+    """Return the token that was typed; the default, with a notice, where nothing can be asked about the text."""
+    if token is not None and token != itself:
+        return token
+    why = "is no single token of this model" if token is None else "cannot be held against itself"
     instead = "any other" if default == ANY else f"“{named(model.token_text(default))}”"
     st.info(plain(f"“{text}” {why}, so {instead} is taken."))
     return default
 
 
 def spell(model: LanguageModel, token: int) -> str:
-    """A token as a link names it."""
+    """Return the text of a token for a link."""
     text = model.token_text(token)
     return text.strip() or text
 
 
 def chance_of(look: Look, place: int, token: int) -> float:
-    """How likely a token is at a place."""
+    """Return the probability of a token at a place."""
     logits = look.trace.scores_at(place)
     assert logits is not None, "it predicts"
     return float(look.model.chances(logits)[token])

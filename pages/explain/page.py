@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from pages.explain import believe, choose, methods, shown
-from pages.explain.asked import Asked
+from pages.explain import believe, choose, methods, text
+from pages.explain.asked import Request
 from ui import shell, state
 from ui.choices import scope
 from ui.choices.widgets import tabs
@@ -14,7 +14,7 @@ from ui.text import plain
 from ui.words import say
 
 HERE = Path(__file__).parent
-PANELS = dict(zip(state.EXPLAIN.values, (shown.panel, methods.panel, believe.panel), strict=True))
+PANELS = dict(zip(state.EXPLAIN.values, (text.panel, methods.panel, believe.panel), strict=True))
 
 
 def draw(look: Look) -> None:
@@ -32,15 +32,15 @@ def draw(look: Look) -> None:
         with above:
             view = tabs(state.EXPLAIN, "the view")
     token, against = choose.prediction(look, position)
-    asked, pictures = Asked(look, position, token, against), []
-    if not asked.question.units:
+    request, pictures = Request(look, position, token, against), []
+    if not request.question.units:
         say(HERE, "nothing typed")
         return
     if look.beginner:
-        why = "follows" if not look.model.info.labels else "labels" if asked.chance else "number"
-        say(HERE, why, prediction=plain(asked.called))
+        why = "follows" if not look.model.info.labels else "labels" if request.chance else "number"
+        say(HERE, why, prediction=plain(request.description))
     with picture(f"The view “{view}”"):
-        pictures = PANELS[view](asked)
+        pictures = PANELS[view](request)
     with above, picture("“Take it away”"):
         take_away("explain", lambda: pictures)
 

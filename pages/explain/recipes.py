@@ -1,6 +1,6 @@
-"""How each picture of this page is made: a model, what it read, and options that can be written down.
+"""The recipes of this page's pictures: functions of a model, what it read, and options that are literals.
 
-What takes long is calculated here only where the page has not done so already; a notebook, which carries these functions, does.
+Long calculations are done here only where the page has not done them already; a notebook, which carries these functions, does.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from ui.picture.falling import select_tokens
 from viz import View, reading_view
 from viz.figures.agreement import agreeing as matrix
 
-SHARES = ("attention × gradient", "rollout")  # of what is looked at; the others are in nats
+SHARES = ("attention × gradient", "rollout")  # in shares of attention; the others are in nats
 
 
 def amounts(
     model: LanguageModel, trace: Trace, scores: np.ndarray, groups: list[list[int]], *, method: str, position: int, token: int,
     simple: bool,
 ) -> tuple[np.ndarray, str]:  # fmt: skip
-    """What is written of each token or word that is shown, and its unit. A word has the sum of its tokens'."""
-    each = [scores[group] for group in groups]
-    sums = np.array([np.nan if np.isnan(group).all() else np.nansum(group) for group in each])
+    """Return the number on screen for each token or word, and its unit. A word has the sum of its tokens' numbers."""
+    group_scores = [scores[group] for group in groups]
+    sums = np.array([np.nan if np.isnan(group).all() else np.nansum(group) for group in group_scores])
     if method in SHARES:
         return 100 * sums, "%"
     if model.info.labels and not model.info.labels.chances:
@@ -37,27 +37,27 @@ def amounts(
     logits = trace.scores_at(position)
     assert logits is not None, "it predicts"
     chance = model.chances(logits)[token]
-    return 100 * chance * (1 - np.exp(-sums)), "points"  # of 100: what the chance falls by without the token
+    return 100 * chance * (1 - np.exp(-sums)), "points"  # of 100: how much the probability falls without the token
 
 
 def explained(
     model: LanguageModel, trace: Trace, *, method: str, position: int, token: int, against: int | None, second: str,
     scope_options: dict[str, Any], simple: bool, tokens_alone: bool = False, scores: np.ndarray | None = None,
 ) -> View:  # fmt: skip
-    """The text, coloured by what each token is worth to the prediction."""
+    """Return the text, coloured by what each token is worth to the prediction."""
     if scores is None:
         scores = explain(Question(model, trace, position, token, against), method, tokens_alone=tokens_alone).scores
     tokens, groups, start = select_tokens(trace, second, scope_options, simple)
-    found, unit = amounts(model, trace, scores, groups, method=method, position=position, token=token, simple=simple)
-    best = int(np.nan_to_num(np.abs(found), nan=-1).argmax())  # the strongest, for or against
-    return reading_view(tokens, None, best, True, quantity=found, unit=unit, second=start or None)
+    values, unit = amounts(model, trace, scores, groups, method=method, position=position, token=token, simple=simple)
+    best = int(np.nan_to_num(np.abs(values), nan=-1).argmax())  # the strongest, for or against
+    return reading_view(tokens, None, best, True, quantity=values, unit=unit, second=start or None)
 
 
 def agreeing(
     model: LanguageModel, trace: Trace, *, methods: Sequence[str], titles: Sequence[str], position: int, token: int,
-    against: int | None, found: Sequence[Explanation] | None = None,
+    against: int | None, explanations: Sequence[Explanation] | None = None,
 ) -> go.Figure:  # fmt: skip
-    """How far each two methods put the tokens in the same order."""
+    """Return a figure of how far each two methods put the tokens in the same order."""
     question = Question(model, trace, position, token, against)
-    found = found or [explain(question, method) for method in methods]
-    return matrix(titles, agreement(found, question.units))
+    explanations = explanations or [explain(question, method) for method in methods]
+    return matrix(titles, agreement(explanations, question.units))

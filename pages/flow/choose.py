@@ -1,10 +1,10 @@
-"""Which token is asked about, and which prediction is followed there."""
+"""The choice of a token, and of the prediction that is followed there."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from pages.flow.asked import HERE
+from pages.flow.request import HERE
 from ui import state
 from ui.choices.token import press
 from ui.look import Look
@@ -15,27 +15,27 @@ from viz import Card, Part, board, token_chips
 from viz.numbers import percent_or_score
 from viz.tokens import label, named, plain_sign
 
-PREDICTIONS = 10  # to choose from
+PREDICTIONS = 10  # in the menu
 
 
 def position(look: Look) -> int:
-    """The position that is asked about, among `trace.read`."""
+    """Return the position that is asked about, among `trace.read`."""
     return look.asked_first if look.kept is None or look.kept >= len(look.trace.read) else look.kept
 
 
 def chips(look: Look, chosen: int) -> None:
-    """The tokens to choose from; a press asks about one, and pressed again it is let go."""
-    seen = look.select(look.trace.read)
+    """Place the tokens to choose from; a second click clears the selection."""
+    selection = look.select(look.trace.read)
 
     def react() -> None:
-        press(seen.places[choice("flow-chips")["value"]], look.asked_first)
+        press(selection.places[choice("flow-chips")["value"]], look.asked_first)
 
-    view = token_chips(seen.tokens, seen.index(chosen), ids=False, link="" if look.trace.target else "flow")
+    view = token_chips(selection.tokens, selection.index(chosen), ids=False, link="" if look.trace.target else "flow")
     show(board([Card([Part("chips", view)])], "The tokens"), "flow-chips", react)
 
 
 def token(look: Look, chosen: int) -> int | None:
-    """The id of the prediction that is followed: the likeliest, or as chosen; None for a model that predicts nothing."""
+    """Return the id of the prediction that is followed: the likeliest, or as chosen; None for a model that predicts nothing."""
     model, trace = look.model, look.trace
     logits, labels = trace.scores_at(chosen), model.info.labels
     if logits is None:
@@ -51,7 +51,10 @@ def token(look: Look, chosen: int) -> int | None:
         share = percent_or_score(best[0].probability, best[0].score)
         say(HERE, "follows", prediction=f"“{plain(named(plain_sign(best[0].text)))}”", share=share)
         return best[0].id
-    spelt = {one.id: f"“{label(one.text)}” {percent_or_score(one.probability, one.score)}" for one in best}
+    names = {
+        candidate.id: f"“{label(candidate.text)}” {percent_or_score(candidate.probability, candidate.score)}"
+        for candidate in best
+    }
     return st.selectbox(
-        "Follow the prediction", list(spelt), 0, spelt.__getitem__, key=state.FOLLOW.of(str(hash((chosen, *spelt)))).name
+        "Follow the prediction", list(names), 0, names.__getitem__, key=state.FOLLOW.of(str(hash((chosen, *names)))).name
     )

@@ -1,4 +1,4 @@
-"""Page "Flow": from one token back to the input, by every method side by side, and which of them to believe."""
+"""Page "Flow": the way from one token back to the input, by every method side by side, and which of them to believe."""
 
 from pathlib import Path
 
@@ -6,10 +6,10 @@ import pandas as pd
 import streamlit as st
 
 from pages.flow import choose
-from pages.flow.asked import Asked
 from pages.flow.believe import believe
 from pages.flow.methods import layer_by_layer, side_by_side
-from pages.flow.streams import drawn
+from pages.flow.request import Request
+from pages.flow.streams import streams_picture
 from ui import shell, state
 from ui.choices import scope
 from ui.choices.widgets import one_of, slider, tabs
@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 
 
 def controls() -> tuple[tuple[str, object], ...]:
-    """How heads become one and layers are followed back, in the side bar, from the level on that has it."""
+    """Place the controls of how heads are fused and layers followed back in the side bar, at the levels that have them."""
     if state.level() != "expert":
         state.later("expert", state.DISCARD, state.RESIDUAL)
     if state.level() == "beginner":
@@ -46,8 +46,8 @@ def controls() -> tuple[tuple[str, object], ...]:
     return (("fusion", fusion), ("discard", discard), ("residual", residual))
 
 
-def streams(asked: Asked) -> list[Picture]:
-    pictures, facts, table = drawn(asked)
+def streams(request: Request) -> list[Picture]:
+    pictures, facts, table = streams_picture(request)
     if pictures is None:
         return []
     show_chart(pictures.drawn, "streams")
@@ -71,9 +71,9 @@ def draw(look: Look) -> None:
         view = tabs(state.SHOW, "the view")
     with right:
         token = choose.token(look, position)
-    asked, pictures = Asked(look, position, token, settings), []
+    request, pictures = Request(look, position, token, settings), []
     with picture(f"The view “{view}”"):
-        pictures = dict(zip(state.SHOW.values, (side_by_side, layer_by_layer, streams, believe), strict=True))[view](asked)
+        pictures = dict(zip(state.SHOW.values, (side_by_side, layer_by_layer, streams, believe), strict=True))[view](request)
     with above, picture("“Take it away”"):
         take_away("flow", lambda: pictures)
 

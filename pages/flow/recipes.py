@@ -1,6 +1,6 @@
-"""How each picture of this page is made: a model, what it read, and options that can be written down.
+"""The recipes of this page's pictures: functions of a model, what it read, and options that are literals.
 
-What takes long is calculated here only where the page has not done so already; a notebook, which carries these functions, does.
+Long calculations are done here only where the page has not done them already; a notebook, which carries these functions, does.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from viz.tokens import plain_signs
 
 FLOW = "attention flow"
 ROLLOUT = "rollout"
-MOST = 400  # streams in a picture
+MOST = 400  # the most streams in a picture
 
 
 # ---------------------------------------------------------------- what is shown of the text
 
 
 def sum_shares(scores: np.ndarray, groups: list[list[int]], scope_options: dict[str, Any]) -> np.ndarray:
-    """Scores [token] of what is shown: a word has the sum of its tokens' (NaN only where all are)."""
-    each = [scores[group] for group in groups]
-    sums = np.array([np.nan if np.isnan(group).all() else np.nansum(group) for group in each])
+    """Return the scores of the tokens or words on screen: a word has the sum of its tokens' (NaN only where all are)."""
+    group_scores = [scores[group] for group in groups]
+    sums = np.array([np.nan if np.isnan(group).all() else np.nansum(group) for group in group_scores])
     total = np.nansum(sums)
     return sums / total if scope_options.get("renormalised") and total > 0 else sums
 
 
 def holder(place: int, groups: list[list[int]]) -> int | None:
-    """Which of the shown tokens holds a place."""
+    """Return the number of the token on screen that holds a place."""
     return next((i for i, group in enumerate(groups) if place in group), None)
 
 
@@ -46,14 +46,14 @@ def method(
     model: LanguageModel, trace: Trace, *, name: str, position: int, token: int | None, choices: tuple[tuple, ...],
     between: int | None, second: str, scope_options: dict[str, Any], simple: bool, link: str, scores: np.ndarray | None = None,
 ) -> View:  # fmt: skip
-    """The text shaded by what a method gives to each token. between: of attention flow, as many tokens as `flow` takes."""
-    asked = Attribution(model, trace, position, token, **dict(choices))
+    """Return the text shaded by what a method gives to each token. between: as many tokens as attention flow takes."""
+    attribution = Attribution(model, trace, position, token, **dict(choices))
     if scores is None:
-        scores = asked.flow(between) if name == FLOW else asked.scores(name)
+        scores = attribution.flow(between) if name == FLOW else attribution.scores(name)
     tokens, groups, start = select_tokens(trace, second, scope_options, simple)
     return reading_view(
-        tokens, None, holder(asked.ways.place(position), groups), False, quantity=100 * sum_shares(scores, groups, scope_options),
-        unit="%", second=start or None, link=link,
+        tokens, None, holder(attribution.ways.place(position), groups), False,
+        quantity=100 * sum_shares(scores, groups, scope_options), unit="%", second=start or None, link=link,
     )  # fmt: skip
 
 
@@ -61,36 +61,36 @@ def by_layer(
     model: LanguageModel, trace: Trace, *, names: list[str], titles: list[str], position: int, token: int | None,
     choices: tuple[tuple, ...], second: str, scope_options: dict[str, Any], simple: bool, values: np.ndarray | None = None,
 ) -> View:  # fmt: skip
-    """The text shaded by several methods, layer by layer. values: [layer, method, token]."""
-    asked = Attribution(model, trace, position, token, **dict(choices))
+    """Return the text shaded by several methods, layer by layer. values: [layer, method, token]."""
+    attribution = Attribution(model, trace, position, token, **dict(choices))
     if values is None:
-        values = np.array([[asked.scores(name, layer) for name in names] for layer in range(asked.ways.layers)])
+        values = np.array([[attribution.scores(name, layer) for name in names] for layer in range(attribution.ways.layers)])
     tokens, groups, _ = select_tokens(trace, second, scope_options, simple)
     shares = np.array([[sum_shares(row, groups, scope_options) for row in frame] for frame in values])
     frames = [f"after layer {layer}" for layer in range(len(values))]
-    return compare_view(tokens, titles, shares, frames, holder(asked.ways.place(position), groups))
+    return compare_view(tokens, titles, shares, frames, holder(attribution.ways.place(position), groups))
 
 
 def routes(
     model: LanguageModel, trace: Trace, *, name: str, position: int, choices: tuple[tuple, ...], least: float, simple: bool,
     strong: list[Stream] | None = None,
 ) -> go.Figure:  # fmt: skip
-    """The streams of which each is at least a share `least` of all that arrives."""
-    asked = Attribution(model, trace, position, None, **dict(choices))
-    strong = streams_of(asked, name, least)[0] if strong is None else strong
-    tokens = plain_signs(asked.ways.tokens) if simple else asked.ways.tokens
-    return sankey(tokens, strong, columns_of(asked))
+    """Return a figure of the streams that are at least a share `least` of all that arrives."""
+    attribution = Attribution(model, trace, position, None, **dict(choices))
+    strong = streams_of(attribution, name, least)[0] if strong is None else strong
+    tokens = plain_signs(attribution.ways.tokens) if simple else attribution.ways.tokens
+    return sankey(tokens, strong, columns_of(attribution))
 
 
-def streams_of(asked: Attribution, name: str, least: float) -> tuple[list[Stream], float]:
-    """The streams of a method, no more than a picture holds, and the largest total left out of a step."""
-    weights = asked.attention if name == ROLLOUT else asked.values
-    strong, left_out = streams(asked.ways, weights, asked.position, asked.residual, least)
+def streams_of(attribution: Attribution, name: str, least: float) -> tuple[list[Stream], float]:
+    """Return the streams of a method, no more than a picture holds, and the largest total left out of a step."""
+    weights = attribution.attention if name == ROLLOUT else attribution.values
+    strong, left_out = streams(attribution.ways, weights, attribution.position, attribution.residual, least)
     if len(strong) > MOST:
         smallest = sorted((stream.share for stream in strong), reverse=True)[MOST - 1]
-        strong, left_out = streams(asked.ways, weights, asked.position, asked.residual, smallest)
+        strong, left_out = streams(attribution.ways, weights, attribution.position, attribution.residual, smallest)
     return strong, left_out
 
 
-def columns_of(asked: Attribution) -> list[str]:
-    return ["input", *(step.name for step in asked.ways.steps)]
+def columns_of(attribution: Attribution) -> list[str]:
+    return ["input", *(step.name for step in attribution.ways.steps)]

@@ -1,4 +1,4 @@
-"""What reaches a token from the inputs, drawn from layer to layer."""
+"""The streams that reach a token from the inputs, drawn from layer to layer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import streamlit as st
 
 from analysis.routes import Stream
 from pages.flow import recipes
-from pages.flow.asked import Asked, title
+from pages.flow.request import Request, title
 from ui import state
 from ui.choices.widgets import one_of
 from ui.memory import jobs
@@ -15,29 +15,29 @@ from ui.picture.picture import Numbers, Picture
 from viz import percent
 from viz.tokens import label
 
-LEAST = 0.01  # of all that arrives, for a stream to be drawn
-FOLLOWED = (recipes.ROLLOUT, "value-weighted rollout")
+LEAST = 0.01  # the share of all that arrives from which on a stream is drawn
+METHODS = (recipes.ROLLOUT, "value-weighted rollout")
 
 
-def drawn(asked: Asked) -> tuple[Picture | None, dict[str, object], dict[str, list[str]]]:
-    """The picture, facts about it in words, and its numbers as columns; None and nothing while they are under way."""
-    method, least = FOLLOWED[0], LEAST
-    if not asked.look.beginner:
+def streams_picture(request: Request) -> tuple[Picture | None, dict[str, object], dict[str, list[str]]]:
+    """Return the picture, facts about it in words, and its numbers as columns; None and nothing while they are calculated."""
+    method, least = METHODS[0], LEAST
+    if not request.look.beginner:
         left, right = st.columns(2)
-        method = one_of(state.STREAMS_OF, FOLLOWED, "", label="Streams of", written=title, place=left)
+        method = one_of(state.STREAMS_OF, METHODS, "", label="Streams of", written=title, place=left)
         least = right.slider("From a share of", 0.2, 10.0, 100 * LEAST, 0.2, format="%.1f %%", key=state.STREAMS_FROM.name) / 100
 
     def work(report: jobs.Report) -> tuple[list[Stream], float]:
         report(0.1, title_of)
-        return recipes.streams_of(asked.attribution, method, least)
+        return recipes.streams_of(request.attribution, method, least)
 
     title_of = title(method)
-    followed = jobs.result(("streams", *asked.key, method, least), work, title_of)
-    if followed is None:
+    answer = jobs.result(("streams", *request.key, method, least), work, title_of)
+    if answer is None:
         return None, {}, {}
-    strong, left_out = followed
-    tokens = asked.look.written(asked.attribution.ways.tokens)
-    columns = recipes.columns_of(asked.attribution)
+    strong, left_out = answer
+    tokens = request.look.written(request.attribution.ways.tokens)
+    columns = recipes.columns_of(request.attribution)
     names = [f"{label(token.text)} ({i})" for i, token in enumerate(tokens)]
     ranked = sorted(strong, key=lambda stream: (stream.to_column, -stream.share))
     table = {
@@ -52,15 +52,15 @@ def drawn(asked: Asked) -> tuple[Picture | None, dict[str, object], dict[str, li
         "left_out": percent(left_out),
         "method": title_of,
     }
-    options = {"name": method, "least": least, "simple": asked.look.beginner}
+    options = {"name": method, "least": least, "simple": request.look.beginner}
 
     def numbers() -> dict[str, Numbers]:
-        each = {
+        lists = {
             "share": [stream.share for stream in ranked], **{name.lower(): table[name] for name in ("Layer", "From", "To")},
         }  # fmt: skip
-        return {name: Numbers(np.array(values), ("stream",)) for name, values in each.items()}
+        return {name: Numbers(np.array(values), ("stream",)) for name, values in lists.items()}
 
-    drawing = asked.picture(
+    drawing = request.picture(
         recipes.routes, "streams", f"Streams of {title_of}", options, numbers=numbers, known={"strong": strong}
     )
     return drawing, facts, table

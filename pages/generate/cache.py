@@ -134,7 +134,7 @@ def in_figures(number: float) -> str:
 
 def times(continuation: Continuation, cost: StepCost, read: int) -> StepTime | None:
     """Measure what one more token takes here, with the cache and without it, and say so; None until the measurement is done."""
-    ids = continuation.said
+    ids = continuation.ids
     timing = jobs.result(
         ("generate-times", *continuation.beginning, ids),
         lambda report: _measure(continuation.beginning, ids, cost, report),

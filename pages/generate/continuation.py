@@ -42,7 +42,7 @@ class SavedIds(NamedTuple):
 
 @dataclass
 class Run:
-    """A run, in which a branch grows by itself. most: how many tokens, counted from step `start` on, it may have at most; into:
+    """A run: a branch grows by itself. most: how many tokens, counted from step `start` on, it may have at most; into:
     the branch that its steps are added to; ids: tokens that are taken whatever the strategy would choose; prefix: another branch,
     and how many of its steps this one begins with; next_run: the run that follows; cancelled: whether nobody wants it any
     more."""
@@ -60,10 +60,10 @@ class Run:
 
 @dataclass
 class Continuation:
-    """All that has grown from one text. lines: the branches, each a list of steps; current: the number of the branch on screen;
-    at: the number of the step that is selected, None for the next one; why: the reason why the last run ended, "length" or
-    "stopped"; search: the steps of a beam search; reached: how many of them are on screen; trouble: a sentence on what went wrong
-    in the last run; saved_ids: what is to be generated again; used: a lock that is held while a page shows it."""
+    """The continuation of one text, with all its branches. lines: the branches, each a list of steps; current: the number of the
+    branch on screen; at: the number of the step that is selected, None for the next one; why: the reason why the last run ended,
+    "length" or "stopped"; search: the steps of a beam search; reached: how many of them are on screen; trouble: a sentence on
+    what went wrong in the last run; saved_ids: what is to be generated again; used: a lock that is held while a page shows it."""
 
     beginning: Beginning
     lines: list[list[Step]] = field(default_factory=lambda: [[]])
@@ -84,7 +84,7 @@ class Continuation:
         return self.lines[self.current]
 
     @property
-    def said(self) -> tuple[int, ...]:
+    def ids(self) -> tuple[int, ...]:
         return self.steps[-1].said if self.steps else ()
 
     @property
@@ -133,11 +133,11 @@ class Continuation:
             return None
         if self.run:
             return None if self.steps else self._next_steps.get(())
-        if self.said not in self._next_steps:
-            self._next_steps[self.said] = loaded.next_step(*self.beginning, self.said)
+        if self.ids not in self._next_steps:
+            self._next_steps[self.ids] = loaded.next_step(*self.beginning, self.ids)
             while len(self._next_steps) > NEXT_STEPS:
                 del self._next_steps[next(iter(self._next_steps))]
-        return self._next_steps[self.said]
+        return self._next_steps[self.ids]
 
     @property
     def selected_step(self) -> Step | None:

@@ -1,4 +1,4 @@
-"""The pictures of attention that page "Attention" can place: each takes a Look, places its controls, and gives a Picture."""
+"""The pictures of page "Attention": functions of a Look, each of which places its controls and returns a Picture."""
 
 from __future__ import annotations
 

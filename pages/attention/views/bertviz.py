@@ -1,4 +1,4 @@
-"""View "BertViz": its own head view, for the layers whose data fits."""
+"""View "BertViz": BertViz's own head view, for the layers whose data fits."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ui.look import Look
 from ui.picture.picture import Picture
 from viz.bertviz import bertviz_encoder_decoder_view, bertviz_head_view, layers_that_fit
 
-HIGHEST = 900  # pixels; beyond, one scrolls
+HIGHEST = 900  # pixels; a higher page scrolls
 
 
 def bertviz(look: Look) -> Picture | None:
-    attentions = shown_together(look)
+    attentions = matching_attentions(look)
     layers = max(attention.layers for attention in attentions.values())
     weights = sum(len(attention.queries) * len(attention.keys) for attention in attentions.values())
     tokens = max(len(look.attention.queries), len(look.attention.keys))
@@ -29,26 +29,26 @@ def bertviz(look: Look) -> Picture | None:
         )
         return None
     if len(set(counts)) > 1 and look.kind == "self":
-        named = ", ".join(f"L{layer}" for layer in fit)
-        st.caption(f"BertViz shows layers together that have as many heads: {named} have {counts[look.layer]}.")
+        layer_names = ", ".join(f"L{layer}" for layer in fit)
+        st.caption(f"BertViz shows layers together that have as many heads: {layer_names} have {counts[look.layer]}.")
     elif len(fit) < layers:
         few = f"layer {fit[0]}" if len(fit) == 1 else f"layers {fit[0]} to {fit[-1]}"
         st.caption(f"BertViz carries every weight as text. At {tokens:,} tokens, only {few} of the {layers} layers can be shown.")
-    chosen: dict[str, Any] = {"layer": look.layer, "heads": [look.head], "theme": st.context.theme.type or "auto"}
+    options: dict[str, Any] = {"layer": look.layer, "heads": [look.head], "theme": st.context.theme.type or "auto"}
     weights_of: dict[str, Any] = {
         name: {layer: attention[layer] for layer in fit if layer < attention.layers} for name, attention in attentions.items()
     }
     if "self" in weights_of:
-        page = bertviz_head_view(weights_of["self"], look.trace.tokens, second=min(second, default=None), **chosen)
+        page = bertviz_head_view(weights_of["self"], look.trace.tokens, second=min(second, default=None), **options)
     else:
         weights_of = {name: maps for name, maps in weights_of.items() if maps}
         tokens_of: dict[str, Any] = {"encoder_tokens": look.trace.tokens, "decoder_tokens": look.trace.target}
-        chosen["first"] = look.kind
+        options["first"] = look.kind
         tokens_of["cross_rows"] = look.trace.attention["cross"].rows
-        page = bertviz_encoder_decoder_view(**weights_of, **tokens_of, **chosen)
+        page = bertviz_encoder_decoder_view(**weights_of, **tokens_of, **options)
     return Picture(lambda *arguments: page, (look,), {}, "bertviz", dict, height=min(HIGHEST, 120 + 23 * tokens))
 
 
-def shown_together(look: Look) -> dict:
-    """The attentions that one page of BertViz can show beside the one that is looked at: those with as many heads."""
+def matching_attentions(look: Look) -> dict:
+    """Return the attentions that one page of BertViz can show together: those with as many heads as the chosen one."""
     return {name: attention for name, attention in look.trace.attention.items() if attention.heads == look.attention.heads}

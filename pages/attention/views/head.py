@@ -39,7 +39,7 @@ def lines(look: Look) -> Picture:
 
 
 def heads_on(look: Look) -> list[int] | None:
-    """The heads whose lines are drawn, None for all: the chosen one alone, until somebody switches others on."""
+    """Return the heads whose lines are drawn, None for all: the chosen one alone, until others are switched on."""
     chosen, on = state.HEADS_ON.get()
     count = look.scope.attention.heads
     on = [head for head in on if head < count] if chosen == look.head else []

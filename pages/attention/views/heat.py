@@ -1,4 +1,4 @@
-"""View "Heatmap": one head, all heads of a layer, or two that are compared."""
+"""View "Heatmap": one head, all heads of a layer, or a comparison of two."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def heat(look: Look) -> Picture | None:
     with st.container(horizontal=True, gap="medium"):
         if look.beginner:
             state.later("intermediate", state.HEAT)
-        elif not compare.on(look):
+        elif not compare.is_on(look):
             subject = one_of(state.HEAT, state.HEAT.values, "the heatmap of", label="Heatmap of")
         way = compare.switch(look)
     if way != compare.NOTHING:
@@ -26,6 +26,6 @@ def heat(look: Look) -> Picture | None:
     if subject == "all heads":
         if is_phone():
             options["columns"] = 2
-        return Picture(recipes.a_layer, (look,), options, "heatmap", lambda: {"weights": look.scope[look.layer]})
+        return Picture(recipes.layer_heads, (look,), options, "heatmap", lambda: {"weights": look.scope[look.layer]})
     options |= {"head": look.head, "title": look.head_name}
     return Picture(recipes.one_head, (look,), options, "heatmap", lambda: {"weights": look.scope[look.layer][look.head]})

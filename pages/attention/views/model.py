@@ -17,7 +17,7 @@ INDUCTION = (
     "Induction: how much a head looks at what followed earlier copies of the token that looks. With “cat sat … cat”, the second "
     "“cat” looks at “sat”. All earlier copies count (Olsson et al. 2022)."
 )
-CLEAR = 0.3  # of a head's attention, and a filter lets it through
+CLEAR = 0.3  # the share of a head's attention with which it passes a filter
 
 
 def all_heads(look: Look) -> Picture:

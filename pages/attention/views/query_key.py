@@ -16,12 +16,12 @@ from viz.tokens import label, row_names
 
 def numbers(look: Look) -> Picture:
     tokens = look.attention.rows
-    called = row_names(tokens) or [label(token.text) for token in tokens]
-    state.QUERY.set(look.token)  # the token that is chosen on every page; choosing here chooses it there
+    names = row_names(tokens) or [label(token.text) for token in tokens]
+    state.QUERY.set(look.token)  # the selected token of every page; a choice here selects it there too
     position = st.selectbox(
         "Query",
         range(len(tokens)),
-        format_func=lambda i: f"{i} {called[i]}",
+        format_func=lambda i: f"{i} {names[i]}",
         key=state.QUERY.name,
         on_change=lambda: keep(state.QUERY.get()),
     )

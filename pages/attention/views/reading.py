@@ -1,4 +1,4 @@
-"""View "Reading": the text as a paragraph, shaded by where a token looks, or by a number for each token."""
+"""View "Reading": the text as a paragraph, shaded by where a token looks, or by a number of each token."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def reading(look: Look) -> Picture | None:
     if shade in ("entropy", "surprise"):
 
         def numbers() -> dict[str, Numbers]:
-            each = recipes.a_token(look.trace, look.scope, shade, look.layer, look.head)
-            return {f"{shade}_{UNITS[shade]}": Numbers(each.astype(np.float32), ("token",))}
+            values = recipes.token_numbers(look.trace, look.scope, shade, look.layer, look.head)
+            return {f"{shade}_{UNITS[shade]}": Numbers(values.astype(np.float32), ("token",))}
 
         return Picture(recipes.quantity, (look,), options, "reading-view", numbers, words=shade)
     chosen = look.kept

@@ -1,4 +1,4 @@
-"""The diagram of page "Build": the same boxes for everybody, and for beginners what each of them is for."""
+"""The diagram of page "Build": the same boxes for everybody, and for beginners the purpose of each."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def test_beginners_meet_what_each_part_is_for_and_no_formula(kind, positions):
     config = TransformerConfig(kind=kind, positions=positions, layers=3)
     plan = columns(config, 7, 5, plain_stack)
     for box in boxes(plan):
-        said = f"{box.name} {box.note} {box.shape}".lower()
-        assert not [word for word in JARGON if word in said], said
+        words = f"{box.name} {box.note} {box.shape}".lower()
+        assert not [word for word in JARGON if word in words], words
         assert box.note or box.name in ("Encoder", "Decoder")
 
 

@@ -1,4 +1,4 @@
-"""Page Explain without a browser: what it says is what the analysis says, and bad input gets a sentence."""
+"""Page Explain without a browser: its numbers are those of the analysis, and bad input gets a sentence."""
 
 from __future__ import annotations
 
@@ -57,16 +57,16 @@ def test_the_token_that_is_named_is_the_strongest_for_or_against():
     model = models.load("writer")
     trace = model.trace("The dog ran")
     scores = np.array([np.nan, 0.3, -2.0, 1.0])
-    asked = {"method": "shap", "position": 3, "token": 300, "against": None, "second": "", "scope_options": {}}
-    view = recipes.explained(model, trace, **asked, simple=False, scores=scores)
+    options = {"method": "shap", "position": 3, "token": 300, "against": None, "second": "", "scope_options": {}}
+    view = recipes.explained(model, trace, **options, simple=False, scores=scores)
     assert header(view)["chosen"] == 2
 
 
 def test_a_contrast_in_a_link_is_that_of_the_analysis():
     app = open_link("explain", f"{LINK}&level=expert&explain-word=barn&explain-against=house")
-    made = models.load("writer")
-    barn, house = (made.tokenize(f" {word}")[-1].id for word in ("barn", "house"))
-    scores = attributions(made, TEXT, "leave-one-out", token=barn, against=house)
+    writer = models.load("writer")
+    barn, house = (writer.tokenize(f" {word}")[-1].id for word in ("barn", "house"))
+    scores = attributions(writer, TEXT, "leave-one-out", token=barn, against=house)
     assert numbers(app) == [decimal(score) for score in scores]
     assert "“barn” rather than “house”" in said(app)
 
@@ -84,34 +84,34 @@ def test_a_link_that_names_what_is_no_token_is_told(name):
 
 
 def test_a_contrast_may_be_any_word_and_stays_while_the_text_goes_on():
-    """Not only one of the likeliest, in a link or typed; of several tokens, or the word itself, it is told why it is none."""
-    made = models.load("writer")
-    dust = made.tokenize(" dust")[-1].id
-    logits = made.trace(TEXT).logits_at(-1)
+    """Any token can be compared with, from a link or typed; a word of several tokens, or the word itself, gets a reason."""
+    writer = models.load("writer")
+    dust = writer.tokenize(" dust")[-1].id
+    logits = writer.trace(TEXT).logits_at(-1)
     assert (logits > logits[dust]).sum() > 20 and dust != int(logits.argmax())
     app = open_link("explain", f"{LINK}&level=expert&explain-against=dust")
-    expected = attributions(made, TEXT, "leave-one-out", against=dust)
+    expected = attributions(writer, TEXT, "leave-one-out", against=dust)
     assert numbers(app) == [decimal(score) for score in expected] and not app.warned
     longer = f"{TEXT} old"
     finish(app.text_input(key="text").set_value(longer).run())
-    assert numbers(app) == [decimal(score) for score in attributions(made, longer, "leave-one-out", against=dust)]
+    assert numbers(app) == [decimal(score) for score in attributions(writer, longer, "leave-one-out", against=dust)]
 
 
 def test_what_is_typed_to_hold_against_is_one_token_and_not_the_word_itself(monkeypatch):
-    made, menu = models.load("writer"), streamlit.selectbox
-    best = made.token_text(int(made.trace(TEXT).logits_at(-1).argmax())).strip()
-    scores = attributions(made, TEXT, "leave-one-out", against=made.tokenize(" dust")[-1].id)
+    writer, menu = models.load("writer"), streamlit.selectbox
+    best = writer.token_text(int(writer.trace(TEXT).logits_at(-1).argmax())).strip()
+    scores = attributions(writer, TEXT, "leave-one-out", against=writer.tokenize(" dust")[-1].id)
     for typed, why in (("dust", ""), ("wizardry", "is no single token"), (best, "cannot be held against itself")):
 
-        def write(title: str, *given, typed=typed, **options):  # AppTest cannot type what is no option
-            return typed if title == "Rather than" else menu(title, *given, **options)
+        def write(title: str, *arguments, typed=typed, **options):  # AppTest cannot type what is no option
+            return typed if title == "Rather than" else menu(title, *arguments, **options)
 
         with monkeypatch.context() as patch:
             patch.setattr(streamlit, "selectbox", write)
             app = open_link("explain", f"{LINK}&level=expert")
         if why:
-            assert any(why in one.value for one in app.info)
-            scores = attributions(made, TEXT, "leave-one-out")
+            assert any(why in info.value for info in app.info)
+            scores = attributions(writer, TEXT, "leave-one-out")
         assert numbers(app) == [decimal(score) for score in scores]
 
 
@@ -123,28 +123,28 @@ def test_a_text_of_nothing_and_of_one_word(level):
 
 def test_a_beginner_reads_how_far_to_believe_it():
     app = open_link("explain", LINK)
-    made = models.load("writer")
-    trace = made.trace(TEXT)
-    question = Question(made, trace, len(trace.tokens) - 1, int(trace.logits_at(-1).argmax()))
-    found = faithfulness(question, {"leave-one-out": explain(question, "leave-one-out").scores})
+    writer = models.load("writer")
+    trace = writer.trace(TEXT)
+    question = Question(writer, trace, len(trace.tokens) - 1, int(trace.logits_at(-1).argmax()))
+    measures = faithfulness(question, {"leave-one-out": explain(question, "leave-one-out").scores})
     verdict = {"better": "better than chance", "worse": "worse than chance", "none": "could be luck"}[
-        found.verdict("leave-one-out")
+        measures.verdict("leave-one-out")
     ]
-    assert f"Of 20 random orders, {found.ahead('leave-one-out')} do as well" in said(app) and verdict in said(app)
+    assert f"Of 20 random orders, {measures.ahead('leave-one-out')} do as well" in said(app) and verdict in said(app)
 
 
 def test_work_takes_longer_where_more_of_an_answer_is_read_too():
-    made = models.load("translator")
-    traces = [made.trace("The cat sleeps.", target) for target in ("Le", "Le chat dort sous la table.")]
-    few, many = (Question(made, trace, len(trace.target) - 1, 5).length for trace in traces)
+    translator = models.load("translator")
+    traces = [translator.trace("The cat sleeps.", target) for target in ("Le", "Le chat dort sous la table.")]
+    few, many = (Question(translator, trace, len(trace.target) - 1, 5).length for trace in traces)
     assert few == len(traces[0].tokens) + len(traces[0].target) and many - few == len(traces[1].target) - len(traces[0].target)
 
 
 def test_long_work_says_its_cost_and_waits_for_a_press():
     long = "+".join(["The+dog+ran+to+the+old+house."] * 30)
     app = open_link("explain", f"text={long}&level=expert&explain-by=LIME")
-    pressed = [one for one in app.button if re.match(r"Ask LIME \(about \d+ (seconds|minutes)\)", one.label)]
-    assert len(pressed) == 1 and not app.dataframe
+    buttons = [button for button in app.button if re.match(r"Ask LIME \(about \d+ (seconds|minutes)\)", button.label)]
+    assert len(buttons) == 1 and not app.dataframe
     assert "LIME reads up to" in said(app)
 
 
@@ -154,8 +154,8 @@ def test_a_model_without_a_head_says_that_there_is_nothing_to_explain(level, tmp
     T.LlamaModel(T.LlamaConfig(**GROUPED)).save_pretrained(tmp_path / "headless")
     tokenizer("decoder").save_pretrained(tmp_path / "headless")
     loaded.model(str(tmp_path / "headless"))
-    told = said(open_link("explain", f"model={tmp_path / 'headless'}&{LINK}&level={level}&explain=Methods"))
-    assert ("makes no guesses" if level == "beginner" else "has no language-model head") in told
+    page_text = said(open_link("explain", f"model={tmp_path / 'headless'}&{LINK}&level={level}&explain=Methods"))
+    assert ("makes no guesses" if level == "beginner" else "has no language-model head") in page_text
 
 
 @pytest.mark.parametrize("level", ["intermediate", "expert"])
@@ -172,7 +172,7 @@ def test_gradient_times_input_says_which_vector_it_is_of_and_offers_the_token_em
         assert app.toggle(key="explain-tokens").value == alone and not app.warned
     assert len(open_link("explain", f"{link}&explain-tokens=nonsense").warned) == 1
     rotary = open_link("explain", f"{LINK}&level={level}&explain-by=Gradient+×+input")
-    assert "embedding alone" in said(rotary) and not [one for one in rotary.toggle if one.key == "explain-tokens"]
+    assert "embedding alone" in said(rotary) and not [toggle for toggle in rotary.toggle if toggle.key == "explain-tokens"]
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
@@ -184,8 +184,8 @@ def test_what_is_covered_is_called_so_and_a_source_is_what_is_asked_about(level)
 
 @pytest.mark.parametrize("level", ["intermediate", "expert"])
 def test_every_method_has_its_words(level):
-    found = sections(ROOT / "pages" / "explain" / f"{level}.md")
-    assert {f"method {method}" for method in METHODS} <= found.keys()
+    headings = sections(ROOT / "pages" / "explain" / f"{level}.md")
+    assert {f"method {method}" for method in METHODS} <= headings.keys()
     assert tuple(METHODS) == state.EXPLAIN_BY.values
 
 

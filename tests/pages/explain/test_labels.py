@@ -29,10 +29,10 @@ def folders(tmp_path_factory) -> dict[str, str]:
     root = tmp_path_factory.mktemp("labelled")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_MODEL_DIRS", str(root))
-        found = {kind: str(saved(name, root / kind)) for kind, name in KINDS.items()}
-        for folder in found.values():
+        paths = {kind: str(saved(name, root / kind)) for kind, name in KINDS.items()}
+        for folder in paths.values():
             loaded.model(folder)
-        yield found
+        yield paths
 
 
 def link(folder: str, more: str = "") -> str:
@@ -42,30 +42,32 @@ def link(folder: str, more: str = "") -> str:
 @pytest.mark.parametrize("kind", KINDS)
 def test_why_this_label_is_what_the_analysis_says(folders, kind):
     app = open_link("explain", link(folders[kind], "level=expert"))
-    made = loaded.model(folders[kind])
-    trace = made.trace(TEXT)
+    classifier = loaded.model(folders[kind])
+    trace = classifier.trace(TEXT)
     place = trace.tokens.index(trace.tokens[-2 if kind == "token" else -1]) if kind in ("token", "decoder", "two") else 0
-    scores = attributions(made, TEXT, "leave-one-out", position=place)
+    scores = attributions(classifier, TEXT, "leave-one-out", position=place)
     assert app.dataframe[0].value.iloc[:, 1].tolist() == [decimal(score) for score in scores]
     assert app.dataframe[0].value.columns[1] == ("points" if kind == "number" else "nats")
-    assert f"“{plain(made.outcome(int(trace.scores_at(place).argmax())))}”" in said(app)
+    assert f"“{plain(classifier.outcome(int(trace.scores_at(place).argmax())))}”" in said(app)
 
 
 def test_a_classifier_of_two_stacks_has_one_box_and_says_what_its_decoder_reads(folders):
     app = open_link("explain", link(folders["two"], "target=Le+chat"))
     assert "reads your text twice" in said(app) and not any("answer so far" in box.label for box in app.text_input)
-    board = "".join(str(one.proto) for one in open_link("type", link(folders["two"], "level=expert")).get("bidi_component"))
+    board = "".join(
+        str(component.proto) for component in open_link("type", link(folders["two"], "level=expert")).get("bidi_component")
+    )
     assert "then the text without its last token" in board and "happy" in board and "“space” looks" not in board
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
 @pytest.mark.parametrize("kind", ["two", "decoder"])
 def test_no_row_of_a_classifier_is_said_to_choose_a_word(folders, kind, level, monkeypatch):
-    """A decoder's rows serve to choose the next token elsewhere; here each belongs to the token just read, and has its name."""
+    """Elsewhere a decoder's rows serve to choose the next token; here each belongs to the token just read, and has its name."""
     for page in ("type", "attention", "layers"):
-        told = read(open_link(page, link(folders[kind], f"level={level}&view=Heatmap")))
+        page_text = read(open_link(page, link(folders[kind], f"level={level}&view=Heatmap")))
         assert not re.search(
-            r"serves to choose|to choose th|looked at to choose|it chooses|answer grows|of the answer|of its answer", told
+            r"serves to choose|to choose th|looked at to choose|it chooses|answer grows|of the answer|of its answer", page_text
         )
     if kind == "two":
         trace = loaded.model(folders[kind]).trace(TEXT)
@@ -78,7 +80,7 @@ def test_no_row_of_a_classifier_is_said_to_choose_a_word(folders, kind, level, m
 @pytest.mark.parametrize("kind", ["text", "mean", "two"])
 def test_what_the_slopes_sum_to_is_said_on_page_flow(folders, kind):
     app = open_link("flow", link(folders[kind], "level=intermediate"))
-    board = "".join(str(one.proto) for one in app.get("bidi_component"))
+    board = "".join(str(component.proto) for component in app.get("bidi_component"))
     assert "Together they make" in board and "{total}" not in board and "{logit}" not in board
 
 
@@ -105,18 +107,18 @@ def test_a_beginner_is_told_of_no_chance_where_there_is_none(folders):
 @pytest.mark.parametrize("kind", ["text", "token"])
 def test_every_page_opens_with_a_classifier(folders, page, kind, level):
     more = f"level={level}" + ("&part=Lens" if page == "layers" else "")
-    told = said(open_link(page, link(folders[kind], more)))
+    page_text = said(open_link(page, link(folders[kind], more)))
     if page in ("layers", "generate"):
-        assert "labels" in told or ("classification head" in told and level == "expert")
+        assert "labels" in page_text or ("classification head" in page_text and level == "expert")
     if page == "inside":
-        assert "way ends" in told
+        assert "way ends" in page_text
 
 
 def test_type_says_what_the_chances_are():
-    """One of all: they sum to 1; any of them: each by itself; a number: no chance."""
+    """Probabilities of one label sum to 1, those of any labels need not, and a number is no probability."""
     for kind, words in (("text", "one of 3 labels"), ("any", "need not make 100"), ("number", "It is no chance")):
-        made, pictures = model(KINDS[kind]), []
-        part = what_it_says(Look(made, made.trace(TEXT)), 1.0, 5, pictures)
+        classifier, pictures = model(KINDS[kind]), []
+        part = what_it_says(Look(classifier, classifier.trace(TEXT)), 1.0, 5, pictures)
         assert words in part.above
         numbers = pictures[0].numbers()
         if kind == "number":
@@ -128,13 +130,13 @@ def test_type_says_what_the_chances_are():
 
 
 def test_each_token_is_listed_with_its_label():
-    made = model("BERT, tokens")
-    look = Look(made, made.trace(TEXT), kept=3)
+    classifier = model("BERT, tokens")
+    look = Look(classifier, classifier.trace(TEXT), kept=3)
     part = what_it_says(look, 1.0, 5, [])
-    best = made.top(look.trace.scores_at(3), 3, 1)[0]
+    best = classifier.top(look.trace.scores_at(3), 3, 1)[0]
     assert "for **sat**" in part.above.replace(" ", "").replace("for**", "for **")
     listed = each_token(look)
-    assert listed.count("**") // 2 - 1 == len(made.places(look.trace)) and f"**{best.text}**" in listed
+    assert listed.count("**") // 2 - 1 == len(classifier.places(look.trace)) and f"**{best.text}**" in listed
     assert np.isfinite(best.probability)
 
 
@@ -150,5 +152,5 @@ def test_why_one_text_follows_from_another_is_asked_of_both(folders):
 @pytest.mark.parametrize("experiment", ["Two texts", "What wrote it", "Circuit"])
 def test_an_experiment_that_asks_about_words_says_that_there_are_labels(folders, experiment, kind):
     level = "expert" if kind == "text" or experiment == "Circuit" else "beginner"
-    told = said(open_link("change", link(folders[kind], f"level={level}&experiment={experiment}")))
-    assert "page Explain" in told and ("no unembedding" if level == "expert" else "guesses no words") in told
+    page_text = said(open_link("change", link(folders[kind], f"level={level}&experiment={experiment}")))
+    assert "page Explain" in page_text and ("no unembedding" if level == "expert" else "guesses no words") in page_text

@@ -1,4 +1,4 @@
-"""Page Explain for two visitors who ask for what takes long at the same time."""
+"""Page Explain for two visitors who start long calculations at the same time."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ LONG = 30  # seconds; a test that waits so long has failed
 
 
 def ask(text: str, method: str):
-    """A visitor of its own, who has asked and waits."""
+    """Return the page of a visitor of its own, who has asked and waits."""
     app = open_link("explain", f"level=expert&explain-by={TITLES[method]}&text={text.replace(' ', '+')}", finished=False)
     assert is_at_work(app) and not app.dataframe
     return app
 
 
 def is_answered(app, text: str, method: str) -> bool:
-    """Whether the page shows the numbers of that text by that method."""
-    told = finish(app).dataframe[0].value.iloc[:, 1].tolist()
-    return told == [decimal(score) for score in attributions(models.load("writer"), text, method)]
+    """Return whether the page has the numbers of that text by that method."""
+    values = finish(app).dataframe[0].value.iloc[:, 1].tolist()
+    return values == [decimal(score) for score in attributions(models.load("writer"), text, method)]
 
 
 @pytest.fixture
 def held(monkeypatch) -> dict[str, Held]:
-    """What is held back of each method."""
+    """The calculation of each method, held back until it is released."""
     works = {method: Held(explain) for method in ("lime", "shap")}
-    monkeypatch.setattr(asked, "explain", lambda question, method, **more: works[method](question, method, **more))
+    monkeypatch.setattr(asked, "explain", lambda question, method, **options: works[method](question, method, **options))
     return works
 
 

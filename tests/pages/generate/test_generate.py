@@ -89,12 +89,12 @@ def test_another_word_is_a_branch_that_goes_on_from_there_and_the_old_one_is_kep
     before = [step.token.id for step in continuation.steps]
     other = next(int(id) for id in continuation.steps[1].logits.argsort()[::-1] if id != before[1])
     continuation.branch(1, other)
-    assert continuation.said == (before[0], other) and len(continuation.lines) == 2
+    assert continuation.ids == (before[0], other) and len(continuation.lines) == 2
     continuation.go_on(Strategy())
     expected = next(loaded.model("writer").generate(TEXT, said=(before[0], other))).token.id
-    assert continuation.said == (before[0], other, expected)
+    assert continuation.ids == (before[0], other, expected)
     continuation.current = 0
-    assert list(continuation.said) == before
+    assert list(continuation.ids) == before
     continuation.branch(2, before[2])
     assert len(continuation.lines) == 2, "the same words are the same branch"
 

@@ -1,4 +1,4 @@
-"""What this page asks: which tokens one position of the text goes back to, method by method."""
+"""The question of this page: which tokens a position of the text goes back to, method by method."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 FLOW = recipes.FLOW
-PLAIN = ("raw attention", "rollout", "attention × gradient")  # what a beginner meets
-A_PIPE = 1.5e-8  # seconds that the solver takes for a token and a pipe, as measured on one core
+PLAIN = ("raw attention", "rollout", "attention × gradient")  # the methods for beginners
+A_PIPE = 1.5e-8  # seconds that the solver takes for a token and a pipe, measured on one core
 LONG = 4.0  # seconds; flow that takes longer is offered between fewer tokens
 WINDOWS = (32, 64, 128, 256)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A position of `look.trace.read`, the prediction that is followed there (its token's id, or None), and the choices made."""
+class Request:
+    """A position of `look.trace.read`, the prediction that is followed there (its token's id, or None), and the choices."""
 
     look: Look
     position: int
@@ -55,7 +55,7 @@ class Asked:
 
     @property
     def key(self) -> tuple:
-        """What everything here hangs on."""
+        """All that the scores depend on."""
         ids = tuple((token.id, token.segment) for token in (*self.trace.tokens, *self.trace.target))
         return ("flow", self.model.info.name, ids, len(self.trace.tokens), self.position, self.token, self.choices)
 
@@ -65,30 +65,30 @@ class Asked:
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """Those that are shown at this level."""
+        """The methods of this level."""
         return PLAIN if self.look.beginner else METHODS
 
     @property
     def place(self) -> int:
-        """Of the position among all tokens, the source's first."""
+        """The place of the position among all tokens, of which the source's come first."""
         return self.attribution.ways.place(self.position)
 
     @cached_property
     def seen(self) -> tuple[list[Token], list[list[int]], int]:
-        """The tokens that are shown, the source before the target; the places that each joins; where the target begins."""
+        """The tokens on screen, the source before the target; the places that each joins; where the target begins."""
         return select_tokens(self.trace, **self.text_options)
 
     @property
     def text_options(self) -> dict[str, Any]:
-        """What is shown of the text, as recipes take it."""
+        """The options of recipes for what is on screen of the text."""
         return {"second": self.look.second, "scope_options": dict(self.look.options), "simple": self.look.beginner}
 
-    def picture(self, recipe: Callable, key: str, title: str, options: dict[str, Any], **more: Any) -> Picture:
-        """A picture of what is asked here. more: of `Picture`."""
+    def picture(self, recipe: Callable, key: str, title: str, options: dict[str, Any], **fields: Any) -> Picture:
+        """Return a picture of this request. fields: further fields of `Picture`."""
         arguments = {"position": self.position, "choices": self.choices, **options}
         about = label(self.look.written(self.trace.read)[self.position].text)
         return Picture(
-            recipe, (self.look,), arguments, key, title=title, words=f"from “{about}”", takes=("model", "trace"), **more
+            recipe, (self.look,), arguments, key, title=title, words=f"from “{about}”", takes=("model", "trace"), **fields
         )
 
 
@@ -96,8 +96,8 @@ def title(method: str) -> str:
     return words(HERE, f"title {method}") or method[0].upper() + method[1:]
 
 
-def answers(asked: Asked) -> dict[str, np.ndarray | str] | None:
-    """Scores by method, flow apart, or a sentence where there are none; None while they are under way."""
+def answers(request: Request) -> dict[str, np.ndarray | str] | None:
+    """Return the scores of every method but flow, or a sentence where it has none; None while they are calculated."""
 
     def work(report: Callable[[float, str], None]) -> dict[str, np.ndarray | str]:
         scores: dict[str, np.ndarray | str] = {}
@@ -105,56 +105,56 @@ def answers(asked: Asked) -> dict[str, np.ndarray | str] | None:
         for i, method in enumerate(several):
             report(i / len(several), title_of[method])
             try:
-                scores[method] = asked.attribution.scores(method)
+                scores[method] = request.attribution.scores(method)
             except ValueError as error:
                 scores[method] = str(error)
         if isinstance(scores["attention × gradient"], np.ndarray):
-            scores["slopes"] = np.array(sum(matrix.sum() for matrix in asked.attribution.relevance))
-        scores["pipes"] = np.array(pipes(asked.attribution.ways, asked.attribution.attention, asked.position))
+            scores["slopes"] = np.array(sum(matrix.sum() for matrix in request.attribution.relevance))
+        scores["pipes"] = np.array(pipes(request.attribution.ways, request.attribution.attention, request.position))
         return scores
 
-    title_of = {method: title(method) for method in METHODS}  # words hang on the visitor's level, which a job does not know
-    return jobs.result(asked.key, work, "Following the attention back")
+    title_of = {method: title(method) for method in METHODS}  # words depend on the visitor's level, which a job does not know
+    return jobs.result(request.key, work, "Following the attention back")
 
 
 def window(size: np.ndarray) -> int | None:
-    """Between how many tokens attention flow is looked for, where it would take long between all."""
+    """Return the number of tokens between which attention flow is calculated, where all would take long."""
     return state.FLOW_WINDOW.get() or None if np.prod(size, dtype=float) * A_PIPE > LONG else None
 
 
-def flow(asked: Asked, size: np.ndarray) -> np.ndarray | str | None:
-    """Attention flow; between fewer tokens, as the visitor chooses, where all would take long. None while it is under way."""
-    tokens, many = (int(count) for count in size)
-    seconds, most = tokens * many * A_PIPE, None
+def flow(request: Request, size: np.ndarray) -> np.ndarray | str | None:
+    """Return attention flow, between fewer tokens of the visitor's choice where all would take long; None while it runs."""
+    tokens, pipe_count = (int(count) for count in size)
+    seconds, most = tokens * pipe_count * A_PIPE, None
     if seconds > LONG:
         choices = [count for count in WINDOWS if count < tokens] + [0]
         labels = {0: f"all {tokens:,} tokens: about {seconds:,.0f} seconds"}
         chosen = st.selectbox(
             "Attention flow between", choices, 1, lambda count: labels.get(count, f"the nearest {count} tokens"),
             key=state.FLOW_WINDOW.name,
-            help=f"Between all {tokens:,} tokens there are {many:,} pipes, which are looked at once a token.",
+            help=f"Between all {tokens:,} tokens there are {pipe_count:,} pipes, which are looked at once a token.",
         )  # fmt: skip
         most = chosen or None
-    key = ("max-flow", *asked.key, most)
-    return jobs.result(key, lambda report: asked.attribution.flow(most, report), title(FLOW))
+    key = ("max-flow", *request.key, most)
+    return jobs.result(key, lambda report: request.attribution.flow(most, report), title(FLOW))
 
 
-def layers(asked: Asked) -> tuple[list[str], np.ndarray] | None:
-    """Scores after each layer, of the methods that have an answer, flow apart: float64 [layer, method, token]."""
+def layers(request: Request) -> tuple[list[str], np.ndarray] | None:
+    """Return the scores after each layer, of every method but flow that has an answer: float64 [layer, method, token]."""
 
     def work(report: Callable[[float, str], None]) -> tuple[list[str], np.ndarray]:
-        count = asked.attribution.ways.layers
+        count = request.attribution.ways.layers
         names: list[str] = []
         scores: list[list[np.ndarray]] = []
         for method in methods:
             report(len(names) / len(methods), title_of[method])
             try:
-                scores.append([asked.attribution.scores(method, layer) for layer in range(count)])
+                scores.append([request.attribution.scores(method, layer) for layer in range(count)])
                 names.append(method)
             except ValueError:
                 continue  # the page says why where the methods stand side by side
         return names, np.array(scores).transpose(1, 0, 2)
 
     title_of = {method: title(method) for method in METHODS}
-    methods = [method for method in asked.methods if method != FLOW and (method not in FOLLOWING or asked.token is not None)]
-    return jobs.result(("by layer", *asked.key, *methods), work, "Following each layer back")
+    methods = [method for method in request.methods if method != FLOW and (method not in FOLLOWING or request.token is not None)]
+    return jobs.result(("by layer", *request.key, *methods), work, "Following each layer back")
